@@ -1,0 +1,247 @@
+"""The agent: what a user holds. It learns, predicts, saves and loads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from rlk import checkpoint, spaces
+from rlk.build import build, make_vec_env
+from rlk.errors import PlanError, RlkError
+from rlk.records import Array
+from rlk.replan import spec_of
+from rlk.resolve import resolve
+from rlk.spec import RunSpec
+from rlk.train import train
+
+if TYPE_CHECKING:
+    from rlk.kernel import Kernel
+    from rlk.plan import Plan
+    from rlk.run import Run
+
+
+class Agent:
+    """A policy with everything that trains it.
+
+    Attributes:
+        run: the live run. plan: what it was made of. differs: after `load`, what will not be as before.
+    """
+
+    def __init__(self, plan: Plan, kernel: Kernel, spec: RunSpec) -> None:
+        self.plan, self.kernel, self.spec = plan, kernel, spec
+        self.run: Run = build(plan)
+        self.differs: list[str] = []
+        self._opened = False
+
+    # ---- learning ---------------------------------------------------------------------------------------
+
+    @property
+    def num_timesteps(self) -> int:
+        """Environment steps trained so far, over all environments."""
+        return self.run.timesteps
+
+    def learn(self, total_timesteps: int | None = None, *, reset_num_timesteps: bool = True) -> Agent:
+        """Train.
+
+        Args:
+            total_timesteps: environment steps; None is what the plan says.
+            reset_num_timesteps: start counting (and every schedule) again; False trains that many more.
+
+        Raises:
+            NotFinite, EnvironmentFailed: as they say; what was saved before stays.
+        """
+        steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
+        clock = self.run.clock
+        if reset_num_timesteps:
+            clock.timesteps = 0
+        clock.start = clock.timesteps
+        self.learn_until(clock.timesteps + steps)
+        return self
+
+    def learn_until(self, timesteps: int) -> str | None:
+        """Train until the clock reads this, schedules going on as they were; returns why it ended early."""
+        if not self._opened:
+            self._opened = True
+            for logger in self.run.loggers:
+                logger.open(self.run)
+        return train(self.run, timesteps)
+
+    # ---- acting -----------------------------------------------------------------------------------------
+
+    def predict(
+        self, observation: Any, state: Any = None, mask: Array | None = None, deterministic: bool = False
+    ) -> tuple[Any, Any]:
+        """The action for one observation, or for a batch of them.
+
+        Args:
+            observation: of one environment, or [B, ...] of any number.
+            state: what the last call returned; None at the start (recurrent policies).
+            mask: bool [B], where an episode has just begun; None is everywhere at the start, else nowhere.
+            deterministic: the mode of the policy instead of a sample.
+
+        Returns:
+            (action, state): action as the environment takes it, batched if the observation was.
+
+        Raises:
+            ValueError: if the observation does not fit the space.
+        """
+        batch, was_batched = spaces.batched(self.plan.observation_space, observation)
+        size = len(next(iter(batch.values())) if isinstance(batch, Mapping) else batch)
+        actor = self.run.algorithm.actor() if self._plain is None else self._plain
+        self._plain = actor
+        if state is None:
+            state = actor.start(size)
+            start = np.ones(size, dtype=bool)
+        else:
+            start = np.zeros(size, dtype=bool)
+        if mask is not None:
+            start = np.asarray(mask, dtype=bool).reshape(size)
+        act = actor.act(batch, state, start, deterministic)
+        return (act.env_action if was_batched else act.env_action[0]), act.carry
+
+    _plain: Any = None
+
+    # ---- parameters -------------------------------------------------------------------------------------
+
+    def get_parameters(self) -> dict[str, Array]:
+        """`model/pi/out/weight` -> a copy, for every parameter of the policy."""
+        return {_public(name): value.cpu().numpy() for name, value in self.run.parameters.as_dict().items()}
+
+    def load_parameters(self, values: Mapping[str, Any] | str, exact_match: bool = True) -> None:
+        """Set parameters from `get_parameters` or from a saved model; optimisers stay as they are.
+
+        Raises:
+            RlkError: if names or shapes do not fit, and with `exact_match` if any is missing.
+        """
+        if isinstance(values, (str, os.PathLike)):
+            self.run.parameters.load_dict(
+                checkpoint.read(checkpoint.locate(values), self.kernel)["parameters"], exact_match
+            )
+            return
+        own = {_public(name): name for name in self.run.parameters.names}
+        unknown = sorted(set(values) - set(own))
+        if unknown:
+            raise RlkError(f"no parameters {unknown}; there are {sorted(own)}")
+        import torch
+
+        named = {own[key]: torch.as_tensor(np.asarray(value)) for key, value in values.items()}
+        self.run.parameters.load_dict(named, exact_match)
+
+    # ---- files ------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the model; `.zip` is added. Returns the path."""
+        return checkpoint.save(self.run, Path(path))
+
+    def save_checkpoint(self, path: str | os.PathLike[str], *, replay: bool = True) -> Path:
+        """Write everything that the run goes on from bit for bit, replay included unless told."""
+        return checkpoint.save(self.run, Path(path), whole=True, replay=replay)
+
+    # ---- the environment --------------------------------------------------------------------------------
+
+    def get_env(self) -> Any:
+        """The training environment, a gymnasium.vector.VectorEnv."""
+        return self.run.env
+
+    def set_env(self, env: Any) -> None:
+        """Go on in another environment with the same spaces; its first collection starts from a reset.
+
+        Raises:
+            PlanError: if its spaces are others.
+        """
+        spec = attrs.evolve(self.spec, env=env)
+        plan = resolve(self.kernel, spec)
+        for key in ("observation_space", "action_space"):
+            if getattr(plan, key) != getattr(self.plan, key):
+                raise PlanError(f"the new environment's {key} is {getattr(plan, key)}, not {getattr(self.plan, key)}.")
+        new = make_vec_env(plan, self.run.hooks, plan.n_envs, training=True)
+        self.run.env.close()
+        self.run.env, self.spec = new, spec
+        self.plan = attrs.evolve(self.plan, env=plan.env)
+        self.run.plan = self.plan
+        self.run.collector.forget()  # type: ignore[attr-defined]
+        self.run.parameters.check()
+
+    def set_random_seed(self, seed: int) -> None:
+        """New random streams from this seed, for everything that draws from now on."""
+        self.run.streams.reseed(seed)
+
+    def close(self) -> None:
+        """Close environments and loggers."""
+        self.run.close()
+
+    def __enter__(self) -> Agent:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def make(
+    algo: str, *, config: Any = None, kernel: Kernel | None = None, spec: RunSpec | None = None, **said: Any
+) -> Agent:
+    """An agent from keywords.
+
+    Args:
+        algo: the algorithm's name.
+        config: an instance of its config class, instead of keywords for it (`DQNConfig(gamma=0.98)`).
+        kernel: where components come from; None is everything that is installed.
+        spec: a finished spec, instead of keywords.
+        said: a `RunSpec`'s fields (env, n_envs, policy, plugins, seed, …) and hyperparameters of the algorithm.
+            Dots are written as tables: `policy={"layers": [64]}` sets `policy.layers`.
+
+    Raises:
+        PlanError: for what does not exist or does not fit.
+    """
+    from rlk.kernel import default_kernel
+    from rlk.spec import make_spec
+
+    kernel = kernel or default_kernel()
+    if spec is None:
+        given = {} if config is None else attrs.asdict(config, recurse=False)
+        spec = make_spec(algo, {**given, **said})
+    return Agent(resolve(kernel, spec), kernel, spec)
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    env: Any = None,
+    plugins: tuple[Any, ...] = (),
+    kernel: Kernel | None = None,
+    best: bool = False,
+    **changes: Any,
+) -> Agent:
+    """An agent from a file that `save` wrote, or from a run folder.
+
+    Args:
+        path: a model, a checkpoint, or a run folder.
+        env: another environment than the saved one; needed where that was passed as an object or as a file.
+        plugins: those that were passed as objects or files, again.
+        best: of a run folder, the best model of its evaluations.
+        changes: settings that are to be others now.
+
+    Raises:
+        BadFile: if the file is damaged or not ours. PlanError: if what it names is not installed.
+    """
+    from rlk.kernel import default_kernel
+
+    kernel = kernel or default_kernel()
+    state = checkpoint.read(checkpoint.locate(path, best=best), kernel)
+    spec = spec_of(state["manifest"]["plan"], env=env, plugins=plugins, changes=changes)
+    agent = Agent(resolve(kernel, spec), kernel, spec)
+    try:
+        agent.differs = checkpoint.restore(agent.run, state)
+    except BaseException:
+        agent.close()
+        raise
+    return agent
+
+
+def _public(name: str) -> str:
+    return "model/" + name.replace(".", "/")

@@ -1,0 +1,262 @@
+"""From a Plan to a live Run: every part is made here, handed to the next, and wrapped once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from rlk import policy, spaces
+from rlk.collect import StepCollector
+from rlk.environment import MakeEnv
+from rlk.errors import PlanError, RlkError
+from rlk.optimise import Group, OneProcess, Optimiser
+from rlk.parameters import FlatParameters
+from rlk.plan import Choice, Plan
+from rlk.plugins import Hooks
+from rlk.protocols import Distribution
+from rlk.records import Schema
+from rlk.run import Run
+from rlk.schedules import ScheduleLike, as_schedule
+from rlk.seeding import Streams
+from rlk.vector import same_step
+
+#: Networks up to this many parameters train faster on one thread.
+ONE_THREAD_MAX_PARAMETERS = 1_000_000
+
+
+@attrs.define
+class Context:
+    """What an algorithm is given to build itself with.
+
+    Attributes:
+        observation_space, action_space: of one environment. n_envs: stepped together.
+        device: of the policy. distribution: of the actions, or None. total_timesteps: of the run.
+        policy, parameters: the module and its flat parameters; None while `heads` is asked.
+        run: the run under construction, for streams and the clock.
+    """
+
+    run: Run
+    observation_space: Any
+    action_space: Any
+    n_envs: int
+    device: Any
+    distribution: Distribution | None
+    total_timesteps: int
+    policy: Any = None
+    parameters: FlatParameters | None = None
+
+    def schedule(self, value: ScheduleLike) -> Any:
+        """A scheduled number as a 0-dim tensor that the loop fills before every collection."""
+        return self.run.schedule(as_schedule(value))
+
+    def group(
+        self,
+        name: str,
+        prefixes: tuple[str, ...] | None = None,
+        *,
+        learning_rate: ScheduleLike,
+        max_grad_norm: float | None = None,
+        parameters: FlatParameters | None = None,
+        **options: Any,
+    ) -> None:
+        """Declare what `optimise(name, …)` moves.
+
+        Args:
+            prefixes: names of the policy's submodules, a contiguous range; None is all of it.
+            learning_rate: number, schedule string or callable.
+            max_grad_norm: clip the gradient's norm; None does not.
+            parameters: of another module than the policy (an entropy coefficient).
+            options: for the optimiser (`eps=1e-5`, `betas=…`).
+        """
+        flat = parameters or self.parameters
+        assert flat is not None
+        views, memory = flat.select(prefixes)
+        group = Group(name, views, memory, self.schedule(learning_rate), max_grad_norm, options)
+        run = self.run
+        step = run.hooks.first("rlk_make_optimiser", run=run, group=group)
+        if step is None:
+            step = run.plan.optimiser.component.load()(group, *_config(run.plan.optimiser))
+        wrappers = run.hooks.all("rlk_wrap_loss", run=run, group=name)
+        run.optimise.add(group, step, wrappers)
+
+
+def build(plan: Plan) -> Run:
+    """A Run of everything in the plan, ready to train. Whatever was opened is closed again if it fails."""
+    run = Run(plan, active_hooks(plan))
+    try:
+        _assemble(run)
+    except BaseException:
+        if hasattr(run, "env"):
+            run.close()
+        raise
+    return run
+
+
+def _assemble(run: Run) -> None:
+    plan, hooks = run.plan, run.hooks
+    run.communicator = hooks.first("rlk_make_communicator", run=run) or OneProcess()
+    run.streams = Streams(plan.seed, run.communicator.rank)
+    run.device = pick_device(plan)
+    run.env = make_vec_env(plan, hooks, plan.n_envs, training=True)
+    if plan.env.is_vector:
+        run.episodes.__init__(run.env.num_envs)  # type: ignore[misc]
+    run.distribution = plan.distribution and plan.distribution.make(plan.action_space)
+    run.optimise = Optimiser(run.communicator)
+    context = Context(
+        run=run,
+        observation_space=plan.observation_space,
+        action_space=plan.action_space,
+        n_envs=plan.n_envs,
+        device=run.device,
+        distribution=run.distribution,
+        total_timesteps=plan.total_timesteps,
+    )
+    factory: Any = plan.algorithm.component.load()
+    heads = factory.heads(plan.algorithm.config, context)
+    with run.streams.globally("init"):
+        made = hooks.first("rlk_make_policy", run=run, heads=heads)
+        if made is None:
+            made = policy.build_policy(plan.policy.make(), heads, plan.observation_space)
+    run.policy = context.policy = made.to(run.device)
+    run.parameters = context.parameters = FlatParameters(run.policy)
+    set_threads(plan, run.parameters)
+    run.algorithm = factory(plan.algorithm.config, context)
+    actor = hooks.first("rlk_make_actor", run=run) or run.algorithm.actor()
+    if plan.noise is not None:
+        noise = plan.noise.make(NoiseContext.of(run))
+        actor = noise.wrap(actor, run.policy)
+    run.actor = actor
+    run.storage = make_storage(run)
+    run.collector = hooks.first("rlk_make_collector", run=run) or StepCollector(run)
+    run.collect = _wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))
+    run.update = _wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run))
+    run.loggers = [choice.make() for choice in plan.loggers]
+    run.listen()
+    run.parameters.check()
+
+
+def active_hooks(plan: Plan) -> Hooks:
+    """A plugin manager with everything that is active in a plan."""
+    hooks = Hooks()
+    for choice in (*plan.extensions, *plan.callbacks):
+        hooks.activate(choice.make(), choice.name, f"{choice.dist} {choice.version}")
+    for name, plugin in plan.objects.items():
+        hooks.activate(plugin, name)
+    return hooks
+
+
+def make_vec_env(plan: Plan, hooks: Hooks, n_envs: int, *, training: bool, out: Any = None, **extra: Any) -> Any:
+    """A vector environment with the plan's wrappers.
+
+    Args:
+        training: whether wrappers learn (statistics) and record; an evaluation environment does neither.
+        out: the run's folder for wrappers that write; None for none.
+        extra: keywords for the environment (`render_mode`).
+    """
+    if plan.env.is_vector and training:
+        env = plan.env.made
+    else:
+        env = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, seeds=[], training=training)
+    if env is None:
+        single = tuple((c.component.factory, c.config) for c in plan.wrappers if c.component.scope == "env")
+        make = MakeEnv(plan.env, single, extra)
+        config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
+        env = plan.vec_env.component.load()([make] * n_envs, **config)
+    env = same_step(env)
+    for choice in plan.wrappers:
+        if choice.component.scope == "vector":
+            env = choice.component.load()(env, *_config(choice), training=training, out=out or plan.out)
+    return env
+
+
+def make_storage(run: Run) -> Any:
+    """The base storage, opened, with its decorators around its stages."""
+    plan = run.plan
+    schema = Schema(
+        observation_space=plan.observation_space,
+        action_space=plan.action_space,
+        n_envs=plan.n_envs,
+        n_steps=run.algorithm.steps_per_collect(),
+        gamma=float(getattr(plan.algorithm.config, "gamma", 1.0)),
+        device=run.device,
+        total_timesteps=plan.total_timesteps,
+        rng=run.streams.numpy("storage"),
+        progress=run.clock.progress,
+        extras=run.algorithm.extras(),
+    )
+    base, *decorators = [
+        run.hooks.first("rlk_make_storage", run=run, choice=choice) or choice.make() for choice in plan.storages
+    ]
+    base.open(schema)
+    for decorator in decorators:
+        decorator.open(base, schema)
+        base.decorate(decorator)
+    return base
+
+
+def pick_device(plan: Plan) -> Any:
+    """The torch device; `auto` takes a GPU only where it pays, which is for images.
+
+    Raises:
+        PlanError: for a device that torch does not know or this machine has not.
+    """
+    import torch
+
+    if plan.device == "auto":
+        return "cuda" if torch.cuda.is_available() and spaces.is_image(plan.observation_space) else "cpu"
+    try:
+        torch.zeros(1, device=plan.device)
+    except (RuntimeError, AssertionError) as error:
+        raise PlanError(f"device {plan.device!r} cannot be used: {str(error).splitlines()[0]}") from None
+    return plan.device
+
+
+def set_threads(plan: Plan, parameters: FlatParameters) -> None:
+    """Torch's threads: as told, else one for a small network (more only cost there)."""
+    import torch
+
+    small = parameters.flat.numel() <= ONE_THREAD_MAX_PARAMETERS
+    if plan.n_threads is not None:
+        torch.set_num_threads(plan.n_threads)
+    elif small and not spaces.is_image(plan.observation_space):
+        torch.set_num_threads(1)
+
+
+@attrs.frozen
+class NoiseContext:
+    """What a noise component is given: the action space, its stream, and how far the run is."""
+
+    action_space: Any
+    n_envs: int
+    rng: Any
+    progress: Callable[[], float]
+
+    @classmethod
+    def of(cls, run: Run) -> NoiseContext:
+        plan = run.plan
+        return cls(plan.action_space, plan.n_envs, run.streams.numpy("noise"), run.clock.progress)
+
+
+def _config(choice: Choice) -> tuple[Any, ...]:
+    return () if choice.config is None else (choice.config,)
+
+
+def _wrapped(function: Callable[..., Any], wrappers: list[Callable[..., Any]]) -> Callable[..., Any]:
+    for wrapper in wrappers:
+        function = wrapper(function)
+        if not callable(function):
+            raise RlkError(f"a plugin's wrapper returned {type(function).__name__}, not a function")
+    return function
+
+
+def rebuild_check(plan: Plan, manifest: Mapping[str, Any]) -> None:
+    """Raises PlanError if a saved state belongs to other spaces than this plan's."""
+    saved = manifest["plan"]["env"]
+    for key in ("observation_space", "action_space"):
+        here = spaces.describe(getattr(plan, key))
+        if saved[key] != here:
+            raise PlanError(
+                f"the model was trained with {key.replace('_', ' ')} {saved[key]}, and {plan.env.name} has {here}."
+            )

@@ -1,0 +1,149 @@
+"""The state of one environment, so that a resumed run goes on in the middle of an episode.
+
+Layer by layer through the wrapper chain. A layer whose class has `get_state` and `set_state` speaks
+for itself (its `np_random` is kept besides); else its instance attributes are kept, if None,
+numbers, strings, arrays, generators, or lists, tuples, deques and dicts of those. Spaces, functions
+and what renders stay as the new environment made them. Anything else (a physics engine) is refused:
+a state nearly right is worse than a new episode. JSON and numpy; restoring runs only `set_state`.
+"""
+
+from __future__ import annotations
+
+import types
+from collections import deque
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
+
+from rlk.errors import RlkError
+
+_PLAIN = (bool, int, float, str, type(None))
+_BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+_SPEC = ("env", "spec", "_cached_spec", "metadata", "_metadata", "_saved_kwargs")
+_SKIPPED = (*_SPEC, "render_mode", "isopen", "screen", "clock", "surf", "window")
+_CODE = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType)
+_CONFIGURATION = (gym.Space, EnvSpec, Enum, np.dtype, *_CODE)
+
+
+class Unsupported(RlkError):
+    """An environment whose state cannot be saved, or a state of another kind of environment."""
+
+
+def capture(env: gym.Env[Any, Any]) -> dict[str, Any]:
+    """The state of an environment and its wrappers: nested dicts, lists, scalars, arrays; a copy.
+
+    Raises:
+        Unsupported: naming the layer and the attribute that cannot be captured.
+    """
+    layers: list[dict[str, Any]] = []
+    seen: dict[int, tuple[int, Any]] = {}
+    for layer in _layers(env):
+        name, own = type(layer).__name__, _speaks_for_itself(layer)
+        kept = {k: v for k, v in _state(layer).items() if not own or k.startswith("_np_random")}
+        attributes = {key: _encode(value, f"{name}.{key}", seen) for key, value in kept.items()}
+        layers.append({"class": name, "attributes": attributes})
+        if own:
+            state = layer.get_state()  # type: ignore[attr-defined]
+            layers[-1]["own"] = _encode(state, f"{name}.get_state()", seen)
+    return {"layers": layers}
+
+
+def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
+    """Puts an environment made the same way where the captured one was; it needs no reset before.
+
+    Raises:
+        Unsupported: if the wrapper chains differ; nothing has been changed then.
+    """
+    layers, seen = list(_layers(env)), list[Any]()
+    expected = " > ".join(saved["class"] for saved in state["layers"])
+    found = " > ".join(type(layer).__name__ for layer in layers)
+    if expected != found:
+        raise Unsupported(f"this state was taken of {expected}, but the environment is {found}")
+    for layer, saved in zip(layers, state["layers"], strict=True):
+        for key in [] if "own" in saved else _state(layer):
+            del vars(layer)[key]
+        vars(layer).update({key: _decode(node, seen) for key, node in saved["attributes"].items()})
+        if "own" in saved:
+            layer.set_state(_decode(saved["own"], seen))  # type: ignore[attr-defined]
+
+
+def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
+    yield env
+    while isinstance(env, gym.Wrapper):
+        env = env.env
+        yield env
+
+
+def _speaks_for_itself(layer: object) -> bool:
+    return all(callable(getattr(type(layer), name, None)) for name in ("get_state", "set_state"))
+
+
+def _state(layer: object) -> dict[str, Any]:
+    names = [name for name in vars(layer) if name not in _SKIPPED]
+    return {name: vars(layer)[name] for name in names if not _is_configuration(vars(layer)[name])}
+
+
+def _is_configuration(value: Any) -> bool:
+    """Whether the new environment makes it itself; also a container of nothing but such."""
+    if isinstance(value, (list, tuple, dict)) and value:
+        return all(map(_is_configuration, value.values() if isinstance(value, dict) else value))
+    package = type(value).__module__.partition(".")[0]
+    return isinstance(value, _CONFIGURATION) or package in ("pygame", "pyglet", "PIL", "logging")
+
+
+def _encode(value: Any, where: str, seen: dict[int, tuple[int, Any]]) -> Any:
+    """A value as JSON and numpy. What was one object in two places becomes one object again."""
+    kind, is_array = type(value), type(value) is np.ndarray
+    if kind in _PLAIN:
+        return value
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf":
+        return {"kind": "scalar", "value": np.array(value)}
+    if id(value) in seen:
+        return {"kind": "same", "as": seen[id(value)][0]}
+    if is_array and any(np.may_share_memory(value, o) for _, o in seen.values() if type(o) is kind):
+        raise Unsupported(f"{where} is a view of another array of the environment; a copy is not.")
+    if kind is not tuple:
+        seen[id(value)] = len(seen), value
+    if kind in (list, tuple, deque, dict):
+        items = [_encode(i, where, seen) for i in (value.items() if kind is dict else value)]
+        return {"kind": kind.__name__, "items": items, "maxlen": getattr(value, "maxlen", None)}
+    if is_array and value.dtype.kind in "biuf":
+        return {"kind": "array", "value": value.copy()}
+    if is_array and value.dtype.kind in "SU":
+        letters = np.ascontiguousarray(value)[..., None].view(np.uint8).copy()
+        return {"kind": "text", "value": letters, "dtype": value.dtype.str}
+    if kind is np.random.Generator:
+        return {"kind": "generator", "state": value.bit_generator.state}
+    found = f"{kind.__module__}.{kind.__qualname__}" + (f" of {value.dtype}" if is_array else "")
+    raise Unsupported(f"{where} holds a {found}. Give that class get_state() and set_state(state).")
+
+
+def _decode(node: Any, seen: list[Any]) -> Any:
+    if not isinstance(node, dict):
+        return node
+    if (kind := node["kind"]) == "same":
+        return seen[node["as"]]
+    if kind == "scalar":
+        return np.asarray(node["value"])[()]
+    if kind == "tuple":
+        return tuple(_decode(item, seen) for item in node["items"])
+    if kind in ("list", "dict", "deque"):
+        made: Any = {"list": [], "dict": {}, "deque": deque(maxlen=node["maxlen"])}[kind]
+        seen.append(made)  # before its contents, as it was numbered
+        (made.update if kind == "dict" else made.extend)(_decode(i, seen) for i in node["items"])
+        return made
+    if kind == "array":
+        seen.append(np.array(node["value"]))
+    elif kind == "text":
+        seen.append(np.array(node["value"]).view(node["dtype"])[..., 0])
+    elif kind == "generator" and node["state"]["bit_generator"] in _BIT_GENERATORS:
+        bits = getattr(np.random, node["state"]["bit_generator"])()
+        bits.state = node["state"]
+        seen.append(np.random.Generator(bits))
+    else:
+        raise Unsupported(f"a saved environment state holds {kind!r}: made by a newer version?")
+    return seen[-1]

@@ -1,0 +1,167 @@
+"""Every seam that a name cannot carry, on one page.
+
+A hook never runs per environment step or per gradient step: a pluggy call costs 30 to 60 plain calls. Hooks
+run while a run is planned and built, and at the borders of iterations; they return objects and callables
+that the loop then calls directly. `None` always means "not mine". Who listens to a lifecycle hook is asked
+once, when the run is built. Arguments that an implementation does not name are not passed to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+if TYPE_CHECKING:
+    from rlk.plan import Choice, Plan
+    from rlk.protocols import Actor, Collector, Communicator, OptimiserStep, State
+    from rlk.records import Step
+    from rlk.registry import Kernel
+    from rlk.run import Run
+    from rlk.spec import Patch, RunSpec
+
+hookspec = pluggy.HookspecMarker("rlk")
+hookimpl = pluggy.HookimplMarker("rlk")
+
+
+@hookspec(historic=True)
+def rlk_register(kernel: Kernel) -> None:
+    """On the kernel, once, when it is made or the plugin joins it: add components, kinds or hook specs."""
+
+
+# ---- while planning: milliseconds, no torch -------------------------------------------------------------
+
+
+@hookspec
+def rlk_configure(spec: RunSpec) -> Patch | list[Patch] | None:
+    """Once per plan, all results used: propose settings the user left unset. Two that differ are an error."""
+
+
+@hookspec
+def rlk_check_plan(plan: Plan) -> str | list[str] | None:
+    """Once per plan, all results used: problems that forbid it, each saying what to type instead."""
+
+
+@hookspec(firstresult=True)
+def rlk_take_over(plan: Plan) -> int | None:
+    """Before anything is built or written: do something else with this process; returns its exit code."""
+
+
+# ---- while building: the first result wins --------------------------------------------------------------
+
+
+@hookspec(firstresult=True)
+def rlk_make_vec_env(plan: Plan, n_envs: int, seeds: list[int], training: bool) -> Any:
+    """Once for training and once per evaluation environment: a gymnasium.vector.VectorEnv, unwrapped."""
+
+
+@hookspec(firstresult=True)
+def rlk_make_policy(run: Run, heads: Any) -> Any:
+    """Once: the policy module, instead of the chosen architecture with these heads."""
+
+
+@hookspec(firstresult=True)
+def rlk_make_storage(run: Run, choice: Choice) -> Any:
+    """Once per storage in the plan, base first: the storage or decorator, not yet opened."""
+
+
+@hookspec(firstresult=True)
+def rlk_make_actor(run: Run) -> Actor | None:
+    """Once: the actor that the collector uses, instead of the algorithm's own (before noise wraps it)."""
+
+
+@hookspec(firstresult=True)
+def rlk_make_collector(run: Run) -> Collector | None:
+    """Once: rollout collection as a whole."""
+
+
+@hookspec(firstresult=True)
+def rlk_make_optimiser(run: Run, group: Any) -> OptimiserStep | None:
+    """Once per parameter group: what drives its objective."""
+
+
+@hookspec(firstresult=True)
+def rlk_make_communicator(run: Run) -> Communicator | None:
+    """Once, before the environments: what several ranks agree through."""
+
+
+# ---- while building: all results used, composed once, innermost first -----------------------------------
+
+
+@hookspec
+def rlk_wrap_collector(run: Run) -> Callable[[Callable[[], bool]], Callable[[], bool]] | None:
+    """A wrapper around `collect` (a learnt reward, timing)."""
+
+
+@hookspec
+def rlk_wrap_loss(run: Run, group: str) -> Callable[[Callable[..., Any]], Callable[..., Any]] | None:
+    """A wrapper around every loss function of that group (an extra term); applied once per function."""
+
+
+@hookspec
+def rlk_wrap_update(run: Run) -> Callable[[Callable[..., Any]], Callable[..., Any]] | None:
+    """A wrapper around `algorithm.update` (compile)."""
+
+
+# ---- lifecycle: who listens is asked once ---------------------------------------------------------------
+
+
+@hookspec
+def rlk_training_start(run: Run) -> None:
+    """At every call of `learn`, before the first step."""
+
+
+@hookspec
+def rlk_rollout_start(run: Run) -> None:
+    """Before every collection."""
+
+
+@hookspec
+def rlk_step(run: Run, step: Step) -> bool | None:
+    """After every vector step, called directly: only those who listen pay. False stops the run."""
+
+
+@hookspec
+def rlk_rollout_end(run: Run) -> None:
+    """After every collection that was not stopped, before its updates."""
+
+
+@hookspec
+def rlk_update_end(run: Run) -> None:
+    """After the updates of an iteration: its border, where checkpoints and evaluations happen."""
+
+
+@hookspec
+def rlk_evaluation_end(run: Run, result: Any) -> None:
+    """After an evaluation during training; result is an `rlk.evaluate.Evaluation`."""
+
+
+@hookspec
+def rlk_log(run: Run, row: dict[str, float]) -> None:
+    """Before a row of metrics goes to the loggers; may add to it."""
+
+
+@hookspec
+def rlk_should_stop(run: Run) -> str | None:
+    """At every iteration border: a reason to stop, or None."""
+
+
+@hookspec
+def rlk_training_end(run: Run, reason: str | None) -> None:
+    """When `learn` ends, also after a signal or an error; reason says why if it ended early."""
+
+
+# ---- state ----------------------------------------------------------------------------------------------
+
+
+@hookspec
+def rlk_save(run: Run) -> State | None:
+    """While a checkpoint is taken: what this plugin has to remember, kept under its name."""
+
+
+@hookspec
+def rlk_load(run: Run, state: State) -> None:
+    """While a checkpoint is restored: exactly what this plugin's `rlk_save` returned. Not called without."""
+
+

@@ -1,0 +1,132 @@
+"""What a run measures: episodes, losses and speed, as rows for loggers.
+
+Losses stay tensors until a row is due, and are averaged over the updates since the last one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlk.records import Array
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from rlk.schedules import Clock
+
+#: Rows average over this many episodes, as Stable Baselines does.
+EPISODE_WINDOW = 100
+#: Tensors of this many updates are folded into one sum at a time, so that a long iteration keeps little.
+FOLD = 512
+
+
+class Episodes:
+    """Returns and lengths of episodes, per environment and of the last ones finished."""
+
+    def __init__(self, n_envs: int) -> None:
+        self._returns = np.zeros(n_envs)
+        self._lengths = np.zeros(n_envs, dtype=np.int64)
+        self.recent: deque[tuple[float, int]] = deque(maxlen=EPISODE_WINDOW)
+        self.count = 0
+
+    def step(self, reward: Array) -> None:
+        self._returns += reward
+        self._lengths += 1
+
+    def ended(self, env: int, info: Mapping[str, Any] | None = None) -> None:
+        """One environment's episode is over; a Monitor's own figures win (rewards may be normalised here)."""
+        own = (float(self._returns[env]), int(self._lengths[env]))
+        self.recent.append(own if info is None else (float(info["r"]), int(info["l"])))
+        self.count += 1
+        self._returns[env] = 0.0
+        self._lengths[env] = 0
+
+    def reset(self) -> None:
+        self._returns[:] = 0.0
+        self._lengths[:] = 0
+
+    def state_dict(self) -> dict[str, Any]:
+        return {
+            "returns": self._returns.copy(),
+            "lengths": self._lengths.copy(),
+            "recent": [[r, length] for r, length in self.recent],
+            "count": self.count,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self._returns[:] = state["returns"]
+        self._lengths[:] = state["lengths"]
+        self.recent.clear()
+        self.recent.extend((float(r), int(length)) for r, length in state["recent"])
+        self.count = int(state["count"])
+
+
+class Metrics:
+    """Collects what updates report and makes rows of it."""
+
+    def __init__(self, clock: Clock, episodes: Episodes) -> None:
+        self._clock, self._episodes = clock, episodes
+        self._pending: list[Mapping[str, Tensor]] = []
+        self._sums: dict[str, float] = {}
+        self._counts: dict[str, int] = {}
+        self.extra: dict[str, float] = {}
+        self.started = time.monotonic()
+        self._mark = (self.started, clock.timesteps)
+
+    def push(self, metrics: Mapping[str, Tensor]) -> None:
+        """The metrics of one update; nothing is read."""
+        self._pending.append(metrics)
+        if len(self._pending) >= FOLD:
+            self._fold()
+
+    def latest(self) -> dict[str, float]:
+        """The metrics of the last update as numbers (reads tensors); {} before the first."""
+        return {k: float(v) for k, v in self._pending[-1].items()} if self._pending else {}
+
+    def pending(self) -> list[Mapping[str, Tensor]]:
+        """The metrics of the updates that are not folded yet, oldest first."""
+        return self._pending
+
+    def set(self, tag: str, value: float) -> None:
+        """A figure for the next row (`eval/mean_reward`)."""
+        self.extra[tag] = float(value)
+
+    def row(self) -> dict[str, float]:
+        """Everything since the last row, by SB3's tags; starts the next."""
+        self._fold()
+        clock, now = self._clock, time.monotonic()
+        row: dict[str, float] = {}
+        if self._episodes.recent:
+            returns, lengths = zip(*self._episodes.recent, strict=True)
+            row["rollout/ep_rew_mean"] = float(np.mean(returns))
+            row["rollout/ep_len_mean"] = float(np.mean(lengths))
+        seconds, steps = now - self._mark[0], clock.timesteps - self._mark[1]
+        row["time/fps"] = steps / seconds if seconds > 0 else 0.0
+        row["time/iterations"] = clock.iterations
+        row["time/time_elapsed"] = now - self.started
+        row["time/total_timesteps"] = clock.timesteps
+        row["time/episodes"] = self._episodes.count
+        for name in self._sums:
+            row[f"train/{name}"] = self._sums[name] / self._counts[name]
+        if self._sums:
+            row["train/n_updates"] = clock.updates
+        row |= self.extra
+        self._sums, self._counts, self.extra, self._mark = {}, {}, {}, (now, clock.timesteps)
+        return row
+
+    def _fold(self) -> None:
+        import torch
+
+        by_name: dict[str, list[Tensor]] = {}
+        for metrics in self._pending:
+            for name, value in metrics.items():
+                by_name.setdefault(name, []).append(value)
+        for name, values in by_name.items():
+            self._sums[name] = self._sums.get(name, 0.0) + float(torch.stack(values).double().sum())
+            self._counts[name] = self._counts.get(name, 0) + len(values)
+        self._pending = []

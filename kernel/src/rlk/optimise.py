@@ -1,0 +1,131 @@
+"""The optimiser seam: `optimise(group, loss_fn, *args)`, and the objective that a group's step drives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from rlk.errors import RlkError
+from rlk.protocols import Communicator, OptimiserStep, State
+from rlk.records import Loss
+
+LossFn = Callable[..., Loss]
+
+
+@dataclass(frozen=True)
+class Group:
+    """What one optimiser moves: a contiguous range of a flat tensor.
+
+    Attributes:
+        name: as the algorithm calls it in `optimise(name, …)`.
+        parameters: the views, in the order of the range.
+        flat: float [P], their memory.
+        learning_rate: 0-dim tensor, filled anew at every iteration border by its schedule.
+        max_grad_norm: the gradient's norm is clipped to it; None for no clipping.
+        options: further settings of the optimiser (`betas`, `eps`).
+    """
+
+    name: str
+    parameters: list[nn.Parameter]
+    flat: Tensor
+    learning_rate: Tensor
+    max_grad_norm: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Objective:
+    """A loss as its group's optimiser sees it: it may be asked for as often as the optimiser needs."""
+
+    def __init__(
+        self, group: Group, loss_fn: LossFn, args: tuple[Any, ...], communicator: Communicator
+    ) -> None:
+        self.group, self._loss_fn, self._args, self._communicator = group, loss_fn, args, communicator
+
+    def evaluate(self) -> Loss:
+        """The loss at the parameters as they are now, without gradient."""
+        with torch.no_grad():
+            return self._loss_fn(*self._args)
+
+    def gradient(self) -> tuple[Loss, Tensor]:
+        """The loss and its flat gradient [P], averaged over ranks; parameters it does not touch get zeros."""
+        loss = self._loss_fn(*self._args)
+        parts = torch.autograd.grad(loss.value, self.group.parameters, materialize_grads=True)
+        return loss, self.mean(torch.cat([part.reshape(-1) for part in parts]))
+
+    def differentiable(self) -> Loss:
+        """The loss with its graph, for optimisers that differentiate something of their own (Fisher products)."""
+        return self._loss_fn(*self._args)
+
+    def mean(self, tensor: Tensor) -> Tensor:
+        """The mean over ranks."""
+        return self._communicator.mean(tensor) if self._communicator.size > 1 else tensor
+
+
+class Optimiser:
+    """`optimise`: hands each loss to the step of its group. What it returns is detached."""
+
+    def __init__(self, communicator: Communicator) -> None:
+        self.groups: dict[str, Group] = {}
+        self.steps: dict[str, OptimiserStep] = {}
+        self._communicator = communicator
+        self._wrappers: dict[str, list[Callable[[LossFn], LossFn]]] = {}
+        self._wrapped: dict[tuple[str, Any], LossFn] = {}
+
+    def add(
+        self, group: Group, step: OptimiserStep, wrappers: list[Callable[[LossFn], LossFn]] | None = None
+    ) -> None:
+        """Declare a group, what drives it and what wraps its losses."""
+        self.groups[group.name] = group
+        self.steps[group.name] = step
+        self._wrappers[group.name] = list(wrappers or [])
+
+    def __call__(self, group: str, loss_fn: LossFn, *args: Any) -> Loss:
+        """One step of that group's optimiser on `loss_fn(*args)`."""
+        if group not in self.groups:
+            raise RlkError(f"no parameter group {group!r}; this algorithm declared {sorted(self.groups)}")
+        if self._wrappers[group]:
+            loss_fn = self._wrap(group, loss_fn)
+        objective = Objective(self.groups[group], loss_fn, args, self._communicator)
+        loss = self.steps[group].step(objective)
+        return Loss(
+            loss.value.detach(),
+            None if loss.distribution is None else loss.distribution.detach(),
+            None,
+            loss.accept,
+            {name: value.detach() for name, value in loss.metrics.items()},
+            {name: value.detach() for name, value in loss.outputs.items()},
+        )
+
+    def _wrap(self, group: str, loss_fn: LossFn) -> LossFn:
+        """The wrapped function, made once per function: bound methods compare equal from call to call."""
+        key = (group, loss_fn)
+        if key not in self._wrapped:
+            wrapped = loss_fn
+            for wrapper in self._wrappers[group]:
+                wrapped = wrapper(wrapped)
+            self._wrapped[key] = wrapped
+        return self._wrapped[key]
+
+    def state_dict(self) -> State:
+        return {name: step.state_dict() for name, step in self.steps.items()}
+
+    def load_state_dict(self, state: State) -> None:
+        for name, step in self.steps.items():
+            step.load_state_dict(state[name])
+
+
+class OneProcess:
+    """The communicator of a run that is alone."""
+
+    rank = 0
+    size = 1
+
+    def mean(self, tensor: Tensor) -> Tensor:
+        return tensor
+
+    def agree(self, value: Any) -> Any:
+        return value

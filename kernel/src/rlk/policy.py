@@ -1,0 +1,113 @@
+"""The policy module: an encoder that heads share, and the heads the algorithm asked for.
+
+Submodules are named `shared`, `pi`, `vf`, `qf`, so that parameters read `pi.out.weight` in every algorithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from rlk import spaces
+from rlk.protocols import Architecture, Heads, NumpyForward
+
+#: Above this many parameters torch is faster on one thread than numpy, and the numpy twin is not used.
+NUMPY_MAX_PARAMETERS = 200_000
+
+
+class Policy(nn.Module):
+    """Encoder and heads over one observation space.
+
+    Args:
+        space: of one environment.
+        shared: the encoder, from preprocessed observations to [B, F].
+        heads: by name, each from [B, F] to whatever it gives.
+    """
+
+    def __init__(self, space: Any, shared: nn.Module, heads: dict[str, nn.Module]) -> None:
+        super().__init__()
+        self.observation_space = space
+        self.preprocess = spaces.preprocess(space)
+        self.shared = shared
+        self.head_names = tuple(heads)
+        for name, head in heads.items():
+            self.add_module(name, head)
+
+    def encode(self, observation: Any) -> Tensor:
+        """Raw observations [B, ...] to features [B, F]."""
+        return cast(Tensor, self.shared(self.preprocess(observation)))
+
+    def forward(self, observation: Any, *names: str) -> tuple[Any, ...]:
+        """What the named heads (all if none is named) give for raw observations [B, ...]."""
+        features = self.encode(observation)
+        return tuple(self.get_submodule(name)(features) for name in names or self.head_names)
+
+    def numpy_forward(self, *names: str) -> list[NumpyForward] | None:
+        """Numpy twins of the named heads from float32 observations, or None where one has none.
+
+        They read the parameters' own memory, so they follow every update. A module offers its twin as a
+        method `numpy_forward()`; only plain float observations on the CPU qualify.
+        """
+        space, parameters = self.observation_space, list(self.parameters())
+        small = sum(p.numel() for p in parameters) <= NUMPY_MAX_PARAMETERS
+        on_cpu = all(p.device.type == "cpu" and p.dtype == torch.float32 for p in parameters)
+        if spaces.kind(space) != "Box" or not small or not on_cpu:
+            return None
+        encode = twin(self.shared)
+        heads = [twin(self.get_submodule(name)) for name in names]
+        if encode is None or any(head is None for head in heads):
+            return None
+        return [chain(encode, cast(NumpyForward, head)) for head in heads]
+
+
+def build_policy(architecture: Architecture, heads: Heads, observation_space: Any) -> Policy:
+    """The policy that a policy component and an algorithm's heads make together."""
+    shared = architecture.encoder(observation_space)
+    features = cast(int, shared.features)
+
+    def trunk(role: str, *, extra: int = 0, copies: int = 1) -> nn.Module:
+        return architecture.trunk(role, features, extra=extra, copies=copies)
+
+    return Policy(observation_space, shared, {name: build(trunk) for name, build in heads.items()})
+
+
+def twin(module: nn.Module) -> NumpyForward | None:
+    """A module's numpy twin, or None if it offers none."""
+    make: Callable[[], NumpyForward | None] | None = getattr(module, "numpy_forward", None)
+    return make() if make is not None else None
+
+
+def chain(first: NumpyForward, second: NumpyForward) -> NumpyForward:
+    """The second after the first."""
+    return lambda observation: second(first(observation))
+
+
+class Linear(nn.Linear):
+    """A linear output layer: orthogonal weights of a given gain, no bias at first, and a numpy twin."""
+
+    def __init__(self, features: int, size: int, gain: float = 1.0) -> None:
+        super().__init__(features, size)
+        nn.init.orthogonal_(self.weight, gain=gain)
+        nn.init.zeros_(self.bias)
+
+    def numpy_forward(self) -> NumpyForward:
+        weight, bias = self.weight.detach().numpy().T, self.bias.detach().numpy()
+        return lambda features: features @ weight + bias
+
+
+class Head(nn.Module):
+    """Hidden layers and what they lead to; with a numpy twin where both parts have one."""
+
+    def __init__(self, trunk: nn.Module, out: nn.Module) -> None:
+        super().__init__()
+        self.trunk, self.out = trunk, out
+
+    def forward(self, features: Tensor) -> Tensor:
+        return cast(Tensor, self.out(self.trunk(features)))
+
+    def numpy_forward(self) -> NumpyForward | None:
+        trunk, out = twin(self.trunk), twin(self.out)
+        return None if trunk is None or out is None else chain(trunk, out)

@@ -1,0 +1,209 @@
+"""A live run: everything that `build.py` put together, and what the loop asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlk.errors import NotFinite
+from rlk.metrics import Episodes, Metrics
+from rlk.records import Batch, Update
+from rlk.schedules import Clock, Schedule
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from rlk.optimise import Optimiser
+    from rlk.parameters import FlatParameters
+    from rlk.plan import Plan
+    from rlk.plugins import Hooks
+    from rlk.protocols import Actor, Algorithm, Collector, Communicator, Logger, State
+    from rlk.seeding import Streams
+
+#: Lifecycle hooks, asked once who listens.
+LIFECYCLE = (
+    "rlk_training_start",
+    "rlk_rollout_start",
+    "rlk_step",
+    "rlk_rollout_end",
+    "rlk_update_end",
+    "rlk_evaluation_end",
+    "rlk_log",
+    "rlk_should_stop",
+    "rlk_training_end",
+)
+
+
+class Run:
+    """One run, alive. `build.build` makes it; plugins are handed it by hooks.
+
+    Attributes:
+        plan: what it was made of. hooks: its own plugin manager.
+        out: its folder, or None if it writes nothing.
+        clock: timesteps, iterations, updates. streams: its random streams. device: of the policy.
+        env: the training vector environment. storage: the base storage, decorated.
+        algorithm, policy, parameters, distribution: what learns.
+        actor: what the collector acts with, noise included.
+        optimise: the optimiser seam. communicator: what ranks agree through.
+        metrics, episodes: what is measured. loggers: where rows go.
+        collector: gathers experience. collect, update: with all wrappers, as the loop calls them.
+        evaluation_return: mean return of the latest evaluation, None before the first.
+    """
+
+    plan: Plan
+    hooks: Hooks
+    out: Path | None
+    clock: Clock
+    streams: Streams
+    device: Any
+    env: Any
+    storage: Any
+    distribution: Any
+    algorithm: Algorithm
+    policy: Any
+    parameters: FlatParameters
+    actor: Actor
+    optimise: Optimiser
+    communicator: Communicator
+    metrics: Metrics
+    episodes: Episodes
+    loggers: list[Logger]
+    collector: Collector
+    collect: Callable[[], bool]
+    update: Callable[[Batch, Any], Update]
+
+    def __init__(self, plan: Plan, hooks: Hooks) -> None:
+        self.plan, self.hooks = plan, hooks
+        self.out = Path(plan.out) if plan.out else None
+        self.clock = Clock(plan.total_timesteps)
+        self.episodes = Episodes(plan.n_envs)
+        self.metrics = Metrics(self.clock, self.episodes)
+        self.loggers = []
+        self.evaluation_return: float | None = None
+        self.on_close: list[Callable[[], None]] = []
+        self._schedules: list[tuple[Schedule, Tensor]] = []
+        self._listeners: dict[str, list[Callable[..., Any]]] = {}
+        self._stop: str | None = None
+        self._logged = 0
+        self.closed = False
+
+    # ---- what plugins use -------------------------------------------------------------------------------
+
+    @property
+    def timesteps(self) -> int:
+        """Environment steps so far, over all environments."""
+        return self.clock.timesteps
+
+    def stop(self, reason: str) -> None:
+        """Ask the run to end at the next iteration border."""
+        self._stop = self._stop or reason
+
+    def stop_reason(self) -> str | None:
+        """Why the run must end now, or None; ranks agree on it."""
+        for listener in self._listeners["rlk_should_stop"]:
+            self._stop = self._stop or listener(run=self)
+        if self.communicator.size > 1:
+            return self.communicator.agree(self._stop)  # type: ignore[no-any-return]
+        return self._stop
+
+    def notify(self, hook: str, **arguments: Any) -> None:
+        """Calls everyone who listens to a lifecycle hook."""
+        for listener in self._listeners[hook]:
+            listener(run=self, **arguments)
+
+    def listeners(self, hook: str) -> list[Callable[..., Any]]:
+        """Who listens to a lifecycle hook, as functions to be called with its keyword arguments."""
+        return self._listeners[hook]
+
+    def listen(self) -> None:
+        """Ask pluggy, once, who listens."""
+        self._listeners = {hook: self.hooks.listeners(hook) for hook in LIFECYCLE}
+
+    def schedule(self, schedule: Schedule) -> Tensor:
+        """A scheduled number as a 0-dim float tensor that is filled anew before every collection's updates."""
+        import torch
+
+        value = torch.tensor(float(schedule(self.clock.remaining())), device=self.device)
+        self._schedules.append((schedule, value))
+        return value
+
+    def refresh_schedules(self) -> None:
+        """Fill every scheduled tensor with its value now."""
+        remaining = self.clock.remaining()
+        for schedule, tensor in self._schedules:
+            tensor.fill_(schedule(remaining))
+
+    # ---- the iteration's border -------------------------------------------------------------------------
+
+    def iteration_ended(self) -> None:
+        """Lifecycle, the check for NaN, and a row of metrics when one is due."""
+        self._check_finite()
+        self.clock.iterations += 1
+        for listener in self._listeners["rlk_update_end"]:
+            listener(run=self)
+        unit = self.clock.iterations if self._by_iteration() else self.episodes.count
+        if unit - self._logged >= self.plan.log_interval:
+            self._logged = unit
+            self.log()
+
+    def log(self) -> None:
+        """Write a row of metrics now."""
+        row = self.metrics.row()
+        for name, group in self.optimise.groups.items():
+            tag = "learning_rate" if len(self.optimise.groups) == 1 else f"learning_rate_{name}"
+            if "train/n_updates" in row:
+                row[f"train/{tag}"] = float(group.learning_rate)
+        row |= self.actor.metrics()
+        self.notify("rlk_log", row=row)
+        for logger in self.loggers:
+            logger.write(self.clock.timesteps, row)
+
+    def _by_iteration(self) -> bool:
+        return self.plan.algorithm.component.collects == "on-policy"
+
+    def _check_finite(self) -> None:
+        """Every step with a bad gradient was skipped in the optimiser; here the run stops, and says which."""
+        for metrics in self.metrics.pending()[-1:]:
+            # One sum is finite only if all are; it is read once per iteration.
+            values = list(metrics.values())
+            if values and not np.isfinite(float(sum(values[1:], start=values[0]))):  # type: ignore[arg-type]
+                self._name_bad_update()
+
+    def _name_bad_update(self) -> None:
+        for number, metrics in enumerate(self.metrics.pending()):
+            for name, value in metrics.items():
+                if not np.isfinite(float(value)):
+                    updates = self.clock.updates - len(self.metrics.pending()) + number + 1
+                    what = "the gradient's norm" if name == "grad_norm" else f"{name!r}"
+                    raise NotFinite(
+                        f"{self.plan.algorithm.title}: {what} is {float(value)} in update {updates} at timestep "
+                        f"{self.timesteps}. That step was not taken: the parameters are the last good ones.\n"
+                        "Try a lower learning rate (--set learning_rate=…) or look at the scale of the rewards."
+                    )
+
+    # ---- its own part of a checkpoint -------------------------------------------------------------------
+
+    def state_dict(self) -> State:
+        return {"clock": self.clock.state_dict(), "episodes": self.episodes.state_dict(), "logged": self._logged}
+
+    def load_state_dict(self, state: State) -> None:
+        self.clock.load_state_dict(state["clock"])
+        self.episodes.load_state_dict(state["episodes"])
+        self._logged = int(state["logged"])
+
+    def begin(self, total_timesteps: int) -> None:
+        """A new call of `learn` that ends at this timestep."""
+        self.clock.total_timesteps = total_timesteps
+        self._stop = None
+
+    def close(self) -> None:
+        """Close environments, loggers and whatever plugins opened. Safe to call twice."""
+        if self.closed:
+            return
+        self.closed = True
+        for close in (*reversed(self.on_close), *[logger.close for logger in self.loggers]):
+            close()
+        self.env.close()

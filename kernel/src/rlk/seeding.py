@@ -1,0 +1,99 @@
+"""Randomness: one seed, and a stream of its own for whoever draws from it.
+
+Streams are named (`environments`, `actor`, `storage`, `update`, `evaluation`, …) and do not depend on the
+order in which they are asked for. Nothing of rlk draws from a global generator; a custom module's dropout
+does, so the state of torch's global generator is part of a checkpoint too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import zlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import torch
+
+#: The stream that is equal on all ranks; every other differs from rank to rank.
+CONTROL = "control"
+
+
+class Streams:
+    """The named random streams of one run.
+
+    Args:
+        seed: the run's seed; None draws one, which `seed` then tells.
+        rank: of this process; each rank has streams of its own, but for `control`.
+    """
+
+    def __init__(self, seed: int | None, rank: int = 0) -> None:
+        self.seed = secrets.randbits(32) if seed is None else int(seed)
+        self.rank = rank
+        self._numpy: dict[str, np.random.Generator] = {}
+        self._torch: dict[str, torch.Generator] = {}
+
+    def _sequence(self, name: str) -> np.random.SeedSequence:
+        rank = 0 if name == CONTROL else self.rank
+        return np.random.SeedSequence(self.seed, spawn_key=(zlib.crc32(name.encode()), rank))
+
+    def numpy(self, name: str) -> np.random.Generator:
+        """The numpy generator of that name; the same object at every call."""
+        if name not in self._numpy:
+            self._numpy[name] = np.random.Generator(np.random.PCG64(self._sequence(name)))
+        return self._numpy[name]
+
+    def torch(self, name: str, device: Any = "cpu") -> torch.Generator:
+        """The torch generator of that name; the same object at every call."""
+        import torch
+
+        if name not in self._torch:
+            generator = torch.Generator(device=device)
+            generator.manual_seed(int(self._sequence(name).generate_state(1, np.uint64)[0]) >> 1)
+            self._torch[name] = generator
+        return self._torch[name]
+
+    def integers(self, name: str, count: int) -> list[int]:
+        """`count` seeds for things that want an integer (environments); the same at every call."""
+        return [int(word) >> 1 for word in self._sequence(name).generate_state(count, np.uint32)]
+
+    @contextlib.contextmanager
+    def globally(self, name: str) -> Iterator[None]:
+        """Torch's global CPU generator seeded for a moment, for library code that knows no other (init)."""
+        import torch
+
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(self._sequence(name).generate_state(1, np.uint64)[0]) >> 1)
+            yield
+
+    def reseed(self, seed: int) -> None:
+        """Start every stream anew from another seed; whoever holds a generator keeps the object."""
+        fresh = Streams(seed, self.rank)
+        self.seed = fresh.seed
+        for name, generator in self._numpy.items():
+            generator.bit_generator.state = fresh.numpy(name).bit_generator.state
+        for name, torch_generator in self._torch.items():
+            torch_generator.set_state(fresh.torch(name, torch_generator.device).get_state())
+
+    def state_dict(self) -> dict[str, Any]:
+        import torch
+
+        return {
+            "seed": self.seed,
+            "numpy": {name: stream.bit_generator.state for name, stream in self._numpy.items()},
+            "torch": {name: stream.get_state() for name, stream in self._torch.items()},
+            "torch_global": torch.get_rng_state(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        import torch
+
+        self.seed = int(state["seed"])
+        for name, saved in state["numpy"].items():
+            self.numpy(name).bit_generator.state = saved
+        for name, saved in state["torch"].items():
+            self.torch(name).set_state(saved)
+        torch.set_rng_state(state["torch_global"])

@@ -1,0 +1,1 @@
+"""Adam for rlk."""

@@ -1,0 +1,11 @@
+"""What this distribution offers: `adam`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+component = Component(
+    name="adam",
+    factory="rlk_adam.step:Adam",
+    summary="Adam with gradient clipping, two fused calls on flat parameters",
+)

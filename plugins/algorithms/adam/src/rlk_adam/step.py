@@ -1,0 +1,82 @@
+"""Adam: Kingma and Ba 2015, arXiv 1412.6980, algorithm 1, with clipping of the gradient's norm."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from rlk.optimise import Group, Objective
+from rlk.protocols import State
+from rlk.records import Loss
+
+
+class Adam:
+    """Adam on a flat group, with clipping of the gradient's norm; two fused calls.
+
+    A gradient that is not finite, or a loss whose `accept` is False, leaves everything as it was, without a
+    branch. `options`: `betas` (0.9, 0.999), `eps` 1e-8.
+    """
+
+    def __init__(self, group: Group) -> None:
+        self.group = group
+        self.beta1, self.beta2 = group.options.get("betas", (0.9, 0.999))
+        self.eps = float(group.options.get("eps", 1e-8))
+        self.mean = torch.zeros_like(group.flat)
+        self.square = torch.zeros_like(group.flat)
+        self.count = torch.zeros((), device=group.flat.device)
+        self._one = torch.ones((), device=group.flat.device)
+
+    def step(self, objective: Objective) -> Loss:
+        loss, gradient = objective.gradient()
+        norm = torch.linalg.vector_norm(gradient)
+        taken = torch.isfinite(norm)
+        if loss.accept is not None:
+            taken = taken & loss.accept
+        limit = self.group.max_grad_norm
+        scale = self._one if limit is None else (norm / limit).clamp_(min=1.0)
+        self._move(gradient, scale, taken.to(torch.float32))
+        return Loss(
+            loss.value, loss.distribution, None, loss.accept, {**loss.metrics, "grad_norm": norm}, loss.outputs
+        )
+
+    @torch.no_grad()
+    def _move(self, gradient: Tensor, scale: Tensor, taken: Tensor) -> None:
+        self.count += taken
+        if not torch.compiler.is_compiling():
+            torch._fused_adam_(
+                [self.group.flat],
+                [gradient],
+                [self.mean],
+                [self.square],
+                [],
+                [self.count],
+                lr=self.group.learning_rate,
+                beta1=self.beta1,
+                beta2=self.beta2,
+                weight_decay=0.0,
+                eps=self.eps,
+                amsgrad=False,
+                maximize=False,
+                grad_scale=scale,
+                found_inf=1.0 - taken,
+            )
+            return
+        # `_fused_adam_` does not trace; written out, the compiler fuses it by itself.
+        step = torch.where(taken > 0, gradient / scale, 0.0)
+        mean = torch.lerp(self.mean, step, 1.0 - self.beta1)
+        square = self.beta2 * self.square + (1.0 - self.beta2) * step * step
+        count = self.count.clamp(min=1.0)
+        change = (mean / (1.0 - self.beta1**count)) / (
+            (square / (1.0 - self.beta2**count)).sqrt() + self.eps
+        )
+        self.mean.copy_(torch.where(taken > 0, mean, self.mean))
+        self.square.copy_(torch.where(taken > 0, square, self.square))
+        self.group.flat.sub_(taken * self.group.learning_rate * change)
+
+    def state_dict(self) -> State:
+        return {"mean": self.mean.clone(), "square": self.square.clone(), "count": self.count.clone()}
+
+    def load_state_dict(self, state: State) -> None:
+        self.mean.copy_(state["mean"])
+        self.square.copy_(state["square"])
+        self.count.copy_(state["count"])

@@ -1,0 +1,5 @@
+"""DQN for rlk: `DQNConfig` has its hyperparameters."""
+
+from rlk_dqn.config import DQNConfig
+
+__all__ = ["DQNConfig"]

@@ -1,0 +1,38 @@
+"""What this distribution offers: `dqn`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_dqn.config import DQNConfig
+
+component = Component(
+    name="dqn",
+    factory="rlk_dqn.algorithm:DQN",
+    summary="deep Q-network, double and dueling, on any replay storage",
+    config=DQNConfig,
+    action_spaces=("Discrete",),
+    collects="off-policy",
+    reports=("td_error",),
+    defaults={
+        "policy": "mlp",
+        "policy.act_fun": "relu",
+        "policy.init": "xavier",
+        "noise": "epsilon-greedy",
+        "vec_env": "dummy",
+        "storage": "replay",
+        "optimiser": "adam",
+        "serializer": "zip",
+        "log_interval": 10,
+    },
+    feeds={
+        "buffer_size": "replay.buffer_size",
+        "exploration_fraction": "epsilon-greedy.fraction",
+        "exploration_initial_eps": "epsilon-greedy.initial_eps",
+        "exploration_final_eps": "epsilon-greedy.final_eps",
+        "prioritized_replay_alpha": "prioritized-replay.alpha",
+        "prioritized_replay_beta0": "prioritized-replay.beta0",
+        "prioritized_replay_beta_iters": "prioritized-replay.beta_iters",
+        "prioritized_replay_eps": "prioritized-replay.eps",
+    },
+    switches={"prioritized_replay": "prioritized-replay", "param_noise": "param-noise"},
+)

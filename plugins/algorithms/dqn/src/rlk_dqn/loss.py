@@ -1,0 +1,40 @@
+"""The DQN loss: Mnih et al. 2015 (doi:10.1038/nature14236), with double Q-learning (van Hasselt 2016, arXiv 1509.06461).
+
+Shapes: B transitions, A discrete actions.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+
+@torch.no_grad()
+def q_target(reward: Tensor, discount: Tensor, next_q_target: Tensor) -> Tensor:
+    """y = r + discount * max_a Q_target(s', a), float [B].
+
+    Args:
+        reward: float [B].
+        discount: float [B], gamma * (1 - terminated). A truncated episode keeps its gamma: the state after a
+            time limit still has value.
+        next_q_target: float [B, A], the target network at the next observation.
+    """
+    return reward + discount * next_q_target.amax(1)
+
+
+@torch.no_grad()
+def double_q_target(reward: Tensor, discount: Tensor, next_q: Tensor, next_q_target: Tensor) -> Tensor:
+    """y = r + discount * Q_target(s', argmax_a Q(s', a)), float [B].
+
+    Args:
+        reward, discount, next_q_target: as in `q_target`.
+        next_q: float [B, A], the online network at the next observation.
+    """
+    chosen = next_q_target.gather(1, next_q.argmax(1, keepdim=True)).squeeze(1)
+    return reward + discount * chosen
+
+
+def huber_loss(q: Tensor, target: Tensor, weight: Tensor) -> Tensor:
+    """E[weight * huber(q - y)], quadratic within 1 of the target and linear beyond, 0-dim, for float [B]."""
+    return (weight * F.smooth_l1_loss(q, target, reduction="none")).mean()

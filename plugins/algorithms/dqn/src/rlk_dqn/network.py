@@ -1,0 +1,43 @@
+"""Heads for Q values; the dueling one is Wang et al. 2016, arXiv 1511.06581, eq. 9."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor, nn
+
+from rlk.policy import Head, Linear, twin
+from rlk.protocols import NumpyForward, Trunk
+from rlk.records import Array
+
+
+def q_head(trunk: Trunk, n_actions: int) -> nn.Module:
+    """Hidden layers and one value per action, float [B, A]."""
+    layers: Any = trunk("qf")
+    return Head(layers, Linear(layers.features, n_actions))
+
+
+class DuelingHead(nn.Module):
+    """Q = V + A - mean A, from two stacks of hidden layers, float [B, A]."""
+
+    def __init__(self, trunk: Trunk, n_actions: int) -> None:
+        super().__init__()
+        self.advantage = q_head(trunk, n_actions)
+        self.value = q_head(trunk, 1)
+
+    def forward(self, features: Tensor) -> Tensor:
+        advantage: Tensor = self.advantage(features)
+        value: Tensor = self.value(features)
+        return value + advantage - advantage.mean(1, keepdim=True)
+
+    def numpy_forward(self) -> NumpyForward | None:
+        advantages, values = twin(self.advantage), twin(self.value)
+        if advantages is None or values is None:
+            return None
+
+        def forward(features: Array) -> Array:
+            advantage = advantages(features)
+            result: Array = values(features) + advantage - advantage.mean(1, keepdims=True)
+            return result
+
+        return forward

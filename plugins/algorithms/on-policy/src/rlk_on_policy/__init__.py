@@ -1,0 +1,1 @@
+"""What on-policy actor-critics share: advantages, minibatches and the actor."""

@@ -1,0 +1,96 @@
+"""Epochs of shuffled minibatches from one rollout. B = T * N transitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rlk import spaces
+from rlk.records import Array, Rollout
+
+
+@dataclass(frozen=True)
+class Minibatch:
+    """Transitions of a rollout with what was known when they were collected.
+
+    Attributes:
+        observation: [B, ...], raw. action: [B, ...].
+        advantage, return_, value, log_prob: float [B].
+        key: which of an algorithm's alternating updates this is.
+    """
+
+    observation: Any
+    action: Tensor
+    advantage: Tensor
+    return_: Tensor
+    value: Tensor
+    log_prob: Tensor
+    key: str = ""
+
+
+def flat(rollout: Rollout, advantage: Array, device: Any = "cpu") -> Minibatch:
+    """The whole rollout as one minibatch, time and environments flattened; returns are advantage + value."""
+
+    def tensor(array: Array) -> Tensor:
+        joined: Tensor = spaces.as_tensor(array.reshape(-1, *array.shape[2:]), device)
+        return joined
+
+    value = rollout.extras["value"]
+    return Minibatch(
+        spaces.map_observation(tensor, rollout.observation),
+        tensor(rollout.action),
+        tensor(advantage),
+        tensor(advantage + value),
+        tensor(value),
+        tensor(rollout.extras["log_prob"]),
+    )
+
+
+def epochs(
+    whole: Minibatch, n_epochs: int, n_minibatches: int, rng: np.random.Generator
+) -> Iterator[Minibatch]:
+    """Every epoch shuffles anew and yields `n_minibatches` slices that hold each transition once.
+
+    Fields are gathered once per epoch; a minibatch is a view. What does not divide evenly is spread over the
+    first minibatches, so that none is a small remainder.
+    """
+    size = len(whole.action)
+    bounds = np.linspace(0, size, n_minibatches + 1).round().astype(int)
+    for _ in range(n_epochs):
+        order = torch.from_numpy(rng.permutation(size)).to(whole.action.device)
+        shuffled = _take(whole, order)
+        for start, end in zip(bounds[:-1], bounds[1:], strict=True):
+            yield _slice(shuffled, int(start), int(end))
+
+
+def _take(whole: Minibatch, order: Tensor) -> Minibatch:
+    return Minibatch(
+        _map(lambda part: part.index_select(0, order), whole.observation),
+        whole.action.index_select(0, order),
+        whole.advantage.index_select(0, order),
+        whole.return_.index_select(0, order),
+        whole.value.index_select(0, order),
+        whole.log_prob.index_select(0, order),
+    )
+
+
+def _slice(whole: Minibatch, start: int, end: int) -> Minibatch:
+    return Minibatch(
+        _map(lambda part: part[start:end], whole.observation),
+        whole.action[start:end],
+        whole.advantage[start:end],
+        whole.return_[start:end],
+        whole.value[start:end],
+        whole.log_prob[start:end],
+    )
+
+
+def _map(function: Any, observation: Any) -> Any:
+    if isinstance(observation, Mapping):
+        return {key: function(part) for key, part in observation.items()}
+    return function(observation)

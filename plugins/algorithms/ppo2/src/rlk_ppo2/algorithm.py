@@ -1,0 +1,136 @@
+"""PPO2: Schulman et al. 2017, arXiv 1707.06347, as OpenAI's `ppo2` and Stable Baselines 2.10 have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rlk import spaces
+from rlk.policy import Head, Linear
+from rlk.protocols import Heads, OnPolicyStorage, Optimise, State
+from rlk.records import Field, Loss, Update
+from rlk_on_policy.actor import DistributionActor
+from rlk_on_policy.advantages import explained_variance, gae, next_values
+from rlk_on_policy.minibatches import Minibatch, epochs, flat
+from rlk_ppo2 import loss as losses
+from rlk_ppo2.config import PPO2Config
+
+
+class PPO2:
+    """Collects `n_steps` of every environment, then makes `noptepochs` passes of minibatches over them."""
+
+    def __init__(self, config: PPO2Config, context: Any) -> None:
+        self.config, self.context = config, context
+        self.policy, self.distribution = context.policy, context.distribution
+        self.cliprange = context.schedule(config.cliprange)
+        self.cliprange_vf: Tensor | None = self._cliprange_vf()
+        context.group(
+            "policy", learning_rate=config.learning_rate, max_grad_norm=config.max_grad_norm, eps=1e-5
+        )
+
+    def _cliprange_vf(self) -> Tensor | None:
+        """The clipping of values: that of ratios if unset, None if a negative number turned it off."""
+        chosen = self.config.cliprange_vf
+        if chosen is None:
+            clipped: Tensor = self.cliprange
+            return clipped
+        if isinstance(chosen, (int, float)) and chosen < 0:
+            return None
+        scheduled: Tensor = self.context.schedule(chosen)
+        return scheduled
+
+    @staticmethod
+    def heads(config: PPO2Config, context: Any) -> Heads:
+        return {
+            "pi": lambda trunk: _head(trunk("pi"), context.distribution.head),
+            "vf": lambda trunk: _head(trunk("vf"), lambda features: Linear(features, 1)),
+        }
+
+    def steps_per_collect(self) -> int:
+        return self.config.n_steps
+
+    def extras(self) -> Mapping[str, Field]:
+        return {"value": Field(()), "log_prob": Field(())}
+
+    def actor(self, rng: np.random.Generator | None = None) -> DistributionActor:
+        stream = rng if rng is not None else self.context.run.streams.numpy("actor")
+        return DistributionActor(self.policy, self.distribution, stream, device=self.context.device)
+
+    # ---- learning ---------------------------------------------------------------------------------------
+
+    def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
+        config, run = self.config, self.context.run
+        rollout = storage.latest()
+        value = rollout.extras["value"]
+        following = next_values(
+            value,
+            self._values(rollout.next_observation),
+            rollout.terminated,
+            rollout.truncated,
+            rollout.final_time,
+            rollout.final_env,
+            self._values(rollout.final_observation) if len(rollout.final_time) else np.empty(0, np.float32),
+        )
+        ended = rollout.terminated | rollout.truncated
+        advantage = gae(rollout.reward, value, following, ended, config.gamma, config.lam)
+        run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
+        whole = flat(rollout, advantage, self.context.device)
+        yield from epochs(whole, config.noptepochs, config.nminibatches, run.streams.numpy("update"))
+
+    @torch.no_grad()
+    def _values(self, observation: Any) -> Any:
+        (value,) = self.policy(spaces.as_tensor(observation, self.context.device), "vf")
+        return value[:, 0].cpu().numpy()
+
+    def update(self, batch: Minibatch, optimise: Optimise) -> Update:
+        loss = optimise("policy", self.loss, batch, self._normalised(batch.advantage))
+        return Update(loss.metrics)
+
+    def _normalised(self, advantage: Tensor) -> Tensor:
+        """Zero mean and unit variance over the minibatch, on all ranks."""
+        mean = self.context.run.communicator.mean
+        centred = advantage - mean(advantage.mean())
+        normalised: Tensor = centred / (mean(centred.square().mean()).sqrt() + 1e-8)
+        return normalised
+
+    def loss(self, batch: Minibatch, advantage: Tensor) -> Loss:
+        """Policy, value and entropy in one loss, as all of the network is one group."""
+        config, distribution = self.config, self.distribution
+        parameters, value = self.policy(batch.observation, "pi", "vf")
+        value = value[:, 0]
+        log_prob = distribution.log_prob(parameters, batch.action)
+        ratio = (log_prob - batch.log_prob).exp()
+        policy_loss = losses.clipped_policy_loss(ratio, advantage, self.cliprange)
+        if self.cliprange_vf is None:
+            value_loss = losses.value_loss(value, batch.return_)
+        else:
+            value_loss = losses.clipped_value_loss(value, batch.value, batch.return_, self.cliprange_vf)
+        entropy = distribution.entropy(parameters).mean()
+        total = policy_loss + config.vf_coef * value_loss
+        if config.ent_coef:
+            total = total - config.ent_coef * entropy
+        metrics = {
+            "loss": total,
+            "policy_gradient_loss": policy_loss,
+            "value_loss": value_loss,
+            "entropy_loss": -entropy,
+            "approx_kl": losses.approximate_kl(log_prob, batch.log_prob),
+            "clip_fraction": losses.clip_fraction(ratio, self.cliprange),
+        }
+        return Loss(total, distribution=parameters, metrics=metrics)
+
+    # ---- state ------------------------------------------------------------------------------------------
+
+    def state_dict(self) -> State:
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Nothing beyond parameters, optimiser and streams, which the kernel keeps."""
+
+
+def _head(trunk: Any, out: Any) -> Head:
+    return Head(trunk, out(trunk.features))

@@ -1,0 +1,23 @@
+"""What this distribution offers: `ppo2`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_ppo2.config import PPO2Config
+
+component = Component(
+    name="ppo2",
+    factory="rlk_ppo2.algorithm:PPO2",
+    summary="proximal policy optimisation with clipped policy and value updates",
+    config=PPO2Config,
+    action_spaces=("Discrete", "Box"),
+    collects="on-policy",
+    defaults={
+        "policy": "mlp",
+        "distribution": {"Discrete": "categorical", "Box": "diag-gaussian"},
+        "vec_env": "dummy",
+        "storage": "rollout",
+        "optimiser": "adam",
+        "serializer": "zip",
+    },
+)

@@ -1,0 +1,46 @@
+"""The PPO2 loss: Schulman et al. 2017, arXiv 1707.06347, eq. 7 and 9, with OpenAI's clipped value loss.
+
+Shapes: B transitions.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def clipped_policy_loss(ratio: Tensor, advantage: Tensor, cliprange: Tensor) -> Tensor:
+    """-E[min(ratio * A, clip(ratio, 1 - eps, 1 + eps) * A)], 0-dim.
+
+    Args:
+        ratio: float [B], pi(a|s) / pi_old(a|s). advantage: float [B]. cliprange: 0-dim, eps.
+    """
+    clipped = torch.minimum(torch.maximum(ratio, 1.0 - cliprange), 1.0 + cliprange)
+    return -torch.minimum(ratio * advantage, clipped * advantage).mean()
+
+
+def value_loss(value: Tensor, return_: Tensor) -> Tensor:
+    """E[(V - R)^2] / 2, 0-dim, for float [B]."""
+    return 0.5 * (value - return_).square().mean()
+
+
+def clipped_value_loss(value: Tensor, old_value: Tensor, return_: Tensor, cliprange: Tensor) -> Tensor:
+    """E[max((V - R)^2, (V_clip - R)^2)] / 2, with V_clip within `cliprange` of V_old, 0-dim.
+
+    Not in the paper: from OpenAI's code. It depends on the scale of returns.
+    """
+    change = torch.minimum(torch.maximum(value - old_value, -cliprange), cliprange)
+    errors = torch.maximum((value - return_).square(), (old_value + change - return_).square())
+    return 0.5 * errors.mean()
+
+
+@torch.no_grad()
+def approximate_kl(log_prob: Tensor, old_log_prob: Tensor) -> Tensor:
+    """E[(log pi - log pi_old)^2] / 2, 0-dim: the estimate that Stable Baselines logs."""
+    return 0.5 * (log_prob - old_log_prob).square().mean()
+
+
+@torch.no_grad()
+def clip_fraction(ratio: Tensor, cliprange: Tensor) -> Tensor:
+    """The part of the batch whose ratio lies outside of the clipping range, 0-dim."""
+    return ((ratio - 1.0).abs() > cliprange).to(torch.float32).mean()

@@ -1,0 +1,55 @@
+"""The repository's own distributions: where they are, and what lists them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from rlk_scaffold.manifest import array, read_manifest, render_pyproject
+
+_ROOT_DEPENDENCIES = re.compile(r"^dependencies = \[.*?\]$", re.MULTILINE | re.DOTALL)
+_REQUIREMENTS = """\
+# Every distribution of this repository, editable. Written by: python -m rlk_scaffold.sync
+-c constraints.txt
+"""
+
+
+def find_root(start: Path) -> Path:
+    """The repository that `start` is in.
+
+    Raises:
+        FileNotFoundError: if it is in none.
+    """
+    for folder in (start.resolve(), *start.resolve().parents):
+        if (folder / "kernel" / "pyproject.toml").is_file() and (folder / "plugins").is_dir():
+            return folder
+    raise FileNotFoundError(
+        f"{start} is in no rlk repository (a folder with kernel/ and plugins/). Say --root DIR."
+    )
+
+
+def distributions(root: Path) -> list[Path]:
+    """The folders of all distributions: the kernel, then the plugins by path."""
+    plugins = sorted(path.parent for path in root.glob("plugins/*/*/pyproject.toml"))
+    return [root / "kernel", *plugins]
+
+
+def expected(root: Path) -> dict[Path, str]:
+    """What the generated files must hold: requirements.txt, and every pyproject.toml in canonical form."""
+    folders = distributions(root)
+    manifests = {folder: read_manifest(folder / "pyproject.toml") for folder in folders}
+    lines = [f"-e ./{folder.relative_to(root).as_posix()}\n" for folder in folders]
+    names = tuple(f"{manifest.name}>=0.1" for manifest in manifests.values())
+    root_text = (root / "pyproject.toml").read_text(encoding="utf-8")
+    return {
+        root / "requirements.txt": _REQUIREMENTS + "".join(lines),
+        root / "pyproject.toml": _with_dependencies(root_text, names),
+        **{folder / "pyproject.toml": render_pyproject(made) for folder, made in manifests.items()},
+    }
+
+
+def _with_dependencies(text: str, names: tuple[str, ...]) -> str:
+    """The root's pyproject with these as its dependencies, all else as it was."""
+    if len(_ROOT_DEPENDENCIES.findall(text)) != 1:
+        raise ValueError("the root's pyproject.toml must have one 'dependencies = [...]'")
+    return _ROOT_DEPENDENCIES.sub(lambda _: f"dependencies = {array(names)}", text)

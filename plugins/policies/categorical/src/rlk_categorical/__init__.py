@@ -1,0 +1,1 @@
+"""The categorical distribution for rlk."""

@@ -1,0 +1,70 @@
+"""The categorical distribution over A actions; flat parameters are logits, float [..., A].
+
+Samples are taken by the Gumbel-max trick (Gumbel 1954; Maddison 2014, arXiv 1411.0030): argmax(logits + g)
+with g from the standard Gumbel distribution, so that the noise comes from outside and one argmax is all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from rlk.policy import Linear
+from rlk.records import Array, Field
+
+
+class Categorical:
+    """Functions on logits. Actions are int64 [...], numbered from the space's start."""
+
+    def __init__(self, action_space: Any) -> None:
+        self.parameter_size = int(action_space.n)
+        self.start = int(action_space.start)
+        self.action = Field((), "int64")
+
+    def head(self, features: int) -> nn.Module:
+        """Linear to logits; small initial weights, so that the first policy is close to uniform."""
+        return Linear(features, self.parameter_size, gain=0.01)
+
+    def noise(self, rng: np.random.Generator, batch: int) -> Array:
+        """Standard Gumbel, float32 [batch, A]."""
+        return rng.gumbel(size=(batch, self.parameter_size)).astype(np.float32)
+
+    def sample(self, parameters: Tensor, noise: Tensor) -> Tensor:
+        """int64 [...] for logits and noise [..., A]."""
+        return (parameters + noise).argmax(-1)
+
+    def mode(self, parameters: Tensor) -> Tensor:
+        """The likeliest action, int64 [...]."""
+        return parameters.argmax(-1)
+
+    def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """log softmax(logits)[action], float [...]."""
+        chosen = parameters.gather(-1, action.long().unsqueeze(-1)).squeeze(-1)
+        return chosen - torch.logsumexp(parameters, -1)
+
+    def entropy(self, parameters: Tensor) -> Tensor:
+        """-sum p log p, in nats, float [...]."""
+        log_p = torch.log_softmax(parameters, -1)
+        return -(log_p.exp() * log_p).sum(-1)
+
+    def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
+        """KL(parameters || other) = sum p (log p - log q), float [...]."""
+        log_p, log_q = torch.log_softmax(parameters, -1), torch.log_softmax(other, -1)
+        return (log_p.exp() * (log_p - log_q)).sum(-1)
+
+    def env_action(self, action: Array) -> Array:
+        """The action as the space numbers it."""
+        return action + self.start if self.start else action
+
+    def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
+        """(action int64 [N], log_prob float32 [N]) for logits and noise [N, A]."""
+        action = (parameters + noise).argmax(1)
+        shifted = parameters - parameters.max(1, keepdims=True)
+        log_sum = np.log(np.exp(shifted).sum(1))
+        return action, shifted[np.arange(len(action)), action] - log_sum
+
+    def numpy_mode(self, parameters: Array) -> Array:
+        return parameters.argmax(1)

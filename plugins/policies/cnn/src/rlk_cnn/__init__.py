@@ -1,0 +1,1 @@
+"""Policies for images for rlk."""

@@ -1,0 +1,87 @@
+"""The Nature CNN: Mnih et al. 2015 (doi:10.1038/nature14236), with orthogonal initial weights.
+
+Three convolutions (32 of 8x8 by 4, 64 of 4x4 by 2, 64 of 3x3 by 1) and one fully connected layer, ReLU after
+each. Images come as float in 0 to 1 (`rlk.spaces.preprocess`), channels on either end.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from rlk.errors import PlanError
+from rlk_cnn.config import CnnConfig, channels_first
+from rlk_mlp.network import Layers, TwinLayers
+
+
+class Cnn:
+    """The architecture: the Nature CNN as the encoder, and hidden layers for heads, by default none."""
+
+    def __init__(self, config: CnnConfig | None = None) -> None:
+        self.config = config or CnnConfig()
+
+    def encoder(self, observation_space: Any) -> nn.Module:
+        first = channels_first(observation_space.shape, self.config.channels)
+        cnn = NatureCnn(observation_space.shape, first, self.config.features)
+        shared = self.config.shared()
+        return SharedLayers(cnn, Layers(cnn.features, shared, self.config)) if shared else cnn
+
+    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
+        sizes = self.config.own(role)
+        if copies > 1:
+            return TwinLayers(features + extra, sizes, copies, self.config)
+        return Layers(features + extra, sizes, self.config)
+
+
+class NatureCnn(nn.Module):
+    """Images [B, H, W, C] or [B, C, H, W] to [B, features].
+
+    Raises:
+        PlanError: if the image is too small for the convolutions (36 pixels each way are the least).
+    """
+
+    def __init__(self, shape: tuple[int, ...], first: bool, features: int) -> None:
+        super().__init__()
+        self.features, self._first = features, first
+        channels, *size = shape if first else (shape[-1], *shape[:-1])
+        if min(size) < 36:
+            raise PlanError(
+                f"policy 'cnn' needs images of at least 36x36 pixels, got {size[0]}x{size[1]} "
+                f"({channels} channels, {'first' if first else 'last'}). Use --policy mlp, or resize the "
+                "images; if that axis is not the channels': --set policy.channels=first or last."
+            )
+        self.conv1 = nn.Conv2d(channels, 32, 8, stride=4)
+        self.conv2 = nn.Conv2d(32, 64, 4, stride=2)
+        self.conv3 = nn.Conv2d(64, 64, 3, stride=1)
+        with torch.no_grad():
+            flat = self._convolve(torch.zeros(1, channels, *size)).shape[1]
+        self.full = nn.Linear(flat, features)
+        for layer in (self.conv1, self.conv2, self.conv3, self.full):
+            nn.init.orthogonal_(layer.weight, gain=math.sqrt(2))
+            assert layer.bias is not None
+            nn.init.zeros_(layer.bias)
+
+    def _convolve(self, x: Tensor) -> Tensor:
+        x = F.relu(self.conv1(x))
+        x = F.relu(self.conv2(x))
+        return F.relu(self.conv3(x)).flatten(1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        # The transposed view is in PyTorch's channels-last layout already: nothing is copied.
+        return F.relu(self.full(self._convolve(x if self._first else x.permute(0, 3, 1, 2))))
+
+
+class SharedLayers(nn.Module):
+    """The CNN and fully connected layers behind it."""
+
+    def __init__(self, cnn: NatureCnn, layers: Layers) -> None:
+        super().__init__()
+        self.cnn, self.layers, self.features = cnn, layers, layers.features
+
+    def forward(self, x: Tensor) -> Tensor:
+        features: Tensor = self.layers(self.cnn(x))
+        return features

@@ -1,0 +1,1 @@
+"""The Gaussian with a diagonal covariance for rlk."""

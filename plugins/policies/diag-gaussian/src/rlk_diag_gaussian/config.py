@@ -1,0 +1,14 @@
+"""Settings of the diagonal Gaussian."""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class DiagGaussianConfig:
+    """How wide it begins."""
+
+    log_std_init: float = attrs.field(
+        default=0.0, metadata={"help": "initial natural logarithm of the standard deviation"}
+    )

@@ -1,0 +1,102 @@
+"""The Gaussian with a diagonal covariance over D actions; flat parameters are [mean, log_std], float [..., 2D].
+
+The spread is a parameter of its own and the same in all states, as in Stable Baselines 2.10.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from rlk.policy import Linear
+from rlk.protocols import NumpyForward
+from rlk.records import Array, Field
+from rlk_diag_gaussian.config import DiagGaussianConfig
+
+HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+
+
+class DiagGaussian:
+    """Functions on [mean, log_std]. Actions are float32 [..., D], unbounded; the environment's are clipped."""
+
+    def __init__(self, action_space: Any, config: DiagGaussianConfig | None = None) -> None:
+        self.config = config or DiagGaussianConfig()
+        self.size = int(np.prod(action_space.shape))
+        self.parameter_size = 2 * self.size
+        self.action = Field((self.size,), "float32")
+        self._low, self._high = action_space.low, action_space.high
+        self._shape = action_space.shape
+
+    def head(self, features: int) -> nn.Module:
+        """Linear to the mean, small at first, beside one log_std for all states."""
+        return GaussianHead(features, self.size, self.config.log_std_init)
+
+    def noise(self, rng: np.random.Generator, batch: int) -> Array:
+        """Standard normal, float32 [batch, D]."""
+        return rng.standard_normal((batch, self.size), dtype=np.float32)
+
+    def sample(self, parameters: Tensor, noise: Tensor) -> Tensor:
+        """mean + std * noise, float [..., D]."""
+        mean, log_std = parameters.chunk(2, -1)
+        return mean + log_std.exp() * noise
+
+    def mode(self, parameters: Tensor) -> Tensor:
+        """The mean, float [..., D]."""
+        return parameters[..., : self.size]
+
+    def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """-sum(((a - mean) / std)^2 / 2 + log std + log(2 pi) / 2), float [...]."""
+        mean, log_std = parameters.chunk(2, -1)
+        scaled = (action - mean) * (-log_std).exp()
+        return -(0.5 * scaled.square() + log_std + HALF_LOG_2PI).sum(-1)
+
+    def entropy(self, parameters: Tensor) -> Tensor:
+        """sum(log std + log(2 pi e) / 2), in nats, float [...]."""
+        return (parameters[..., self.size :] + (HALF_LOG_2PI + 0.5)).sum(-1)
+
+    def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
+        """KL(parameters || other), sum over D of log(s2/s1) + (s1^2 + (m1 - m2)^2) / (2 s2^2) - 1/2, float [...]."""
+        (m1, l1), (m2, l2) = parameters.chunk(2, -1), other.chunk(2, -1)
+        spread = ((2 * l1).exp() + (m1 - m2).square()) * (-2 * l2).exp()
+        return (l2 - l1 + 0.5 * spread - 0.5).sum(-1)
+
+    def env_action(self, action: Array) -> Array:
+        """Clipped into the space's bounds, in its shape, [N, *shape]."""
+        return np.clip(action.reshape(-1, *self._shape), self._low, self._high)
+
+    def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
+        """(action float32 [N, D], log_prob float32 [N]) for parameters [N, 2D] and noise [N, D]."""
+        log_std = parameters[:, self.size :]
+        action = parameters[:, : self.size] + np.exp(log_std) * noise
+        return action, -(0.5 * noise * noise + log_std + HALF_LOG_2PI).sum(1, dtype=np.float32)
+
+    def numpy_mode(self, parameters: Array) -> Array:
+        return parameters[:, : self.size].copy()
+
+
+class GaussianHead(nn.Module):
+    """[B, F] to [B, 2D]: a linear mean, and log_std repeated for every row."""
+
+    def __init__(self, features: int, size: int, log_std_init: float) -> None:
+        super().__init__()
+        self.mean = Linear(features, size, gain=0.01)
+        self.log_std = nn.Parameter(torch.full((size,), float(log_std_init)))
+
+    def forward(self, features: Tensor) -> Tensor:
+        mean = self.mean(features)
+        return torch.cat([mean, self.log_std.expand_as(mean)], -1)
+
+    def numpy_forward(self) -> NumpyForward:
+        mean, log_std = self.mean.numpy_forward(), self.log_std.detach().numpy()
+
+        def forward(features: Array) -> Array:
+            out = np.empty((len(features), 2 * len(log_std)), dtype=np.float32)
+            out[:, : len(log_std)] = mean(features)
+            out[:, len(log_std) :] = log_std
+            return out
+
+        return forward

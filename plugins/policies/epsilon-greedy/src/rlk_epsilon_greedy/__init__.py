@@ -1,0 +1,1 @@
+"""Epsilon-greedy exploration for rlk."""

@@ -1,0 +1,22 @@
+"""Settings of epsilon-greedy exploration."""
+
+from __future__ import annotations
+
+import attrs
+from attrs import validators as v
+
+
+def _part(default: float, help_text: str) -> float:
+    field: float = attrs.field(
+        default=default, validator=[v.ge(0.0), v.le(1.0)], metadata={"help": help_text}
+    )
+    return field
+
+
+@attrs.frozen(kw_only=True)
+class EpsilonGreedyConfig:
+    """How often a random action is taken, and how that falls."""
+
+    fraction: float = _part(0.1, "part of the run over which epsilon falls, 0 to 1")
+    initial_eps: float = _part(1.0, "epsilon at the start, 0 to 1")
+    final_eps: float = _part(0.02, "epsilon from then on, 0 to 1")

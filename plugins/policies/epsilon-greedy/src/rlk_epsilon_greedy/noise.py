@@ -1,0 +1,63 @@
+"""Epsilon-greedy exploration: Mnih et al. 2015 (doi:10.1038/nature14236), linear schedule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlk.protocols import Actor
+from rlk.records import Act, Array
+from rlk.schedules import Linear
+from rlk_epsilon_greedy.config import EpsilonGreedyConfig
+
+
+class EpsilonGreedy:
+    """Makes an actor explore. `context` gives the action space, a random stream and the run's progress."""
+
+    def __init__(self, context: Any, config: EpsilonGreedyConfig | None = None) -> None:
+        self.context, self.config = context, config or EpsilonGreedyConfig()
+
+    def wrap(self, actor: Actor, policy: Any) -> Actor:
+        return EpsilonGreedyActor(actor, self.context, self.config)
+
+
+class EpsilonGreedyActor:
+    """Asks the inner actor only for those environments that do not act at random, and not at all if none is left."""
+
+    def __init__(self, actor: Actor, context: Any, config: EpsilonGreedyConfig) -> None:
+        self.actor = actor
+        self._rng: np.random.Generator = context.rng
+        self._progress = context.progress
+        self._n, self._first = int(context.action_space.n), int(context.action_space.start)
+        self._schedule = Linear(config.initial_eps, config.final_eps, config.fraction)
+
+    def start(self, n_envs: int) -> Any:
+        return self.actor.start(n_envs)
+
+    def epsilon(self) -> float:
+        """The probability of a random action now."""
+        return self._schedule(1.0 - self._progress())
+
+    def metrics(self) -> dict[str, float]:
+        return {**self.actor.metrics(), "rollout/exploration_rate": self.epsilon()}
+
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+    ) -> Act:
+        if deterministic:
+            return self.actor.act(observation, carry, episode_start, deterministic)
+        count = len(episode_start)
+        # One draw decides both: below epsilon, what is left of it is uniform again and picks the action.
+        draw = self._rng.random(count)
+        epsilon = self.epsilon()
+        explores = draw < epsilon
+        if carry is None and explores.all():
+            action = np.minimum(draw * (self._n / epsilon), self._n - 1).astype(np.int64)
+            return Act(action, action + self._first if self._first else action, None, {})
+        greedy = self.actor.act(observation, carry, episode_start, deterministic)
+        if not explores.any():
+            return greedy
+        random = np.minimum(draw * (self._n / epsilon), self._n - 1).astype(np.int64)
+        action = np.where(explores, random, greedy.action)
+        return Act(action, action + self._first if self._first else action, greedy.carry, greedy.extras)

@@ -1,0 +1,17 @@
+"""What this distribution offers: `mlp`, also as `MlpPolicy`, and `LnMlpPolicy`, the same with layer norm."""
+
+from __future__ import annotations
+
+import attrs
+
+from rlk.component import Component
+from rlk_mlp.config import MlpConfig
+
+mlp = Component(
+    name="mlp",
+    factory="rlk_mlp.network:Mlp",
+    summary="hidden layers for every head, none shared unless asked",
+    config=MlpConfig,
+    observation_spaces=("Box", "Discrete", "MultiDiscrete", "MultiBinary", "Image"),
+)
+ln_mlp = attrs.evolve(mlp, own={"layer_norm": True})

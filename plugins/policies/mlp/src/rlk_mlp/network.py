@@ -1,0 +1,130 @@
+"""Hidden layers in torch, and their numpy twins on the same memory.
+
+Layers are applied with `F.linear` on cached parameters: a call of a module costs as much as a small product.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from rlk import spaces
+from rlk.protocols import NumpyForward
+from rlk.records import Array
+from rlk_mlp.config import MlpConfig
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "tanh": torch.tanh,
+    "relu": torch.relu,
+    "elu": F.elu,
+    "leaky_relu": F.leaky_relu,
+}
+#: Those of which numpy has a twin that costs one call.
+NUMPY_ACTIVATIONS: dict[str, Callable[[Array], Any]] = {
+    "tanh": lambda x: np.tanh(x, out=x),
+    "relu": lambda x: np.maximum(x, 0.0, out=x),
+}
+
+
+class Mlp:
+    """The architecture: an encoder that flattens (and has the shared layers), and hidden layers for heads."""
+
+    def __init__(self, config: MlpConfig | None = None) -> None:
+        self.config = config or MlpConfig()
+
+    def encoder(self, observation_space: Any) -> nn.Module:
+        return Layers(spaces.flat_size(observation_space), self.config.shared(), self.config)
+
+    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
+        sizes = self.config.own(role)
+        if copies > 1:
+            return TwinLayers(features + extra, sizes, copies, self.config)
+        return Layers(features + extra, sizes, self.config)
+
+
+def initialise(weight: Tensor, kind: str) -> None:
+    """Fill [out, in] weights in place, with torch's global generator as it stands."""
+    if kind == "orthogonal":
+        nn.init.orthogonal_(weight, gain=math.sqrt(2))
+    else:
+        nn.init.xavier_uniform_(weight)
+
+
+class Layers(nn.Module):
+    """Linear layers with an activation each: [B, ...] flattened to [B, F]; none at all passes it on.
+
+    Attributes:
+        features: F, the size of what comes out.
+    """
+
+    def __init__(self, inputs: int, sizes: list[int], config: MlpConfig) -> None:
+        super().__init__()
+        self.features = sizes[-1] if sizes else inputs
+        self._act = ACTIVATIONS[config.act_fun]
+        self._numpy_act = NUMPY_ACTIVATIONS.get(config.act_fun)
+        self.layers = nn.ModuleList(
+            nn.Linear(before, after) for before, after in zip([inputs, *sizes], sizes, strict=False)
+        )
+        self.norms = nn.ModuleList(nn.LayerNorm(size) for size in sizes if config.layer_norm)
+        for layer in self.layers:
+            initialise(layer.weight, config.init)  # type: ignore[arg-type]
+            nn.init.zeros_(layer.bias)  # type: ignore[arg-type]
+        self._cached = [(layer.weight, layer.bias) for layer in self.layers]
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.dim() > 2:
+            x = x.flatten(1)
+        if self.norms:
+            for (weight, bias), norm in zip(self._cached, self.norms, strict=True):
+                x = self._act(norm(F.linear(x, weight, bias)))  # type: ignore[arg-type]
+            return x
+        for weight, bias in self._cached:
+            x = self._act(F.linear(x, weight, bias))  # type: ignore[arg-type]
+        return x
+
+    def numpy_forward(self) -> NumpyForward | None:
+        """The same in numpy on the same memory, or None with layer norm or an activation without a twin."""
+        act = self._numpy_act
+        if self.norms or (act is None and len(self._cached) > 0):
+            return None
+        layers = [(w.detach().numpy().T, b.detach().numpy()) for w, b in self._cached]  # type: ignore[operator]
+
+        def forward(x: Array) -> Array:
+            for weight, bias in layers:
+                x = x @ weight
+                x += bias
+                act(x)  # type: ignore[misc]
+            return x
+
+        return forward
+
+
+class TwinLayers(nn.Module):
+    """Several independent stacks evaluated in one batched product: [B, in] to [copies, B, F]."""
+
+    def __init__(self, inputs: int, sizes: list[int], copies: int, config: MlpConfig) -> None:
+        super().__init__()
+        if config.layer_norm:
+            raise ValueError("layer_norm with several copies of a head is not supported; set layer_norm=false")
+        self.features, self.copies = (sizes[-1] if sizes else inputs), copies
+        self._act = ACTIVATIONS[config.act_fun]
+        self.weights = nn.ParameterList()
+        self.biases = nn.ParameterList()
+        for before, after in zip([inputs, *sizes], sizes, strict=False):
+            weight = torch.empty(copies, before, after)
+            for copy in weight:
+                initialise(copy.T, config.init)
+            self.weights.append(nn.Parameter(weight))
+            self.biases.append(nn.Parameter(torch.zeros(copies, 1, after)))
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x.expand(self.copies, *x.shape)
+        for weight, bias in zip(self.weights, self.biases, strict=True):
+            x = self._act(torch.baddbmm(bias, x, weight))
+        return x

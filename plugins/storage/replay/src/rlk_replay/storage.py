@@ -1,0 +1,257 @@
+"""The replay storage: uniform sampling in four stages, which decorating storages may take over.
+
+    choose(n) -> (index, weight)    window(index, length)    relabel(window)    fold(window) -> Batch
+
+Dimensions: C vector steps kept, N environments, B batch, L steps of a window. What a slot is stands in
+`ring.py`; the page for those who write a decorating storage is the README.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from rlk.component import STAGES
+from rlk.errors import RlkError
+from rlk.protocols import Decorator, State
+from rlk.records import Array, Batch, Schema, Step, Update
+
+from rlk_replay.config import ReplayConfig
+from rlk_replay.layout import observation_of
+from rlk_replay.ring import Ring
+from rlk_replay.window import Window
+
+
+class Replay:
+    """Keeps the last `buffer_size` transitions and samples them uniformly, with replacement.
+
+    Attributes, all there after `open`:
+        schema: what it was opened with.
+        slots: C * N; the transitions stored are at slots 0 to len - 1.
+        variants: in how many versions a transition can be chosen: 1, or what a relabelling decorator's
+            attribute `variants` says. An index is `slot + variant * slots`: so a priority can belong to a slot and its goal.
+    """
+
+    schema: Schema
+    slots: int
+    variants: int
+
+    def __init__(self, config: ReplayConfig) -> None:
+        self._buffer_size = config.buffer_size
+
+    def open(self, schema: Schema) -> None:
+        """Allocate the memory (`aside.py` says what the exception is)."""
+        self.schema = schema
+        self._ring = Ring(max(1, self._buffer_size // schema.n_envs), schema)
+        self.slots = self._ring.slots
+        self.variants = 1
+        self._n_envs = schema.n_envs
+        self._decorators: list[Any] = []
+        self._owner: dict[str, Any] = dict.fromkeys(STAGES, self)
+        self._extras = [(name, f"extras.{name}") for name in schema.extras]
+        self._discounts = np.array([schema.gamma, 0.0], np.float32)
+        self._weights: dict[int, Array] = {}
+        self._on_cpu = torch.device(schema.device).type == "cpu"
+
+    def add(self, step: Step) -> None:
+        """Store one vector step; everything is copied.
+
+        Where an observation is not what the last step of its environment ended on, that environment was reset
+        in between: the episode is taken to end there, and its last transition keeps the next observation it had.
+
+        Raises:
+            RlkError: an extra of the schema is missing, or a final observation where an episode ended.
+        """
+        row = self._ring.write(step)
+        if self._decorators:
+            slots = np.arange(row * self._n_envs, (row + 1) * self._n_envs)
+            for decorator in self._decorators:
+                decorator.added(slots)
+
+    def restart(self) -> None:
+        """The environments were reset without a step. `add` notices by itself, unless they
+        happen to start with the very observation that the last step ended on.
+        """
+        self._ring.restart()
+
+    def __len__(self) -> int:
+        """Transitions stored; each of them can be sampled."""
+        return len(self._ring)
+
+    # ---- sampling ---------------------------------------------------------------------------------------
+
+    def sample(self, batch_size: int) -> Batch:
+        """A batch, through the four stages.
+
+        Raises:
+            RlkError: nothing is stored yet.
+        """
+        if not len(self._ring):
+            raise RlkError("storage 'replay' is empty: collect a step before sampling from it.")
+        owner = self._owner
+        index, weight = owner["choose"].choose(batch_size)
+        window: Window = owner["window"].window(index, 1)
+        window.weight = weight
+        batch: Batch = owner["fold"].fold(owner["relabel"].relabel(window))
+        return batch
+
+    def choose(self, n: int) -> tuple[Array, Array]:
+        """Index, int64 [n], uniform over the transitions and their variants; weight, ones float32 [n]."""
+        rng = self.schema.rng
+        index = rng.integers(len(self._ring), size=n)
+        if self.variants > 1:
+            index += self.slots * rng.integers(self.variants, size=n)
+        return index, self._ones(n)
+
+    def window(self, index: Array, length: int) -> Window:
+        """`length` steps from each index on, copied out of the storage."""
+        slot = index if self.variants == 1 else index % self.slots
+        records, observations, steps = self._ring.gather(slot, length)
+        return Window(
+            index=index,
+            slot=slot,
+            length=steps,
+            observation=observation_of(self._ring.leaves, observations),
+            action=records["action"][:-1],
+            reward=records["reward"][:-1],
+            terminated=records["terminated"][:-1],
+            truncated=records["truncated"][:-1],
+            extras={name: records[field][:-1] for name, field in self._extras},
+            weight=self._ones(len(index)),
+        )
+
+    def relabel(self, window: Window) -> Window:
+        """As it is."""
+        return window
+
+    def fold(self, window: Window) -> Batch:
+        """The first step of each window."""
+        return self.batch(window, window.reward[0], self.discount(window.terminated[0]))
+
+    # ---- for decorating storages ------------------------------------------------------------------------
+
+    def decorate(self, decorator: Decorator) -> None:
+        """Hand over the stages that the decorator has methods for; call it after both were opened.
+
+        What is stored already is announced to it. From here on its `added`, `feedback` and state
+        are served by this storage.
+
+        Raises:
+            RlkError: it has no stage, or one that another decorator took.
+        """
+        stages = [stage for stage in STAGES if hasattr(decorator, stage)]
+        name = type(decorator).__name__
+        if not stages:
+            raise RlkError(f"{name} takes none of the sampling stages: {', '.join(STAGES)}.")
+        for stage in stages:
+            if self._owner[stage] is not self:
+                other = type(self._owner[stage]).__name__
+                raise RlkError(f"{other} and {name} both take the sampling stage {stage!r}: use one.")
+        self._owner.update(dict.fromkeys(stages, decorator))
+        self._decorators.append(decorator)
+        self.variants = max(self.variants, int(getattr(decorator, "variants", 1)))
+        if len(self):
+            decorator.added(np.arange(len(self)))
+
+    def batch(
+        self, window: Window, reward: Array, discount: Array, steps: Array | None = None
+    ) -> Batch:
+        """Tensors from the first step of each window, with this reward and discount, float32 [B].
+
+        Args:
+            steps: how many steps on the next observation is, int64 [B], at most `window.length`; None is 1.
+        """
+        after = (1,) if steps is None else (steps, np.arange(len(steps)))
+        observation = window.observation
+        if isinstance(observation, dict):
+            first: Any = {key: self._tensor(values[0]) for key, values in observation.items()}
+            following: Any = {key: self._tensor(values[after]) for key, values in observation.items()}
+        else:
+            first, following = self._tensor(observation[0]), self._tensor(observation[after])
+        return Batch(
+            observation=first,
+            action=self._tensor(window.action[0]),
+            reward=self._tensor(reward),
+            next_observation=following,
+            discount=self._tensor(discount),
+            weight=self._tensor(window.weight),
+            index=window.index,
+            extras={name: self._tensor(values[0]) for name, values in window.extras.items()},
+        )
+
+    def discount(self, terminated: Array) -> Array:
+        """gamma * (1 - terminated), float32. A truncated episode keeps its gamma: the state after a
+        time limit still has value.
+        """
+        return self._discounts.take(terminated.view(np.uint8))
+
+    def following(self, slot: Array, steps: Array | int) -> Array:
+        """The slot that many steps on, in the same environment; negative goes back."""
+        found: Array = (slot + steps * np.int64(self._n_envs)) % self.slots
+        return found
+
+    def steps_to_end(self, slot: Array) -> Array:
+        """int64 [B]: steps until the last of its episode, or the newest if that still runs; 0 if it is that one."""
+        return self._ring.episode(slot)[1]
+
+    def steps_from_start(self, slot: Array) -> Array:
+        """int64 [B]: steps since the first of its episode that is still stored; 0 if it is that one."""
+        return self._ring.episode(slot)[0]
+
+    def episode_end(self, slot: Array) -> Array:
+        """The slot of the last step of its episode, or of the newest if that still runs."""
+        return self.following(slot, self.steps_to_end(slot))
+
+    def observation_after(self, slot: Array, key: str | None = None) -> Array:
+        """[B, ...], a copy: what these steps ended on; of a Dict observation, this key."""
+        return self._ring.observation_after(slot, key)
+
+    def offer(self, index: Array) -> None:
+        """These indices of variants other than 0 can be chosen now: passed on to who chooses by priority.
+
+        A variant is withdrawn by itself when its slot is overwritten.
+        """
+        if self._owner["choose"] is not self:
+            self._owner["choose"].added(index)
+
+    # ---- the rest of the protocol -----------------------------------------------------------------------
+
+    def feedback(self, batch: Batch, update: Update) -> None:
+        """Passed on to the decorators."""
+        for decorator in self._decorators:
+            decorator.feedback(batch, update)
+
+    def state_dict(self) -> State:
+        """Memory and cursors, and the state of the decorators. Arrays are views: write or copy them before the next `add`."""
+        decorators = {_stages(decorator): decorator.state_dict() for decorator in self._decorators}
+        return {**self._ring.state_dict(), "decorators": decorators}
+
+    def load_state_dict(self, state: State) -> None:
+        """Bit for bit what was saved; to be called on a storage that is open and empty.
+
+        A decorator that was not there then is told of everything stored, as of new transitions.
+
+        Raises:
+            RlkError: it was saved with another size, number of environments or space.
+        """
+        self._ring.load_state_dict(state)
+        for decorator in self._decorators:
+            if _stages(decorator) in state["decorators"]:
+                decorator.load_state_dict(state["decorators"][_stages(decorator)])
+            else:
+                decorator.added(np.arange(len(self)))
+
+    def _ones(self, n: int) -> Array:
+        if n not in self._weights:
+            self._weights[n] = np.ones(n, np.float32)
+        return self._weights[n]
+
+    def _tensor(self, array: Array) -> torch.Tensor:
+        tensor = torch.from_numpy(np.ascontiguousarray(array))
+        return tensor if self._on_cpu else tensor.to(self.schema.device, non_blocking=True)
+
+
+def _stages(decorator: Any) -> str:
+    """The stages a decorator takes, as its key in a checkpoint: no two decorators share one."""
+    return "+".join(stage for stage in STAGES if hasattr(decorator, stage))

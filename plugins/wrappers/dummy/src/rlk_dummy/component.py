@@ -1,0 +1,11 @@
+"""What the entry point `dummy` names."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+component = Component(
+    name="dummy",
+    factory="rlk_dummy.vec_env:DummyVecEnv",
+    summary="steps all environments in this process, one after the other: best for cheap steps",
+)

@@ -1,0 +1,130 @@
+"""A batch as preallocated arrays, one row per environment, in the structure of a Gymnasium space.
+
+A *tree* is an array [N, ...] for Box, Discrete, MultiDiscrete and MultiBinary, a dict of trees for
+Dict and a tuple of trees for Tuple. N is the number of environments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+Tree = Any
+New = Callable[[tuple[int, ...], Any], np.ndarray[Any, Any]]
+
+_ARRAYS = (gym.spaces.Box, gym.spaces.Discrete, gym.spaces.MultiDiscrete, gym.spaces.MultiBinary)
+
+
+def allocate(space: gym.Space[Any], n: int, new: New = np.zeros) -> Tree:
+    """The tree for n samples of a space; `new(shape, dtype)` makes its arrays, in a fixed order.
+
+    Raises:
+        rlk.errors.PlanError: for a space whose samples have no fixed shape (Text, Sequence, Graph,
+        …).
+    """
+    if isinstance(space, gym.spaces.Dict):
+        return {key: allocate(sub, n, new) for key, sub in space.spaces.items()}
+    if isinstance(space, gym.spaces.Tuple):
+        return tuple(allocate(sub, n, new) for sub in space.spaces)
+    if isinstance(space, _ARRAYS):
+        return new((n, *(space.shape or ())), space.dtype)
+    from rlk.errors import PlanError
+
+    raise PlanError(
+        f"vector environments keep samples in arrays of fixed shape, but found the space {space}. "
+        "Wrap the environment so that it gives Box, Discrete, MultiDiscrete, MultiBinary, Dict or "
+        "Tuple (gymnasium.wrappers.FlattenObservation, TransformObservation)."
+    )
+
+
+def write(tree: Tree, i: int, value: Any) -> None:
+    """Puts one sample into row i, cast to the space's dtype."""
+    if isinstance(tree, dict):
+        for key, sub in tree.items():
+            write(sub, i, value[key])
+    elif isinstance(tree, tuple):
+        for sub, part in zip(tree, value, strict=True):
+            write(sub, i, part)
+    else:
+        tree[i] = value
+
+
+def write_checked(tree: Tree, i: int, value: Any) -> None:
+    """The same, refusing what numpy would silently broadcast.
+
+    Raises:
+        ValueError: for a sample of another shape than the space's.
+    """
+    if isinstance(tree, dict):
+        for key, sub in tree.items():
+            write_checked(sub, i, value[key])
+    elif isinstance(tree, tuple):
+        for sub, part in zip(tree, value, strict=True):
+            write_checked(sub, i, part)
+    elif np.shape(value) != tree.shape[1:]:
+        raise ValueError(f"a sample has shape {np.shape(value)}, its space {tree.shape[1:]}")
+    else:
+        tree[i] = value
+
+
+def read(tree: Tree, i: int) -> Any:
+    """A copy of row i, as a sample of the space."""
+    if isinstance(tree, dict):
+        return {key: read(sub, i) for key, sub in tree.items()}
+    if isinstance(tree, tuple):
+        return tuple(read(sub, i) for sub in tree)
+    return tree[i].copy()
+
+
+def window(tree: Tree, start: int, stop: int) -> Tree:
+    """The same memory, rows start to stop only; in fresh dicts."""
+    if isinstance(tree, dict):
+        return {key: window(sub, start, stop) for key, sub in tree.items()}
+    if isinstance(tree, tuple):
+        return tuple(window(sub, start, stop) for sub in tree)
+    return tree[start:stop]
+
+
+def view(tree: Tree) -> Tree:
+    """The tree to hand out: the same arrays in fresh dicts, that a caller may add keys to."""
+    if isinstance(tree, dict):
+        return {key: view(sub) for key, sub in tree.items()}
+    if isinstance(tree, tuple):
+        return tuple(view(sub) for sub in tree)
+    return tree
+
+
+def copy_into(tree: Tree, batch: Tree) -> None:
+    """Copies a whole batch into the tree, cast to its dtypes.
+
+    Raises:
+        ValueError: for another shape.
+        TypeError: for floating point numbers where integers belong.
+    """
+    if isinstance(tree, dict):
+        for key, sub in tree.items():
+            copy_into(sub, batch[key])
+        return
+    if isinstance(tree, tuple):
+        for sub, part in zip(tree, batch, strict=True):
+            copy_into(sub, part)
+        return
+    batch = np.asarray(batch)
+    if batch.shape != tree.shape:
+        raise ValueError(f"a batch has shape {batch.shape}, its space {tree.shape}")
+    integers = batch.dtype.kind in "iu" and tree.dtype.kind in "iu"
+    np.copyto(tree, batch, casting="unsafe" if integers else "same_kind")
+
+
+def samples(tree: Tree, n: int) -> list[Any]:
+    """The rows as one sample for each environment, copied: an environment may keep its own."""
+    if isinstance(tree, dict):
+        parts = {key: samples(sub, n) for key, sub in tree.items()}
+        return [{key: part[i] for key, part in parts.items()} for i in range(n)]
+    if isinstance(tree, tuple):
+        columns = [samples(sub, n) for sub in tree]
+        return [tuple(column[i] for column in columns) for i in range(n)]
+    return list(tree.copy())

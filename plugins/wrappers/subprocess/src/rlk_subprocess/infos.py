@@ -1,0 +1,101 @@
+"""The infos of N environments as one dict of arrays, in Gymnasium's format.
+
+Every key comes with a mask `_key`, bool [N], that says which environments had it. A column has the
+type of what is in it: numbers and arrays of one shape become arrays, dicts are gathered in turn,
+all else is kept in an array of objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+Found = list[tuple[int, Any]]
+
+
+def gather(n: int, entries: Iterable[tuple[int, dict[Any, Any]]]) -> dict[Any, Any]:
+    """Infos by environment -> {key: array [n, ...], _key: bool [n]}.
+
+    Args:
+        n: number of environments.
+        entries: (index of the environment, its info), in order of the index.
+
+    Where Gymnasium would fail or cut a value off, because two environments disagree about a key's
+    type or shape, the column becomes the wider number or objects.
+    """
+    columns: dict[Any, Found] = {}
+    for i, info in entries:
+        for key, value in info.items():
+            columns.setdefault(key, []).append((i, value))
+    gathered: dict[Any, Any] = {}
+    for key, found in columns.items():
+        gathered[key] = _column(n, found)
+        gathered[f"_{key}"] = mask(n, [i for i, _ in found])
+    return gathered
+
+
+def ended(n: int, ends: Sequence[tuple[int, Any, dict[Any, Any]]]) -> dict[str, Any]:
+    """The part of a step's infos that tells of ended episodes.
+
+    Args:
+        n: number of environments.
+        ends: (index, last observation, last info) of each that ended, in order of the index.
+
+    Returns:
+        `final_obs` (objects [n]), `final_info` (gathered), and their masks `_final_obs`,
+        `_final_info`.
+    """
+    indices = [i for i, _, _ in ends]
+    return {
+        "final_obs": _objects(n, [(i, observation) for i, observation, _ in ends]),
+        "_final_obs": mask(n, indices),
+        "final_info": gather(n, [(i, info) for i, _, info in ends]),
+        "_final_info": mask(n, indices),
+    }
+
+
+def mask(n: int, indices: list[int]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """bool [n], true at the indices."""
+    found = np.zeros(n, np.bool_)
+    found[indices] = True
+    return found
+
+
+def _column(n: int, found: Found) -> Any:
+    values = [value for _, value in found]
+    if all(isinstance(value, dict) for value in values):
+        return gather(n, found)
+    if all(_is_number(value) for value in values):
+        return _numbers(n, found)
+    if all(isinstance(value, np.ndarray) for value in values):
+        first = values[0]
+        if all((value.shape, value.dtype) == (first.shape, first.dtype) for value in values):
+            column = np.zeros((n, *first.shape), first.dtype)
+            for i, value in found:
+                column[i] = value
+            return column
+    return _objects(n, found)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float, bool) or isinstance(value, np.number)
+
+
+def _numbers(n: int, found: Found) -> np.ndarray[Any, Any]:
+    kinds = [np.dtype(type(value)) for _, value in found]
+    column = np.zeros(n, np.result_type(*kinds))
+    try:
+        for i, value in found:
+            column[i] = value
+    except OverflowError:  # an int beyond 64 bits
+        return _objects(n, found)
+    return column
+
+
+def _objects(n: int, found: Found) -> np.ndarray[Any, Any]:
+    column = np.full(n, None, object)
+    for i, value in found:
+        column[i] = value
+    return column
