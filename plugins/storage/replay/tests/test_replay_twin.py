@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from rlk.records import Field, Schema, Step
 from rlk_replay.config import ReplayConfig
 from rlk_replay.layout import PACKED_BYTES
@@ -124,9 +125,14 @@ class Play:
                 reward=np.array([t.reward for t in newest]),
                 terminated=np.array([t.terminated for t in newest]),
                 truncated=np.array([t.truncated for t in newest]),
-                next_observation=stack(self.space, [observation_number(self.space, n) for n in after]),
+                next_observation=stack(
+                    self.space, [observation_number(self.space, n) for n in after]
+                ),
                 final_observation=final,
-                extras={"log_prob": np.array([t.log_prob for t in newest], np.float32), "more": newest},
+                extras={
+                    "log_prob": np.array([t.log_prob for t in newest], np.float32),
+                    "more": newest,
+                },
             )
         )
 
@@ -254,12 +260,20 @@ def test_every_kind_of_observation_survives_several_wraps(n_envs: int, space: st
                 play.check_windows(length)
 
 
-def test_the_side_table_grows_when_every_step_ends_an_episode() -> None:
+def test_the_side_table_grows_while_transitions_use_it_and_its_rows_are_used_again() -> None:
     play = Play(SPACES["vector"], 2, 2 * 60)
-    for _ in range(150):
-        play.step(["terminates", "is truncated"])
-    play.check()
-    assert len(play.storage._ring._aside.stores[0]) < 4 * 120  # freed rows are used again
+    for t in range(150):
+        play.step(["terminates", "goes on"] if t % 2 else ["goes on", "is truncated"])
+        play.check()
+    assert len(play.storage._ring._aside.stores[0]) < 2 * 60 + 2 + 18
+
+
+def test_the_side_table_grows_when_it_is_resets_that_end_the_episodes() -> None:
+    play = Play(SPACES["vector"], 1, 40)
+    for _ in range(60):
+        play.step(["goes on"])
+        play.check()
+        play.reset([0])
 
 
 def test_every_transition_is_reached_by_sampling_and_no_other() -> None:
@@ -273,5 +287,7 @@ def test_every_transition_is_reached_by_sampling_and_no_other() -> None:
             env, time = play.kept()[slot]
             seen.add(slot)
             assert batch.reward[b].item() == play.twin[env][time].reward
-            play.assert_observation(batch.next_observation, b, play.twin[env][time].next_observation)
+            play.assert_observation(
+                batch.next_observation, b, play.twin[env][time].next_observation
+            )
     assert seen == set(play.kept())

@@ -6,21 +6,22 @@ from collections import deque
 from typing import Any
 
 import numpy as np
-from rlk.records import Array
 
+from rlk.records import Array
 from rlk_replay.layout import Leaf
 
 
 class Aside:
     """A side table of observations; a record names the row that it uses.
 
-    Rows 0 to N-1 hold what follows the newest step of each environment: so the newest transition can be
-    sampled, and needs no case of its own. The rows behind hold what episodes ended on. They are
-    freed when the slot that uses them is overwritten, which happens in the order in which they were taken.
+    Rows 0 to N-1 hold what follows the newest step of each environment: so the newest transition
+    can be sampled, and needs no case of its own. The rows behind hold what episodes ended on. They
+    are freed when the slot that uses them is overwritten, which happens in the order in which they
+    were taken.
 
-    How many episodes end among the transitions kept cannot be known beforehand, and in the worst case it is
-    all of them. So the table starts small and doubles when it is full: the one exception to memory being
-    allocated once, and it happens a few times per run at most.
+    How many episodes end among the transitions kept cannot be known beforehand, and in the worst
+    case it is all of them. So the table starts small and doubles when it is full: the one exception
+    to memory being allocated once, and it happens a few times per run at most.
     """
 
     def __init__(self, leaves: tuple[Leaf, ...], n_envs: int) -> None:

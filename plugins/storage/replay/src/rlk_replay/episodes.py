@@ -13,10 +13,12 @@ OPEN = np.iinfo(np.int64).max
 class Episodes:
     """First and last time of the episode of every slot; time counts vector steps since the storage was opened.
 
-    A step costs one row write. When an episode ends, its end is written to all of its slots, once, as a slice.
+    A step costs one row write. When an episode ends, its end is written to all of its slots, once,
+    as a slice.
 
     Attributes:
-        bounds: int64 [C, N, 2], first and last time of the episode of every slot; last is `OPEN` while it runs.
+        bounds: int64 [C, N, 2], first and last time of the episode of every slot; last is `OPEN`
+            while it runs.
     """
 
     def __init__(self, capacity: int, n_envs: int) -> None:

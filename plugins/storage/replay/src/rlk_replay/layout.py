@@ -1,7 +1,7 @@
 """What one transition looks like in memory: a packed record, and arrays of their own for large observations.
 
-One gather of packed rows beats one gather per field (2.4 against 9 µs for 32 transitions of CartPole); an
-image is large enough to be worth an array of its own, where it lies contiguously.
+One gather of packed rows beats one gather per field (2.4 against 9 µs for 32 transitions of
+CartPole); an image is large enough to be worth an array of its own, where it lies contiguously.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+
 from rlk.errors import RlkError
 from rlk.records import Array, Field, Schema
 
@@ -74,7 +75,8 @@ def action_field(space: gym.Space[Any]) -> Field:
 def record_dtype(leaves: tuple[Leaf, ...], schema: Schema) -> np.dtype[Any]:
     """The record of one transition, aligned so that every field is a legal strided array for torch.
 
-    `aside` is the row of the side table where the next observation is, -1 if it is in the following slot.
+    `aside` is the row of the side table where the next observation is, -1 if it is in the following
+    slot.
     """
     action = action_field(schema.action_space)
     fields: list[tuple[str, Any, tuple[int, ...]]] = [

@@ -1,8 +1,9 @@
 """The memory of the replay storage: a ring of vector steps that keeps each observation once.
 
-Dimensions: C vector steps kept, N environments, B batch, L steps of a window. A slot is the flat index
-`row * N + env` of one transition; the next step of that environment is at `slot + N`, modulo C * N. So the
-next observation is the observation of the following slot, except where a record names a row of the side
+Dimensions: C vector steps kept, N environments, B batch, L steps of a window. A slot is the flat
+    index `row * N + env` of one transition; the next step of that environment is at `slot + N`,
+    modulo C * N. So the next observation is the observation of the following slot, except where a
+    record names a row of the side
 table: where an episode ended, and at the newest step.
 """
 
@@ -41,10 +42,9 @@ class Ring:
         self._episodes = Episodes(capacity, n_envs)
         self._latest_rows = np.arange(n_envs)
         self._none_aside = np.full(n_envs, -1)
-        self._settled = self._none_aside  # what the newest row's `aside` becomes when a step follows
-        self._time = 0  # vector steps written; the newest is in row (time - 1) % C
-        self._constants: dict[tuple[str, int], Array] = {}
-        self._bind()
+        self._settled = self._none_aside  # what the newest row's `aside` becomes when a step
+        follows self._time = 0  # vector steps written; the newest is in row (time - 1) % C
+        self._constants: dict[tuple[str, int], Array] = {} self._bind()
 
     def _bind(self) -> None:
         """Key, memory, what followed the newest step, and comparison of each leaf: what a step loops over."""
@@ -59,13 +59,14 @@ class Ring:
         """Transitions kept; they are slots 0 to len - 1."""
         return min(self._time, self.capacity) * self.n_envs
 
-    # ---- writing ----------------------------------------------------------------------------------------
+    # ---- writing ---------------------------------------------------------------------
 
     def write(self, step: Step) -> int:
         """Copy one vector step into the ring; returns its row.
 
         Raises:
-            RlkError: an extra of the schema is missing, or a final observation where an episode ended.
+            RlkError: an extra of the schema is missing, or a final observation where an episode
+                ended.
         """
         time, row = self._time, self._time % self.capacity
         continues = True
@@ -128,13 +129,14 @@ class Ring:
                 self._episodes.end(env, self._time - 1)
         self._bind()  # the side table may have moved
 
-    # ---- reading ----------------------------------------------------------------------------------------
+    # ---- reading ---------------------------------------------------------------------
 
     def gather(self, slot: Array, length: int) -> tuple[Array, list[Array], Array]:
         """The records [L+1, B] from these slots on, the observations [L+1, B, ...] by leaf, and the length, int64 [B].
 
-        Only the first `length[b]` records count, and one more observation: a window ends where the next
-        observation is not in the following slot, which is where an episode ended and at the newest step.
+        Only the first `length[b]` records count, and one more observation: a window ends where the
+        next observation is not in the following slot, which is where an episode ended and at the
+        newest step.
         """
         rows = slot + self._offsets(length)
         records = self._records.take(rows, mode="wrap")
@@ -180,7 +182,7 @@ class Ring:
         last = np.minimum(bounds[:, 1], newest)
         return time - first, last - time
 
-    # ---- state ------------------------------------------------------------------------------------------
+    # ---- state -----------------------------------------------------------------------
 
     def state_dict(self) -> State:
         """The rows in use, as views where that is possible."""
@@ -212,7 +214,8 @@ class Ring:
             raise RlkError(
                 "this replay memory does not fit the run: "
                 + "; ".join(f"{name} is {saved.get(name)} there, {mine.get(name)} here" for name in differ)
-                + ". Resume with the same environment, n_envs and buffer_size, or without the replay."
+                + ". Resume with the same environment, n_envs and buffer_size, or without the
+                replay."
             )
         self._time = state["time"]
         rows = min(self._time, self.capacity)

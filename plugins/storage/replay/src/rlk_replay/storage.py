@@ -2,8 +2,8 @@
 
     choose(n) -> (index, weight)    window(index, length)    relabel(window)    fold(window) -> Batch
 
-Dimensions: C vector steps kept, N environments, B batch, L steps of a window. What a slot is stands in
-`ring.py`; the page for those who write a decorating storage is the README.
+Dimensions: C vector steps kept, N environments, B batch, L steps of a window. What a slot is stands
+    in `ring.py`; the page for those who write a decorating storage is the README.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import torch
+
 from rlk.component import STAGES
 from rlk.errors import RlkError
 from rlk.protocols import Decorator, State
 from rlk.records import Array, Batch, Schema, Step, Update
-
 from rlk_replay.config import ReplayConfig
 from rlk_replay.layout import observation_of
 from rlk_replay.ring import Ring
@@ -29,8 +29,9 @@ class Replay:
     Attributes, all there after `open`:
         schema: what it was opened with.
         slots: C * N; the transitions stored are at slots 0 to len - 1.
-        variants: in how many versions a transition can be chosen: 1, or what a relabelling decorator's
-            attribute `variants` says. An index is `slot + variant * slots`: so a priority can belong to a slot and its goal.
+        variants: in how many versions a transition can be chosen: 1, or what a relabelling
+            decorator's attribute `variants` says. An index is `slot + variant * slots`: so a
+            priority can belong to a slot and its goal.
     """
 
     schema: Schema
@@ -57,11 +58,13 @@ class Replay:
     def add(self, step: Step) -> None:
         """Store one vector step; everything is copied.
 
-        Where an observation is not what the last step of its environment ended on, that environment was reset
-        in between: the episode is taken to end there, and its last transition keeps the next observation it had.
+        Where an observation is not what the last step of its environment ended on, that environment
+        was reset in between: the episode is taken to end there, and its last transition keeps the
+        next observation it had.
 
         Raises:
-            RlkError: an extra of the schema is missing, or a final observation where an episode ended.
+            RlkError: an extra of the schema is missing, or a final observation where an episode
+                ended.
         """
         row = self._ring.write(step)
         if self._decorators:
@@ -79,7 +82,7 @@ class Replay:
         """Transitions stored; each of them can be sampled."""
         return len(self._ring)
 
-    # ---- sampling ---------------------------------------------------------------------------------------
+    # ---- sampling --------------------------------------------------------------------
 
     def sample(self, batch_size: int) -> Batch:
         """A batch, through the four stages.
@@ -129,7 +132,7 @@ class Replay:
         """The first step of each window."""
         return self.batch(window, window.reward[0], self.discount(window.terminated[0]))
 
-    # ---- for decorating storages ------------------------------------------------------------------------
+    # ---- for decorating storages -----------------------------------------------------
 
     def decorate(self, decorator: Decorator) -> None:
         """Hand over the stages that the decorator has methods for; call it after both were opened.
@@ -147,7 +150,9 @@ class Replay:
         for stage in stages:
             if self._owner[stage] is not self:
                 other = type(self._owner[stage]).__name__
-                raise RlkError(f"{other} and {name} both take the sampling stage {stage!r}: use one.")
+                raise RlkError(
+                    f"{other} and {name} both take the sampling stage {stage!r}: use one."
+                )
         self._owner.update(dict.fromkeys(stages, decorator))
         self._decorators.append(decorator)
         self.variants = max(self.variants, int(getattr(decorator, "variants", 1)))
@@ -160,13 +165,16 @@ class Replay:
         """Tensors from the first step of each window, with this reward and discount, float32 [B].
 
         Args:
-            steps: how many steps on the next observation is, int64 [B], at most `window.length`; None is 1.
+            steps: how many steps on the next observation is, int64 [B], at most `window.length`;
+                None is 1.
         """
         after = (1,) if steps is None else (steps, np.arange(len(steps)))
         observation = window.observation
         if isinstance(observation, dict):
             first: Any = {key: self._tensor(values[0]) for key, values in observation.items()}
-            following: Any = {key: self._tensor(values[after]) for key, values in observation.items()}
+            following: Any = {
+                key: self._tensor(values[after]) for key, values in observation.items()
+            }
         else:
             first, following = self._tensor(observation[0]), self._tensor(observation[after])
         return Batch(
@@ -215,7 +223,7 @@ class Replay:
         if self._owner["choose"] is not self:
             self._owner["choose"].added(index)
 
-    # ---- the rest of the protocol -----------------------------------------------------------------------
+    # ---- the rest of the protocol ----------------------------------------------------
 
     def feedback(self, batch: Batch, update: Update) -> None:
         """Passed on to the decorators."""

@@ -15,11 +15,11 @@ class Window:
 
     The arrays are copies of what is stored: a stage may write to them or replace them.
 
-    Step k of window b counts where `k < length[b]`. A window ends early with its episode, and with the newest step
-    stored; what stands behind is another episode's. `observation` has one more row than there are steps: the
-    observation before step k is `observation[k]`, the one after it `observation[k + 1]`, and where the
-    episode ended with step k that row holds what it ended on. An observation is there once, so a goal
-    is set for a whole window by one assignment.
+    Step k of window b counts where `k < length[b]`. A window ends early with its episode, and with
+    the newest step stored; what stands behind is another episode's. `observation` has one more row
+    than there are steps: the observation before step k is `observation[k]`, the one after it
+    `observation[k + 1]`, and where the episode ended with step k that row holds what it ended on.
+    An observation is there once, so a goal is set for a whole window by one assignment.
 
     Attributes:
         index: int64 [B], what was chosen: slot + variant * slots (see `Replay.variants`).

@@ -1,0 +1,17 @@
+"""What the command line knows of `rlk evaluate` and `rlk enjoy` before one of them is called."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+evaluate = Component(
+    name="evaluate",
+    factory="rlk_evaluate.command:evaluate",
+    summary="Play whole episodes with a trained model and print their mean return.",
+)
+
+enjoy = Component(
+    name="enjoy",
+    factory="rlk_evaluate.command:enjoy",
+    summary="Watch a trained model play, in a window or as a GIF.",
+)

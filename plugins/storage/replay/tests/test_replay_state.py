@@ -1,0 +1,175 @@
+"""A replay storage saved and restored is the same, bit for bit, and goes on the same way."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from rlk.component import Component
+from rlk.errors import RlkError
+from rlk.records import Field, Schema, Step
+from rlk_replay.component import component
+from rlk_replay.config import ReplayConfig
+from rlk_replay.storage import Replay
+
+SPACE = gym.spaces.Dict(
+    {
+        "small": gym.spaces.Box(-np.inf, np.inf, (2,), np.float32),
+        "large": gym.spaces.Box(-np.inf, np.inf, (1500,), np.float32),
+    }
+)
+
+
+def opened(buffer_size: int = 12, n_envs: int = 2, space: Any = SPACE, seed: int = 0) -> Replay:
+    storage = Replay(ReplayConfig(buffer_size=buffer_size))
+    storage.open(
+        Schema(
+            observation_space=space,
+            action_space=gym.spaces.Box(-1, 1, (2,), np.float32),
+            n_envs=n_envs,
+            n_steps=1,
+            gamma=0.9,
+            device="cpu",
+            total_timesteps=100,
+            rng=np.random.default_rng(seed),
+            progress=lambda: 0.0,
+            extras={"log_prob": Field(())},
+        )
+    )
+    return storage
+
+
+def steps(n: int, seed: int = 1) -> list[Step]:
+    """Steps of two environments with episodes of random length."""
+    rng = np.random.default_rng(seed)
+
+    def observe() -> dict[str, Any]:
+        return {
+            key: rng.normal(size=(2, *part.shape)).astype(np.float32)
+            for key, part in SPACE.spaces.items()
+        }
+
+    made, observation = [], observe()
+    for _ in range(n):
+        terminated, truncated = rng.random(2) < 0.2, rng.random(2) < 0.2
+        final = {env: {k: v[env] for k, v in observe().items()} for env in range(2)}
+        following = observe()
+        made.append(
+            Step(
+                observation=observation,
+                action=rng.normal(size=(2, 2)),
+                reward=rng.normal(size=2),
+                terminated=terminated,
+                truncated=truncated,
+                next_observation=following,
+                final_observation={e: o for e, o in final.items() if terminated[e] or truncated[e]},
+                extras={"log_prob": rng.normal(size=2)},
+            )
+        )
+        observation = following
+    return made
+
+
+def assert_equal_states(one: Any, other: Any) -> None:
+    assert type(one) is type(other)
+    if isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for key in one:
+            assert_equal_states(one[key], other[key])
+    elif isinstance(one, list):
+        assert len(one) == len(other)
+        for a, b in zip(one, other, strict=True):
+            assert_equal_states(a, b)
+    elif isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype and one.shape == other.shape
+        assert one.tobytes() == other.tobytes()
+    else:
+        assert one == other
+
+
+@pytest.mark.parametrize("before", [0, 3, 6, 17])
+def test_a_restored_storage_equals_the_saved_one_now_and_later(before: int) -> None:
+    played = steps(before + 9)
+    one = opened()
+    for step in played[:before]:
+        one.add(step)
+    saved = copy.deepcopy(one.state_dict())
+    other = opened()
+    other.load_state_dict(saved)
+    assert_equal_states(other.state_dict(), saved)
+    for step in played[before:]:
+        one.add(step)
+        other.add(step)
+        a, b = one.sample(16), other.sample(16)
+        assert a.index.tolist() == b.index.tolist()
+        for key in SPACE.spaces:
+            assert a.observation[key].equal(b.observation[key])
+            assert a.next_observation[key].equal(b.next_observation[key])
+        assert a.action.equal(b.action) and a.discount.equal(b.discount)
+    assert_equal_states(other.state_dict(), one.state_dict())
+
+
+def test_only_rows_in_use_are_saved() -> None:
+    storage = opened(buffer_size=1000)
+    for step in steps(3):
+        storage.add(step)
+    state = storage.state_dict()
+    assert state["observations"][0].shape == (3, 2, 1500)
+    assert state["records"].dtype == np.uint8
+    assert len(state["records"]) == 3 * 2 * storage._ring._records.dtype.itemsize
+
+
+def test_a_decorator_is_restored_with_its_base_and_a_new_one_learns_what_is_there() -> None:
+    class Chooses:
+        def __init__(self) -> None:
+            self.told: list[Any] = []
+
+        def choose(self, n: int) -> Any: ...
+        def open(self, base: Any, schema: Schema) -> None: ...
+        def feedback(self, batch: Any, update: Any) -> None: ...
+
+        def added(self, slots: Any) -> None:
+            self.told.append(slots.tolist())
+
+        def state_dict(self) -> dict[str, Any]:
+            return {"told": len(self.told)}
+
+        def load_state_dict(self, state: dict[str, Any]) -> None:
+            self.told = ["restored", state["told"]]
+
+    one, bare, saves, loads, new = opened(), opened(), Chooses(), Chooses(), Chooses()
+    one.decorate(saves)
+    for step in steps(2):
+        one.add(step)
+        bare.add(step)
+    other = opened()
+    other.decorate(loads)
+    other.load_state_dict(one.state_dict())
+    assert loads.told == ["restored", 2]
+    other = opened()
+    other.decorate(new)
+    other.load_state_dict(bare.state_dict())
+    assert new.told == [[0, 1, 2, 3]]
+
+
+def test_a_memory_of_another_size_is_refused_by_name() -> None:
+    saved = opened(buffer_size=12).state_dict()
+    with pytest.raises(RlkError, match="capacity is 6 there, 10 here"):
+        opened(buffer_size=20).load_state_dict(saved)
+
+
+def test_a_memory_of_another_space_is_refused_by_name() -> None:
+    other = gym.spaces.Dict({**SPACE.spaces, "small": gym.spaces.Box(-1, 1, (3,), np.float32)})
+    with pytest.raises(RlkError, match=r"observation.small is <f4\[2\] there, <f4\[3\] here"):
+        opened(space=other).load_state_dict(opened().state_dict())
+
+
+def test_the_component_names_what_it_is() -> None:
+    assert isinstance(component, Component)
+    assert (component.name, component.collects, component.stages) == ("replay", "off-policy", ())
+    assert component.load() is Replay
+    assert ReplayConfig().buffer_size == 50_000

@@ -1,0 +1,78 @@
+"""One end of the socket pair between the learner and a worker.
+
+What happens at every step is a single byte, everything else a pickle with its length in front. Sockets,
+because reading one tells at once when the other side is gone, whatever way it went.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import struct
+from typing import Any
+
+# ---- from the learner: step into slot 0 or 1, or close
+STEPS = (b"0", b"1")
+CLOSE = b"x"
+# ---- from a worker: nothing ended; episodes ended, and there is no info to tell
+QUIET = b"."
+ENDED = b"!"
+
+_FRAME = b"#"
+_HEADER = struct.Struct("!cQ")
+_CHUNK = 1 << 16
+
+
+class Channel:
+    """Sends and receives bytes and frames.
+
+    Args:
+        end: this side's socket, blocking.
+        patience_seconds: after so long without anything to read, `receive` raises BlockingIOError and may
+            be called again; what has arrived of a frame is kept.
+    """
+
+    def __init__(self, end: socket.socket, patience_seconds: int) -> None:
+        timeval = struct.pack("@ll", patience_seconds, 0)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
+        self.socket = end
+        self.descriptor = end.fileno()
+        self._arrived = bytearray()
+
+    def send(self, byte: bytes) -> None:
+        os.write(self.descriptor, byte)
+
+    def send_frame(self, pickled: bytes) -> None:
+        self.socket.sendall(_HEADER.pack(_FRAME, len(pickled)))
+        self.socket.sendall(pickled)
+
+    def receive(self) -> Any:
+        """A single byte as bytes, or what was pickled in a frame.
+
+        Raises:
+            EOFError: if the other side is gone (or a ConnectionError, if it left something unread).
+            BlockingIOError: if nothing came in time.
+        """
+        arrived = self._arrived
+        if not arrived:
+            data = os.read(self.descriptor, _CHUNK)
+            if len(data) == 1 and data != _FRAME:
+                return data
+            arrived += self._some(data)
+        while len(arrived) < _HEADER.size or len(arrived) < self._frame_size():
+            arrived += self._some(os.read(self.descriptor, _CHUNK))
+        self._arrived = bytearray()
+        return pickle.loads(memoryview(arrived)[_HEADER.size :])
+
+    def _frame_size(self) -> int:
+        return _HEADER.size + int(_HEADER.unpack_from(self._arrived)[1])
+
+    @staticmethod
+    def _some(data: bytes) -> bytes:
+        if not data:
+            raise EOFError("the other side of the channel is gone")
+        return data
+
+    def close(self) -> None:
+        self.socket.close()

@@ -1,0 +1,30 @@
+"""The settings of the backend `subprocess`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import attrs
+from attrs import validators
+
+StartMethod = Literal["fork", "spawn", "forkserver"]
+
+
+@attrs.frozen(kw_only=True)
+class SubprocessConfig:
+    n_workers: int | None = attrs.field(
+        default=None,
+        validator=validators.optional([validators.instance_of(int), validators.ge(1)]),
+        metadata={
+            "help": "worker processes, at least 1, each with an equal share of the environments; "
+            "unset: as many as usable cores, at most one per environment"
+        },
+    )
+    start_method: StartMethod | None = attrs.field(
+        default=None,
+        validator=validators.optional(validators.in_(("fork", "spawn", "forkserver"))),
+        metadata={
+            "help": "how workers are started: forkserver (the default), spawn, or fork; "
+            "fork may deadlock where this process runs threads"
+        },
+    )

@@ -1,0 +1,225 @@
+"""Starts worker processes: by fork, by spawn, or by a fork server of our own.
+
+The standard library's spawn and forkserver import the user's main script again in every worker, which runs
+a script that has no `if __name__ == "__main__"`, and leave a server and a resource tracker running. Here a
+worker is a plain new interpreter that runs this package and knows the learner's `sys.path`; classes and
+functions of the main script come by value, through cloudpickle. All file descriptors but the worker's own
+socket are closed in it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from rlk.errors import EnvironmentFailed, PlanError
+from rlk_subprocess import worker
+
+_RUN = "import sys; n = int(sys.argv[1]); sys.path[:] = sys.argv[2:]; del sys.argv[1:]; "
+_PATIENCE_SECONDS = 30.0
+#: Set by mpirun for its own processes; a child that finds them and imports MPI hangs.
+_MPI = ("OMPI_", "PMI_", "PMIX_", "MPI_LOCALRANKID", "HYDI_", "HYDRA_")
+
+
+class Process(Protocol):
+    """A worker, whoever its parent is; `subprocess.Popen` is one."""
+
+    pid: int
+
+    def poll(self) -> int | None:
+        """The exit code, negative for a signal; None while it runs."""
+        ...
+
+    def send_signal(self, number: int) -> None: ...
+
+
+def default_start_method() -> str:
+    return "forkserver"
+
+
+def usable_cores() -> int:
+    """The cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Launcher:
+    """Starts the workers of one vector environment.
+
+    Args:
+        method: fork, spawn or forkserver.
+    """
+
+    def __init__(self, method: str) -> None:
+        if os.name != "posix":
+            raise PlanError(
+                "the backend 'subprocess' passes file descriptors to its workers, which this "
+                "platform cannot. Use --vec-env dummy."
+            )
+        self._method = method
+        self._server = _Server() if method == "forkserver" else None
+        self._learners: list[socket.socket] = []
+
+    def start(self, env_fns: list[Callable[[], Any]]) -> tuple[socket.socket, Process]:
+        """One more worker: the learner's end of its channel, and the process."""
+        ours, theirs = socket.socketpair()
+        try:
+            self._learners.append(ours)
+            if self._server is not None:
+                return ours, self._server.fork(theirs)
+            if self._method == "fork":
+                return ours, _Forked(theirs, self._learners, env_fns)
+            return ours, _interpreter("rlk_subprocess.worker", theirs)
+        finally:
+            theirs.close()
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+
+
+def _interpreter(module: str, end: socket.socket) -> subprocess.Popen[bytes]:
+    """A new interpreter that runs the module's main on a socket."""
+    if not sys.executable:
+        raise PlanError("this Python does not know its own executable. Use start_method=fork.")
+    flags = ["-O"] * sys.flags.optimize + [f"-W{option}" for option in sys.warnoptions]
+    run = f"{_RUN}from {module} import main; main(n)"
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(_MPI)}
+    return subprocess.Popen(
+        [sys.executable, *flags, "-c", run, str(end.fileno()), *map(str, sys.path)],
+        stdin=subprocess.DEVNULL,
+        env=environment,
+        pass_fds=(end.fileno(),),
+    )
+
+
+class _Forked:
+    """A worker forked from this very process."""
+
+    def __init__(
+        self,
+        theirs: socket.socket,
+        learners: list[socket.socket],
+        env_fns: list[Callable[[], Any]],
+    ) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self.returncode: int | None = None
+        self.pid = os.fork()
+        if self.pid == 0:
+            for number in (signal.SIGTERM, signal.SIGCHLD):  # the learner's handlers are not ours
+                signal.signal(number, signal.SIG_DFL)
+            signal.set_wakeup_fd(-1)
+            for end in learners:
+                end.close()
+            worker.run_forked(theirs.fileno(), env_fns)
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            try:
+                ended, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:  # somebody else has waited for it
+                self.returncode = 0
+            else:
+                self.returncode = os.waitstatus_to_exitcode(status) if ended else None
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+
+class _Served:
+    """A worker forked from the server, which is its parent."""
+
+    def __init__(self, server: _Server, pid: int) -> None:
+        self._server = server
+        self.pid = pid
+
+    def poll(self) -> int | None:
+        return self._server.exit_code(self.pid)
+
+    def send_signal(self, number: int) -> None:
+        self._server.signal(self.pid, number)
+
+
+class _Server:
+    """The learner's side of the fork server."""
+
+    def __init__(self) -> None:
+        self._ours, theirs = socket.socketpair()
+        self._codes: dict[int, int] = {}
+        self._forked: list[int] = []
+        self._rest = ""
+        try:
+            self._process = _interpreter("rlk_subprocess.server", theirs)
+        finally:
+            theirs.close()
+
+    def fork(self, theirs: socket.socket) -> _Served:
+        socket.send_fds(self._ours, [b"fork\n"], [theirs.fileno()])
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while not self._forked:
+            if not self._listen(1.0) and (
+                self._process.poll() is not None or time.monotonic() > deadline
+            ):
+                raise EnvironmentFailed(
+                    "the server that forks the workers did not start (exit code "
+                    f"{self._process.poll()}). Its own output may say why; start_method=spawn "
+                    "does without it."
+                )
+        return _Served(self, self._forked.pop())
+
+    def exit_code(self, pid: int) -> int | None:
+        while self._listen(0.0):
+            pass
+        if pid not in self._codes and self._process.poll() is not None and not _exists(pid):
+            self._codes[pid] = -signal.SIGKILL  # how, only the server could have told
+        return self._codes.get(pid)
+
+    def signal(self, pid: int, number: int) -> None:
+        try:
+            self._ours.sendall(f"signal {pid} {int(number)}\n".encode())
+        except OSError:  # the server is gone, and with it who reaps: the number is still this worker's
+            if _exists(pid):
+                os.kill(pid, number)
+
+    def _listen(self, seconds: float) -> bool:
+        """Takes in what the server has to say; False if nothing came."""
+        self._ours.settimeout(seconds)
+        try:
+            data = self._ours.recv(4096)
+        except OSError:
+            return False
+        *lines, self._rest = (self._rest + data.decode()).split("\n")
+        for line in lines:
+            verb, *numbers = line.split()
+            if verb == "forked":
+                self._forked.append(int(numbers[0]))
+            else:
+                self._codes[int(numbers[0])] = int(numbers[1])
+        return bool(data)
+
+    def close(self) -> None:
+        """Lets the server go; it ends any worker that is left."""
+        self._ours.close()
+        try:
+            self._process.wait(3.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -1,0 +1,105 @@
+"""The fork server: a small process without threads that has imported Gymnasium once and forks the workers.
+
+The learner sends one line for each thing it wants, the server answers in lines of its own:
+    fork            (with the worker's socket)   ->  forked PID
+    signal PID N    sends the signal, if that worker has not ended
+                    whenever a worker ends       ->  ended PID EXITCODE
+When the learner is gone, the server ends what is left of its workers and goes too.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import time
+from typing import NoReturn
+
+import numpy as np
+
+from rlk_subprocess import worker
+
+_PATIENCE_SECONDS = 2.0
+#: What a worker gets to close its environments when the learner is gone.
+_GRACE_SECONDS = 1.0
+
+
+def main(descriptor: int) -> None:
+    """Serves the learner at the other end of that socket."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Server(socket.socket(fileno=descriptor)).serve()
+
+
+class Server:
+    def __init__(self, learner: socket.socket) -> None:
+        self._learner = learner
+        self._parent = os.getppid()
+        self._alive: set[int] = set()
+        self._wake_in, self._wake_out = os.pipe()
+        for end in (self._wake_in, self._wake_out):
+            os.set_blocking(end, False)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        signal.set_wakeup_fd(self._wake_out, warn_on_full_buffer=False)
+
+    def serve(self) -> None:
+        try:
+            while os.getppid() == self._parent:
+                ready, _, _ = select.select(
+                    [self._learner, self._wake_in], [], [], _PATIENCE_SECONDS
+                )
+                if self._wake_in in ready:
+                    os.read(self._wake_in, 4096)
+                    self._reap()
+                if self._learner in ready and not self._obey():
+                    break
+        except ConnectionError:
+            pass  # the learner is gone
+        self._end_workers()
+
+    def _obey(self) -> bool:
+        """Reads one line and does it; False if the learner is gone. It waits for an answer to each."""
+        data, descriptors, _, _ = socket.recv_fds(self._learner, 4096, 1)
+        for line in data.decode().splitlines():
+            verb, *numbers = line.split()
+            if verb == "fork":
+                self._fork(descriptors[0])
+            elif int(numbers[0]) in self._alive:
+                os.kill(int(numbers[0]), int(numbers[1]))
+        return bool(data)
+
+    def _fork(self, descriptor: int) -> None:
+        pid = os.fork()
+        if pid == 0:
+            self._become_worker(descriptor)
+        os.close(descriptor)
+        self._alive.add(pid)
+        self._learner.sendall(f"forked {pid}\n".encode())
+
+    def _become_worker(self, descriptor: int) -> NoReturn:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.close(self._wake_in)
+        os.close(self._wake_out)
+        self._learner.close()
+        np.random.seed()  # else environments that use the global generator draw alike in all workers
+        worker.run_forked(descriptor)
+
+    def _reap(self) -> None:
+        for pid in sorted(self._alive):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                self._alive.discard(pid)
+                code = os.waitstatus_to_exitcode(status)
+                self._learner.sendall(f"ended {pid} {code}\n".encode())
+
+    def _end_workers(self) -> None:
+        self._learner.close()
+        deadline = time.monotonic() + _GRACE_SECONDS
+        while self._alive:
+            for pid in sorted(self._alive):
+                if time.monotonic() > deadline:
+                    os.kill(pid, signal.SIGKILL)
+                if os.waitpid(pid, os.WNOHANG)[0]:
+                    self._alive.discard(pid)
+            time.sleep(0.01)
