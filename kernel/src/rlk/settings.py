@@ -44,7 +44,7 @@ def _union(value: Any, kind: Any) -> Any:
     """The first alternative that takes the value as it is."""
     for alternative in get_args(kind):
         if alternative is type(None):
-            if value is None:
+            if value is None or value == "none":  # TOML has no null
                 return None
         elif value is not None:
             try:

@@ -99,7 +99,7 @@ class TwoSteps(Takes):
 
 
 class ObservationOfTheEnd(Takes):
-    """A relabelling decorator with two variants: variant 1 sees the end of its episode as observation."""
+    """Relabels, with two variants: variant 1 sees the end of its episode."""
 
     variants = 2
 
@@ -176,13 +176,13 @@ def test_an_episode_that_ends_without_a_final_observation_is_refused() -> None:
 
 def test_a_field_that_the_schema_asks_for_and_the_step_lacks_is_refused() -> None:
     storage = filled(0, extras={"log_prob": Field(())})
-    with pytest.raises(RlkError, match="'log_prob'.*It has: value"):
+    with pytest.raises(RlkError, match=r"'log_prob'.*It has: value"):
         storage.add(step(0, extras={"value": np.zeros(1)}))
 
 
 def test_a_space_that_is_no_array_is_refused_with_what_to_do() -> None:
     text = gym.spaces.Dict({"name": gym.spaces.Text(5)})
-    with pytest.raises(RlkError, match="key 'name'.*FlattenObservation"):
+    with pytest.raises(RlkError, match=r"key 'name'.*FlattenObservation"):
         filled(0, observation_space=text)
 
 
@@ -250,7 +250,6 @@ def test_stages_of_different_decorators_work_together_in_any_order_of_joining() 
 
 def test_n_steps_end_at_a_truncation_and_bootstrap_from_its_final_observation() -> None:
     storage = decorated(filled(5, {3: "truncated"}), TwoSteps())
-    batch = storage.base_batch if hasattr(storage, "base_batch") else None
     window = storage.window(np.array([1, 2, 3]), 2)
     batch = TwoSteps.fold(storage._decorators[0], window)
     assert batch.reward.tolist() == [10.0 + 0.5 * 20.0, 20.0 + 0.5 * 30.0, 30.0]
@@ -294,7 +293,7 @@ def test_decorators_are_told_of_new_transitions_and_of_updates() -> None:
 
 
 def test_two_decorators_for_one_stage_are_refused() -> None:
-    with pytest.raises(RlkError, match="FirstAndLast and FirstAndLast both take .* 'choose'"):
+    with pytest.raises(RlkError, match=r"FirstAndLast and FirstAndLast both take .* 'choose'"):
         decorated(filled(), FirstAndLast(), FirstAndLast())
 
 

@@ -1,4 +1,4 @@
-"""The replay storage against a twin that is a list of whole transitions: every field of every transition, always."""
+"""The replay storage against a twin that is a list of whole transitions, field by field."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ GAMMA = 0.9
 SPACES = {
     "vector": gym.spaces.Box(-np.inf, np.inf, (3,), np.float64),
     "image": gym.spaces.Box(0, 255, (PACKED_BYTES + 1,), np.uint8),
+    "large image": gym.spaces.Box(0, 255, (70_000,), np.uint8),
     "number": gym.spaces.Discrete(1_000_000),
     "dict": gym.spaces.Dict(
         {

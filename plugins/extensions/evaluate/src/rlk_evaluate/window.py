@@ -45,10 +45,8 @@ def record(agent: Agent, path: Path, **play: Any) -> Evaluation:
     """
     fps = int(agent.run.env.metadata.get("render_fps") or DEFAULT_FPS)
     film = _Gif(path, fps) if path.suffix == ".gif" else _Mp4(path, fps)
-    with _rendering(agent, "rgb_array"):
-        result = evaluate_agent(agent, render_mode="rgb_array", on_step=lambda env: film.add(_frame(env)), **play)
-    film.close()
-    return result
+    with _rendering(agent, "rgb_array"), film:
+        return evaluate_agent(agent, render_mode="rgb_array", on_step=lambda env: film.add(_frame(env)), **play)
 
 
 def display_problem(environ: Mapping[str, str], platform: str) -> str | None:
@@ -106,14 +104,17 @@ class _Gif:
         self._path, self._milliseconds = path, max(20, round(1000 / fps))
         self._frames: list[Any] = []
 
+    def __enter__(self) -> None: ...
+
     def add(self, frame: Any) -> None:
         from PIL import Image
 
         self._frames.append(Image.fromarray(frame).quantize(COLOURS))
 
-    def close(self) -> None:
-        first, *others = self._frames
-        first.save(self._path, save_all=True, append_images=others, duration=self._milliseconds, loop=0)
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            first, *others = self._frames
+            first.save(self._path, save_all=True, append_images=others, duration=self._milliseconds, loop=0)
 
 
 class _Mp4:
@@ -122,6 +123,8 @@ class _Mp4:
     def __init__(self, path: Path, fps: int) -> None:
         self._path, self._fps = path, fps
         self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> None: ...
 
     def add(self, frame: Any) -> None:
         if self._process is None:
@@ -134,11 +137,11 @@ class _Mp4:
         assert self._process.stdin is not None
         self._process.stdin.write(frame.tobytes())
 
-    def close(self) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if self._process is None or self._process.stdin is None:
             return
         self._process.stdin.close()
-        if self._process.wait() != 0:
+        if self._process.wait() != 0 and kind is None:
             raise RlkError(f"ffmpeg could not write {self._path}.")
 
 

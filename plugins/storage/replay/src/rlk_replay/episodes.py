@@ -1,24 +1,23 @@
-"""Where the episode of a stored step begins and ends, for storages that look ahead (hindsight goals)."""
+"""Where the episode of a stored step begins and ends, for storages that look ahead."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-#: The end of an episode that is still running.
+from rlk.protocols import State
+
+#: The last time of an episode that is still running.
 OPEN = np.iinfo(np.int64).max
 
 
 class Episodes:
-    """First and last time of the episode of every slot; time counts vector steps since the storage was opened.
+    """First and last time of the episode of every slot; time counts vector steps since `open`.
 
     A step costs one row write. When an episode ends, its end is written to all of its slots, once,
     as a slice.
 
     Attributes:
-        bounds: int64 [C, N, 2], first and last time of the episode of every slot; last is `OPEN`
-            while it runs.
+        bounds: int64 [C, N, 2], first and last time; last is `OPEN` while the episode runs.
     """
 
     def __init__(self, capacity: int, n_envs: int) -> None:
@@ -41,11 +40,11 @@ class Episodes:
             self.bounds[: last + 1, env, 1] = time
         self._running[env, 0] = time + 1
 
-    def state_dict(self, rows: int) -> dict[str, Any]:
+    def state_dict(self, rows: int) -> State:
         """The rows in use; arrays as they are, not copied."""
         return {"bounds": self.bounds[:rows], "running": self._running}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Take over what `state_dict` gave."""
         self.bounds[: len(state["bounds"])] = state["bounds"]
         self._running[...] = state["running"]

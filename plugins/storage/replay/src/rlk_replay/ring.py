@@ -3,22 +3,25 @@
 Dimensions: C vector steps kept, N environments, B batch, L steps of a window. A slot is the flat
     index `row * N + env` of one transition; the next step of that environment is at `slot + N`,
     modulo C * N. So the next observation is the observation of the following slot, except where a
-    record names a row of the side
-table: where an episode ended, and at the newest step.
+    record names a row of the side table: where an episode ended, and at the newest step.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
 
 import numpy as np
+
 from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Array, Schema, Step
-
 from rlk_replay.aside import Aside
 from rlk_replay.episodes import Episodes
 from rlk_replay.layout import describe, observation_leaves, record_dtype, values_of
+
+#: Up to this size, copies of two arrays are compared sooner than the arrays themselves.
+_COPIED_BYTES = 65_536
 
 
 class Ring:
@@ -31,7 +34,9 @@ class Ring:
         table = np.zeros((capacity, n_envs), record_dtype(self.leaves, schema))
         self._records = table.reshape(-1)
         self._observations = [
-            table[leaf.name] if leaf.packed else np.zeros((capacity, n_envs, *leaf.shape), leaf.dtype)
+            table[leaf.name]
+            if leaf.packed
+            else np.zeros((capacity, n_envs, *leaf.shape), leaf.dtype)
             for leaf in self.leaves
         ]
         self._action, self._reward = table["action"], table["reward"]
@@ -42,14 +47,18 @@ class Ring:
         self._episodes = Episodes(capacity, n_envs)
         self._latest_rows = np.arange(n_envs)
         self._none_aside = np.full(n_envs, -1)
-        self._settled = self._none_aside  # what the newest row's `aside` becomes when a step
-        follows self._time = 0  # vector steps written; the newest is in row (time - 1) % C
-        self._constants: dict[tuple[str, int], Array] = {} self._bind()
+        #: What `aside` of the newest row becomes when a step follows.
+        self._settled = self._none_aside
+        #: Vector steps written; the newest is in row (time - 1) % C.
+        self._time = 0
+        self._offsets = functools.lru_cache(_offsets)
+        self._one_step = functools.lru_cache(_one_step)
+        self._bind()
 
     def _bind(self) -> None:
-        """Key, memory, what followed the newest step, and comparison of each leaf: what a step loops over."""
+        """What a step loops over: key, memory, latest next observation and comparison of a leaf."""
         self._observed = [
-            (leaf.key, store, latest, _equal_bytes if leaf.packed else _equal_arrays)
+            (leaf.key, store, latest, _comparison(leaf.size * self.n_envs))
             for leaf, store, latest in zip(
                 self.leaves, self._observations, self._aside.latest, strict=True
             )
@@ -59,14 +68,13 @@ class Ring:
         """Transitions kept; they are slots 0 to len - 1."""
         return min(self._time, self.capacity) * self.n_envs
 
-    # ---- writing ---------------------------------------------------------------------
+    # ---- writing ---------------------------------------------------------------------------------
 
     def write(self, step: Step) -> int:
         """Copy one vector step into the ring; returns its row.
 
         Raises:
-            RlkError: an extra of the schema is missing, or a final observation where an episode
-                ended.
+            RlkError: an extra of the schema is missing, or the final observation of an episode.
         """
         time, row = self._time, self._time % self.capacity
         continues = True
@@ -98,13 +106,13 @@ class Ring:
         return row
 
     def restart(self) -> None:
-        """The environments were reset without a step: episodes that still ran end with the newest step."""
+        """End the episodes that still run with the newest step: their environments were reset."""
         if self._time:
             self._cut(list(range(self.n_envs)))
 
     def _continues(self, row: int, env: int) -> bool:
-        """Whether the observation written there is, bit for bit, what the step before it ended on."""
-        return all(equal(store[row, env], latest[env]) for _, store, latest, equal in self._observed)
+        """Whether the observation written there is, bit for bit, what the last step ended on."""
+        return all(equal(store[row, env], last[env]) for _, store, last, equal in self._observed)
 
     def _end_episodes(self, step: Step, row: int) -> None:
         self._settled = self._none_aside.copy()
@@ -112,7 +120,7 @@ class Ring:
             if env not in step.final_observation:
                 raise RlkError(
                     f"an episode of environment {env} ended without a final observation. A vector "
-                    "environment must give one (AutoresetMode.SAME_STEP and `final_obs` in Gymnasium)."
+                    "environment must give one (in Gymnasium: AutoresetMode.SAME_STEP, final_obs)."
                 )
             final = values_of(self.leaves, step.final_observation[env])
             self._settled[env] = self._in_aside[row, env] = self._aside.keep(self._time, final)
@@ -120,7 +128,7 @@ class Ring:
         self._bind()  # the side table may have moved
 
     def _cut(self, envs: list[int]) -> None:
-        """End these episodes with the newest step, unless they did, on the observation that followed it."""
+        """End these episodes, if they run, with the newest step and on what it led to."""
         self._settled = self._settled.copy()
         for env in envs:
             if self._settled[env] < 0:
@@ -129,16 +137,16 @@ class Ring:
                 self._episodes.end(env, self._time - 1)
         self._bind()  # the side table may have moved
 
-    # ---- reading ---------------------------------------------------------------------
+    # ---- reading ---------------------------------------------------------------------------------
 
     def gather(self, slot: Array, length: int) -> tuple[Array, list[Array], Array]:
-        """The records [L+1, B] from these slots on, the observations [L+1, B, ...] by leaf, and the length, int64 [B].
+        """Records [L+1, B] from these slots on, observations [L+1, B, ...] by leaf, lengths [B].
 
-        Only the first `length[b]` records count, and one more observation: a window ends where the
-        next observation is not in the following slot, which is where an episode ended and at the
-        newest step.
+        A window ends where the next observation is not in the following slot: where an episode
+        ended, and at the newest step. Its records count up to that step, its observations one
+        further.
         """
-        rows = slot + self._offsets(length)
+        rows = slot + self._offsets(length, self.n_envs)
         records = self._records.take(rows, mode="wrap")
         observations = [
             np.ascontiguousarray(records[leaf.name]) if leaf.packed else _take_rows(store, rows)
@@ -147,7 +155,7 @@ class Ring:
         aside = records["aside"]
         if length == 1:
             aside = aside[0]
-            (ends,) = (aside >= 0).nonzero()
+            ends = np.nonzero(aside >= 0)[0]
             if len(ends):
                 source = aside.take(ends)
                 for values, store in zip(observations, self._aside.stores, strict=True):
@@ -156,7 +164,7 @@ class Ring:
         stops = aside[:-1] >= 0
         stopped = stops.any(0)
         steps = np.where(stopped, stops.argmax(0) + 1, length)
-        (ends,) = stopped.nonzero()
+        ends = np.nonzero(stopped)[0]
         after = steps[ends]
         source = aside[after - 1, ends]
         for values, store in zip(observations, self._aside.stores, strict=True):
@@ -167,14 +175,16 @@ class Ring:
         """What these steps ended on, [B, ...]: one leaf of the observation."""
         number = [leaf.key for leaf in self.leaves].index(key)
         store = self._observations[number]
-        found = store.reshape(self.slots, *store.shape[2:])[(slot + self.n_envs) % self.slots]
+        found: Array = store.reshape(self.slots, *store.shape[2:])[
+            (slot + self.n_envs) % self.slots
+        ]
         aside = self._in_aside.reshape(-1).take(slot)
-        (ends,) = (aside >= 0).nonzero()
+        ends = np.nonzero(aside >= 0)[0]
         found[ends] = self._aside.stores[number].take(aside[ends], axis=0)
         return found
 
     def episode(self, slot: Array) -> tuple[Array, Array]:
-        """Steps since the start of its episode and steps to its end, int64 [B], as far as they are stored."""
+        """Steps since the start of its episode, and to its end, of what is stored; int64 [B]."""
         newest = self._time - 1
         time = newest - (newest - slot // self.n_envs) % self.capacity
         bounds = self._episodes.bounds.reshape(-1, 2).take(slot, axis=0)
@@ -182,21 +192,16 @@ class Ring:
         last = np.minimum(bounds[:, 1], newest)
         return time - first, last - time
 
-    # ---- state -----------------------------------------------------------------------
+    # ---- state -----------------------------------------------------------------------------------
 
     def state_dict(self) -> State:
-        """The rows in use, as views where that is possible."""
+        """The rows in use, as views."""
         rows = min(self._time, self.capacity)
-        large = [
-            store[:rows]
-            for leaf, store in zip(self.leaves, self._observations, strict=True)
-            if not leaf.packed
-        ]
         return {
             "layout": self._layout(),
             "time": self._time,
             "records": self._records[: rows * self.n_envs].view(np.uint8),
-            "observations": large,
+            "observations": [store[:rows] for store in self._large()],
             "settled": self._settled,
             "aside": self._aside.state_dict(),
             "episodes": self._episodes.state_dict(rows),
@@ -208,66 +213,65 @@ class Ring:
         Raises:
             RlkError: it was taken from a ring of another size or for other spaces.
         """
-        if state["layout"] != self._layout():
-            saved, mine = state["layout"], self._layout()
-            differ = [name for name in {**saved, **mine} if saved.get(name) != mine.get(name)]
+        saved, mine = state["layout"], self._layout()
+        differ = [name for name in {**saved, **mine} if saved.get(name) != mine.get(name)]
+        if differ:
+            found = [f"{name} is {saved.get(name)} there, {mine.get(name)} here" for name in differ]
             raise RlkError(
-                "this replay memory does not fit the run: "
-                + "; ".join(f"{name} is {saved.get(name)} there, {mine.get(name)} here" for name in differ)
-                + ". Resume with the same environment, n_envs and buffer_size, or without the
-                replay."
+                f"this replay memory does not fit the run: {'; '.join(found)}. "
+                "Resume with the same environment, n_envs and buffer_size, or without the replay."
             )
         self._time = state["time"]
         rows = min(self._time, self.capacity)
         self._records[: rows * self.n_envs].view(np.uint8)[...] = state["records"]
-        large = [s for leaf, s in zip(self.leaves, self._observations, strict=True) if not leaf.packed]
-        for store, saved in zip(large, state["observations"], strict=True):
-            store[:rows] = saved
+        for store, values in zip(self._large(), state["observations"], strict=True):
+            store[:rows] = values
         self._settled = np.array(state["settled"])
         self._aside.load_state_dict(state["aside"])
         self._episodes.load_state_dict(state["episodes"])
         self._bind()
 
-    def _offsets(self, length: int) -> Array:
-        """Slots from the first step of a window to each of its observations, [L+1, 1]; not to be written to."""
-        key = ("offsets", length)
-        if key not in self._constants:
-            offsets = np.arange(0, (length + 1) * self.n_envs, self.n_envs)
-            self._constants[key] = offsets[:, None]
-        return self._constants[key]
+    def _large(self) -> list[Array]:
+        """The observations that are not in the records."""
+        pairs = zip(self.leaves, self._observations, strict=True)
+        return [store for leaf, store in pairs if not leaf.packed]
 
-    def _one_step(self, n: int) -> Array:
-        """The length of n windows of one step; not to be written to."""
-        key = ("one step", n)
-        if key not in self._constants:
-            self._constants[key] = np.ones(n, np.int64)
-        return self._constants[key]
-
-    def _layout(self) -> dict[str, Any]:
-        return {
-            "capacity": self.capacity,
-            "n_envs": self.n_envs,
-            **describe(self.leaves, self._records.dtype),
-        }
+    def _layout(self) -> State:
+        sizes = {"capacity": self.capacity, "n_envs": self.n_envs}
+        return {**sizes, **describe(self.leaves, self._records.dtype)}
 
 
-def _equal_bytes(one: Array, other: Array) -> bool:
-    """Equal bit for bit, so that a NaN equals itself; the quicker way for what is small."""
+def _comparison(size: int) -> Callable[[Array, Array], bool]:
+    return _equal_copies if size <= _COPIED_BYTES else _equal_arrays
+
+
+def _equal_copies(one: Array, other: Array) -> bool:
+    """Equal bit for bit, so that a NaN equals itself."""
     return one.tobytes() == other.tobytes()
 
 
 def _equal_arrays(one: Array, other: Array) -> bool:
-    """Equal bit for bit, without copies; for contiguous arrays."""
+    """The same for contiguous arrays, without copies."""
     return np.array_equal(one.view(np.uint8), other.view(np.uint8))
 
 
+def _offsets(length: int, n_envs: int) -> Array:
+    """From the first slot of a window to those of all its observations, [L+1, 1]."""
+    return np.arange(0, (length + 1) * n_envs, n_envs)[:, None]
+
+
+def _one_step(n: int) -> Array:
+    """The length of n windows of one step."""
+    return np.ones(n, np.int64)
+
+
 def _take_rows(store: Array, rows: Array) -> Array:
-    """Rows of an array [C, N, ...] by slot, which may exceed the number of slots."""
+    """Rows of an array [C, N, ...] by slots, which may exceed the number there is."""
     return store.reshape(-1, *store.shape[2:]).take(rows, axis=0, mode="wrap")
 
 
 def _missing_extra(name: str, step: Step) -> str:
     return (
-        f"storage 'replay' was opened to keep {name!r} with every step, which this step does not have. "
+        f"storage 'replay' was opened to keep {name!r} with every step, and this step lacks it. "
         f"It has: {', '.join(step.extras) or 'no extras'}."
     )

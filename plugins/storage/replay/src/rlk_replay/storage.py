@@ -1,6 +1,6 @@
 """The replay storage: uniform sampling in four stages, which decorating storages may take over.
 
-    choose(n) -> (index, weight)    window(index, length)    relabel(window)    fold(window) -> Batch
+    choose(n) -> (index, weight)   window(index, length)   relabel(window)   fold(window) -> Batch
 
 Dimensions: C vector steps kept, N environments, B batch, L steps of a window. What a slot is stands
     in `ring.py`; the page for those who write a decorating storage is the README.
@@ -8,6 +8,7 @@ Dimensions: C vector steps kept, N environments, B batch, L steps of a window. W
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,9 @@ class Replay:
     Attributes, all there after `open`:
         schema: what it was opened with.
         slots: C * N; the transitions stored are at slots 0 to len - 1.
-        variants: in how many versions a transition can be chosen: 1, or what a relabelling
-            decorator's attribute `variants` says. An index is `slot + variant * slots`: so a
-            priority can belong to a slot and its goal.
+        variants: in how many versions a transition can be chosen: 1, or the attribute `variants` of
+            a decorator that relabels. An index is `slot + variant * slots`, so that a priority can
+            belong to a slot and its goal.
     """
 
     schema: Schema
@@ -40,9 +41,10 @@ class Replay:
 
     def __init__(self, config: ReplayConfig) -> None:
         self._buffer_size = config.buffer_size
+        self._ones = functools.lru_cache(_ones)
 
     def open(self, schema: Schema) -> None:
-        """Allocate the memory (`aside.py` says what the exception is)."""
+        """Allocate the memory (`aside.py` names the one exception)."""
         self.schema = schema
         self._ring = Ring(max(1, self._buffer_size // schema.n_envs), schema)
         self.slots = self._ring.slots
@@ -52,19 +54,17 @@ class Replay:
         self._owner: dict[str, Any] = dict.fromkeys(STAGES, self)
         self._extras = [(name, f"extras.{name}") for name in schema.extras]
         self._discounts = np.array([schema.gamma, 0.0], np.float32)
-        self._weights: dict[int, Array] = {}
         self._on_cpu = torch.device(schema.device).type == "cpu"
 
     def add(self, step: Step) -> None:
         """Store one vector step; everything is copied.
 
-        Where an observation is not what the last step of its environment ended on, that environment
-        was reset in between: the episode is taken to end there, and its last transition keeps the
-        next observation it had.
+        Where an observation is not what the last step of its environment led to, that environment
+        was reset in between: the episode is taken to end there, and its last transition keeps its
+        own next observation.
 
         Raises:
-            RlkError: an extra of the schema is missing, or a final observation where an episode
-                ended.
+            RlkError: an extra of the schema is missing, or the final observation of an episode.
         """
         row = self._ring.write(step)
         if self._decorators:
@@ -73,8 +73,10 @@ class Replay:
                 decorator.added(slots)
 
     def restart(self) -> None:
-        """The environments were reset without a step. `add` notices by itself, unless they
-        happen to start with the very observation that the last step ended on.
+        """Say that the environments were reset without a step.
+
+        `add` notices by itself, unless they start with the very observation that the last step led
+        to.
         """
         self._ring.restart()
 
@@ -82,7 +84,7 @@ class Replay:
         """Transitions stored; each of them can be sampled."""
         return len(self._ring)
 
-    # ---- sampling --------------------------------------------------------------------
+    # ---- sampling --------------------------------------------------------------------------------
 
     def sample(self, batch_size: int) -> Batch:
         """A batch, through the four stages.
@@ -100,7 +102,7 @@ class Replay:
         return batch
 
     def choose(self, n: int) -> tuple[Array, Array]:
-        """Index, int64 [n], uniform over the transitions and their variants; weight, ones float32 [n]."""
+        """Index, int64 [n], uniform over transitions and their variants; weight, ones [n]."""
         rng = self.schema.rng
         index = rng.integers(len(self._ring), size=n)
         if self.variants > 1:
@@ -125,34 +127,32 @@ class Replay:
         )
 
     def relabel(self, window: Window) -> Window:
-        """As it is."""
+        """The window as it is."""
         return window
 
     def fold(self, window: Window) -> Batch:
         """The first step of each window."""
         return self.batch(window, window.reward[0], self.discount(window.terminated[0]))
 
-    # ---- for decorating storages -----------------------------------------------------
+    # ---- for decorating storages -----------------------------------------------------------------
 
     def decorate(self, decorator: Decorator) -> None:
         """Hand over the stages that the decorator has methods for; call it after both were opened.
 
-        What is stored already is announced to it. From here on its `added`, `feedback` and state
-        are served by this storage.
+        What is stored already is announced to it. From here on this storage calls its `added` and
+        `feedback`, and saves its state with its own.
 
         Raises:
             RlkError: it has no stage, or one that another decorator took.
         """
-        stages = [stage for stage in STAGES if hasattr(decorator, stage)]
+        stages = _stages(decorator)
         name = type(decorator).__name__
         if not stages:
             raise RlkError(f"{name} takes none of the sampling stages: {', '.join(STAGES)}.")
         for stage in stages:
             if self._owner[stage] is not self:
                 other = type(self._owner[stage]).__name__
-                raise RlkError(
-                    f"{other} and {name} both take the sampling stage {stage!r}: use one."
-                )
+                raise RlkError(f"{other} and {name} both take the sampling stage {stage!r}.")
         self._owner.update(dict.fromkeys(stages, decorator))
         self._decorators.append(decorator)
         self.variants = max(self.variants, int(getattr(decorator, "variants", 1)))
@@ -165,20 +165,20 @@ class Replay:
         """Tensors from the first step of each window, with this reward and discount, float32 [B].
 
         Args:
+            window: what the stages made of the sample.
+            reward, discount: float32 [B].
             steps: how many steps on the next observation is, int64 [B], at most `window.length`;
-                None is 1.
+                None is one.
         """
         after = (1,) if steps is None else (steps, np.arange(len(steps)))
-        observation = window.observation
-        if isinstance(observation, dict):
-            first: Any = {key: self._tensor(values[0]) for key, values in observation.items()}
-            following: Any = {
-                key: self._tensor(values[after]) for key, values in observation.items()
-            }
+        seen = window.observation
+        if isinstance(seen, dict):
+            observation: Any = {key: self._tensor(values[0]) for key, values in seen.items()}
+            following: Any = {key: self._tensor(values[after]) for key, values in seen.items()}
         else:
-            first, following = self._tensor(observation[0]), self._tensor(observation[after])
+            observation, following = self._tensor(seen[0]), self._tensor(seen[after])
         return Batch(
-            observation=first,
+            observation=observation,
             action=self._tensor(window.action[0]),
             reward=self._tensor(reward),
             next_observation=following,
@@ -189,8 +189,9 @@ class Replay:
         )
 
     def discount(self, terminated: Array) -> Array:
-        """gamma * (1 - terminated), float32. A truncated episode keeps its gamma: the state after a
-        time limit still has value.
+        """gamma * (1 - terminated), float32.
+
+        A truncated episode keeps its gamma: the state after a time limit still has value.
         """
         return self._discounts.take(terminated.view(np.uint8))
 
@@ -200,11 +201,11 @@ class Replay:
         return found
 
     def steps_to_end(self, slot: Array) -> Array:
-        """int64 [B]: steps until the last of its episode, or the newest if that still runs; 0 if it is that one."""
+        """Steps to the last of its episode, or to the newest if that still runs; int64 [B]."""
         return self._ring.episode(slot)[1]
 
     def steps_from_start(self, slot: Array) -> Array:
-        """int64 [B]: steps since the first of its episode that is still stored; 0 if it is that one."""
+        """Steps since the first of its episode that is still stored; int64 [B]."""
         return self._ring.episode(slot)[0]
 
     def episode_end(self, slot: Array) -> Array:
@@ -212,18 +213,18 @@ class Replay:
         return self.following(slot, self.steps_to_end(slot))
 
     def observation_after(self, slot: Array, key: str | None = None) -> Array:
-        """[B, ...], a copy: what these steps ended on; of a Dict observation, this key."""
+        """What these steps led to, copied, [B, ...]; of a Dict observation, this key."""
         return self._ring.observation_after(slot, key)
 
     def offer(self, index: Array) -> None:
-        """These indices of variants other than 0 can be chosen now: passed on to who chooses by priority.
+        """Tell whoever chooses by priority that these variants (other than 0) can be chosen now.
 
-        A variant is withdrawn by itself when its slot is overwritten.
+        They are withdrawn by themselves when their slot is overwritten.
         """
         if self._owner["choose"] is not self:
             self._owner["choose"].added(index)
 
-    # ---- the rest of the protocol ----------------------------------------------------
+    # ---- the rest of the protocol ----------------------------------------------------------------
 
     def feedback(self, batch: Batch, update: Update) -> None:
         """Passed on to the decorators."""
@@ -231,12 +232,12 @@ class Replay:
             decorator.feedback(batch, update)
 
     def state_dict(self) -> State:
-        """Memory and cursors, and the state of the decorators. Arrays are views: write or copy them before the next `add`."""
-        decorators = {_stages(decorator): decorator.state_dict() for decorator in self._decorators}
-        return {**self._ring.state_dict(), "decorators": decorators}
+        """Memory, cursors and decorators. Arrays are views: write them before the next `add`."""
+        states = {"+".join(_stages(each)): each.state_dict() for each in self._decorators}
+        return {**self._ring.state_dict(), "decorators": states}
 
     def load_state_dict(self, state: State) -> None:
-        """Bit for bit what was saved; to be called on a storage that is open and empty.
+        """Bit for bit what was saved; for a storage that is open and empty.
 
         A decorator that was not there then is told of everything stored, as of new transitions.
 
@@ -245,21 +246,21 @@ class Replay:
         """
         self._ring.load_state_dict(state)
         for decorator in self._decorators:
-            if _stages(decorator) in state["decorators"]:
-                decorator.load_state_dict(state["decorators"][_stages(decorator)])
-            else:
+            saved = state["decorators"].get("+".join(_stages(decorator)))
+            if saved is None:
                 decorator.added(np.arange(len(self)))
-
-    def _ones(self, n: int) -> Array:
-        if n not in self._weights:
-            self._weights[n] = np.ones(n, np.float32)
-        return self._weights[n]
+            else:
+                decorator.load_state_dict(saved)
 
     def _tensor(self, array: Array) -> torch.Tensor:
         tensor = torch.from_numpy(np.ascontiguousarray(array))
         return tensor if self._on_cpu else tensor.to(self.schema.device, non_blocking=True)
 
 
-def _stages(decorator: Any) -> str:
-    """The stages a decorator takes, as its key in a checkpoint: no two decorators share one."""
-    return "+".join(stage for stage in STAGES if hasattr(decorator, stage))
+def _stages(decorator: Any) -> list[str]:
+    """The stages a decorator has methods for."""
+    return [stage for stage in STAGES if hasattr(decorator, stage)]
+
+
+def _ones(n: int) -> Array:
+    return np.ones(n, np.float32)

@@ -1,7 +1,7 @@
 """One end of the socket pair between the learner and a worker.
 
-What happens at every step is a single byte, everything else a pickle with its length in front. Sockets,
-because reading one tells at once when the other side is gone, whatever way it went.
+What happens at every step is a single byte, everything else a pickle with its length in front.
+Sockets, because reading one tells at once when the other side is gone, whatever way it went.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Channel:
     """Sends and receives bytes and frames.
 
     Args:
-        end: this side's socket, blocking.
-        patience_seconds: after so long without anything to read, `receive` raises BlockingIOError and may
+        end: this side's socket, blocking. patience_seconds: after so long without anything to read,
+        `receive` raises BlockingIOError and may
             be called again; what has arrived of a frame is kept.
     """
 

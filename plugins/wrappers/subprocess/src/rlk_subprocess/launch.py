@@ -1,10 +1,10 @@
 """Starts worker processes: by fork, by spawn, or by a fork server of our own.
 
-The standard library's spawn and forkserver import the user's main script again in every worker, which runs
-a script that has no `if __name__ == "__main__"`, and leave a server and a resource tracker running. Here a
-worker is a plain new interpreter that runs this package and knows the learner's `sys.path`; classes and
-functions of the main script come by value, through cloudpickle. All file descriptors but the worker's own
-socket are closed in it.
+The standard library's spawn and forkserver import the user's main script again in every worker,
+which runs a script that has no `if __name__ == "__main__"`, and leave a server and a resource
+tracker running. Here a worker is a plain new interpreter that runs this package and knows the
+learner's `sys.path`; classes and functions of the main script come by value, through cloudpickle.
+All file descriptors but the worker's own socket are closed in it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -22,9 +21,8 @@ from rlk.errors import EnvironmentFailed, PlanError
 from rlk_subprocess import worker
 
 _RUN = "import sys; n = int(sys.argv[1]); sys.path[:] = sys.argv[2:]; del sys.argv[1:]; "
-_PATIENCE_SECONDS = 30.0
 #: Set by mpirun for its own processes; a child that finds them and imports MPI hangs.
-_MPI = ("OMPI_", "PMI_", "PMIX_", "MPI_LOCALRANKID", "HYDI_", "HYDRA_")
+_MPI = ("OMPI_", "PMI_", "PMIX_", "MPI_LOCAL", "HYDI_")
 
 
 class Process(Protocol):
@@ -37,10 +35,6 @@ class Process(Protocol):
         ...
 
     def send_signal(self, number: int) -> None: ...
-
-
-def default_start_method() -> str:
-    return "forkserver"
 
 
 def usable_cores() -> int:
@@ -165,11 +159,8 @@ class _Server:
 
     def fork(self, theirs: socket.socket) -> _Served:
         socket.send_fds(self._ours, [b"fork\n"], [theirs.fileno()])
-        deadline = time.monotonic() + _PATIENCE_SECONDS
         while not self._forked:
-            if not self._listen(1.0) and (
-                self._process.poll() is not None or time.monotonic() > deadline
-            ):
+            if not self._listen(1.0) and self._process.poll() is not None:
                 raise EnvironmentFailed(
                     "the server that forks the workers did not start (exit code "
                     f"{self._process.poll()}). Its own output may say why; start_method=spawn "
@@ -187,7 +178,9 @@ class _Server:
     def signal(self, pid: int, number: int) -> None:
         try:
             self._ours.sendall(f"signal {pid} {int(number)}\n".encode())
-        except OSError:  # the server is gone, and with it who reaps: the number is still this worker's
+        except (
+            OSError
+        ):  # the server is gone, and with it who reaps: the number is still this worker's
             if _exists(pid):
                 os.kill(pid, number)
 

@@ -1,7 +1,7 @@
 """The memory that the learner and its workers share: one anonymous file, laid out alike by both.
 
-The file has no name in any file system, so nothing is left of it however the processes end. N is the
-number of environments.
+The file has no name in any file system, so nothing is left of it however the processes end. N is
+the number of environments.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def create(n: int, observation_space: gym.Space[Any], action_space: gym.Space[An
 def attach(
     descriptor: int, n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]
 ) -> Shared:
-    """The arrays in the memory behind that descriptor, which is closed; they keep the memory alive."""
+    """The arrays in the memory behind that descriptor, which is closed; they keep it alive."""
     try:
         arena = _Arena(mmap.mmap(descriptor, 0))
     finally:

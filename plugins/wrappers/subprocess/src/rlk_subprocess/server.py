@@ -1,4 +1,4 @@
-"""The fork server: a small process without threads that has imported Gymnasium once and forks the workers.
+"""The fork server: a process without threads that has imported Gymnasium and forks the workers.
 
 The learner sends one line for each thing it wants, the server answers in lines of its own:
     fork            (with the worker's socket)   ->  forked PID
@@ -58,7 +58,7 @@ class Server:
         self._end_workers()
 
     def _obey(self) -> bool:
-        """Reads one line and does it; False if the learner is gone. It waits for an answer to each."""
+        """Reads what the learner wants and does it; False if the learner is gone."""
         data, descriptors, _, _ = socket.recv_fds(self._learner, 4096, 1)
         for line in data.decode().splitlines():
             verb, *numbers = line.split()
@@ -82,7 +82,7 @@ class Server:
         os.close(self._wake_in)
         os.close(self._wake_out)
         self._learner.close()
-        np.random.seed()  # else environments that use the global generator draw alike in all workers
+        np.random.seed()  # else environments that draw from the global generator draw alike
         worker.run_forked(descriptor)
 
     def _reap(self) -> None:

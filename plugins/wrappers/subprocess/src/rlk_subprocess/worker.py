@@ -1,4 +1,4 @@
-"""A worker process: makes its share of the environments and does what the learner asks, until it is gone.
+"""A worker process: makes its share of the environments and does what the learner asks.
 
 Nothing here imports torch, and of rlk only what is asked for.
 """
@@ -102,7 +102,7 @@ class Worker:
             else:
                 channel.send_frame(_dumps(reply))
 
-    # ---- commands; indices are those of the vector ------------------------------------------------
+    # ---- commands; indices are those of the vector ---------------------------------------------
 
     def step(self, turn: int) -> Any:
         """QUIET, ENDED, a Failure, or (last infos of ended episodes, selected infos) by index."""
@@ -134,9 +134,7 @@ class Worker:
             return self._failure(i, "in step", error)
         return (finals, entries) if finals or entries else reply
 
-    def reset(
-        self, turn: int, seeds: dict[int, int | None], options: dict[str, Any] | None
-    ) -> Any:
+    def reset(self, turn: int, seeds: dict[int, int | None], options: dict[str, Any] | None) -> Any:
         """Resets the environments in `seeds`; the selected infos by index."""
         entries: list[tuple[int, dict[str, Any]]] = []
         for index, seed in seeds.items():

@@ -1,0 +1,307 @@
+"""Environments in worker processes, several in each, over shared memory: for steps that take time.
+
+N is the number of environments.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from rlk.errors import EnvironmentFailed
+from rlk_subprocess import arguments, infos, rows
+from rlk_subprocess.channel import ENDED, QUIET, STEPS
+from rlk_subprocess.config import StartMethod, SubprocessConfig
+from rlk_subprocess.crew import Crew, Member, raise_failures
+from rlk_subprocess.launch import usable_cores
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Result = tuple[Any, Array, Array, Array, dict[str, Any]]
+
+
+class SubprocVecEnv(VectorEnv[Any, Any, Array]):
+    """A Gymnasium vector environment with same-step autoreset whose environments run in workers.
+
+    What `step` returns is overwritten by the step after the next: an observation stays valid while
+    the following step runs. Rewards are float32 [N] (Gymnasium's own are float64), terminated and
+    truncated bool [N]. Where an episode ended, the observation is the first of the next episode,
+    and `infos["final_obs"]` and `infos["final_info"]` hold what it ended with.
+
+    Args:
+        env_fns: functions without arguments, each returning an environment of its own. They are
+            called in the workers, and may be closures, lambdas and functions of a notebook.
+        n_workers, start_method: see `SubprocessConfig`.
+        config: the same settings as one record, instead of the two.
+        info_keys: infos to gather at every step besides the final ones: these keys, or None for
+            all. Where an episode ended they are of the reset, as in Gymnasium; those of its last
+            step are in `final_info`.
+
+    Raises:
+        EnvironmentFailed: if an environment cannot be made, or they differ in their spaces.
+        rlk.errors.PlanError: for a space that does not fit into arrays.
+    """
+
+    def __init__(
+        self,
+        env_fns: Sequence[Callable[[], gym.Env[Any, Any]]],
+        *,
+        n_workers: int | None = None,
+        start_method: StartMethod | None = None,
+        config: SubprocessConfig | None = None,
+        info_keys: Sequence[str] | None = (),
+    ) -> None:
+        if not env_fns:
+            raise ValueError(
+                "a vector environment needs at least one environment; env_fns is empty."
+            )
+        if config is None:
+            config = SubprocessConfig(n_workers=n_workers, start_method=start_method)
+        elif n_workers is not None or start_method is not None:
+            raise ValueError(
+                "give n_workers and start_method, or a config that holds them; not both."
+            )
+        n = len(env_fns)
+        keys = None if info_keys is None else tuple(info_keys)
+        self._crew = Crew(
+            env_fns,
+            min(config.n_workers or usable_cores(), n),
+            config.start_method or "forkserver",
+            keys,
+        )
+        #: Ends the workers when this object is collected or the interpreter leaves.
+        self._finalizer = weakref.finalize(self, self._crew.shutdown, 1.0)
+        try:
+            self._adopt(self._crew.described)
+            self._shared = self._crew.share(
+                n, self.single_observation_space, self.single_action_space
+            )
+        except BaseException:
+            self._crew.shutdown(0.0)
+            raise
+        self._turn = 0
+        self._waiting: list[Member] = []
+        self._told: list[tuple[Member, Any]] = []
+
+    def _adopt(self, described: list[tuple[Any, ...]]) -> None:
+        spaces = {"observation_space": 0, "action_space": 1}
+        for i, found in enumerate(described):
+            for name, column in spaces.items():
+                if found[column] != described[0][column]:
+                    raise EnvironmentFailed(
+                        f"environment {i} has the {name} {found[column]}, but environment 0 has "
+                        f"{described[0][column]}. All of a vector must have equal spaces."
+                    )
+        self.single_observation_space, self.single_action_space, metadata, mode = described[0]
+        self.num_envs = len(described)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.metadata = {**metadata, "autoreset_mode": AutoresetMode.SAME_STEP}
+        self.render_mode = mode
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The process ids of the workers, in the order of their environments."""
+        return tuple(member.process.pid for member in self._crew.members)
+
+    # ---- stepping ------------------------------------------------------------------------------
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Starts new episodes: observations [N, ...] and infos.
+
+        Args:
+            seed: an int gives environment i `seed + i`; a list has one entry for each; None leaves
+                the generators as they are, as later automatic resets do.
+            options: for every environment's reset. `reset_mask`, bool [N], resets only those.
+
+        Raises:
+            EnvironmentFailed: if one raises, or its observation has another shape than its space,
+                or a worker died.
+        """
+        seeds, selected, options = arguments.resolve_reset(self.num_envs, seed, options)
+        self._check_open()
+        if self._waiting:
+            self.step_wait()
+        slots, turn = self._shared.slots, self._turn
+        if len(selected) < self.num_envs:
+            rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
+        chosen = {index: seeds[index] for index in selected}
+        answers = self._ask(
+            lambda member, indices: ("reset", turn, {i: chosen[i] for i in indices}, options),
+            selected,
+        )
+        self._turn ^= 1
+        entries = [entry for answer in answers for entry in answer]
+        return rows.view(slots[turn].observation), infos.gather(self.num_envs, entries)
+
+    def step(self, actions: Any) -> Result:
+        """One step of every environment: observation, reward, terminated, truncated, infos.
+
+        Args:
+            actions: [N, ...], of the action space's structure; cast to its dtype.
+
+        Raises:
+            EnvironmentFailed: naming the environment that raised, or those whose worker died.
+        """
+        self.step_async(actions)
+        return self.step_wait()
+
+    def step_async(self, actions: Any) -> None:
+        """Sets the workers going; `step_wait` takes in the result."""
+        self._check_open()
+        if self._waiting:
+            raise gym.error.AlreadyPendingCallError("step_async was called twice", "step")
+        rows.copy_into(self._shared.actions, actions)
+        command = STEPS[self._turn]
+        for member in self._crew.members:
+            if member.owes:
+                self._crew.answer(member)
+            try:
+                member.channel.send(command)
+            except OSError:
+                self._crew.bury(member)
+        self._waiting = self._crew.members[::-1]
+
+    def step_wait(self) -> Result:
+        """The result of the step that `step_async` began; may be called again after Ctrl-C."""
+        waiting, told = self._waiting, self._told
+        if not waiting:
+            raise gym.error.NoAsyncCallError("step_wait needs a step_async before it", "step")
+        while waiting:
+            answer = self._crew.answer(waiting[-1])
+            member = waiting.pop()
+            if answer != QUIET:
+                told.append((member, answer))
+        observation, reward, terminated, truncated = self._shared.slots[self._turn]
+        self._turn ^= 1
+        found: dict[str, Any] = {}
+        if told:
+            self._told = []
+            found = self._gather(told, terminated | truncated)
+        return rows.view(observation), reward, terminated, truncated, found
+
+    def _gather(self, told: list[tuple[Member, Any]], over: Array) -> dict[str, Any]:
+        """The step's infos from what the workers had to tell; raises what an environment raised."""
+        raise_failures([answer for _, answer in told])
+        last: dict[int, dict[str, Any]] = {}
+        entries: list[tuple[int, dict[str, Any]]] = []
+        for _, answer in told:
+            if answer != ENDED:
+                last.update(answer[0])
+                entries.extend(answer[1])
+        final = self._shared.final
+        ends = [(i, rows.read(final, i), last.get(i, {})) for i in np.flatnonzero(over).tolist()]
+        found = infos.ended(self.num_envs, ends) if ends else {}
+        found.update(infos.gather(self.num_envs, entries))
+        return found
+
+    # ---- reaching into the environments --------------------------------------------------------
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Calls that method of every environment (or reads the attribute), through its wrappers."""
+        return self.call_at(range(self.num_envs), name, *args, **kwargs)
+
+    def call_at(
+        self, indices: Iterable[int], name: str, *args: Any, **kwargs: Any
+    ) -> tuple[Any, ...]:
+        """The same for the environments with these indices."""
+        return self._collect(indices, lambda member, chosen: ("call", name, chosen, args, kwargs))
+
+    def get_attr(self, name: str, *, indices: Iterable[int] | None = None) -> tuple[Any, ...]:
+        """That attribute of every environment, or of those with these indices; never a call."""
+        return self._collect(indices, lambda member, chosen: ("get_attr", name, chosen))
+
+    def set_attr(self, name: str, values: Any, *, indices: Iterable[int] | None = None) -> None:
+        """Sets an attribute: a list or tuple has one value for each, all else is for all."""
+        selected = self._indices(indices)
+        by_index = dict(zip(selected, arguments.spread(values, len(selected)), strict=True))
+        self._ask(
+            lambda member, chosen: ("set_attr", name, {i: by_index[i] for i in chosen}), selected
+        )
+
+    def render(self) -> tuple[Any, ...]:
+        """Every environment's frame."""
+        return self._collect(None, lambda member, chosen: ("render",))
+
+    def get_state(self) -> list[dict[str, Any]]:
+        """The state of every environment, JSON and numpy: see `rlk.env_state`.
+
+        Raises:
+            rlk.env_state.Unsupported: if an environment's state cannot be captured.
+        """
+        return list(self._collect(None, lambda member, chosen: ("get_state",)))
+
+    def set_state(self, states: Sequence[dict[str, Any]]) -> None:
+        """Puts every environment where `get_state` found it; the last observation is not kept."""
+        given = arguments.spread(list(states), self.num_envs)
+        self._ask(
+            lambda member, chosen: ("set_state", given[member.start : member.stop]),
+            range(self.num_envs),
+        )
+
+    def close_extras(self, timeout: float = 5.0, terminate: bool = False, **kwargs: Any) -> None:
+        """Ends all workers.
+
+        Args:
+            timeout: seconds they get to close their environments before they are terminated.
+            terminate: give them none.
+        """
+        if hasattr(self, "_finalizer"):
+            self._finalizer.detach()
+            self._crew.shutdown(0.0 if terminate else timeout)
+
+    # ---- asking --------------------------------------------------------------------------------
+
+    def _indices(self, indices: Iterable[int] | None) -> list[int]:
+        chosen = list(range(self.num_envs) if indices is None else indices)
+        for i in chosen:
+            if not -self.num_envs <= i < self.num_envs:
+                raise IndexError(f"there is no environment {i}: they are 0 to {self.num_envs - 1}.")
+        return [i % self.num_envs for i in chosen]
+
+    def _collect(self, indices: Iterable[int] | None, command: Any) -> tuple[Any, ...]:
+        """One result for each index, in their order."""
+        selected = self._indices(indices)
+        by_index: dict[int, Any] = {}
+        for chosen, answer in self._ask_by_member(command, selected):
+            by_index.update(zip(chosen, answer, strict=True))
+        return tuple(by_index[i] for i in selected)
+
+    def _ask(self, command: Any, indices: Iterable[int]) -> list[Any]:
+        return [answer for _, answer in self._ask_by_member(command, indices)]
+
+    def _ask_by_member(
+        self, command: Callable[[Member, list[int]], Any], indices: Iterable[int]
+    ) -> list[tuple[list[int], Any]]:
+        """Sends `command(member, its indices)` to every worker concerned, takes all answers."""
+        self._check_open()
+        if self._waiting:
+            raise gym.error.AlreadyPendingCallError("call step_wait first", "step")
+        selected = set(indices)
+        concerned = []
+        for member in self._crew.members:
+            chosen = sorted(selected.intersection(range(member.start, member.stop)))
+            if chosen:
+                self._crew.ask(member, command(member, chosen))
+                concerned.append((member, chosen))
+        answers = [(chosen, self._crew.answer(member)) for member, chosen in concerned]
+        raise_failures([answer for _, answer in answers])
+        return answers
+
+    def _check_open(self) -> None:
+        if self._crew.lost is not None:
+            raise EnvironmentFailed(self._crew.lost)
+        if self.closed:
+            raise gym.error.ClosedEnvironmentError(
+                "this vector environment is closed; make a new one."
+            )

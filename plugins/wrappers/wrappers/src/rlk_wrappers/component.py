@@ -1,0 +1,16 @@
+"""What planning knows of the wrappers in this distribution."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+from rlk_wrappers.config import MonitorConfig
+
+monitor = Component(
+    name="monitor",
+    factory="rlk_wrappers.monitor:VectorMonitor",
+    summary="Records the return, length and time of every episode in monitor.csv.",
+    config=MonitorConfig,
+    scope="vector",
+    autostart="run",
+)
