@@ -17,39 +17,34 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.envs.registration import EnvSpec
 
 from rlk.errors import RlkError
 
-_PLAIN = (bool, int, float, str, type(None))
 _BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
-_SPEC = ("env", "spec", "_cached_spec", "metadata", "_metadata", "_saved_kwargs")
-_SKIPPED = (*_SPEC, "render_mode", "isopen", "screen", "clock", "surf", "window")
+_SKIPPED = ("env", "spec", "_cached_spec", "metadata", "_metadata", "_saved_kwargs", "render_mode")
 _CODE = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType)
-_CONFIGURATION = (gym.Space, EnvSpec, Enum, np.dtype, *_CODE)
+_CONFIGURATION = (gym.Space, Enum, np.dtype, *_CODE)
 
 
 class Unsupported(RlkError):
     """An environment whose state cannot be saved, or a state of another kind of environment."""
 
 
-def capture(env: gym.Env[Any, Any]) -> dict[str, Any]:
-    """The state of an environment and its wrappers: nested dicts, lists, scalars, arrays; a copy.
+def capture(env: gym.Env[Any, Any]) -> dict[str, Any] | None:
+    """The state of an environment and its wrappers, a copy; None where `refusal` has a reason."""
+    try:
+        return _capture(env)
+    except Unsupported:
+        return None
 
-    Raises:
-        Unsupported: naming the layer and the attribute that cannot be captured.
-    """
-    layers: list[dict[str, Any]] = []
-    seen: dict[int, tuple[int, Any]] = {}
-    for layer in _layers(env):
-        name, own = type(layer).__name__, _speaks_for_itself(layer)
-        kept = {k: v for k, v in _state(layer).items() if not own or k.startswith("_np_random")}
-        attributes = {key: _encode(value, f"{name}.{key}", seen) for key, value in kept.items()}
-        layers.append({"class": name, "attributes": attributes})
-        if own:
-            state = layer.get_state()  # type: ignore[attr-defined]
-            layers[-1]["own"] = _encode(state, f"{name}.get_state()", seen)
-    return {"layers": layers}
+
+def refusal(env: gym.Env[Any, Any]) -> str | None:
+    """Why the state cannot be captured: the layer, the attribute and what it holds; or None."""
+    try:
+        _capture(env)
+        return None
+    except Unsupported as error:
+        return str(error)
 
 
 def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
@@ -59,16 +54,28 @@ def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
         Unsupported: if the wrapper chains differ; nothing has been changed then.
     """
     layers, seen = list(_layers(env)), list[Any]()
-    expected = " > ".join(saved["class"] for saved in state["layers"])
-    found = " > ".join(type(layer).__name__ for layer in layers)
-    if expected != found:
-        raise Unsupported(f"this state was taken of {expected}, but the environment is {found}")
+    taken, found = [s["class"] for s in state["layers"]], [type(layer).__name__ for layer in layers]
+    if taken != found:
+        raise Unsupported(f"a state of {' > '.join(taken)} does not fit {' > '.join(found)}")
     for layer, saved in zip(layers, state["layers"], strict=True):
         for key in [] if "own" in saved else _state(layer):
             del vars(layer)[key]
         vars(layer).update({key: _decode(node, seen) for key, node in saved["attributes"].items()})
         if "own" in saved:
             layer.set_state(_decode(saved["own"], seen))  # type: ignore[attr-defined]
+
+
+def _capture(env: gym.Env[Any, Any]) -> dict[str, Any]:
+    layers, seen = list[dict[str, Any]](), dict[int, tuple[int, Any]]()
+    for layer in _layers(env):
+        name, own = type(layer).__name__, {"get_state", "set_state"} <= set(dir(type(layer)))
+        kept = {k: v for k, v in _state(layer).items() if not own or k.startswith("_np_random")}
+        attributes = {key: _encode(value, f"{name}.{key}", seen) for key, value in kept.items()}
+        layers.append({"class": name, "attributes": attributes})
+        if own:
+            state = layer.get_state()  # type: ignore[attr-defined]
+            layers[-1]["own"] = _encode(state, f"{name}.get_state()", seen)
+    return {"layers": layers}
 
 
 def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
@@ -78,13 +85,9 @@ def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
         yield env
 
 
-def _speaks_for_itself(layer: object) -> bool:
-    return all(callable(getattr(type(layer), name, None)) for name in ("get_state", "set_state"))
-
-
 def _state(layer: object) -> dict[str, Any]:
-    names = [name for name in vars(layer) if name not in _SKIPPED]
-    return {name: vars(layer)[name] for name in names if not _is_configuration(vars(layer)[name])}
+    found = vars(layer).items()
+    return {k: v for k, v in found if k not in _SKIPPED and not _is_configuration(v)}
 
 
 def _is_configuration(value: Any) -> bool:
@@ -98,7 +101,7 @@ def _is_configuration(value: Any) -> bool:
 def _encode(value: Any, where: str, seen: dict[int, tuple[int, Any]]) -> Any:
     """A value as JSON and numpy. What was one object in two places becomes one object again."""
     kind, is_array = type(value), type(value) is np.ndarray
-    if kind in _PLAIN:
+    if kind in (bool, int, float, str, type(None)):
         return value
     if isinstance(value, np.generic) and value.dtype.kind in "biuf":
         return {"kind": "scalar", "value": np.array(value)}
@@ -111,11 +114,10 @@ def _encode(value: Any, where: str, seen: dict[int, tuple[int, Any]]) -> Any:
     if kind in (list, tuple, deque, dict):
         items = [_encode(i, where, seen) for i in (value.items() if kind is dict else value)]
         return {"kind": kind.__name__, "items": items, "maxlen": getattr(value, "maxlen", None)}
-    if is_array and value.dtype.kind in "biuf":
-        return {"kind": "array", "value": value.copy()}
-    if is_array and value.dtype.kind in "SU":
-        letters = np.ascontiguousarray(value)[..., None].view(np.uint8).copy()
-        return {"kind": "text", "value": letters, "dtype": value.dtype.str}
+    if is_array and value.dtype.kind in "biufSU":
+        bare = np.frombuffer(value.tobytes(), np.uint8) if value.dtype.kind in "SU" else value
+        layout = {"dtype": value.dtype.str, "shape": list(value.shape)}
+        return {"kind": "array", "value": bare.copy(), **layout}
     if kind is np.random.Generator:
         return {"kind": "generator", "state": value.bit_generator.state}
     found = f"{kind.__module__}.{kind.__qualname__}" + (f" of {value.dtype}" if is_array else "")
@@ -137,9 +139,7 @@ def _decode(node: Any, seen: list[Any]) -> Any:
         (made.update if kind == "dict" else made.extend)(_decode(i, seen) for i in node["items"])
         return made
     if kind == "array":
-        seen.append(np.array(node["value"]))
-    elif kind == "text":
-        seen.append(np.array(node["value"]).view(node["dtype"])[..., 0])
+        seen.append(np.array(node["value"]).view(node["dtype"]).reshape(node["shape"]))
     elif kind == "generator" and node["state"]["bit_generator"] in _BIT_GENERATORS:
         bits = getattr(np.random, node["state"]["bit_generator"])()
         bits.state = node["state"]

@@ -5,6 +5,7 @@ Losses stay tensors until a row is due, and are averaged over the updates since 
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Rows average over this many episodes, as Stable Baselines does.
 EPISODE_WINDOW = 100
-#: Tensors of this many updates are folded into one sum at a time, so that a long iteration keeps little.
+#: Tensors of so many updates are folded into one sum, so that a long run keeps few.
 FOLD = 512
 
 
@@ -72,6 +73,7 @@ class Metrics:
     def __init__(self, clock: Clock, episodes: Episodes) -> None:
         self._clock, self._episodes = clock, episodes
         self._pending: list[Mapping[str, Tensor]] = []
+        self._read = 0
         self._sums: dict[str, float] = {}
         self._counts: dict[str, int] = {}
         self.extra: dict[str, float] = {}
@@ -81,16 +83,23 @@ class Metrics:
     def push(self, metrics: Mapping[str, Tensor]) -> None:
         """The metrics of one update; nothing is read."""
         self._pending.append(metrics)
-        if len(self._pending) >= FOLD:
-            self._fold()
 
     def latest(self) -> dict[str, float]:
         """The metrics of the last update as numbers (reads tensors); {} before the first."""
         return {k: float(v) for k, v in self._pending[-1].items()} if self._pending else {}
 
-    def pending(self) -> list[Mapping[str, Tensor]]:
-        """The metrics of the updates that are not folded yet, oldest first."""
-        return self._pending
+    def first_bad(self) -> tuple[int, str, float] | None:
+        """(updates before the latest, name, value) of the oldest figure that is not finite; called every iteration."""
+        unread = len(self._pending) - self._read
+        for back in range(unread - 1, -1, -1):
+            for name, value in self._pending[-1 - back].items():
+                number = value.item()
+                if not math.isfinite(number):
+                    return back, name, number
+        self._read = len(self._pending)
+        if self._read >= FOLD:
+            self._fold()
+        return None
 
     def set(self, tag: str, value: float) -> None:
         """A figure for the next row (`eval/mean_reward`)."""
@@ -130,3 +139,4 @@ class Metrics:
             self._sums[name] = self._sums.get(name, 0.0) + float(torch.stack(values).double().sum())
             self._counts[name] = self._counts.get(name, 0) + len(values)
         self._pending = []
+        self._read = 0

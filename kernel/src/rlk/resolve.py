@@ -229,6 +229,7 @@ class _Resolver:
     # ---- slots and configs ------------------------------------------------------------------------------
 
     def _assemble(self, algorithm: Component) -> Plan:
+        self._check_plain_keys(algorithm)
         run = {key: self._find(key) for key in RUN_KEYS}
         env = self._environment(run["env"][0])
         env.check()
@@ -238,7 +239,7 @@ class _Resolver:
         used = {self.algorithm.name, "env", *SLOTS}
         named = [a for a in (*slots.values(), *decorators, *sum(lists.values(), [])) if a is not None]
         used |= {asked.entry.name for asked in named}
-        self._check_keys(algorithm, used)
+        self._check_dotted_keys(used)
         fed = self._feeds(algorithm, {asked.entry.name: asked.entry for asked in named})
         made = {a.entry.name: self._configured(a, self._slot_name(a, slots), fed) for a in named}
         wrappers = tuple(made[a.entry.name] for a in lists["wrappers"])
@@ -335,18 +336,24 @@ class _Resolver:
             return "storage"
         return next((slot for slot, other in slots.items() if other is asked), "")
 
-    def _check_keys(self, algorithm: Component, used: set[str]) -> None:
-        """Every dotted key must belong to something in the plan, every other to the run or the algorithm."""
+    def _check_plain_keys(self, algorithm: Component) -> None:
+        """A key without a dot belongs to the run or to the algorithm."""
         own = {field.name for field in attrs.fields(algorithm.config)} if algorithm.config else set()
+        known = own | set(RUN_KEYS) | set(SLOTS)
+        for _, values in self.layers:
+            for key in values:
+                if "." not in key and key not in known:
+                    whose = f"setting of {self.algorithm.title()} or of a run:"
+                    raise UnknownName(whose, key, known, f"See: rlk plugins show {self.algorithm.name}")
+        self._own_config(self.algorithm, {})
+
+    def _check_dotted_keys(self, used: set[str]) -> None:
+        """A key with a dot belongs to something in the plan."""
         for source, values in self.layers:
             for key in values:
                 head, dot, _ = key.partition(".")
                 if dot and head not in used:
                     raise UnknownName("component in this run", head, used, f"In the setting {key!r} ({source}).")
-                if not dot and key not in own and key not in RUN_KEYS and key not in SLOTS:
-                    known = own | set(RUN_KEYS) | set(SLOTS)
-                    whose = f"setting of {self.algorithm.title()} or of a run:"
-                    raise UnknownName(whose, key, known, f"See: rlk plugins show {self.algorithm.name}")
 
     def _feeds(self, algorithm: Component, entries: Mapping[str, Entry]) -> dict[str, tuple[Any, str]]:
         """`name.key` -> value, for settings of the algorithm that another component uses."""

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rlk.errors import NotFinite
 from rlk.metrics import Episodes, Metrics
 from rlk.records import Batch, Update
-from rlk.schedules import Clock, Schedule
+from rlk.schedules import Clock, Constant, Schedule
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -127,14 +125,16 @@ class Run:
         import torch
 
         value = torch.tensor(float(schedule(self.clock.remaining())), device=self.device)
-        self._schedules.append((schedule, value))
+        if not isinstance(schedule, Constant):
+            self._schedules.append((schedule, value))
         return value
 
     def refresh_schedules(self) -> None:
         """Fill every scheduled tensor with its value now."""
-        remaining = self.clock.remaining()
-        for schedule, tensor in self._schedules:
-            tensor.fill_(schedule(remaining))
+        if self._schedules:
+            remaining = self.clock.remaining()
+            for schedule, tensor in self._schedules:
+                tensor.fill_(schedule(remaining))
 
     # ---- the iteration's border -------------------------------------------------------------------------
 
@@ -165,24 +165,16 @@ class Run:
         return self.plan.algorithm.component.collects == "on-policy"
 
     def _check_finite(self) -> None:
-        """Every step with a bad gradient was skipped in the optimiser; here the run stops, and says which."""
-        for metrics in self.metrics.pending()[-1:]:
-            # One sum is finite only if all are; it is read once per iteration.
-            values = list(metrics.values())
-            if values and not np.isfinite(float(sum(values[1:], start=values[0]))):  # type: ignore[arg-type]
-                self._name_bad_update()
-
-    def _name_bad_update(self) -> None:
-        for number, metrics in enumerate(self.metrics.pending()):
-            for name, value in metrics.items():
-                if not np.isfinite(float(value)):
-                    updates = self.clock.updates - len(self.metrics.pending()) + number + 1
-                    what = "the gradient's norm" if name == "grad_norm" else f"{name!r}"
-                    raise NotFinite(
-                        f"{self.plan.algorithm.title}: {what} is {float(value)} in update {updates} at timestep "
-                        f"{self.timesteps}. That step was not taken: the parameters are the last good ones.\n"
-                        "Try a lower learning rate (--set learning_rate=…) or look at the scale of the rewards."
-                    )
+        """Every step with a bad gradient was skipped by its optimiser; here the run stops, and says which."""
+        bad = self.metrics.first_bad()
+        if bad is not None:
+            back, name, value = bad
+            what = "the gradient's norm" if name == "grad_norm" else repr(name)
+            raise NotFinite(
+                f"{self.plan.algorithm.title}: {what} is {value} in update {self.clock.updates - back} at "
+                f"timestep {self.timesteps}. That step was not taken: the parameters are the last good ones.\n"
+                "Try a lower learning rate (--set learning_rate=…) or look at the scale of the rewards."
+            )
 
     # ---- its own part of a checkpoint -------------------------------------------------------------------
 

@@ -141,10 +141,19 @@ def test_a_batch_of_box_actions_holds_float32_rows() -> None:
 def test_tensors_of_a_batch_are_contiguous_and_none_shares_memory_with_the_storage() -> None:
     storage = filled(extras={}, ends={3: "terminated"})
     before = storage.fold(storage.window(np.arange(6), 1))
-    for tensor in (before.observation, before.next_observation, before.action, before.reward):
+    for tensor in (
+        before.observation,
+        before.next_observation,
+        before.action,
+        before.reward,
+        before.discount,
+        before.weight,
+    ):
         assert tensor.is_contiguous()
         tensor.zero_()
     after = storage.fold(storage.window(np.arange(6), 1))
+    assert after.weight.tolist() == [1.0] * 6
+    assert after.discount.tolist() == [GAMMA, GAMMA, GAMMA, 0.0, GAMMA, GAMMA]
     assert after.reward.tolist() == [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]
     assert after.next_observation[:, 0].tolist() == [1.0, 2.0, 3.0, 3.5, 5.0, 6.0]
 

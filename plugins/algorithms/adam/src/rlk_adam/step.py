@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -29,46 +31,65 @@ class Adam:
     def step(self, objective: Objective) -> Loss:
         loss, gradient = objective.gradient()
         norm = torch.linalg.vector_norm(gradient)
-        taken = torch.isfinite(norm)
-        if loss.accept is not None:
-            taken = taken & loss.accept
+        eager = not torch.compiler.is_compiling()
+        if eager and gradient.device.type == "cpu" and loss.accept is None:
+            self._move_on_cpu(gradient, norm.item())
+        else:
+            taken = torch.isfinite(norm)
+            if loss.accept is not None:
+                taken = taken & loss.accept
+            move = self._move_fused if eager else self._move_traced
+            move(gradient, self._scale(norm), taken.to(torch.float32))
+        metrics = {**loss.metrics, "grad_norm": norm}
+        return Loss(loss.value, loss.distribution, None, loss.accept, metrics, loss.outputs)
+
+    def _scale(self, norm: Tensor) -> Tensor:
+        """What the gradient is divided by, at least 1."""
         limit = self.group.max_grad_norm
-        scale = self._one if limit is None else (norm / limit).clamp_(min=1.0)
-        self._move(gradient, scale, taken.to(torch.float32))
-        return Loss(
-            loss.value, loss.distribution, None, loss.accept, {**loss.metrics, "grad_norm": norm}, loss.outputs
+        return self._one if limit is None else (norm / limit).clamp(min=1.0)
+
+    def _move_on_cpu(self, gradient: Tensor, norm: float) -> None:
+        """Reading the norm costs nothing here, so a plain branch does instead of five small tensors."""
+        if not math.isfinite(norm):
+            return
+        self.count += 1.0
+        limit = self.group.max_grad_norm
+        self._fused(gradient, self._one * (norm / limit) if limit and norm > limit else None, None)
+
+    @torch.no_grad()
+    def _move_fused(self, gradient: Tensor, scale: Tensor, taken: Tensor) -> None:
+        self.count += taken
+        self._fused(gradient, scale, 1.0 - taken)
+
+    def _fused(self, gradient: Tensor, scale: Tensor | None, skip: Tensor | None) -> None:
+        torch._fused_adam_(
+            [self.group.flat],
+            [gradient],
+            [self.mean],
+            [self.square],
+            [],
+            [self.count],
+            lr=self.group.learning_rate,
+            beta1=self.beta1,
+            beta2=self.beta2,
+            weight_decay=0.0,
+            eps=self.eps,
+            amsgrad=False,
+            maximize=False,
+            grad_scale=scale,
+            found_inf=skip,
         )
 
     @torch.no_grad()
-    def _move(self, gradient: Tensor, scale: Tensor, taken: Tensor) -> None:
+    def _move_traced(self, gradient: Tensor, scale: Tensor, taken: Tensor) -> None:
+        """`_fused_adam_` does not trace; written out, the compiler fuses it by itself."""
         self.count += taken
-        if not torch.compiler.is_compiling():
-            torch._fused_adam_(
-                [self.group.flat],
-                [gradient],
-                [self.mean],
-                [self.square],
-                [],
-                [self.count],
-                lr=self.group.learning_rate,
-                beta1=self.beta1,
-                beta2=self.beta2,
-                weight_decay=0.0,
-                eps=self.eps,
-                amsgrad=False,
-                maximize=False,
-                grad_scale=scale,
-                found_inf=1.0 - taken,
-            )
-            return
-        # `_fused_adam_` does not trace; written out, the compiler fuses it by itself.
         step = torch.where(taken > 0, gradient / scale, 0.0)
         mean = torch.lerp(self.mean, step, 1.0 - self.beta1)
         square = self.beta2 * self.square + (1.0 - self.beta2) * step * step
         count = self.count.clamp(min=1.0)
-        change = (mean / (1.0 - self.beta1**count)) / (
-            (square / (1.0 - self.beta2**count)).sqrt() + self.eps
-        )
+        corrected = (square / (1.0 - self.beta2**count)).sqrt() + self.eps
+        change = (mean / (1.0 - self.beta1**count)) / corrected
         self.mean.copy_(torch.where(taken > 0, mean, self.mean))
         self.square.copy_(torch.where(taken > 0, square, self.square))
         self.group.flat.sub_(taken * self.group.learning_rate * change)

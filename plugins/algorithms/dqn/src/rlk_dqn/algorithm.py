@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -25,6 +25,8 @@ class DQN:
         self.policy = context.policy
         self.target = context.parameters.clone()
         self._copied_at = 0
+        self._target_q = values_of(self.target.module)
+        self._online_q = values_of(self.policy)
         context.group("q", learning_rate=config.learning_rate, max_grad_norm=config.max_grad_norm)
 
     @staticmethod
@@ -62,17 +64,17 @@ class DQN:
     @torch.no_grad()
     def q_target(self, batch: Batch) -> Tensor:
         """What Q(s, a) should have been, float [B]."""
-        (next_q_target,) = self.target.module(batch.next_observation, "qf")
+        next_q_target = self._target_q(batch.next_observation)
         if not self.config.double_q:
             return losses.q_target(batch.reward, batch.discount, next_q_target)
-        (next_q,) = self.policy(batch.next_observation, "qf")
+        next_q = self._online_q(batch.next_observation)
         return losses.double_q_target(batch.reward, batch.discount, next_q, next_q_target)
 
     def loss(self, batch: Batch, target: Tensor) -> Loss:
         (q_all,) = self.policy(batch.observation, "qf")
-        q = q_all.gather(1, batch.action.unsqueeze(1)).squeeze(1)
-        value = losses.huber_loss(q, target, batch.weight)
-        return Loss(value, metrics={"loss": value}, outputs={"td_error": q.detach() - target})
+        td_error = q_all.gather(1, batch.action.unsqueeze(1)).squeeze(1) - target
+        value = losses.huber_loss(td_error, batch.weight)
+        return Loss(value, metrics={"loss": value}, outputs={"td_error": td_error})
 
     # ---- state ------------------------------------------------------------------------------------------
 
@@ -82,6 +84,23 @@ class DQN:
     def load_state_dict(self, state: State) -> None:
         self.target.flat.copy_(state["target"])
         self._copied_at = int(state["copied_at"])
+
+
+def values_of(policy: Any) -> Callable[[Any], Tensor]:
+    """The function from observations to Q values, float [B, A], where no gradient is wanted.
+
+    A policy with a numpy twin computes small batches in a third of the time on the same memory; a tracing
+    compiler gets torch.
+    """
+    fast = policy.numpy_forward("qf")
+
+    def q(observation: Any) -> Tensor:
+        if fast is None or torch.compiler.is_compiling():
+            (values,) = policy(observation, "qf")
+            return cast(Tensor, values)
+        return torch.from_numpy(fast[0](observation.numpy()))
+
+    return q
 
 
 class GreedyActor:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 
 @torch.no_grad()
@@ -35,6 +34,12 @@ def double_q_target(reward: Tensor, discount: Tensor, next_q: Tensor, next_q_tar
     return reward + discount * chosen
 
 
-def huber_loss(q: Tensor, target: Tensor, weight: Tensor) -> Tensor:
-    """E[weight * huber(q - y)], quadratic within 1 of the target and linear beyond, 0-dim, for float [B]."""
-    return (weight * F.smooth_l1_loss(q, target, reduction="none")).mean()
+def huber_loss(td_error: Tensor, weight: Tensor) -> Tensor:
+    """E[weight * huber(e)], quadratic within 1 and linear beyond, 0-dim, for float [B].
+
+    huber(e) = c * e - c^2 / 2 with c = e clipped to 1. c counts as a constant: the gradient is then c, as it must
+    be in both parts, and the mean is two dot products, a fifth of the nodes of the usual form to walk back.
+    """
+    clipped = td_error.detach().clamp(-1.0, 1.0)
+    share = weight * clipped / len(weight)
+    return torch.dot(share, td_error) - 0.5 * torch.dot(share, clipped)

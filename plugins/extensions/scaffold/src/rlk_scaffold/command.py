@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+
 from rlk.kernel import default_kernel
 from rlk.registry import KINDS, singular
-
 from rlk_scaffold.kinds import example, kind_of
 from rlk_scaffold.package import check_free, names, render_package, try_lines, write_package
 
@@ -20,10 +20,12 @@ _KINDS = ", ".join(singular(kind) for kind in KINDS)
 @click.option("--decorating", is_flag=True, help="A storage that decorates a replay storage.")
 @click.option("--dist", help="Name of the distribution; rlk-NAME unless told.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder of the package, new or empty; ./NAME unless told."
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder, new or empty; ./NAME unless told.",
 )
 def new(name: str, said: str, decorating: bool, dist: str | None, out: Path | None) -> None:
-    """Write a package for a plugin called NAME: a small working example of its kind, with its tests.
+    r"""Write a package for a plugin NAME: a small working example of its kind, with its tests.
 
     \b
     rlk plugins new recent-first --kind storage --decorating

@@ -7,9 +7,9 @@ from importlib.resources import files
 from typing import Any
 
 import attrs
+
 from rlk.errors import PlanError, UnknownName
 from rlk.registry import KINDS, singular
-
 from rlk_scaffold import templates
 
 

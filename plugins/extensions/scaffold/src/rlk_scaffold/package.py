@@ -8,12 +8,13 @@ import keyword
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING
 
 import attrs
+
 from rlk.errors import PlanError
 from rlk.registry import singular
-
 from rlk_scaffold import templates
 from rlk_scaffold.kinds import Example
 from rlk_scaffold.manifest import Manifest, import_name, render_pyproject
@@ -60,22 +61,25 @@ def names(component: str, dist: str | None = None) -> Names:
     for what, name in (("component", made.component), ("distribution", made.dist)):
         if not _NAME.fullmatch(name):
             raise PlanError(
-                f"{name!r} cannot be the name of a {what}: letters, digits, '-', '_' and '.', beginning with a "
-                "letter and ending with a letter or digit. For example: rlk plugins new recent-first --kind storage"
+                f"{name!r} cannot be the name of a {what}: letters, digits, '-', '_' and '.', "
+                "beginning with a letter and ending with a letter or digit. "
+                "For example: rlk plugins new recent-first --kind storage"
             )
     if keyword.iskeyword(made.module) or keyword.iskeyword(made.class_name):
-        raise PlanError(f"{component!r} would make a module or class called as a word of Python. Take another.")
+        raise PlanError(
+            f"{made.module!r} or {made.class_name!r} is a word of Python. Take another."
+        )
     return made
 
 
 def check_free(made: Names, registries: Registries) -> None:
-    """Raises PlanError if an installed component, distribution or module has one of these names; says whose."""
+    """Raises PlanError if something installed has one of these names; says whose it is."""
     for registry in registries:
         for entry in registry:
             if entry.name == made.component:
                 raise PlanError(
-                    f"the name {made.component!r} is taken by the {singular(entry.kind)} of {entry.owner}; "
-                    "names are unique across kinds. Take another."
+                    f"the name {made.component!r} is taken by the {singular(entry.kind)} of "
+                    f"{entry.owner}; names are unique across kinds. Take another."
                 )
     try:
         version = importlib.metadata.version(made.dist)
@@ -87,29 +91,24 @@ def check_free(made: Names, registries: Registries) -> None:
             "Take another name, or give this one by --dist."
         )
     if importlib.util.find_spec(made.module) is not None:
-        raise PlanError(f"a module {made.module!r} is installed already. Take another name, or use --dist.")
+        raise PlanError(
+            f"a module {made.module!r} is installed already. Take another name, or use --dist."
+        )
 
 
 def render_package(made: Names, example: Example) -> dict[str, str]:
     """The files of a package: path -> text."""
-    values = {
-        "name": made.component,
-        "dist": made.dist,
-        "module": made.module,
-        "cls": made.class_name,
-        "kind": singular(example.kind),
-        "contract": example.contract,
-        "summary": example.summary,
-        "try_it": "\n".join(try_lines(made, example)),
-    }
+    values = _values(made, example)
     values["about"] = templates.render(f"{example.folder}/{_ABOUT}", **values).strip()
+    values["try_it"] = "\n".join(f"$ {line}" for line in try_lines(made, example))
+    point = {made.component: f"{made.module}.component:component"}
     manifest = Manifest(
         name=made.dist,
         module=made.module,
         description=example.summary,
         dependencies=(*example.dependencies, "rlk-kernel>=0.1"),
         extras={"test": ("pytest>=8", *example.test)},
-        entry_points={f"rlk.{example.kind}": {made.component: f"{made.module}.component:component"}},
+        entry_points={f"rlk.{example.kind}": point},
     )
     files = {"pyproject.toml": render_pyproject(manifest), f"src/{made.module}/py.typed": ""}
     for folder in ("common", example.folder):
@@ -122,7 +121,21 @@ def render_package(made: Names, example: Example) -> dict[str, str]:
 
 def try_lines(made: Names, example: Example) -> list[str]:
     """What to type to see it work."""
-    return [line.replace("NAME", made.component) for line in example.try_it]
+    values = _values(made, example)
+    return [Template(line).substitute(values) for line in example.try_it]
+
+
+def _values(made: Names, example: Example) -> dict[str, str]:
+    """What templates may ask for."""
+    return {
+        "name": made.component,
+        "dist": made.dist,
+        "module": made.module,
+        "cls": made.class_name,
+        "kind": singular(example.kind),
+        "contract": example.contract,
+        "summary": example.summary,
+    }
 
 
 def write_package(folder: Path, files: Mapping[str, str]) -> None:

@@ -11,7 +11,6 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 from rlk.registry import KINDS
-
 from rlk_scaffold.manifest import Manifest, import_name, read_manifest, render_pyproject
 
 #: Entry-point groups that are not a kind of component.
@@ -40,7 +39,7 @@ def problems(folder: Path) -> list[str]:
 
 
 def clashes(folders: Iterable[Path]) -> list[str]:
-    """Names that more than one entry point of these distributions gives; a name is unique across kinds."""
+    """Names that more than one of these distributions' entry points give, whatever the kind."""
     owners: dict[str, list[str]] = {}
     for folder in folders:
         manifest = read_manifest(folder / "pyproject.toml")
@@ -59,7 +58,7 @@ def _form(folder: Path, manifest: Manifest) -> Iterator[str]:
     text = (folder / "pyproject.toml").read_text(encoding="utf-8")
     tools = sorted(set(tomllib.loads(text).get("tool", {})) - {"flit"})
     if tools:
-        yield f"configures {', '.join(tools)}; tools are configured in the root's pyproject.toml only"
+        yield f"configures {', '.join(tools)}; that belongs in the root's pyproject.toml"
     elif text != render_pyproject(manifest):
         yield "pyproject.toml is not in canonical form; run: python -m rlk_scaffold.sync"
 
@@ -140,7 +139,7 @@ def _defined(file: Path) -> set[str]:
 
 
 def _imports(folder: Path, manifest: Manifest) -> Iterator[str]:
-    """Imports of what the distribution does not declare: a fresh install of it alone would fail there."""
+    """Imports of what it does not declare: where a fresh install of it alone would fail."""
     declared = {
         _parsed(requirement)[0]
         for requirements in (manifest.dependencies, *manifest.extras.values())

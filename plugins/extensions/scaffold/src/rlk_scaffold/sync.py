@@ -1,7 +1,8 @@
-"""`python -m rlk_scaffold.sync [--check]`: what lists this repository's distributions, from their folders.
+"""`python -m rlk_scaffold.sync [--check]`: what lists this repository's distributions.
 
-Writes requirements.txt, the dependencies in the root's pyproject.toml, and every distribution's pyproject.toml
-in canonical form; then says which distribution breaks which rule. With `--check` it writes nothing.
+Writes requirements.txt, the dependencies in the root's pyproject.toml, and every distribution's
+pyproject.toml in canonical form; then says which distribution breaks which rule. With `--check` it
+writes nothing.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def distributions(root: Path) -> list[Path]:
 
 
 def expected(root: Path) -> dict[Path, str]:
-    """What the generated files must hold: requirements.txt, and every pyproject.toml in canonical form."""
+    """What the generated files must hold: requirements.txt, and every pyproject.toml."""
     folders = distributions(root)
     manifests = {folder: read_manifest(folder / "pyproject.toml") for folder in folders}
     lines = [f"-e ./{folder.relative_to(root).as_posix()}\n" for folder in folders]

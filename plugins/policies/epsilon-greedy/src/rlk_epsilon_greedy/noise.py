@@ -47,17 +47,15 @@ class EpsilonGreedyActor:
     ) -> Act:
         if deterministic:
             return self.actor.act(observation, carry, episode_start, deterministic)
-        count = len(episode_start)
         # One draw decides both: below epsilon, what is left of it is uniform again and picks the action.
-        draw = self._rng.random(count)
+        draw = self._rng.random(len(episode_start))
         epsilon = self.epsilon()
-        explores = draw < epsilon
-        if carry is None and explores.all():
-            action = np.minimum(draw * (self._n / epsilon), self._n - 1).astype(np.int64)
-            return Act(action, action + self._first if self._first else action, None, {})
-        greedy = self.actor.act(observation, carry, episode_start, deterministic)
-        if not explores.any():
-            return greedy
-        random = np.minimum(draw * (self._n / epsilon), self._n - 1).astype(np.int64)
-        action = np.where(explores, random, greedy.action)
-        return Act(action, action + self._first if self._first else action, greedy.carry, greedy.extras)
+        if draw.min() >= epsilon:
+            return self.actor.act(observation, carry, episode_start, deterministic)
+        action = np.minimum(draw * (self._n / epsilon), self._n - 1).astype(np.int64)
+        extras: Any = {}
+        if carry is not None or draw.max() >= epsilon:
+            greedy = self.actor.act(observation, carry, episode_start, deterministic)
+            action = np.where(draw < epsilon, action, greedy.action)
+            carry, extras = greedy.carry, greedy.extras
+        return Act(action, action + self._first if self._first else action, carry, extras)

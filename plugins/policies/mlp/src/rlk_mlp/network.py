@@ -1,6 +1,6 @@
 """Hidden layers in torch, and their numpy twins on the same memory.
 
-Layers are applied with `F.linear` on cached parameters: a call of a module costs as much as a small product.
+Layers are applied with `addmm` on cached parameters: a call of a module costs as much as a small product.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk import spaces
+from rlk.policy import Linear
 from rlk.protocols import NumpyForward
 from rlk.records import Array
 from rlk_mlp.config import MlpConfig
@@ -59,6 +60,8 @@ def initialise(weight: Tensor, kind: str) -> None:
 class Layers(nn.Module):
     """Linear layers with an activation each: [B, ...] flattened to [B, F]; none at all passes it on.
 
+    Weights are [inputs, outputs], as the seed system's are: the backward pass then has no transpositions.
+
     Attributes:
         features: F, the size of what comes out.
     """
@@ -69,23 +72,23 @@ class Layers(nn.Module):
         self._act = ACTIVATIONS[config.act_fun]
         self._numpy_act = NUMPY_ACTIVATIONS.get(config.act_fun)
         self.layers = nn.ModuleList(
-            nn.Linear(before, after) for before, after in zip([inputs, *sizes], sizes, strict=False)
+            Linear(before, after) for before, after in zip([inputs, *sizes], sizes, strict=False)
         )
         self.norms = nn.ModuleList(nn.LayerNorm(size) for size in sizes if config.layer_norm)
+        self._cached: list[tuple[Any, Any]] = []
         for layer in self.layers:
-            initialise(layer.weight, config.init)  # type: ignore[arg-type]
-            nn.init.zeros_(layer.bias)  # type: ignore[arg-type]
-        self._cached = [(layer.weight, layer.bias) for layer in self.layers]
+            initialise(layer.weight.detach().T, config.init)  # type: ignore[union-attr, operator]
+            self._cached.append((layer.weight, layer.bias))
 
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() > 2:
             x = x.flatten(1)
         if self.norms:
             for (weight, bias), norm in zip(self._cached, self.norms, strict=True):
-                x = self._act(norm(F.linear(x, weight, bias)))  # type: ignore[arg-type]
+                x = self._act(norm(torch.addmm(bias, x, weight)))
             return x
         for weight, bias in self._cached:
-            x = self._act(F.linear(x, weight, bias))  # type: ignore[arg-type]
+            x = self._act(torch.addmm(bias, x, weight))
         return x
 
     def numpy_forward(self) -> NumpyForward | None:
@@ -93,7 +96,7 @@ class Layers(nn.Module):
         act = self._numpy_act
         if self.norms or (act is None and len(self._cached) > 0):
             return None
-        layers = [(w.detach().numpy().T, b.detach().numpy()) for w, b in self._cached]  # type: ignore[operator]
+        layers = [(weight.detach().numpy(), bias.detach().numpy()) for weight, bias in self._cached]
 
         def forward(x: Array) -> Array:
             for weight, bias in layers:

@@ -59,7 +59,7 @@ def observation_leaves(space: gym.Space[Any]) -> tuple[Leaf, ...]:
 def _leaf(key: str | None, space: gym.Space[Any]) -> Leaf:
     if isinstance(space, gym.spaces.Discrete):
         return Leaf(key, (), np.dtype(np.int64))
-    if isinstance(space, gym.spaces.Dict) or space.shape is None or space.dtype is None:
+    if space.shape is None or space.dtype is None:
         where = "the observation space" if key is None else f"key {key!r} of the observation space"
         raise RlkError(
             f"storage 'replay' (rlk-replay) cannot store {where}: {space} is not an array. "

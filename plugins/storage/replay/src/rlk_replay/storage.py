@@ -183,7 +183,7 @@ class Replay:
             reward=self._tensor(reward),
             next_observation=following,
             discount=self._tensor(discount),
-            weight=self._tensor(window.weight),
+            weight=self._tensor(window.weight.copy()),
             index=window.index,
             extras={name: self._tensor(values[0]) for name, values in window.extras.items()},
         )

@@ -14,8 +14,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from rlk.env_state import Unsupported, capture, restore
-from rlk.errors import EnvironmentFailed
+from rlk.env_state import capture, restore
+from rlk.errors import EnvironmentFailed, PlanError
 from rlk_dummy import arguments, infos, rows
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -88,8 +88,10 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         for i, env_fn in enumerate(env_fns):
             try:
                 self.envs.append(env_fn())
+            except PlanError:
+                raise  # says by itself what to type instead
             except Exception as error:
-                raise _failure(i, None, "while it was made", error) from error
+                raise _failure(i, None, "when it was made", error) from error
             self._check(i)
 
     def _check(self, i: int) -> None:
@@ -223,14 +225,23 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         """The same for the environments with these indices."""
         found = []
         for i in indices:
-            member = self.envs[i].get_wrapper_attr(name)
-            found.append(member(*args, **kwargs) if callable(member) else member)
+            member = self._member(i, name)
+            try:
+                found.append(member(*args, **kwargs) if callable(member) else member)
+            except Exception as error:
+                raise _failure(i, self.envs[i], f"in {name}", error) from error
         return tuple(found)
 
     def get_attr(self, name: str, *, indices: Iterable[int] | None = None) -> tuple[Any, ...]:
         """That attribute of every environment, or of those with these indices; never a call."""
         chosen = range(self.num_envs) if indices is None else indices
-        return tuple(self.envs[i].get_wrapper_attr(name) for i in chosen)
+        return tuple(self._member(i, name) for i in chosen)
+
+    def _member(self, i: int, name: str) -> Any:
+        try:
+            return self.envs[i].get_wrapper_attr(name)
+        except AttributeError as error:
+            raise AttributeError(f"environment {i} has no attribute {name!r}") from error
 
     def set_attr(self, name: str, values: Any, *, indices: Iterable[int] | None = None) -> None:
         """Sets an attribute: a list or tuple has one value for each, all else is for all."""
@@ -242,22 +253,16 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         """Every environment's frame."""
         return tuple(env.render() for env in self.envs)
 
-    def get_state(self) -> list[dict[str, Any]]:
-        """The state of every environment, JSON and numpy: see `rlk.env_state`.
-
-        Raises:
-            rlk.env_state.Unsupported: if an environment's state cannot be captured.
-        """
-        states = []
-        for i, env in enumerate(self.envs):
-            try:
-                states.append(capture(env))
-            except Unsupported as error:
-                raise Unsupported(f"environment {i}: {error}") from error
-        return states
+    def get_state(self) -> list[dict[str, Any] | None]:
+        """The state of every environment, JSON and numpy, or None: see `rlk.env_state`."""
+        return [capture(env) for env in self.envs]
 
     def set_state(self, states: Sequence[dict[str, Any]]) -> None:
-        """Puts every environment where `get_state` found it; the last observation is not kept."""
+        """Puts every environment where `get_state` found it; the last observation is not kept.
+
+        Raises:
+            rlk.env_state.Unsupported: for the state of another kind of environment.
+        """
         for env, state in zip(
             self.envs, arguments.spread(list(states), self.num_envs), strict=True
         ):
@@ -282,7 +287,8 @@ def _failure(
     frames = error.__traceback__
     inner = frames.tb_next if frames is not None and frames.tb_next is not None else frames
     text = "".join(traceback.format_exception(type(error), error, inner)).rstrip()
-    name = f" ({env.spec.id})" if env is not None and env.spec is not None else ""
+    name = "" if env is None or env.spec is None else f" of {env.spec.id}"
     return EnvironmentFailed(
-        f"environment {i}{name} failed {when}: {error!r}. Its traceback:\n{text}"
+        f"environment {i} failed {when}: {type(error).__name__}: {error}\n"
+        f"The traceback{name}:\n{text}"
     )

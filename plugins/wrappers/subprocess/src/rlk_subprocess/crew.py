@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-import cloudpickle
+import cloudpickle  # type: ignore[import-untyped]
 import gymnasium as gym
 
 from rlk.errors import EnvironmentFailed
@@ -130,7 +130,7 @@ class Crew:
                 return answer
 
     def look_round(self) -> None:
-        """Raises EnvironmentFailed if a worker has ended, even if its socket is still open somewhere."""
+        """Raises EnvironmentFailed if a worker has ended, though its socket may still be open."""
         for member in self.members:
             if member.process.poll() is not None:
                 self.bury(member)
@@ -148,7 +148,7 @@ class Crew:
     # ---- the end -------------------------------------------------------------------------------
 
     def shutdown(self, grace_seconds: float) -> None:
-        """Ends every worker: asks, after grace_seconds terminates, then kills. May be called again."""
+        """Ends every worker: asks, after grace_seconds terminates, kills. May be called again."""
         if os.getpid() == self._owner:
             for member in self.members:
                 with contextlib.suppress(OSError):
@@ -184,7 +184,7 @@ def raise_failures(answers: Sequence[Any]) -> None:
 
 
 def _shares(n: int, n_workers: int) -> list[tuple[int, int]]:
-    """Contiguous (start, stop) for each worker; where it does not divide, the first have one more."""
+    """Contiguous (start, stop) for each worker; the first have one more where it leaves a rest."""
     size, more = divmod(n, n_workers)
     starts = [worker * size + min(worker, more) for worker in range(n_workers + 1)]
     return list(itertools.pairwise(starts))
@@ -192,7 +192,7 @@ def _shares(n: int, n_workers: int) -> list[tuple[int, int]]:
 
 def _pickled(env_fns: list[Callable[[], Any]], start: int) -> bytes:
     try:
-        return cloudpickle.dumps(env_fns)
+        return bytes(cloudpickle.dumps(env_fns))
     except Exception as error:
         raise EnvironmentFailed(
             f"the functions that make environments {start} to {start + len(env_fns) - 1} cannot be "

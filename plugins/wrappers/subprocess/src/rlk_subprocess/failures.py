@@ -6,16 +6,17 @@ import pickle
 import traceback
 from typing import Literal, NamedTuple
 
-from rlk.errors import EnvironmentFailed
+from rlk.errors import EnvironmentFailed, PlanError
 
-Kind = Literal["failed", "attribute", "unsupported"]
+Kind = Literal["failed", "attribute", "unsupported", "plan"]
 
 
 class Failure(NamedTuple):
     """An exception on its way to the learner.
 
     Attributes:
-        kind: what it is raised as: EnvironmentFailed, AttributeError or rlk.env_state.Unsupported.
+        kind: what it is raised as: EnvironmentFailed, AttributeError, rlk.env_state.Unsupported
+            or PlanError.
         message: says which environment, when, and what.
         trace: the worker's traceback as text, from the environment inwards.
         error: the exception itself, pickled; None if it cannot be.
@@ -35,8 +36,10 @@ class Failure(NamedTuple):
             from rlk.env_state import Unsupported
 
             raised = Unsupported(self.message)
+        elif self.kind == "plan":
+            raised = PlanError(self.message)
         else:
-            raised = EnvironmentFailed(f"{self.message} Its traceback:\n{self.trace}")
+            raised = EnvironmentFailed(f"{self.message}\nThe worker's traceback:\n{self.trace}")
         try:
             raised.__cause__ = pickle.loads(self.error) if self.error else None
         except Exception:  # its class cannot be imported, or made again, here

@@ -45,13 +45,12 @@ class Server:
     def serve(self) -> None:
         try:
             while os.getppid() == self._parent:
-                ready, _, _ = select.select(
-                    [self._learner, self._wake_in], [], [], _PATIENCE_SECONDS
-                )
+                ends = [self._learner.fileno(), self._wake_in]
+                ready, _, _ = select.select(ends, [], [], _PATIENCE_SECONDS)
                 if self._wake_in in ready:
                     os.read(self._wake_in, 4096)
                     self._reap()
-                if self._learner in ready and not self._obey():
+                if self._learner.fileno() in ready and not self._obey():
                     break
         except ConnectionError:
             pass  # the learner is gone

@@ -233,16 +233,16 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         """Every environment's frame."""
         return self._collect(None, lambda member, chosen: ("render",))
 
-    def get_state(self) -> list[dict[str, Any]]:
-        """The state of every environment, JSON and numpy: see `rlk.env_state`.
-
-        Raises:
-            rlk.env_state.Unsupported: if an environment's state cannot be captured.
-        """
+    def get_state(self) -> list[dict[str, Any] | None]:
+        """The state of every environment, JSON and numpy, or None: see `rlk.env_state`."""
         return list(self._collect(None, lambda member, chosen: ("get_state",)))
 
     def set_state(self, states: Sequence[dict[str, Any]]) -> None:
-        """Puts every environment where `get_state` found it; the last observation is not kept."""
+        """Puts every environment where `get_state` found it; the last observation is not kept.
+
+        Raises:
+            rlk.env_state.Unsupported: for the state of another kind of environment.
+        """
         given = arguments.spread(list(states), self.num_envs)
         self._ask(
             lambda member, chosen: ("set_state", given[member.start : member.stop]),

@@ -14,10 +14,11 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-import cloudpickle
+import cloudpickle  # type: ignore[import-untyped]
 import gymnasium as gym
 import numpy as np
 
+from rlk.errors import PlanError
 from rlk_subprocess import memory, rows
 from rlk_subprocess.channel import CLOSE, ENDED, QUIET, STEPS, Channel
 from rlk_subprocess.failures import Failure, describe
@@ -151,17 +152,17 @@ class Worker:
         self, name: str, indices: list[int], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """The results of that method, or values of that attribute, in the order of the indices."""
-        return self._each("call", name, indices, lambda member: member(*args, **kwargs))
+        return self._each(name, indices, lambda member: member(*args, **kwargs))
 
     def get_attr(self, name: str, indices: list[int]) -> Any:
-        return self._each("get_attr", name, indices, None)
+        return self._each(name, indices, None)
 
     def set_attr(self, name: str, values: dict[int, Any]) -> Any:
         for index, value in values.items():
             try:
                 self._envs[index - self._start].set_wrapper_attr(name, value)
             except Exception as error:
-                return self._failure(index - self._start, f"in set_attr({name!r})", error)
+                return self._failure(index - self._start, f"in set_attr of {name}", error)
         return None
 
     def render(self) -> Any:
@@ -174,14 +175,12 @@ class Worker:
         return frames
 
     def get_state(self) -> Any:
-        from rlk.env_state import Unsupported, capture
+        from rlk.env_state import capture
 
         states = []
         for i, env in enumerate(self._envs):
             try:
                 states.append(capture(env))
-            except Unsupported as error:
-                return describe(error, f"environment {self._start + i}: {error}", "unsupported")
             except Exception as error:
                 return self._failure(i, "in get_state", error)
         return states
@@ -193,12 +192,12 @@ class Worker:
             try:
                 restore(env, state)
             except Unsupported as error:
-                return describe(error, f"environment {self._start + i}: {error}", "unsupported")
+                return describe(error, str(error), "unsupported")
             except Exception as error:
                 return self._failure(i, "in set_state", error)
         return None
 
-    def _each(self, verb: str, name: str, indices: list[int], use: Any) -> Any:
+    def _each(self, name: str, indices: list[int], use: Any) -> Any:
         found = []
         for index in indices:
             i = index - self._start
@@ -210,7 +209,7 @@ class Worker:
             try:
                 found.append(use(member) if use is not None and callable(member) else member)
             except Exception as error:
-                return self._failure(i, f"in {verb}({name!r})", error)
+                return self._failure(i, f"in {name}", error)
         return found
 
     def _select(self, entries: list[tuple[int, dict[str, Any]]], i: int, info: Any) -> None:
@@ -220,9 +219,7 @@ class Worker:
             entries.append((self._start + i, chosen))
 
     def _failure(self, i: int, when: str, error: Exception) -> Failure:
-        spec = self._envs[i].spec
-        name = f" ({spec.id})" if spec is not None else ""
-        return describe(error, f"environment {self._start + i}{name} failed {when}: {error!r}.")
+        return _failed(self._start + i, when, error)
 
 
 class _Patient:
@@ -238,6 +235,11 @@ class _Patient:
             except BlockingIOError:
                 if os.getppid() != self._parent:
                     raise EOFError("the process that started this worker is gone") from None
+
+
+def _failed(index: int, when: str, error: Exception) -> Failure:
+    what = f"{type(error).__name__}: {error}"
+    return describe(error, f"environment {index} failed {when}: {what}")
 
 
 def _make(
@@ -257,9 +259,10 @@ def _make(
     for i, env_fn in enumerate(makers or []):
         try:
             envs.append(env_fn())
+        except PlanError as error:  # says by itself what to type instead
+            return describe(error, str(error), "plan")
         except Exception as error:
-            message = f"environment {start + i} failed while it was made: {error!r}."
-            return describe(error, message)
+            return _failed(start + i, "when it was made", error)
     return [
         (env.observation_space, env.action_space, env.metadata, env.render_mode) for env in envs
     ]
@@ -271,7 +274,7 @@ def _dumps(reply: Any) -> bytes:
         return pickle.dumps(reply, pickle.HIGHEST_PROTOCOL)
     except Exception:
         try:  # of classes that only this process and the learner know
-            return cloudpickle.dumps(reply)
+            return bytes(cloudpickle.dumps(reply))
         except Exception as error:
             message = (
                 f"what an environment gave cannot be sent to the learner: {error!r}. "

@@ -6,12 +6,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rlk_wrappers.monitor import Monitor, VectorMonitor
+    from rlk_wrappers.monitor import Monitor
     from rlk_wrappers.results import LoadMonitorResultsError, get_monitor_files, load_results
+    from rlk_wrappers.vector_monitor import VectorMonitor
 
 __all__ = ["LoadMonitorResultsError", "Monitor", "VectorMonitor", "get_monitor_files", "load_results"]
 
-_HOMES = {"Monitor": "monitor", "VectorMonitor": "monitor"}
+_HOMES = {"Monitor": "monitor", "VectorMonitor": "vector_monitor"}
 
 
 def __getattr__(name: str) -> Any:

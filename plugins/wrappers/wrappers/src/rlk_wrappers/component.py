@@ -8,7 +8,7 @@ from rlk_wrappers.config import MonitorConfig
 
 monitor = Component(
     name="monitor",
-    factory="rlk_wrappers.monitor:VectorMonitor",
+    factory="rlk_wrappers.vector_monitor:VectorMonitor",
     summary="Records the return, length and time of every episode in monitor.csv.",
     config=MonitorConfig,
     scope="vector",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from string import Template
 
-#: What a data file's name ends with, so that no tool takes it for the Python or TOML that it becomes.
+#: What a data file's name ends with, so that no tool takes it for what it becomes.
 SUFFIX = ".template"
 
 

@@ -1,0 +1,313 @@
+"""The smallest component of every kind that a run needs, so that one other can be tested without further packages.
+
+They learn something (the reward of an observation, by least squares) and have all the seams, but are no
+example to follow where speed matters.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, Any
+
+import attrs
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from torch import Tensor, nn
+
+from rlk import spaces
+from rlk.component import Component
+from rlk.errors import BadFile, RlkError
+from rlk.kernel import Kernel
+from rlk.optimise import Group, Objective
+from rlk.policy import Head, Linear
+from rlk.protocols import Heads, Optimise, State
+from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
+
+
+@attrs.frozen(kw_only=True)
+class StandInConfig:
+    """Settings of the stand-in algorithm."""
+
+    learning_rate: float | str = attrs.field(default=0.05, metadata={"help": "step size; may be scheduled"})
+    gamma: float = attrs.field(
+        default=0.5,
+        validator=[attrs.validators.ge(0.0), attrs.validators.le(1.0)],
+        metadata={"help": "discount per step, 0 to 1"},
+    )
+    n_steps: int = attrs.field(
+        default=4, validator=attrs.validators.ge(1), metadata={"help": "vector steps per collection"}
+    )
+    batch_size: int = attrs.field(
+        default=8, validator=attrs.validators.ge(1), metadata={"help": "transitions per update"}
+    )
+
+
+class StandIn:
+    """Acts at random in any space and learns to predict the reward. Reports `td_error`."""
+
+    def __init__(self, config: StandInConfig, context: Any) -> None:
+        self.config, self.context = config, context
+        self.policy = context.policy
+        context.group("value", learning_rate=config.learning_rate)
+
+    @staticmethod
+    def heads(config: StandInConfig, context: Any) -> Heads:
+        return {"vf": _value_head}
+
+    def steps_per_collect(self) -> int:
+        return self.config.n_steps
+
+    def extras(self) -> Mapping[str, Field]:
+        return {"guess": Field(())}
+
+    def actor(self, rng: np.random.Generator | None = None) -> RandomActor:
+        stream = self.context.run.streams.numpy("actor") if rng is None else rng
+        return RandomActor(self.context.action_space, stream)
+
+    def batches(self, storage: Any) -> Iterator[Batch]:
+        yield storage.sample(self.config.batch_size)
+
+    def update(self, batch: Batch, optimise: Optimise) -> Update:
+        loss = optimise("value", self.loss, batch)
+        return Update(loss.metrics, td_error=loss.outputs["td_error"])
+
+    def loss(self, batch: Batch) -> Loss:
+        (value,) = self.policy(batch.observation, "vf")
+        error = value[:, 0] - batch.reward
+        loss = (batch.weight * error.square()).mean()
+        return Loss(loss, metrics={"loss": loss}, outputs={"td_error": error})
+
+    def state_dict(self) -> State:
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """There is none."""
+
+
+def _value_head(trunk: Any) -> nn.Module:
+    layers = trunk("vf")
+    return Head(layers, Linear(layers.features, 1))
+
+
+class RandomActor:
+    """Uniformly random actions; the mode is the action of a uniform number of one half."""
+
+    def __init__(self, space: gym.Space[Any], rng: np.random.Generator) -> None:
+        self.space, self.rng = space, rng
+
+    def start(self, n_envs: int) -> None:
+        return None
+
+    def metrics(self) -> dict[str, float]:
+        return {}
+
+    def act(self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False) -> Act:
+        n, shape = len(episode_start), self.space.shape or ()
+        uniform = np.full((n, *shape), 0.5) if deterministic else self.rng.random((n, *shape))
+        action = env_action = self._from_uniform(uniform)
+        if isinstance(self.space, gym.spaces.Discrete):
+            env_action = action + int(self.space.start)
+        return Act(action, env_action, None, {"guess": np.zeros(n, np.float32)})
+
+    def _from_uniform(self, uniform: Array) -> Array:
+        space = self.space
+        if isinstance(space, gym.spaces.Box):
+            low, high = np.maximum(space.low, -10.0), np.minimum(space.high, 10.0)
+            return (low + uniform * (high - low)).astype(np.float32)
+        sizes = {"Discrete": "n", "MultiDiscrete": "nvec"}.get(type(space).__name__, "")
+        return (uniform * getattr(space, sizes, 2)).astype(np.int64)
+
+
+class StandInPolicy:
+    """No hidden layers: features are the observation, flattened."""
+
+    def encoder(self, observation_space: gym.Space[Any]) -> nn.Module:
+        return _Flatten(spaces.flat_size(observation_space))
+
+    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
+        return _Repeat(features + extra, copies) if copies > 1 else _Flatten(features + extra)
+
+
+class _Flatten(nn.Module):
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.features = features
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.flatten(1)
+
+
+class _Repeat(nn.Module):
+    def __init__(self, features: int, copies: int) -> None:
+        super().__init__()
+        self.features = features
+        self.scale = nn.Parameter(torch.randn(copies, 1, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.scale
+
+
+class StandInStorage:
+    """The last 64 vector steps in lists; samples uniformly."""
+
+    def open(self, schema: Schema) -> None:
+        self.schema = schema
+        self._steps: list[dict[str, Any]] = []
+
+    def add(self, step: Step) -> None:
+        kept = {
+            "observation": spaces.map_observation(np.copy, step.observation),
+            "next_observation": spaces.map_observation(np.copy, step.next_observation),
+            "action": np.copy(step.action),
+            "reward": np.asarray(step.reward, np.float32).copy(),
+            "discount": np.where(step.terminated, 0.0, self.schema.gamma).astype(np.float32),
+        }
+        self._steps = [*self._steps[-63:], kept]
+
+    def __len__(self) -> int:
+        return len(self._steps) * self.schema.n_envs
+
+    def sample(self, batch_size: int) -> Batch:
+        if not self._steps:
+            raise RlkError("storage 'stand-in' is empty: collect a step before sampling from it.")
+        index = self.schema.rng.integers(len(self), size=batch_size)
+        rows, envs = index // self.schema.n_envs, index % self.schema.n_envs
+
+        def gather(name: str) -> Any:
+            values = [_at(self._steps[row][name], env) for row, env in zip(rows, envs, strict=True)]
+            if isinstance(values[0], dict):
+                stacked = {key: np.stack([value[key] for value in values]) for key in values[0]}
+                return spaces.as_tensor(stacked, self.schema.device)
+            return spaces.as_tensor(np.stack(values), self.schema.device)
+
+        fields = {name: gather(name) for name in self._steps[0]}
+        return Batch(weight=torch.ones(batch_size), index=index, **fields)
+
+    def feedback(self, batch: Batch, update: Update) -> None:
+        """Nothing is learnt from updates."""
+
+    def state_dict(self) -> State:
+        return {"steps": list(self._steps)}
+
+    def load_state_dict(self, state: State) -> None:
+        self._steps = list(state["steps"])
+
+
+def _at(observation: Any, env: int) -> Any:
+    return spaces.map_observation(lambda part: part[env], observation)
+
+
+class StandInOptimiser:
+    """Plain gradient descent; a step that is not finite or not accepted is not taken."""
+
+    def __init__(self, group: Group) -> None:
+        self.group = group
+
+    def step(self, objective: Objective) -> Loss:
+        loss, gradient = objective.gradient()
+        taken = torch.isfinite(torch.linalg.vector_norm(gradient))
+        if loss.accept is not None:
+            taken = taken & loss.accept
+        move = torch.where(taken, self.group.learning_rate * gradient, torch.zeros_like(gradient))
+        self.group.flat.sub_(move)
+        return with_metrics(loss, grad_norm=torch.linalg.vector_norm(gradient))
+
+    def state_dict(self) -> State:
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """There is none."""
+
+
+def with_metrics(loss: Loss, **metrics: Tensor) -> Loss:
+    """The loss with further metrics."""
+    return Loss(
+        loss.value, loss.distribution, loss.fisher, loss.accept, {**loss.metrics, **metrics}, loss.outputs
+    )
+
+
+class StandInSerializer:
+    """JSON, with arrays and tensors in base64."""
+
+    suffix = ".standin"
+
+    def write(self, file: IO[bytes], state: State) -> None:
+        file.write(json.dumps(_pack(state)).encode())
+
+    def read(self, file: IO[bytes]) -> State:
+        try:
+            state: State = _unpack(json.loads(file.read()))
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadFile(f"this is no stand-in file: {error}") from None
+        return state
+
+    def manifest(self, file: IO[bytes]) -> State:
+        manifest: State = self.read(file)["manifest"]
+        return manifest
+
+
+def _pack(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _pack(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_pack(part) for part in value]
+    if isinstance(value, (np.ndarray, Tensor)):
+        written = io.BytesIO()
+        np.save(written, value.numpy() if isinstance(value, Tensor) else value, allow_pickle=False)
+        text = base64.b64encode(written.getvalue()).decode()
+        return {"tensor" if isinstance(value, Tensor) else "array": text}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _unpack(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unpack(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) in ({"tensor"}, {"array"}):
+        ((kind, text),) = value.items()
+        array = np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False)
+        return torch.from_numpy(array.copy()) if kind == "tensor" else array
+    return {key: _unpack(part) for key, part in value.items()}
+
+
+def stand_in_vec_env(env_fns: Sequence[Any]) -> SyncVectorEnv:
+    """Gymnasium's own loop over environments, restarting episodes in the same step."""
+    return SyncVectorEnv(list(env_fns), autoreset_mode=AutoresetMode.SAME_STEP)
+
+
+COMPONENTS = {
+    "algorithms": Component(
+        name="stand-in",
+        factory=StandIn,
+        summary="learns to predict rewards",
+        config=StandInConfig,
+        collects="both",
+        reports=("td_error",),
+        defaults={
+            "policy": "stand-in-policy",
+            "vec_env": "stand-in-vec-env",
+            "storage": "stand-in-storage",
+            "optimiser": "stand-in-optimiser",
+            "serializer": "stand-in-serializer",
+        },
+    ),
+    "policies": Component(name="stand-in-policy", factory=StandInPolicy, summary="no hidden layers"),
+    "vec_envs": Component(name="stand-in-vec-env", factory=stand_in_vec_env, summary="Gymnasium's loop"),
+    "storages": Component(name="stand-in-storage", factory=StandInStorage, summary="lists"),
+    "optimisers": Component(name="stand-in-optimiser", factory=StandInOptimiser, summary="gradient descent"),
+    "serializers": Component(name="stand-in-serializer", factory=StandInSerializer, summary="JSON"),
+}
+
+
+def stand_in_kernel(discover: bool = False) -> Kernel:
+    """A kernel in which `rlk.make("stand-in", kernel=…)` works; with `discover`, among all that is installed."""
+    kernel = Kernel(discover=discover)
+    for kind, component in COMPONENTS.items():
+        kernel.registries[kind].register(component.name, component)
+    return kernel

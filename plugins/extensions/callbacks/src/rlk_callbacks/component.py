@@ -1,0 +1,29 @@
+"""What planning knows of the callbacks in this distribution."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+from rlk_callbacks.config import CheckpointConfig, EvaluationConfig
+
+checkpoint = Component(
+    name="checkpoint",
+    factory="rlk_callbacks.checkpoint:Checkpoints",
+    summary="Saves model.zip and a checkpoint to resume from: at the end, and every so many timesteps.",
+    config=CheckpointConfig,
+    autostart="run",
+)
+
+evaluation = Component(
+    name="evaluation",
+    factory="rlk_callbacks.evaluation:EvaluationCallback",
+    summary="Evaluates in environments of its own, keeps best_model.zip, and can stop at a mean return.",
+    config=EvaluationConfig,
+)
+
+progress_bar = Component(
+    name="progress-bar",
+    factory="rlk_callbacks.progress_bar:ProgressBar",
+    summary="Shows timesteps, speed, mean return and the time that is left, on a terminal.",
+    autostart="terminal",
+)

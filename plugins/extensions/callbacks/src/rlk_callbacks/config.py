@@ -1,0 +1,61 @@
+"""Settings of the callbacks in this distribution."""
+
+from __future__ import annotations
+
+import attrs
+
+_AT_LEAST_1 = attrs.validators.ge(1)
+_1_OR_NONE = attrs.validators.optional(_AT_LEAST_1)
+
+
+@attrs.frozen(kw_only=True)
+class CheckpointConfig:
+    """Settings of `checkpoint`."""
+
+    every: int | None = attrs.field(
+        default=None,
+        validator=_1_OR_NONE,
+        metadata={"help": "timesteps between two checkpoints, at least 1; none saves at the end only"},
+    )
+    keep: int | None = attrs.field(
+        default=3,
+        validator=_1_OR_NONE,
+        metadata={"help": "how many checkpoints stay, the newest, at least 1; none keeps all"},
+    )
+    replay: bool = attrs.field(
+        default=True,
+        metadata={
+            "help": "whether checkpoints hold the replay; without it they are small, and a resumed run fills it anew"
+        },
+    )
+
+
+@attrs.frozen(kw_only=True)
+class EvaluationConfig:
+    """Settings of `evaluation`; the seed's `EvalCallback` calls them `eval_freq` and `n_eval_episodes`."""
+
+    every: int = attrs.field(
+        default=10_000,
+        validator=_AT_LEAST_1,
+        metadata={"help": "timesteps between two evaluations, at least 1"},
+    )
+    episodes: int = attrs.field(
+        default=5, validator=_AT_LEAST_1, metadata={"help": "whole episodes in one evaluation, at least 1"}
+    )
+    n_envs: int = attrs.field(
+        default=1, validator=_AT_LEAST_1, metadata={"help": "environments that play them together, at least 1"}
+    )
+    deterministic: bool = attrs.field(
+        default=True, metadata={"help": "whether the policy's mode is played instead of a sample"}
+    )
+    seed: int | None = attrs.field(
+        default=None,
+        validator=attrs.validators.optional(attrs.validators.ge(0)),
+        metadata={"help": "of all evaluations, at least 0; none derives one from the run's"},
+    )
+    stop_at: float | None = attrs.field(
+        default=None, metadata={"help": "a mean return at which training stops (StopTrainingOnRewardThreshold)"}
+    )
+    at_end: bool = attrs.field(
+        default=True, metadata={"help": "whether the policy that training ends with is evaluated too"}
+    )

@@ -1,0 +1,1 @@
+"""Where rows of metrics go: `table` on the terminal, `csv` into progress.csv, `tensorboard` into events."""

@@ -1,0 +1,28 @@
+"""What planning knows of the loggers in this distribution."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+from rlk_loggers.config import TableConfig
+
+table = Component(
+    name="table",
+    factory="rlk_loggers.table:TableLogger",
+    summary="Prints returns, losses and speed: a table on a terminal, one plain line per row on a pipe.",
+    config=TableConfig,
+    autostart="run",
+)
+
+csv = Component(
+    name="csv",
+    factory="rlk_loggers.csv_file:CsvLogger",
+    summary="Writes every row of metrics to progress.csv in the run's folder.",
+    autostart="run",
+)
+
+tensorboard = Component(
+    name="tensorboard",
+    factory="rlk_loggers.tensorboard:TensorboardLogger",
+    summary="Writes tensorboard events into the run's folder, with Stable-Baselines3's tag names.",
+)

@@ -1,0 +1,84 @@
+"""`csv`: every row of metrics in progress.csv, whose columns grow when new tags turn up."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from rlk_loggers.folder import folder_of
+
+if TYPE_CHECKING:
+    from rlk.run import Run
+
+NAME = "progress.csv"
+TIMESTEPS = "time/total_timesteps"
+
+
+class CsvLogger:
+    """Writes rows as they come. A resumed run goes on below the rows up to its checkpoint; later ones are dropped."""
+
+    def __init__(self) -> None:
+        self._path: Path | None = None
+        self._file: IO[str] | None = None
+        self._columns: list[str] = []
+
+    def open(self, run: Run) -> None:
+        """Take up the run's file, or begin it.
+
+        Raises:
+            PlanError: if the run has no folder.
+        """
+        if run.communicator.rank != 0:
+            return
+        self._path = folder_of(run, "csv") / NAME
+        if self._path.exists():
+            columns, rows = _read(self._path)
+            self._columns = columns
+            self._replace([row for row in rows if float(row[TIMESTEPS]) <= run.timesteps])
+
+    def write(self, timesteps: int, row: Mapping[str, float]) -> None:
+        if self._path is None:
+            return
+        row = {TIMESTEPS: timesteps, **row}
+        unknown = [tag for tag in row if tag not in self._columns]
+        if unknown:
+            rows: list[dict[str, Any]] = []
+            if self._file is not None:
+                self._file.flush()
+                rows = _read(self._path)[1]
+            self._columns += unknown
+            self._replace(rows)
+        assert self._file is not None
+        self._writer.writerow(row)
+        self._file.flush()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _replace(self, rows: list[dict[str, Any]]) -> None:
+        """Write the file anew with the columns as they are now; it holds the old rows or the new at any time."""
+        assert self._path is not None
+        self.close()
+        if not self._columns:
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        aside = self._path.with_name(f".{NAME}.new")
+        self._file = aside.open("w", newline="")
+        self._writer = csv.DictWriter(self._file, self._columns, lineterminator="\n")
+        self._writer.writeheader()
+        self._writer.writerows(rows)
+        self._file.flush()
+        os.replace(aside, self._path)
+
+
+def _read(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
+    """Columns and whole rows; a row that was being written when the process died is left out."""
+    text = path.read_text()
+    reader = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())
+    rows = [row for row in reader if row.get(TIMESTEPS)]
+    return list(reader.fieldnames or []), rows

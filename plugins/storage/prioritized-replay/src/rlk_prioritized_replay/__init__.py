@@ -1,0 +1,1 @@
+"""Prioritized experience replay (`--plugin prioritized-replay`)."""

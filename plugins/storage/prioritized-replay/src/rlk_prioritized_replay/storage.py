@@ -1,0 +1,115 @@
+"""Prioritized experience replay, proportional variant: Schaul et al. 2015, arXiv 1511.05952.
+
+    P(i) = p_i^alpha / sum_k p_k^alpha          p_i = |TD error| + eps          (eq. 1, section 3.3)
+    w_i  = (n P(i))^-beta / max_j w_j = (p_min / p_i)^(alpha beta)              (section 3.4)
+
+The number of transitions n and the sum cancel in the normalised weight. As in Stable Baselines, the
+maximum is over the whole memory (p_min is its least priority), where the paper takes it over the
+batch. A batch is stratified: one transition from each of B equal parts of the sum (appendix B.2.1).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from rlk.errors import RlkError
+from rlk.protocols import State
+from rlk.records import Array, Batch, Schema, Update
+from rlk_prioritized_replay.config import PrioritizedReplayConfig
+from rlk_prioritized_replay.tree import SumTree
+
+
+class PrioritizedReplay:
+    """Takes the stage `choose` of a replay storage.
+
+    A priority belongs to an index of the base storage: a slot and, where a decorator relabels, the
+    variant of it. A slot that is overwritten gets the priority of a new transition, which is the
+    highest that any has had so far, so that each is soon seen once.
+    """
+
+    def __init__(self, config: PrioritizedReplayConfig) -> None:
+        self._config = config
+
+    def open(self, base: Any, schema: Schema) -> None:
+        """Allocate the tree."""
+        self._base, self._schema = base, schema
+        self._highest = 1.0
+        self._variants = base.variants
+        self._tree = SumTree(base.slots * self._variants)
+
+    def added(self, index: Array) -> None:
+        """New transitions, or variants of them that can be chosen from now on.
+
+        New transitions overwrite old ones, so their variants are withdrawn until they are offered.
+        """
+        if self._variants != self._base.variants:
+            self._resize()
+        self._tree.set(index, self._highest**self._config.alpha)
+        if self._variants > 1 and index[0] < self._base.slots:
+            others = np.arange(1, self._variants)[:, None] * self._base.slots
+            self._tree.set((index + others).reshape(-1), 0.0)
+
+    def choose(self, n: int) -> tuple[Array, Array]:
+        """Index, int64 [n], in proportion to priority^alpha; importance weights, float32 [n]."""
+        share = self._tree.total() / n
+        target = (np.arange(n) + self._schema.rng.random(n)) * share
+        index = self._tree.find(target)
+        chosen = self._tree.leaves.take(index)
+        weight = (self._tree.minimum() / chosen) ** self.beta()
+        return index, weight.astype(np.float32)
+
+    def beta(self) -> float:
+        """The exponent of the importance weights now: linear from beta0 to 1."""
+        config = self._config
+        done: float = self._schema.progress()
+        if config.beta_iters is not None:
+            done = min(1.0, done * self._schema.total_timesteps / config.beta_iters)
+        return config.beta0 + (1.0 - config.beta0) * done
+
+    def feedback(self, batch: Batch, update: Update) -> None:
+        """Set the priorities of this batch; of a transition that is there twice, the last counts.
+
+        Errors that are not finite change nothing: the run stops for them at the border of the
+        iteration, and until then they must not get into the sums.
+
+        Raises:
+            RlkError: the update reports no TD error.
+        """
+        if update.td_error is None:
+            raise RlkError(
+                "storage 'prioritized-replay' needs td_error with every update, and this one has "
+                "none. Use an algorithm of: rlk plugins list --reports td_error"
+            )
+        error = update.td_error.detach().cpu().numpy()
+        priority = np.abs(error).astype(np.float64) + self._config.eps
+        highest = float(priority.max())
+        if math.isfinite(highest):
+            self._highest = max(self._highest, highest)
+            self._tree.set(batch.index, priority**self._config.alpha)
+
+    def state_dict(self) -> State:
+        """Priorities to the power of alpha, as far as there are any; a view."""
+        used = np.flatnonzero(self._tree.leaves)
+        return {
+            "priorities": self._tree.leaves[: used[-1] + 1 if len(used) else 0],
+            "highest": self._highest,
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """Bit for bit what was saved: the sums follow from the priorities alone."""
+        if self._variants != self._base.variants:
+            self._resize()
+        saved = state["priorities"]
+        self._tree.set(np.arange(len(self._tree.leaves)), 0.0)
+        self._tree.set(np.arange(len(saved)), saved)
+        self._highest = state["highest"]
+
+    def _resize(self) -> None:
+        """A decorator that relabels has joined the base since it was opened."""
+        old = self._tree.leaves
+        self._variants = self._base.variants
+        self._tree = SumTree(self._base.slots * self._variants)
+        self._tree.set(np.arange(len(old)), old)

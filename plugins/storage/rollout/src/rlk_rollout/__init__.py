@@ -1,0 +1,1 @@
+"""The rollout storage (`--storage rollout`): what on-policy algorithms learn from."""

@@ -1,0 +1,81 @@
+"""What episodes ended on, and when: a compact list, for most steps end no episode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlk.protocols import State
+from rlk.records import Array, Field
+
+
+def observation_of(arrays: dict[str | None, Array]) -> Any:
+    """An observation from its arrays by key: the one under None, or the dict."""
+    if None not in arrays:
+        return arrays
+    return arrays[None]
+
+
+class Finals:
+    """Final observations of one collection, in the order in which they came.
+
+    The arrays double when they are full, for how many episodes end in a collection is not known.
+    They keep their size for the collections that follow.
+
+    Attributes:
+        count: F, how many there are.
+    """
+
+    def __init__(self, fields: dict[str | None, Field]) -> None:
+        self._fields = fields
+        self.count = 0
+        self._reserve(8)
+
+    def _reserve(self, rows: int) -> None:
+        self._time = np.zeros(rows, np.int64)
+        self._env = np.zeros(rows, np.int64)
+        self._observations = {
+            key: np.zeros((rows, *field.shape), field.dtype) for key, field in self._fields.items()
+        }
+
+    def clear(self) -> None:
+        """A new collection begins."""
+        self.count = 0
+
+    def append(self, time: int, env: int, observation: Any) -> None:
+        """The episode of this environment ended with the step of this time; copied."""
+        if self.count == len(self._time):
+            state = self.state_dict()
+            self._reserve(2 * self.count)
+            self.load_state_dict(state)
+        self._time[self.count] = time
+        self._env[self.count] = env
+        for key, store in self._observations.items():
+            store[self.count] = observation if key is None else observation[key]
+        self.count += 1
+
+    def arrays(self) -> tuple[Array, Array, Any]:
+        """Times [F], environments [F] and observations [F, ...], as views."""
+        observations = {key: store[: self.count] for key, store in self._observations.items()}
+        return self._time[: self.count], self._env[: self.count], observation_of(observations)
+
+    def state_dict(self) -> State:
+        """Those that there are, as views."""
+        observations = [store[: self.count] for store in self._observations.values()]
+        return {
+            "time": self._time[: self.count],
+            "env": self._env[: self.count],
+            "observations": observations,
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """Take over what `state_dict` gave."""
+        self.count = len(state["time"])
+        if self.count > len(self._time):
+            self._reserve(2 * self.count)
+        self._time[: self.count] = state["time"]
+        self._env[: self.count] = state["env"]
+        saved = zip(self._observations.values(), state["observations"], strict=True)
+        for store, values in saved:
+            store[: self.count] = values

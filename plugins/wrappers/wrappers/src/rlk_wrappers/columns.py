@@ -1,0 +1,38 @@
+"""What goes into a monitor file besides the figures, and what is said where it is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+
+def env_id(env: Any) -> str | None:
+    """The registered id, of one environment or of the first of a vector."""
+    spec = env.spec
+    if spec is None and hasattr(env, "get_attr"):
+        spec = next(iter(env.get_attr("spec")), None)
+    return None if spec is None else str(spec.id)
+
+
+def options_named(keywords: tuple[str, ...], options: dict[str, Any] | None) -> list[Any]:
+    missing = [key for key in keywords if key not in (options or {})]
+    if missing:
+        raise ValueError(
+            f"reset_keywords names {missing[0]!r}, so reset must be given it: reset(options={{{missing[0]!r}: …}})"
+        )
+    return [(options or {})[key] for key in keywords]
+
+
+def plain(value: Any) -> Any:
+    """A numpy number as Python's: csv writes the others with their type's name."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def too_early(what: str) -> str:
+    return f"{what} was reset in the middle of an episode, which allow_early_resets=False forbids."
+
+
+def no_info(key: str, known: Iterable[str]) -> str:
+    return f"info_keywords names {key!r}, but the info that the episode ended with has only {sorted(known)}."

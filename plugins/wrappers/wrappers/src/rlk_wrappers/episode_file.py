@@ -1,0 +1,123 @@
+"""monitor.csv: one row per episode, under a line of JSON that says when and what.
+
+    #{"t_start": 1700000000.0, "env_id": "CartPole-v1"}
+    r,l,t
+    21.0,21,0.01432
+
+The layout is the seed's (`stable_baselines.bench.Monitor`), so that its readers and plotters read it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from rlk.errors import RlkError
+
+from rlk_wrappers.config import COLUMNS
+
+#: What the name of such a file ends with; `load_results` looks for it.
+SUFFIX = "monitor.csv"
+DIGITS = 6
+
+
+class EpisodeFile:
+    """Where episodes are written.
+
+    Args:
+        path: the file; made at the first row, so that a run that comes to nothing leaves none.
+        extras: the columns after r, l and t.
+        env_id: for the header.
+        append: go on after the rows that are there (a resumed run), instead of replacing them.
+        flush_seconds: how long a row may wait until others can read it; 0 flushes every row.
+
+    Raises:
+        RlkError: when a file that is to be appended to is no monitor file or has other columns.
+    """
+
+    def __init__(
+        self, path: Path, extras: Sequence[str] = (), *, env_id: str | None, append: bool, flush_seconds: float
+    ) -> None:
+        self.path = path
+        self.rows = 0
+        self.pending = False
+        self._columns = [*COLUMNS, *extras]
+        self._env_id, self._append, self._flush_seconds = env_id, append, flush_seconds
+        self._file: IO[str] | None = None
+        self._flushed = self._started = time.monotonic()
+        self._t_start = time.time()
+        if append and path.exists():
+            self._keep(None)
+
+    def elapsed(self) -> float:
+        """Seconds since the start; of a resumed run, without the time in between."""
+        return round(time.monotonic() - self._started, DIGITS)
+
+    def write(self, return_: float, length: int, seconds: float, extras: Sequence[Any] = ()) -> None:
+        """One episode."""
+        if self._file is None:
+            self._open()
+        self._writer.writerow((return_, length, seconds, *extras))
+        self.rows += 1
+        self.pending = True
+        self.flush_if_due()
+
+    def flush_if_due(self) -> None:
+        """Hand rows to the system if the last time is `flush_seconds` ago."""
+        now = time.monotonic()
+        if self._file is not None and now - self._flushed >= self._flush_seconds:
+            self._file.flush()
+            self._flushed, self.pending = now, False
+
+    def keep(self, rows: int) -> None:
+        """Drop what follows the first `rows` rows: they are of a run that goes on from before them."""
+        self.close()
+        if self._append and self.path.exists():
+            self._keep(rows)
+
+    def close(self) -> None:
+        """Close the file; a later row opens it again."""
+        if self._file is not None:
+            self._file.close()
+            self._file, self._append, self.pending = None, True, False
+
+    def _open(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = not (self._append and self.path.exists() and self.path.stat().st_size > 0)
+        self._file = self.path.open("w" if fresh else "a", newline="")
+        self._writer = csv.writer(self._file, lineterminator="\n")
+        if fresh:
+            header = {"t_start": self._t_start, "env_id": self._env_id}
+            self._file.write(f"#{json.dumps(header)}\n")
+            self._writer.writerow(self._columns)
+
+    def _keep(self, rows: int | None) -> None:
+        """Cut the file after that many rows (None: after the last whole one), and go on from its clock."""
+        lines = self.path.read_bytes().splitlines(keepends=True)
+        if not lines:
+            return
+        found = next(csv.reader([lines[1].decode()]), []) if len(lines) > 1 else []
+        if not lines[0].startswith(b"#{") or found != self._columns:
+            raise RlkError(
+                f"{self.path} cannot be appended to: it has the columns {found}, not {self._columns}. "
+                "Move it away, or write to another file (--set monitor.filename=…)."
+            )
+        whole = lines if lines[-1].endswith(b"\n") else lines[:-1]
+        kept = whole if rows is None else whole[: 2 + rows]
+        os.truncate(self.path, sum(map(len, kept)))
+        self.rows = len(kept) - 2
+        last = float(next(csv.reader([kept[-1].decode()]))[2]) if self.rows > 0 else 0.0
+        self._started = time.monotonic() - last
+
+
+def episode_path(filename: str | os.PathLike[str]) -> Path:
+    """The file that the seed's Monitor writes for a name: `x` is `x.monitor.csv`, a folder's is in it."""
+    path = Path(filename)
+    if path.name.endswith(SUFFIX):
+        return path
+    return path / SUFFIX if path.is_dir() else path.with_name(f"{path.name}.{SUFFIX}")

@@ -1,0 +1,84 @@
+"""Reading monitor files back."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rlk.errors import RlkError
+
+from rlk_wrappers.episode_file import SUFFIX
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class LoadMonitorResultsError(RlkError):
+    """A folder without monitor files, or a file that is none."""
+
+
+def get_monitor_files(path: str | os.PathLike[str]) -> list[str]:
+    """The monitor files in a folder, by name."""
+    return sorted(str(found) for found in Path(path).glob(f"*{SUFFIX}"))
+
+
+def load_results(path: str | os.PathLike[str]) -> dict[str, Array]:
+    """The episodes of all monitor files in a folder, in the order in which they ended.
+
+    Deviations from the seed: a dict of arrays instead of a pandas DataFrame (`pandas.DataFrame(load_results(p))`
+    makes one), and the JSON files of Baselines' early days are not read.
+
+    Returns:
+        `r` float64 [E], `l` int64 [E], `t` float64 [E], seconds since the first file was begun, and every other
+        column that all files have: float64 where all its values are numbers, else str.
+
+    Raises:
+        LoadMonitorResultsError: if there is none, or a file is damaged.
+    """
+    files = get_monitor_files(path)
+    if not files:
+        raise LoadMonitorResultsError(f"no monitor files (*{SUFFIX}) in {path}.")
+    read = [_read(Path(file)) for file in files]
+    start = min(header["t_start"] for header, _ in read)
+    for header, columns in read:
+        columns["t"] = columns["t"] + (header["t_start"] - start)
+    shared = [key for key in read[0][1] if all(key in columns for _, columns in read)]
+    joined = {key: np.concatenate([columns[key] for _, columns in read]) for key in shared}
+    order = np.argsort(joined["t"], kind="stable")
+    return {key: values[order] for key, values in joined.items()}
+
+
+def read_monitor_file(path: str | os.PathLike[str]) -> tuple[Mapping[str, Any], dict[str, Array]]:
+    """One file: (header, columns), as in `load_results`.
+
+    Raises:
+        LoadMonitorResultsError: if it is damaged.
+    """
+    return _read(Path(path))
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
+    try:
+        text = path.read_text()
+        first, _, rest = text.partition("\n")
+        header = json.loads(first.removeprefix("#"))
+        # A row that is being written has no end yet.
+        names, *rows = csv.reader(rest[: rest.rfind("\n") + 1].splitlines())
+        columns = {name: _column([row[i] for row in rows]) for i, name in enumerate(names)}
+        return (
+            {"t_start": float(header["t_start"]), "env_id": header.get("env_id")},
+            columns | {"r": columns["r"], "l": columns["l"].astype(np.int64), "t": columns["t"]},
+        )
+    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise LoadMonitorResultsError(f"{path} is no monitor file: {type(error).__name__}: {error}.") from None
+
+
+def _column(values: list[str]) -> Array:
+    try:
+        return np.array(values, dtype=np.float64)
+    except ValueError:
+        return np.array(values)
