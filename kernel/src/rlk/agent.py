@@ -92,8 +92,10 @@ class Agent:
         """
         batch, was_batched = spaces.batched(self.plan.observation_space, observation)
         size = len(next(iter(batch.values())) if isinstance(batch, Mapping) else batch)
-        actor = self.run.algorithm.actor() if self._plain is None else self._plain
-        self._plain = actor
+        if self._plain is None:
+            # A stream of its own: acting must not change what training draws.
+            self._plain = self.run.algorithm.actor(self.run.streams.numpy("predict"))
+        actor = self._plain
         if state is None:
             state = actor.start(size)
             start = np.ones(size, dtype=bool)

@@ -140,7 +140,9 @@ class Algorithm(Protocol):
         """The fields that its actor adds to every step."""
         ...
 
-    def actor(self) -> Actor: ...
+    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+        """A new actor; it draws from `rng`, or from the run's stream `actor` (the collector's)."""
+        ...
 
     def batches(self, storage: Storage) -> Iterable[Batch]:
         """What to learn from now: advantages, epochs of minibatches, samples; nothing before learning starts."""

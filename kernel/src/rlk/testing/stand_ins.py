@@ -12,14 +12,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
-import attrs
 import gymnasium as gym
 import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from torch import Tensor, nn
 
-from rlk import spaces
+from rlk import env_state, spaces
 from rlk.component import Component
 from rlk.errors import BadFile, RlkError
 from rlk.kernel import Kernel
@@ -27,24 +26,7 @@ from rlk.optimise import Group, Objective
 from rlk.policy import Head, Linear
 from rlk.protocols import Heads, Optimise, State
 from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
-
-
-@attrs.frozen(kw_only=True)
-class StandInConfig:
-    """Settings of the stand-in algorithm."""
-
-    learning_rate: float | str = attrs.field(default=0.05, metadata={"help": "step size; may be scheduled"})
-    gamma: float = attrs.field(
-        default=0.5,
-        validator=[attrs.validators.ge(0.0), attrs.validators.le(1.0)],
-        metadata={"help": "discount per step, 0 to 1"},
-    )
-    n_steps: int = attrs.field(
-        default=4, validator=attrs.validators.ge(1), metadata={"help": "vector steps per collection"}
-    )
-    batch_size: int = attrs.field(
-        default=8, validator=attrs.validators.ge(1), metadata={"help": "transitions per update"}
-    )
+from rlk.testing.stand_in_config import StandInConfig
 
 
 class StandIn:
@@ -276,9 +258,18 @@ def _unpack(value: Any) -> Any:
     return {key: _unpack(part) for key, part in value.items()}
 
 
-def stand_in_vec_env(env_fns: Sequence[Any]) -> SyncVectorEnv:
-    """Gymnasium's own loop over environments, restarting episodes in the same step."""
-    return SyncVectorEnv(list(env_fns), autoreset_mode=AutoresetMode.SAME_STEP)
+class StandInVecEnv(SyncVectorEnv):
+    """Gymnasium's own loop over environments, restarting episodes in the same step; with a state."""
+
+    def __init__(self, env_fns: Sequence[Any]) -> None:
+        super().__init__(list(env_fns), autoreset_mode=AutoresetMode.SAME_STEP)
+
+    def get_state(self) -> list[Any]:
+        return [env_state.capture(env) for env in self.envs]
+
+    def set_state(self, states: Sequence[Any]) -> None:
+        for env, state in zip(self.envs, states, strict=True):
+            env_state.restore(env, state)
 
 
 COMPONENTS = {
@@ -298,7 +289,7 @@ COMPONENTS = {
         },
     ),
     "policies": Component(name="stand-in-policy", factory=StandInPolicy, summary="no hidden layers"),
-    "vec_envs": Component(name="stand-in-vec-env", factory=stand_in_vec_env, summary="Gymnasium's loop"),
+    "vec_envs": Component(name="stand-in-vec-env", factory=StandInVecEnv, summary="Gymnasium's loop"),
     "storages": Component(name="stand-in-storage", factory=StandInStorage, summary="lists"),
     "optimisers": Component(name="stand-in-optimiser", factory=StandInOptimiser, summary="gradient descent"),
     "serializers": Component(name="stand-in-serializer", factory=StandInSerializer, summary="JSON"),

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from rlk import checkpoint
 from rlk.errors import NotFinite, RlkError
 from rlk.hookspecs import hookimpl
-
 from rlk_callbacks.config import CheckpointConfig
 
 if TYPE_CHECKING:
@@ -62,7 +61,9 @@ class Checkpoints:
             try:
                 self._write_checkpoint(run)
             except (OSError, RlkError) as error:
-                _warn(f"no checkpoint at timestep {run.timesteps:,}: {error}\nOlder ones are as they were.")
+                _warn(
+                    f"no checkpoint at timestep {run.timesteps:,}: {error}\nOlder ones are as they were."
+                )
 
     @hookimpl(trylast=True)
     def rlk_training_end(self, run: Run, reason: str | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rlk.component import Component
-
 from rlk_callbacks.config import CheckpointConfig, EvaluationConfig
 
 checkpoint = Component(

@@ -15,7 +15,9 @@ class CheckpointConfig:
     every: int | None = attrs.field(
         default=None,
         validator=_1_OR_NONE,
-        metadata={"help": "timesteps between two checkpoints, at least 1; none saves at the end only"},
+        metadata={
+            "help": "timesteps between two checkpoints, at least 1; none saves at the end only"
+        },
     )
     keep: int | None = attrs.field(
         default=3,
@@ -40,10 +42,14 @@ class EvaluationConfig:
         metadata={"help": "timesteps between two evaluations, at least 1"},
     )
     episodes: int = attrs.field(
-        default=5, validator=_AT_LEAST_1, metadata={"help": "whole episodes in one evaluation, at least 1"}
+        default=5,
+        validator=_AT_LEAST_1,
+        metadata={"help": "whole episodes in one evaluation, at least 1"},
     )
     n_envs: int = attrs.field(
-        default=1, validator=_AT_LEAST_1, metadata={"help": "environments that play them together, at least 1"}
+        default=1,
+        validator=_AT_LEAST_1,
+        metadata={"help": "environments that play them together, at least 1"},
     )
     deterministic: bool = attrs.field(
         default=True, metadata={"help": "whether the policy's mode is played instead of a sample"}
@@ -54,8 +60,10 @@ class EvaluationConfig:
         metadata={"help": "of all evaluations, at least 0; none derives one from the run's"},
     )
     stop_at: float | None = attrs.field(
-        default=None, metadata={"help": "a mean return at which training stops (StopTrainingOnRewardThreshold)"}
+        default=None,
+        metadata={"help": "a mean return at which training stops (StopTrainingOnRewardThreshold)"},
     )
     at_end: bool = attrs.field(
-        default=True, metadata={"help": "whether the policy that training ends with is evaluated too"}
+        default=True,
+        metadata={"help": "whether the policy that training ends with is evaluated too"},
     )

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from rlk import checkpoint
 from rlk.hookspecs import hookimpl
 from rlk.seeding import Streams
-from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_run, no_second_environment
-
 from rlk_callbacks.config import EvaluationConfig
+from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_run, no_second_environment
 
 if TYPE_CHECKING:
     from rlk.plan import Plan
@@ -76,7 +76,9 @@ class EvaluationCallback:
             run.on_close.append(self._env.close)
         streams = run.streams if config.seed is None else Streams(config.seed)
         seeds = streams.integers(f"{STREAM} at {run.timesteps}", config.n_envs)
-        return evaluate_run(run, self._env, config.episodes, seeds=seeds, deterministic=config.deterministic)
+        return evaluate_run(
+            run, self._env, config.episodes, seeds=seeds, deterministic=config.deterministic
+        )
 
     def _take_in(self, run: Run, result: Evaluation) -> None:
         mean = result.mean_return

@@ -13,6 +13,7 @@ import numpy as np
 import rich
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
 from rich.text import Text
+
 from rlk.hookspecs import hookimpl
 
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ class ProgressBar:
         )
         total = run.clock.total_timesteps
         name = run.plan.algorithm.name
-        self._task = self._progress.add_task(name, total=total, completed=run.timesteps, returned="")
+        self._task = self._progress.add_task(
+            name, total=total, completed=run.timesteps, returned=""
+        )
         self._progress.start()
         self._draw(run)
         run.on_close.append(self._stop)
@@ -106,4 +109,6 @@ class _Left(ProgressColumn):
             return Text("")
         minutes, seconds = divmod(int(left), 60)
         hours, minutes = divmod(minutes, 60)
-        return Text(f"{hours}:{minutes:02}:{seconds:02} left" if hours else f"{minutes}:{seconds:02} left")
+        return Text(
+            f"{hours}:{minutes:02}:{seconds:02} left" if hours else f"{minutes}:{seconds:02} left"
+        )

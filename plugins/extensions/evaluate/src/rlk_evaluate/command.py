@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
 from rlk.errors import BadFile, PlanError
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
-
     from rlk_evaluate.evaluate import Evaluation
 
 Command = Callable[..., Any]
@@ -20,11 +20,21 @@ Command = Callable[..., Any]
 _SHARED = (
     click.argument("run", metavar="RUN"),
     click.option("--seed", type=int, help="Of these episodes; without it derived from the run's."),
-    click.option("--stochastic", is_flag=True, help="Sample actions instead of taking the policy's mode."),
-    click.option("--best/--last", default=None, help="Of a run folder, best_model.zip or model.zip."),
-    click.option("--env", metavar="ENV", help="Another environment than the one it was trained in."),
-    click.option("--set", "pairs", metavar="KEY=VALUE", multiple=True, help="A setting (env.gravity=9.8)."),
-    click.option("--plugin", "plugins", metavar="NAME", multiple=True, help="One more, or a ./file.py again."),
+    click.option(
+        "--stochastic", is_flag=True, help="Sample actions instead of taking the policy's mode."
+    ),
+    click.option(
+        "--best/--last", default=None, help="Of a run folder, best_model.zip or model.zip."
+    ),
+    click.option(
+        "--env", metavar="ENV", help="Another environment than the one it was trained in."
+    ),
+    click.option(
+        "--set", "pairs", metavar="KEY=VALUE", multiple=True, help="A setting (env.gravity=9.8)."
+    ),
+    click.option(
+        "--plugin", "plugins", metavar="NAME", multiple=True, help="One more, or a ./file.py again."
+    ),
     click.option("--device", metavar="DEVICE", help="auto, cpu, cuda, cuda:1, …"),
 )
 
@@ -39,9 +49,13 @@ def _shared(command: Command) -> Command:
 @click.command()
 @_shared
 @click.option("--episodes", type=click.IntRange(1), default=10, show_default=True)
-@click.option("--n-envs", type=click.IntRange(1), default=1, show_default=True, help="Played together.")
+@click.option(
+    "--n-envs", type=click.IntRange(1), default=1, show_default=True, help="Played together."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
-def evaluate(run: str, episodes: int, n_envs: int, seed: int | None, as_json: bool, **options: Any) -> None:
+def evaluate(
+    run: str, episodes: int, n_envs: int, seed: int | None, as_json: bool, **options: Any
+) -> None:
     """Play whole episodes with a trained model and print their mean return.
 
     RUN is a run folder, a model.zip or a checkpoint. Of a folder it is the last model unless --best is said.
@@ -51,7 +65,9 @@ def evaluate(run: str, episodes: int, n_envs: int, seed: int | None, as_json: bo
     stochastic = options.pop("stochastic")
     path, agent = _load(run, best=bool(options.pop("best")), **options)
     with agent:
-        result = evaluate_agent(agent, episodes, n_envs=n_envs, seed=seed, deterministic=not stochastic)
+        result = evaluate_agent(
+            agent, episodes, n_envs=n_envs, seed=seed, deterministic=not stochastic
+        )
         seed = agent.run.streams.seed if seed is None else seed
         if as_json:
             click.echo(json.dumps(_as_json(result, path, not stochastic, seed)))
@@ -63,7 +79,12 @@ def evaluate(run: str, episodes: int, n_envs: int, seed: int | None, as_json: bo
 @_shared
 @click.option("--episodes", type=click.IntRange(1), default=5, show_default=True)
 @click.option("--no-render", is_flag=True, help="Print the returns only.")
-@click.option("--record", metavar="FILE", type=click.Path(path_type=Path), help="A .gif or .mp4 instead of a window.")
+@click.option(
+    "--record",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A .gif or .mp4 instead of a window.",
+)
 def enjoy(
     run: str, episodes: int, seed: int | None, no_render: bool, record: Path | None, **options: Any
 ) -> None:
@@ -79,6 +100,8 @@ def enjoy(
         raise click.UsageError("--no-render and --record contradict each other.")
     if record is not None:
         window.check_film(record)
+    elif not no_render:
+        window.check_display()
     stochastic, best = options.pop("stochastic"), options.pop("best")
     found = best is None and (Path(run) / "best_model.zip").is_file()
     path, agent = _load(run, best=found if best is None else best, **options)
@@ -89,7 +112,12 @@ def enjoy(
         def show(return_: float, length: int) -> None:
             click.echo(f"episode {next(number):>3}   return {return_:>10.2f}   length {length:>6}")
 
-        play = {"episodes": episodes, "seed": seed, "deterministic": not stochastic, "on_episode": show}
+        play = {
+            "episodes": episodes,
+            "seed": seed,
+            "deterministic": not stochastic,
+            "on_episode": show,
+        }
         if no_render:
             result = evaluate_agent(agent, **play)
         elif record is not None:
@@ -138,7 +166,9 @@ def _as_json(result: Evaluation, path: Path, deterministic: bool, seed: int) -> 
         "deterministic": deterministic,
         "seed": seed,
     }
-    return figures if result.success_rate is None else figures | {"success_rate": result.success_rate}
+    return (
+        figures if result.success_rate is None else figures | {"success_rate": result.success_rate}
+    )
 
 
 def _as_text(result: Evaluation, path: Path, deterministic: bool, seed: int, env: str) -> str:
@@ -147,12 +177,13 @@ def _as_text(result: Evaluation, path: Path, deterministic: bool, seed: int, env
         ("model", f"{path}  ({result.timesteps:,} timesteps)"),
         ("environment", env),
         ("episodes", f"{len(result.returns)}  ({how}, seed {seed})"),
-        ("mean_return", f"{result.mean_return:.2f}  (from {min(result.returns):.2f} to {max(result.returns):.2f})"),
+        (
+            "mean_return",
+            f"{result.mean_return:.2f}  (from {min(result.returns):.2f} to {max(result.returns):.2f})",
+        ),
         ("std_return", f"{result.std_return:.2f}"),
         ("mean_length", f"{result.mean_length:.1f} steps"),
     ]
     if result.success_rate is not None:
         rows.append(("success_rate", f"{result.success_rate:.0%}"))
     return "\n".join(f"{name:<14}{value}" for name, value in rows)
-
-

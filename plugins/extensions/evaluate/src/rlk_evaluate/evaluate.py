@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
+
 from rlk.errors import NotFinite, RlkError
 from rlk.records import Array
 
@@ -123,7 +124,9 @@ def evaluate(
     return result
 
 
-def _count(result: Evaluation, index: int, final: dict[str, Any], returns: Array, lengths: Array) -> None:
+def _count(
+    result: Evaluation, index: int, final: dict[str, Any], returns: Array, lengths: Array
+) -> None:
     """One finished episode; Gymnasium keeps a mask `_key` beside each `key` of a vector's infos."""
     figures = _of(final, "episode", index)
     result.returns.append(float(returns[index] if figures is None else figures["r"][index]))
@@ -135,7 +138,11 @@ def _count(result: Evaluation, index: int, final: dict[str, Any], returns: Array
 
 def _of(infos: dict[str, Any], key: str, index: int) -> Any:
     """What is under `key`, if this environment said it."""
-    return infos[key] if key in infos and infos.get(f"_{key}", ~np.zeros(index + 1, dtype=bool))[index] else None
+    return (
+        infos[key]
+        if key in infos and infos.get(f"_{key}", ~np.zeros(index + 1, dtype=bool))[index]
+        else None
+    )
 
 
 def _check_finite(returns: Array) -> None:
@@ -165,7 +172,9 @@ def evaluate_run(
     """
     actor = run.algorithm.actor(rng=np.random.default_rng(seeds))
 
-    def predict(observation: Any, carry: Any, start: Array, deterministic: bool) -> tuple[Array, Any]:
+    def predict(
+        observation: Any, carry: Any, start: Array, deterministic: bool
+    ) -> tuple[Array, Any]:
         carry = actor.start(env.num_envs) if carry is None else carry
         act = actor.act(observation, carry, start, deterministic)
         return act.env_action, act.carry

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import RlkError
-
 from rlk_evaluate.evaluate import Evaluation, evaluate_agent
 
 if TYPE_CHECKING:
@@ -28,11 +27,8 @@ def show(agent: Agent, **play: Any) -> Evaluation:
     """Episodes in a window.
 
     Raises:
-        RlkError: without a display, or for an environment that cannot be shown, saying what to do instead.
+        RlkError: for an environment that cannot be shown, saying what to do instead.
     """
-    problem = display_problem(os.environ, sys.platform)
-    if problem:
-        raise RlkError(f"{problem}\nUse --no-render for the returns only, or --record FILE.gif for a film.")
     with _rendering(agent, "human"):
         return evaluate_agent(agent, render_mode="human", **play)
 
@@ -46,7 +42,9 @@ def record(agent: Agent, path: Path, **play: Any) -> Evaluation:
     fps = int(agent.run.env.metadata.get("render_fps") or DEFAULT_FPS)
     film = _Gif(path, fps) if path.suffix == ".gif" else _Mp4(path, fps)
     with _rendering(agent, "rgb_array"), film:
-        return evaluate_agent(agent, render_mode="rgb_array", on_step=lambda env: film.add(_frame(env)), **play)
+        return evaluate_agent(
+            agent, render_mode="rgb_array", on_step=lambda env: film.add(_frame(env)), **play
+        )
 
 
 def display_problem(environ: Mapping[str, str], platform: str) -> str | None:
@@ -56,6 +54,15 @@ def display_problem(environ: Mapping[str, str], platform: str) -> str | None:
     if environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"):
         return None
     return "there is no display to open a window on: neither DISPLAY nor WAYLAND_DISPLAY is set (ssh -X sets one)."
+
+
+def check_display() -> None:
+    """Raises RlkError where no window can be opened, before anything is loaded for it."""
+    problem = display_problem(os.environ, sys.platform)
+    if problem:
+        raise RlkError(
+            f"{problem}\nUse --no-render for the returns only, or --record FILE.gif for a film."
+        )
 
 
 def check_film(path: Path) -> None:
@@ -78,7 +85,9 @@ def _rendering(agent: Agent, mode: str) -> Iterator[None]:
     # Gymnasium itself shows the images of an environment that has no window of its own.
     if mode not in modes and "rgb_array" not in modes:
         known = ", ".join(map(str, modes)) or "none"
-        raise RlkError(f"{name} cannot be shown (its render modes: {known}). Use --no-render for the returns only.")
+        raise RlkError(
+            f"{name} cannot be shown (its render modes: {known}). Use --no-render for the returns only."
+        )
     try:
         yield
     except gym.error.DependencyNotInstalled as error:
@@ -86,7 +95,9 @@ def _rendering(agent: Agent, mode: str) -> Iterator[None]:
     except TypeError as error:
         if "render_mode" not in str(error):
             raise
-        raise RlkError(f"{name} takes no keyword render_mode, so it cannot be shown. Use --no-render.") from error
+        raise RlkError(
+            f"{name} takes no keyword render_mode, so it cannot be shown. Use --no-render."
+        ) from error
 
 
 def _frame(env: Any) -> Any:
@@ -114,7 +125,9 @@ class _Gif:
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None:
             first, *others = self._frames
-            first.save(self._path, save_all=True, append_images=others, duration=self._milliseconds, loop=0)
+            first.save(
+                self._path, save_all=True, append_images=others, duration=self._milliseconds, loop=0
+            )
 
 
 class _Mp4:
@@ -131,8 +144,26 @@ class _Mp4:
             height, width, _ = frame.shape
             size = ("-s", f"{width}x{height}", "-r", str(self._fps))
             # H.264 wants even sizes.
-            out = ("-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", "-loglevel", "error")
-            arguments = ("-y", "-f", "rawvideo", "-pix_fmt", "rgb24", *size, "-i", "-", *out, str(self._path))
+            out = (
+                "-vf",
+                "pad=ceil(iw/2)*2:ceil(ih/2)*2",
+                "-pix_fmt",
+                "yuv420p",
+                "-loglevel",
+                "error",
+            )
+            arguments = (
+                "-y",
+                "-f",
+                "rawvideo",
+                "-pix_fmt",
+                "rgb24",
+                *size,
+                "-i",
+                "-",
+                *out,
+                str(self._path),
+            )
             self._process = subprocess.Popen([str(_ffmpeg()), *arguments], stdin=subprocess.PIPE)
         assert self._process.stdin is not None
         self._process.stdin.write(frame.tobytes())

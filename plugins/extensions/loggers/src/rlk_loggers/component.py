@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rlk.component import Component
-
 from rlk_loggers.config import TableConfig
 
 table = Component(

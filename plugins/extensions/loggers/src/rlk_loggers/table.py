@@ -19,6 +19,7 @@ from rlk_loggers.numbers import compact, shown
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
     from rlk.run import Run
 
 #: The order of the groups; those of other names follow.
@@ -79,8 +80,12 @@ def line(timesteps: int, row: Mapping[str, float]) -> str:
     'timesteps=8 ep_rew_mean=21.5 a/loss=1 b/loss=2'
     """
     tails = [tag.rpartition("/")[2] for tag in row]
-    named = {tag: tail if tails.count(tail) == 1 else tag for tag, tail in zip(row, tails, strict=True)}
-    figures = [f"{named[tag]}={compact(value)}" for tag, value in row.items() if tag not in LEFT_OUT]
+    named = {
+        tag: tail if tails.count(tail) == 1 else tag for tag, tail in zip(row, tails, strict=True)
+    }
+    figures = [
+        f"{named[tag]}={compact(value)}" for tag, value in row.items() if tag not in LEFT_OUT
+    ]
     return " ".join([f"timesteps={timesteps}", *figures])
 
 
@@ -91,7 +96,9 @@ def table(timesteps: int, total: int, row: Mapping[str, float], console: Console
         if tag not in LEFT_OUT:
             group, _, name = tag.rpartition("/")
             groups.setdefault(group, {})[name] = value
-    order = sorted(groups, key=lambda group: GROUPS.index(group) if group in GROUPS else len(GROUPS))
+    order = sorted(
+        groups, key=lambda group: GROUPS.index(group) if group in GROUPS else len(GROUPS)
+    )
     columns = _columns({group: groups[group] for group in order}, console)
     grid = Table.grid(padding=(0, GAP, 0, 0), pad_edge=False)
     grid.add_row(*columns)
@@ -101,7 +108,12 @@ def table(timesteps: int, total: int, row: Mapping[str, float], console: Console
 
 def _block(group: str, figures: Mapping[str, float], width: int) -> Table:
     block = Table.grid(padding=(0, 1, 0, 0), pad_edge=False)
-    block.title, block.title_justify, block.title_style, block.width = group, "left", "bold cyan", width
+    block.title, block.title_justify, block.title_style, block.width = (
+        group,
+        "left",
+        "bold cyan",
+        width,
+    )
     block.add_column(ratio=1)
     block.add_column(justify="right", no_wrap=True)
     for name, value in figures.items():
@@ -119,7 +131,10 @@ def _columns(groups: Mapping[str, Mapping[str, float]], console: Console) -> lis
             shortest = heights.index(min(heights))
             columns[shortest].append(group)
             heights[shortest] += 1 + len(figures)
-        if sum(_width(groups[g] for g in column) + GAP for column in columns) - GAP <= console.width - BORDER:
+        if (
+            sum(_width(groups[g] for g in column) + GAP for column in columns) - GAP
+            <= console.width - BORDER
+        ):
             break
     stacked = []
     for column in columns:
@@ -134,5 +149,6 @@ def _columns(groups: Mapping[str, Mapping[str, float]], console: Console) -> lis
 def _width(blocks: Iterable[Mapping[str, float]]) -> int:
     """How wide a column of blocks becomes."""
     return max(
-        max(map(len, figures)) + 1 + max(len(shown(value)) for value in figures.values()) for figures in blocks
+        max(map(len, figures)) + 1 + max(len(shown(value)) for value in figures.values())
+        for figures in blocks
     )

@@ -42,7 +42,9 @@ class TensorboardLogger:
         self._writer = EventFileWriter(str(folder), flush_secs=FLUSH_SECONDS)
         if run.timesteps > 0:
             log = SessionLog(status=SessionLog.START)
-            self._writer.add_event(Event(wall_time=time.time(), step=run.timesteps + 1, session_log=log))
+            self._writer.add_event(
+                Event(wall_time=time.time(), step=run.timesteps + 1, session_log=log)
+            )
         # Four spaces make it a block of code for tensorboard's Markdown.
         plan = "\n".join(f"    {line}" for line in run.plan.explain().splitlines())
         summary = text_pb("plan/text_summary", plan)
@@ -55,7 +57,9 @@ class TensorboardLogger:
         from tensorboard.compat.proto.summary_pb2 import Summary
 
         values = [Summary.Value(tag=tag, simple_value=float(value)) for tag, value in row.items()]
-        self._writer.add_event(Event(wall_time=time.time(), step=timesteps, summary=Summary(value=values)))
+        self._writer.add_event(
+            Event(wall_time=time.time(), step=timesteps, summary=Summary(value=values))
+        )
 
     def close(self) -> None:
         if self._writer is not None:

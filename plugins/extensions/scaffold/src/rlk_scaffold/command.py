@@ -14,7 +14,7 @@ from rlk_scaffold.package import check_free, names, render_package, try_lines, w
 _KINDS = ", ".join(singular(kind) for kind in KINDS)
 
 
-@click.command("new", short_help="Write a package for a plugin of your own.")
+@click.command("new", epilog="rlk plugins new recent-first --kind storage --decorating")
 @click.argument("name")
 @click.option("--kind", "said", required=True, metavar="KIND", help=f"One of: {_KINDS}.")
 @click.option("--decorating", is_flag=True, help="A storage that decorates a replay storage.")
@@ -24,12 +24,9 @@ _KINDS = ", ".join(singular(kind) for kind in KINDS)
     type=click.Path(path_type=Path),
     help="Folder, new or empty; ./NAME unless told.",
 )
+@click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
 def new(name: str, said: str, decorating: bool, dist: str | None, out: Path | None) -> None:
-    r"""Write a package for a plugin NAME: a small working example of its kind, with its tests.
-
-    \b
-    rlk plugins new recent-first --kind storage --decorating
-    """
+    """Write a package for a plugin NAME: a small working example of its kind, with its tests."""
     made = names(name, dist)
     chosen = example(kind_of(said), decorating=decorating)
     check_free(made, default_kernel().registries)

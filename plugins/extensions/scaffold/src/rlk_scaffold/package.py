@@ -67,7 +67,7 @@ def names(component: str, dist: str | None = None) -> Names:
             )
     if keyword.iskeyword(made.module) or keyword.iskeyword(made.class_name):
         raise PlanError(
-            f"{made.module!r} or {made.class_name!r} is a word of Python. Take another."
+            f"{made.module} or {made.class_name} is a word of Python. Take another name."
         )
     return made
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 import tomllib
 from collections.abc import Iterable, Iterator
-from importlib.metadata import packages_distributions
 from pathlib import Path
 
 from rlk.registry import KINDS
@@ -32,7 +30,7 @@ def problems(folder: Path) -> list[str]:
         *_files(folder, manifest),
     ]
     try:
-        found += [*_entry_points(folder, manifest), *_imports(folder, manifest)]
+        found += _entry_points(folder, manifest)
     except SyntaxError as error:
         found.append(f"{error.filename}, line {error.lineno}: {error.msg}")
     return [f"{manifest.name}: {problem}" for problem in found]
@@ -136,34 +134,6 @@ def _defined(file: Path) -> set[str]:
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names |= {alias.asname or alias.name for alias in node.names}
     return names
-
-
-def _imports(folder: Path, manifest: Manifest) -> Iterator[str]:
-    """Imports of what it does not declare: where a fresh install of it alone would fail."""
-    declared = {
-        _parsed(requirement)[0]
-        for requirements in (manifest.dependencies, *manifest.extras.values())
-        for requirement in requirements
-    }
-    # An editable install lists no modules, so the kernel's cannot be found there.
-    owners = {**packages_distributions(), "rlk": [_KERNEL]}
-    for file in sorted((folder / "src").rglob("*.py")):
-        for module in sorted(_imported(file) - sys.stdlib_module_names - {manifest.module}):
-            dists = {_parsed(dist)[0] for dist in owners.get(module, [module])}
-            if not dists & declared:
-                where = file.relative_to(folder).as_posix()
-                yield f"{where} imports {module}, which its pyproject.toml does not declare"
-
-
-def _imported(file: Path) -> set[str]:
-    """The top-level modules that a file imports anywhere, but for type checking only too."""
-    modules: set[str] = set()
-    for node in ast.walk(_parse(file)):
-        if isinstance(node, ast.Import):
-            modules |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            modules.add(node.module.split(".")[0])
-    return modules
 
 
 def _parse(file: Path) -> ast.Module:

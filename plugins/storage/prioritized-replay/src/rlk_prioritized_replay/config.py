@@ -1,4 +1,4 @@
-"""Settings of prioritized replay: names and defaults of Stable Baselines' `prioritized_replay_*`."""
+"""Settings of prioritized replay: those of Stable Baselines' `prioritized_replay_…`."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """Sums and minima of many numbers, a few of which change at a time: the tree of prioritized replay.
 
-A binary tree over 50,000 leaves has 16 levels, and each costs some numpy calls whatever the batch. This one
-has a fan-out of 32 and stops at 2,048 nodes, whose running sum is computed outright: two levels for
-50,000 leaves, three for a million. (Measured, batch 32: 23 and 33 µs to find, against 76 µs for two
-levels of a million.)
+A binary tree over 50,000 leaves has 16 levels, and each costs some numpy calls whatever the batch.
+This one has a fan-out of 32 and stops at 2,048 nodes, whose running sum is computed outright: two
+levels for 50,000 leaves, three for a million. (Measured, batch 32: 23 and 33 µs to find, against 76
+µs for two levels of a million.)
 
-A node is always summed anew from its children, never corrected by a difference: rounding errors cannot
-pile up, and the sums depend on the leaves alone, not on their history.
+A node is always summed anew from its children, never corrected by a difference: rounding errors
+cannot pile up, and the sums depend on the leaves alone, not on their history.
 
 Dimensions: n leaves, B batch.
 """
@@ -20,12 +20,12 @@ from rlk.records import Array
 _SHIFT = 5
 _FAN_OUT = 1 << _SHIFT
 _TOP = 2048
-#: Calls of `set` after which the sums are brought up to date unasked, so that what waits is bounded.
+#: Calls of `set` after which the sums are brought up to date unasked: what waits is bounded.
 _MOST_CHANGES = 1024
 
 
 class SumTree:
-    """Non-negative float64 leaves, their sum, the least that is not zero, and search by running sum."""
+    """Non-negative float64 leaves: their sum, the least but zero, and search by running sum."""
 
     def __init__(self, n: int) -> None:
         self._sums = [np.zeros(_padded(n))]
@@ -56,10 +56,11 @@ class SumTree:
         return float(np.minimum.reduce(least))
 
     def find(self, target: Array) -> Array:
-        """Where the running sum of the leaves first exceeds each target, int64 [B]; never a zero leaf.
+        """Where the running sum of the leaves first exceeds each target, int64 [B]; no zero leaf.
 
         Args:
-            target: float64 [B], 0 up to the total; a rounding error more is taken for the last leaf.
+            target: float64 [B], 0 up to the total; a rounding error more is taken for the last
+                leaf.
         """
         self._refresh()
         target = np.minimum(target, np.nextafter(self._running[-1], 0))

@@ -12,6 +12,8 @@ StartMethod = Literal["fork", "spawn", "forkserver"]
 
 @attrs.frozen(kw_only=True)
 class SubprocessConfig:
+    """How many workers there are, and how they come to be."""
+
     n_workers: int | None = attrs.field(
         default=None,
         validator=validators.optional([validators.instance_of(int), validators.ge(1)]),

@@ -60,6 +60,7 @@ class Crew:
         self._owner = os.getpid()
         self.members: list[Member] = []
         self.lost: str | None = None
+        self._over = False
         self._launcher = Launcher(start_method)
         try:
             for start, stop in _shares(len(env_fns), n_workers):
@@ -149,6 +150,8 @@ class Crew:
 
     def shutdown(self, grace_seconds: float) -> None:
         """Ends every worker: asks, after grace_seconds terminates, kills. May be called again."""
+        if self._over:
+            return
         if os.getpid() == self._owner:
             for member in self.members:
                 with contextlib.suppress(OSError):
@@ -162,6 +165,7 @@ class Crew:
             member.channel.close()
         if os.getpid() == self._owner:
             self._launcher.close()
+        self._over = True
 
     def _running(self) -> list[Member]:
         return [member for member in self.members if member.process.poll() is None]

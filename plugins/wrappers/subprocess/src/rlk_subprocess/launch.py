@@ -186,8 +186,8 @@ class _Server:
 
     def _listen(self, seconds: float) -> bool:
         """Takes in what the server has to say; False if nothing came."""
-        self._ours.settimeout(seconds)
         try:
+            self._ours.settimeout(seconds)
             data = self._ours.recv(4096)
         except OSError:
             return False

@@ -32,6 +32,8 @@ def main(descriptor: int) -> None:
 
 
 class Server:
+    """Forks workers for the learner and tells it when they end."""
+
     def __init__(self, learner: socket.socket) -> None:
         self._learner = learner
         self._parent = os.getppid()

@@ -10,7 +10,13 @@ if TYPE_CHECKING:
     from rlk_wrappers.results import LoadMonitorResultsError, get_monitor_files, load_results
     from rlk_wrappers.vector_monitor import VectorMonitor
 
-__all__ = ["LoadMonitorResultsError", "Monitor", "VectorMonitor", "get_monitor_files", "load_results"]
+__all__ = [
+    "LoadMonitorResultsError",
+    "Monitor",
+    "VectorMonitor",
+    "get_monitor_files",
+    "load_results",
+]
 
 _HOMES = {"Monitor": "monitor", "VectorMonitor": "vector_monitor"}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rlk.component import Component
-
 from rlk_wrappers.config import MonitorConfig
 
 monitor = Component(

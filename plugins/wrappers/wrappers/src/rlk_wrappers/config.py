@@ -27,7 +27,8 @@ class MonitorConfig:
         metadata={"help": "the CSV file; none is monitor.csv in the run's folder, if it has one"},
     )
     allow_early_resets: bool = attrs.field(
-        default=True, metadata={"help": "whether an environment may be reset in the middle of an episode"}
+        default=True,
+        metadata={"help": "whether an environment may be reset in the middle of an episode"},
     )
     reset_keywords: tuple[str, ...] = attrs.field(
         default=(),

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from rlk.errors import RlkError
-
 from rlk_wrappers.config import COLUMNS
 
 #: What the name of such a file ends with; `load_results` looks for it.
@@ -41,7 +40,13 @@ class EpisodeFile:
     """
 
     def __init__(
-        self, path: Path, extras: Sequence[str] = (), *, env_id: str | None, append: bool, flush_seconds: float
+        self,
+        path: Path,
+        extras: Sequence[str] = (),
+        *,
+        env_id: str | None,
+        append: bool,
+        flush_seconds: float,
     ) -> None:
         self.path = path
         self.rows = 0
@@ -58,7 +63,9 @@ class EpisodeFile:
         """Seconds since the start; of a resumed run, without the time in between."""
         return round(time.monotonic() - self._started, DIGITS)
 
-    def write(self, return_: float, length: int, seconds: float, extras: Sequence[Any] = ()) -> None:
+    def write(
+        self, return_: float, length: int, seconds: float, extras: Sequence[Any] = ()
+    ) -> None:
         """One episode."""
         if self._file is None:
             self._open()

@@ -12,8 +12,8 @@ from typing import Any
 
 import gymnasium as gym
 from gymnasium.core import ActType, ObsType
-from rlk.errors import RlkError
 
+from rlk.errors import RlkError
 from rlk_wrappers.columns import env_id, no_info, options_named, plain, too_early
 from rlk_wrappers.config import MonitorConfig
 from rlk_wrappers.episode_file import DIGITS, EpisodeFile, episode_path
@@ -40,7 +40,9 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
     ) -> None:
         super().__init__(env)
         self._config = MonitorConfig(
-            allow_early_resets=allow_early_resets, reset_keywords=reset_keywords, info_keywords=info_keywords
+            allow_early_resets=allow_early_resets,
+            reset_keywords=reset_keywords,
+            info_keywords=info_keywords,
         )
         self._file: EpisodeFile | None = None
         if filename is not None:
@@ -87,7 +89,11 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         return observation, reward, terminated, truncated, info
 
     def _finish(self, info: dict[str, Any]) -> dict[str, Any]:
-        figures = round(sum(self._rewards), DIGITS), len(self._rewards), round(time.monotonic() - self._started, DIGITS)
+        figures = (
+            round(sum(self._rewards), DIGITS),
+            len(self._rewards),
+            round(time.monotonic() - self._started, DIGITS),
+        )
         self._episodes.append(figures)
         missing = [key for key in self._config.info_keywords if key not in info]
         if missing:

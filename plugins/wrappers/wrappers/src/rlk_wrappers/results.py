@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rlk.errors import RlkError
 
+from rlk.errors import RlkError
 from rlk_wrappers.episode_file import SUFFIX
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -74,7 +74,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
             columns | {"r": columns["r"], "l": columns["l"].astype(np.int64), "t": columns["t"]},
         )
     except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise LoadMonitorResultsError(f"{path} is no monitor file: {type(error).__name__}: {error}.") from None
+        raise LoadMonitorResultsError(
+            f"{path} is no monitor file: {type(error).__name__}: {error}."
+        ) from None
 
 
 def _column(values: list[str]) -> Array:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
-from rlk.errors import RlkError
 
+from rlk.errors import RlkError
 from rlk_wrappers.columns import env_id, no_info, options_named, plain, too_early
 from rlk_wrappers.config import MonitorConfig
 from rlk_wrappers.episode_file import DIGITS, SUFFIX, EpisodeFile, episode_path
@@ -99,7 +99,11 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
 
     def _tell(self, ended: Array, infos: dict[str, Any]) -> None:
         """Figures of the episodes that have just ended, into the infos and the file."""
-        seconds = round(time.monotonic() - self._started, DIGITS) if self._file is None else self._file.elapsed()
+        seconds = (
+            round(time.monotonic() - self._started, DIGITS)
+            if self._file is None
+            else self._file.elapsed()
+        )
         final = infos.setdefault("final_info", {})
         infos.setdefault("_final_info", ended)
         returns, lengths = np.where(ended, self._returns, 0.0), np.where(ended, self._lengths, 0)
@@ -111,7 +115,9 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
         final["_episode"] = ended
         self._returns[ended], self._lengths[ended] = 0.0, 0
         for index in np.flatnonzero(ended).tolist():
-            extras = self._reset_values + [self._info(final, key, index) for key in self._config.info_keywords]
+            extras = self._reset_values + [
+                self._info(final, key, index) for key in self._config.info_keywords
+            ]
             if self._file is not None:
                 self._file.write(float(returns[index]), int(lengths[index]), seconds, extras)
 

@@ -1,0 +1,209 @@
+"""The contract of a policy component: an encoder and hidden layers for heads, on flat parameters."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, cast
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from gymnasium.vector.utils import concatenate, create_empty_array
+from torch import Tensor, nn
+
+from rlk import spaces
+from rlk.errors import PlanError
+from rlk.parameters import FlatParameters
+from rlk.policy import Head, Linear, Policy, build_policy
+from rlk.seeding import Streams
+from rlk.testing.contract import Contract, global_generators_untouched, one_thread
+
+#: An observation space for every name that components declare.
+BY_NAME: dict[str, gym.Space[Any]] = {
+    "Box": gym.spaces.Box(-1.0, 1.0, (5,), np.float32),
+    "Discrete": gym.spaces.Discrete(4),
+    "MultiDiscrete": gym.spaces.MultiDiscrete([2, 3]),
+    "MultiBinary": gym.spaces.MultiBinary(6),
+    "Image": gym.spaces.Box(0, 255, (40, 44, 3), np.uint8),
+    "Dict": gym.spaces.Dict(
+        {"place": gym.spaces.Box(-1.0, 1.0, (5,), np.float32), "room": gym.spaces.Discrete(3)}
+    ),
+}
+_SIZE = {"pi": 4, "vf": 1}
+
+
+class PolicyContract(Contract):
+    """What every policy component must do.
+
+    Attributes:
+        observation_spaces: to try it on; empty takes one for each that it declares.
+    """
+
+    kind = "policies"
+    observation_spaces: ClassVar[tuple[gym.Space[Any], ...]] = ()
+
+    def tried(self) -> list[gym.Space[Any]]:
+        """The observation spaces of these checks."""
+        declared = self.record().observation_spaces or ("Box",)
+        return list(self.observation_spaces) or [BY_NAME[name] for name in declared if name in BY_NAME]
+
+    def policy(self, space: gym.Space[Any], seed: int = 0, **changes: Any) -> Policy:
+        """A policy with two heads, initialised as a run initialises it."""
+        config = self.config(**changes)
+        factory = self.record().load()
+
+        def head(role: str) -> Any:
+            def build(trunk: Any) -> nn.Module:
+                layers = trunk(role)
+                return Head(layers, Linear(layers.features, _SIZE[role]))
+
+            return build
+
+        with one_thread(), Streams(seed).globally("init"):
+            architecture = factory() if config is None else factory(config)
+            return build_policy(architecture, {role: head(role) for role in _SIZE}, space)
+
+    def feedforward(self) -> None:
+        if self.record().recurrent:
+            pytest.skip("it is recurrent: what it gives depends on what went before")
+
+    # ---- shapes -----------------------------------------------------------------------------------------
+
+    def test_heads_get_what_they_ask_for_in_every_observation_space(self) -> None:
+        self.feedforward()
+        for space in self.tried():
+            policy = self.policy(space)
+            for batch in (1, 7):
+                pi, vf = policy(observations(space, batch), "pi", "vf")
+                assert pi.shape == (batch, 4) and vf.shape == (batch, 1), f"in {space}"
+                assert pi.dtype == torch.float32 and bool(torch.isfinite(pi).all())
+
+    def test_encoder_and_trunk_say_how_many_features_they_put_out(self) -> None:
+        self.feedforward()
+        architecture = self.made()
+        for space in self.tried():
+            encoder = architecture.encoder(space)
+            features = encoder(spaces.preprocess(space)(observations(space, 3)))
+            assert features.shape == (3, encoder.features), f"in {space}"
+            trunk = architecture.trunk("pi", encoder.features)
+            assert trunk(features).shape == (3, trunk.features)
+
+    def test_a_trunk_takes_extra_inputs(self) -> None:
+        trunk = self.made().trunk("qf", 6, extra=2)
+        assert trunk(torch.randn(3, 8)).shape == (3, trunk.features)
+
+    def test_copies_of_a_trunk_are_independent_and_computed_in_one_call(self) -> None:
+        architecture = self.made()
+        try:
+            with Streams(0).globally("init"):
+                trunk = architecture.trunk("qf", 6, copies=2)
+        except (ValueError, PlanError) as error:
+            pytest.skip(f"it refuses copies, and says so: {error}")
+        x = torch.randn(3, 6, generator=torch.Generator().manual_seed(0))
+        both = trunk(x)
+        assert both.shape == (2, 3, trunk.features)
+        if sum(p.numel() for p in trunk.parameters()):
+            assert not torch.allclose(both[0], both[1]), "the copies are the same function"
+            gradients = torch.autograd.grad(both[0].sum(), list(trunk.parameters()), allow_unused=True)
+            moved = [g for g in gradients if g is not None and g.shape[:1] == (2,)]
+            assert all(not bool(g[1].any()) for g in moved), "copy 0 depends on the parameters of copy 1"
+
+    def test_rows_of_a_batch_do_not_influence_each_other(self) -> None:
+        self.feedforward()
+        for space in self.tried():
+            policy, batch = self.policy(space), observations(space, 5)
+            pi, _ = policy(batch, "pi", "vf")
+            alone, _ = policy(row(batch, 2), "pi", "vf")
+            assert torch.allclose(pi[2:3], alone, atol=1e-5), f"in {space}"
+
+    # ---- parameters -------------------------------------------------------------------------------------
+
+    def test_all_parameters_fit_one_flat_tensor(self) -> None:
+        for space in self.tried():
+            policy = self.policy(space)
+            flat = FlatParameters(policy)
+            flat.check()
+            assert flat.flat.dtype == torch.float32
+            names = {name.split(".")[0] for name in flat.names}
+            assert names <= {"shared", "pi", "vf"}, f"parameters are named {names}"
+
+    def test_gradients_reach_every_parameter(self) -> None:
+        self.feedforward()
+        for space in self.tried():
+            policy = self.policy(space)
+            flat = FlatParameters(policy)
+            pi, vf = policy(observations(space, 64), "pi", "vf")
+            loss = pi.square().mean() + vf.square().mean()
+            found = torch.autograd.grad(loss, flat.parameters, allow_unused=True)
+            idle = [n for n, g in zip(flat.names, found, strict=True) if g is None or not bool(g.any())]
+            assert not idle, f"in {space} no gradient reaches {idle}"
+
+    def test_a_copy_has_parameters_of_its_own(self) -> None:
+        self.feedforward()
+        space = self.tried()[0]
+        policy = self.policy(space)
+        flat = FlatParameters(policy)
+        x = observations(space, 4)
+        copy = flat.clone()
+        assert torch.equal(copy.module(x, "pi", "vf")[0], policy(x, "pi", "vf")[0]), "a copy gives something else"
+        with torch.no_grad():
+            copy.flat.zero_()
+        copy.check()
+        assert bool(flat.flat.any()), "the copy's memory is the original's"
+        after = copy.module(x, "pi", "vf")[0]
+        assert not torch.equal(after, policy(x, "pi", "vf")[0]), "the copy still computes with the original's parameters"
+
+    def test_values_written_to_the_flat_tensor_are_used_at_once(self) -> None:
+        self.feedforward()
+        space = self.tried()[0]
+        policy = self.policy(space)
+        flat = FlatParameters(policy)
+        x = observations(space, 4)
+        before = policy(x, "pi", "vf")[1].clone()
+        with torch.no_grad():
+            flat.flat.mul_(0.5)
+        assert not torch.allclose(policy(x, "pi", "vf")[1], before)
+
+    def test_the_same_stream_gives_the_same_initial_parameters(self) -> None:
+        space = self.tried()[0]
+        one, two, other = (FlatParameters(self.policy(space, seed)).flat for seed in (1, 1, 2))
+        assert one.equal(two) and not one.equal(other)
+
+    def test_it_draws_from_no_generator_but_the_one_that_is_set_for_it(self) -> None:
+        space = self.tried()[0]
+        self.policy(space)
+        with global_generators_untouched():
+            self.policy(space)
+
+    # ---- the numpy twin ---------------------------------------------------------------------------------
+
+    def test_its_numpy_twin_if_it_has_one_equals_torch(self) -> None:
+        self.feedforward()
+        space = BY_NAME["Box"]
+        if space not in self.tried():
+            pytest.skip("twins are for plain float observations, which it does not take")
+        policy = self.policy(space)
+        flat = FlatParameters(policy)
+        twins = policy.numpy_forward("pi", "vf")
+        if twins is None:
+            pytest.skip("it offers no numpy twin")
+        for factor in (1.0, -1.5):
+            with torch.no_grad():
+                flat.flat.mul_(factor)  # the twin must follow what an optimiser does
+            x = cast(Tensor, observations(space, 9))
+            kept = x.numpy().copy()
+            for expected, forward in zip(policy(x, "pi", "vf"), twins, strict=True):
+                assert np.allclose(forward(x.numpy()), expected.detach().numpy(), atol=1e-5)
+            assert np.array_equal(x.numpy(), kept), "the twin wrote to its input"
+
+
+def observations(space: gym.Space[Any], batch: int, seed: int = 0) -> Any:
+    """Random raw observations [B, ...] as tensors."""
+    space.seed(seed)
+    rows = [space.sample() for _ in range(batch)]
+    return spaces.as_tensor(concatenate(space, rows, create_empty_array(space, batch)))
+
+
+def row(batch: Any, index: int) -> Any:
+    """One row, still with a batch axis."""
+    return spaces.map_observation(lambda part: part[index : index + 1], batch)

@@ -1,0 +1,154 @@
+"""Made-up experience whose every transition is told apart by its reward, and the list that a storage is held to.
+
+N environments; transition `reward - 1` is step `(reward - 1) // N` of environment `(reward - 1) % N`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector.utils import concatenate, create_empty_array
+
+from rlk.records import Array, Field, Schema, Step
+from rlk.spaces import map_observation
+
+#: Observation spaces that storages are tried with.
+SPACES: dict[str, gym.Space[Any]] = {
+    "float32": gym.spaces.Box(-1e6, 1e6, (3,), np.float32),
+    "float64": gym.spaces.Box(-1e6, 1e6, (2, 2), np.float64),
+    "image": gym.spaces.Box(0, 255, (40, 40, 3), np.uint8),
+    "discrete": gym.spaces.Discrete(1000),
+    "dict": gym.spaces.Dict(
+        {"place": gym.spaces.Box(-1e6, 1e6, (3,), np.float32), "room": gym.spaces.Discrete(1000)}
+    ),
+}
+ACTIONS: dict[str, gym.Space[Any]] = {
+    "discrete": gym.spaces.Discrete(1000),
+    "box": gym.spaces.Box(-1e6, 1e6, (2,), np.float32),
+    "multi-discrete": gym.spaces.MultiDiscrete([100, 100]),
+}
+
+
+@dataclass(frozen=True)
+class Transition:
+    """One transition as it must come out again."""
+
+    observation: Any
+    action: Any
+    next_observation: Any
+    terminated: bool
+    truncated: bool
+    log_prob: float
+
+
+class Trajectory:
+    """Random steps of N environments, as a vector environment gives them.
+
+    As there, two sets of arrays are used in turn: what a step holds is overwritten by the step after the next.
+
+    Attributes:
+        seen: every transition so far, by its number.
+    """
+
+    def __init__(
+        self,
+        observation_space: gym.Space[Any],
+        action_space: gym.Space[Any],
+        n_envs: int = 2,
+        seed: int = 0,
+        ends: float = 0.2,
+    ) -> None:
+        self.observation_space, self.action_space, self.n_envs = observation_space, action_space, n_envs
+        self._rng, self._ends = np.random.default_rng(seed), ends
+        self.seen: list[Transition] = []
+        self._slots = [create_empty_array(observation_space, n_envs) for _ in range(2)]
+        self._turn = 0
+        observation_space.seed(seed)
+        action_space.seed(seed)
+        self._now = self._write([self._observe() for _ in range(n_envs)])
+
+    def steps(self, count: int) -> Iterator[Step]:
+        """The next steps. The one before the last that was taken may not be looked at again."""
+        for _ in range(count):
+            yield self._step()
+
+    def _observe(self) -> Any:
+        if isinstance(self.observation_space, gym.spaces.Box) and self.observation_space.dtype == np.float64:
+            return self.observation_space.sample().astype(np.float32).astype(np.float64)
+        return self.observation_space.sample()
+
+    def _write(self, observations: list[Any]) -> Any:
+        self._turn ^= 1
+        return concatenate(self.observation_space, observations, self._slots[self._turn])
+
+    def _step(self) -> Step:
+        n, before = self.n_envs, self._now
+        number = len(self.seen)
+        actions = [self.action_space.sample() for _ in range(n)]
+        over = self._rng.random(n) < self._ends
+        terminated = over & (self._rng.random(n) < 0.5)
+        following = [self._observe() for _ in range(n)]
+        final = {int(env): self._observe() for env in np.flatnonzero(over)}
+        log_prob = self._rng.normal(size=n).astype(np.float32)
+        for env in range(n):
+            self.seen.append(
+                Transition(
+                    at(before, env),
+                    np.copy(actions[env]),
+                    map_observation(np.copy, final.get(env, following[env])),
+                    bool(terminated[env]),
+                    bool(over[env] and not terminated[env]),
+                    float(log_prob[env]),
+                )
+            )
+        self._now = self._write(following)
+        empty = create_empty_array(self.action_space, n)
+        return Step(
+            before,
+            np.asarray(concatenate(self.action_space, actions, empty)),
+            np.arange(number + 1, number + n + 1, dtype=np.float32),
+            terminated,
+            over & ~terminated,
+            self._now,
+            final,
+            {"log_prob": log_prob},
+        )
+
+
+def schema(
+    trajectory: Trajectory, *, n_steps: int = 5, gamma: float = 0.9, seed: int = 0, device: Any = "cpu"
+) -> Schema:
+    """What a storage for this trajectory is opened with."""
+    return Schema(
+        observation_space=trajectory.observation_space,
+        action_space=trajectory.action_space,
+        n_envs=trajectory.n_envs,
+        n_steps=n_steps,
+        gamma=gamma,
+        device=device,
+        total_timesteps=1000,
+        rng=np.random.default_rng(seed),
+        progress=lambda: 0.0,
+        extras={"log_prob": Field(())},
+    )
+
+
+def at(observation: Any, row: int) -> Any:
+    """A copy of one row of a batch."""
+    return map_observation(lambda part: np.copy(part[row]), observation)
+
+
+def equal(stored: Any, expected: Any) -> bool:
+    """Whether an observation or action came out as it went in; float64 may have become float32."""
+    if isinstance(expected, dict):
+        return set(stored) == set(expected) and all(equal(stored[k], expected[k]) for k in expected)
+    return np.array_equal(np.asarray(stored), np.asarray(expected))
+
+
+def numbers(reward: Any) -> Array:
+    """Which transitions these rewards belong to, int64 [...]."""
+    return np.asarray(reward).astype(np.int64) - 1

@@ -1,0 +1,11 @@
+"""What the command line knows of `rlk plot` before it is called."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+plot = Component(
+    name="plot",
+    factory="rlk_plot.command:plot",
+    summary="Draw the learning curve of one run, or of several with their mean and spread, as a PNG.",
+)

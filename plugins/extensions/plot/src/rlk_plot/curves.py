@@ -1,0 +1,207 @@
+"""What runs have left to draw: episodes from monitor.csv (or rows of progress.csv), and evaluations.
+
+Dimensions: E episodes (or rows), K evaluations.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+
+from rlk.errors import BadFile, RlkError
+from rlk_wrappers.results import get_monitor_files, load_results
+
+Array = np.ndarray[Any, np.dtype[Any]]
+#: Any of them makes a folder a run's.
+SIGNS = ("plan.json", "progress.csv", "monitor.csv", "model.zip")
+#: Slots that have no part in what is learnt.
+WATCHERS = ("callback", "logger", "serializer")
+
+
+@attrs.frozen(eq=False)
+class Curve:
+    """One run.
+
+    Attributes:
+        folder: of the run. algo, env: their names. seed: None if it is not known.
+        settings: of all components that take part in learning, by dotted key; the algorithm's without its name.
+        returns: float64 [E]. timesteps, episodes, seconds: float64 [E], where each stands.
+        smoothed: whether a return is a mean of many episodes already.
+        evaluated_at: float64 [K], timesteps of evaluations. evaluations: float64 [K], their mean returns.
+    """
+
+    folder: Path
+    algo: str
+    env: str
+    seed: int | None
+    settings: Mapping[str, Any]
+    returns: Array
+    timesteps: Array
+    episodes: Array
+    seconds: Array
+    smoothed: bool
+    evaluated_at: Array
+    evaluations: Array
+
+    def x(self, name: str) -> Array:
+        """float64 [E]: `timesteps`, `episodes` or `time` (seconds)."""
+        return {"timesteps": self.timesteps, "episodes": self.episodes, "time": self.seconds}[name]
+
+    def evaluated(self, name: str) -> Array:
+        """float64 [K]: where the evaluations stand on that axis, by the episodes around them."""
+        if name == "timesteps":
+            return self.evaluated_at
+        return np.interp(self.evaluated_at, self.timesteps, self.x(name))
+
+
+def folder_of(run: str | os.PathLike[str]) -> Path:
+    """The run folder that RUN means: itself, or that of a model or checkpoint in it.
+
+    Raises:
+        BadFile: if it is none.
+    """
+    path = Path(run)
+    if path.is_file():
+        path = path.parent.parent if path.parent.name == "checkpoints" else path.parent
+    if not path.exists():
+        raise BadFile(f"{run} does not exist. RUN is a run folder, as rlk run makes one in runs/.")
+    if not any((path / sign).exists() for sign in SIGNS):
+        raise BadFile(f"{run} is no run folder: it has none of {', '.join(SIGNS)}.")
+    return path
+
+
+def read_run(folder: Path) -> Curve:
+    """The curve of a run.
+
+    Raises:
+        RlkError: if no episode has ended yet, or a file is damaged.
+    """
+    plan = _plan(folder)
+    found = _from_monitor(folder) or _from_progress(folder)
+    if found is None:
+        raise RlkError(
+            f"{folder} has nothing to draw yet: no episode has ended since the run began (monitor.csv and "
+            "progress.csv are empty or not there). Try again when it has gone on for a while."
+        )
+    columns, smoothed = found
+    evaluated_at, evaluations = _evaluations(folder)
+    return Curve(
+        folder=folder,
+        smoothed=smoothed,
+        evaluated_at=evaluated_at,
+        evaluations=evaluations,
+        **plan,
+        **columns,
+    )
+
+
+def rolling_mean(values: Array, window: int) -> Array:
+    """float64 [E]: the mean of each value and those before it, `window` of them at most."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    last = np.arange(1, len(values) + 1)
+    first = np.maximum(0, last - window)
+    means: Array = (sums[last] - sums[first]) / (last - first)
+    return means
+
+
+def spread(lines: Sequence[tuple[Array, Array]], points: int = 400) -> tuple[Array, Array, Array]:
+    """Mean and standard deviation of several lines, over the part of the axis that all of them have reached.
+
+    Args:
+        lines: (x, y) of each, x ascending.
+
+    Returns:
+        (x, mean, std), float64 [points]; empty if they have no part in common.
+    """
+    start, end = max(x[0] for x, _ in lines), min(x[-1] for x, _ in lines)
+    grid = np.linspace(start, end, points) if end > start else np.zeros(0)
+    rows = np.stack([np.interp(grid, x, y) for x, y in lines])
+    return grid, rows.mean(0), rows.std(0)
+
+
+def shared_evaluations(curves: Sequence[Curve], axis: str) -> tuple[Array, Array]:
+    """Where all runs were evaluated, and the mean over the runs there: float64 [K] each, empty if nowhere."""
+    at = [dict(zip(c.evaluated_at.tolist(), c.evaluations.tolist(), strict=True)) for c in curves]
+    where = [
+        dict(zip(c.evaluated_at.tolist(), c.evaluated(axis).tolist(), strict=True)) for c in curves
+    ]
+    shared = sorted(set(at[0]).intersection(*at[1:]))
+    x = np.array([np.mean([own[timestep] for own in where]) for timestep in shared])
+    return x, np.array([np.mean([own[timestep] for own in at]) for timestep in shared])
+
+
+def _plan(folder: Path) -> dict[str, Any]:
+    try:
+        plan = json.loads((folder / "plan.json").read_text())
+        settings: dict[str, Any] = {"n_envs": plan["run"]["n_envs"]}
+        for component in plan["components"]:
+            if component["slot"] in WATCHERS:
+                continue
+            settings |= {
+                f"{component['name']}.{key}": value for key, value in component["settings"].items()
+            }
+        algo = next(c["name"] for c in plan["components"] if c["slot"] == "algorithm")
+        own = {key.removeprefix(f"{algo}."): value for key, value in settings.items()}
+        return {
+            "algo": algo,
+            "env": plan["env"]["name"],
+            "seed": plan["run"]["seed"],
+            "settings": own,
+        }
+    except FileNotFoundError:
+        return {"algo": folder.resolve().name, "env": "", "seed": None, "settings": {}}
+    except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+        raise BadFile(
+            f"{folder / 'plan.json'} is damaged: {type(error).__name__}: {error}."
+        ) from None
+
+
+def _from_monitor(folder: Path) -> tuple[dict[str, Array], bool] | None:
+    if not get_monitor_files(folder):
+        return None
+    found = load_results(folder)
+    if not len(found["r"]):
+        return None
+    count = np.arange(1.0, len(found["r"]) + 1)
+    timesteps = np.cumsum(found["l"]).astype(np.float64)
+    return {
+        "returns": found["r"],
+        "timesteps": timesteps,
+        "episodes": count,
+        "seconds": found["t"],
+    }, False
+
+
+def _from_progress(folder: Path) -> tuple[dict[str, Array], bool] | None:
+    path = folder / "progress.csv"
+    tags = {
+        "returns": "rollout/ep_rew_mean",
+        "timesteps": "time/total_timesteps",
+        "episodes": "time/episodes",
+        "seconds": "time/time_elapsed",
+    }
+    if not path.exists():
+        return None
+    with path.open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if all(row.get(tag) for tag in tags.values())]
+    if not rows:
+        return None
+    return {name: np.array([float(row[tag]) for row in rows]) for name, tag in tags.items()}, True
+
+
+def _evaluations(folder: Path) -> tuple[Array, Array]:
+    path = folder / "evaluations.npz"
+    if not path.exists():
+        return np.zeros(0), np.zeros(0)
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            return found["timesteps"].astype(np.float64), np.nanmean(found["results"], axis=1)
+    except (OSError, ValueError, KeyError) as error:
+        raise BadFile(f"{path} is damaged: {error}.") from None

@@ -1,0 +1,204 @@
+"""Learning curves as an image: one panel per environment, one colour per algorithm and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlk_plot.curves import Array, Curve, rolling_mean, shared_evaluations, spread
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Of the Okabe-Ito palette, which most colour-blind people can tell apart.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: A line averages over this many episodes where there are enough, as Stable Baselines' plots do.
+WINDOW = 100
+PANEL_INCHES = (8.0, 4.5)
+_DOTS = 150
+
+
+def draw(
+    curves: Sequence[Curve], path: Path, *, x: str = "timesteps", smooth: int | None = None
+) -> None:
+    """Write the image of these runs.
+
+    Args:
+        curves: one or several runs; those that differ only in their seed become a mean and a spread.
+        path: the file; its suffix says the format.
+        x: `timesteps`, `episodes` or `time`.
+        smooth: episodes that a point of a line averages over; None chooses by how many there are.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    by_env: dict[str, list[Curve]] = {}
+    for curve in curves:
+        by_env.setdefault(curve.env, []).append(curve)
+    wide, high = PANEL_INCHES
+    figure = Figure(figsize=(wide, high * len(by_env)), layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(len(by_env), 1, squeeze=False)[:, 0]
+    for panel, (env, members) in zip(panels, by_env.items(), strict=True):
+        _panel(panel, env, members, x, smooth)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=_DOTS)
+
+
+def groups_of(curves: Sequence[Curve]) -> list[tuple[str, list[Curve]]]:
+    """(label, runs) for runs of the same algorithm and settings; a label names the settings that tell them apart."""
+    groups: list[list[Curve]] = []
+    for curve in curves:
+        for group in groups:
+            if (group[0].algo, group[0].settings) == (curve.algo, curve.settings):
+                group.append(curve)
+                break
+        else:
+            groups.append([curve])
+    return [(_label(group[0], [other[0] for other in groups]), group) for group in groups]
+
+
+def _label(curve: Curve, others: Sequence[Curve]) -> str:
+    alike = [other for other in others if other.algo == curve.algo and other is not curve]
+    keys = sorted(
+        {
+            key
+            for other in alike
+            for key in {*curve.settings, *other.settings}
+            if curve.settings.get(key) != other.settings.get(key)
+        }
+    )
+    own = [f"{key}={curve.settings[key]}" for key in keys if key in curve.settings]
+    if len(own) > 3:
+        return f"{curve.algo} ({curve.folder.resolve().name})"
+    return " ".join([curve.algo, *own])
+
+
+def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | None) -> None:
+    groups = groups_of(curves)
+    unit, seconds = _time_unit(max(float(curve.seconds[-1]) for curve in curves))
+    scale = seconds if x == "time" else 1.0
+    for number, (label, members) in enumerate(groups):
+        # With one line of each kind there is nothing to tell apart.
+        label = f"{label}: " if len(groups) > 1 else ""
+        colour = COLOURS[number % len(COLOURS)]
+        if len(members) == 1:
+            _one(axes, members[0], label, colour, x, scale, smooth)
+        else:
+            _several(axes, members, label, colour, x, scale, smooth)
+    algos = ", ".join(dict.fromkeys(curve.algo for curve in curves))
+    title = f"{algos} on {env}" if env else algos
+    if len(curves) == 1 and curves[0].seed is not None:
+        title += f", seed {curves[0].seed}"
+    axes.set_title(title, loc="left", fontsize=13, fontweight="bold")
+    axes.set_xlabel(
+        {"timesteps": "timesteps", "episodes": "episodes", "time": f"time [{unit}]"}[x], fontsize=11
+    )
+    axes.set_ylabel("return (sum of an episode's rewards)", fontsize=11)
+    _dress(axes, x, crowded=len(groups) > 1)
+
+
+def _one(
+    axes: Axes, curve: Curve, label: str, colour: str, x: str, scale: float, smooth: int | None
+) -> None:
+    """Every episode faintly, their rolling mean, and the evaluations."""
+    where = curve.x(x) / scale
+    window = _window(curve, smooth)
+    if not curve.smoothed:
+        size = float(np.clip(2000.0 / len(where), 2.0, 14.0))
+        axes.scatter(
+            where,
+            curve.returns,
+            s=size,
+            color=colour,
+            alpha=0.35,
+            linewidths=0,
+            label=f"{label}episodes",
+        )
+    mean = curve.returns if curve.smoothed else rolling_mean(curve.returns, window)
+    over = "mean of the last 100 episodes" if curve.smoothed else f"mean of {window} episodes"
+    axes.plot(where, mean, color=colour, linewidth=2.0, label=f"{label}{over}")
+    if len(curve.evaluations):
+        _evaluations(
+            axes, curve.evaluated(x) / scale, curve.evaluations, colour, f"{label}evaluations"
+        )
+
+
+def _several(
+    axes: Axes,
+    curves: Sequence[Curve],
+    label: str,
+    colour: str,
+    x: str,
+    scale: float,
+    smooth: int | None,
+) -> None:
+    """Every run's rolling mean faintly, their mean as far as all have come, and one standard deviation around it."""
+    lines = []
+    for curve in curves:
+        mean = (
+            curve.returns if curve.smoothed else rolling_mean(curve.returns, _window(curve, smooth))
+        )
+        lines.append((curve.x(x) / scale, mean))
+        axes.plot(*lines[-1], color=colour, alpha=0.25, linewidth=0.8)
+    where, mean, deviation = spread(lines)
+    axes.fill_between(
+        where, mean - deviation, mean + deviation, color=colour, alpha=0.18, linewidth=0
+    )
+    axes.plot(
+        where, mean, color=colour, linewidth=2.2, label=f"{label}mean of {len(curves)} runs ± std"
+    )
+    evaluated = [curve for curve in curves if len(curve.evaluations)]
+    if evaluated:
+        at, means = shared_evaluations(evaluated, x)
+        if len(at):
+            _evaluations(
+                axes,
+                at / scale,
+                means,
+                colour,
+                f"{label}evaluations, mean of {len(evaluated)} runs",
+            )
+
+
+def _evaluations(axes: Axes, where: Array, means: Array, colour: str, label: str) -> None:
+    axes.plot(
+        where, means, linestyle="none", marker="D", markersize=5, color="white", markeredgecolor=colour,
+        markeredgewidth=1.5, label=label, zorder=3,
+    )  # fmt: skip
+
+
+def _window(curve: Curve, smooth: int | None) -> int:
+    """Episodes to average over: as told, else a twentieth of what there is, 100 at most."""
+    return smooth or int(np.clip(len(curve.returns) // 20, 1, WINDOW))
+
+
+def _time_unit(seconds: float) -> tuple[str, float]:
+    if seconds > 2 * 3600:
+        return "h", 3600.0
+    return ("min", 60.0) if seconds > 120 else ("s", 1.0)
+
+
+def _dress(axes: Axes, x: str, *, crowded: bool) -> None:
+    from matplotlib.ticker import EngFormatter, MaxNLocator
+
+    if x != "time":
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
+    axes.set_xlim(left=0)
+    axes.margins(x=0.02)
+    axes.grid(True, color="#dddddd", linewidth=0.7)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color("#888888")
+    place: dict[str, Any] = {"loc": "best"}
+    if crowded:
+        place = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.14), "ncols": 2}
+    legend: Any = axes.legend(frameon=True, framealpha=0.85, edgecolor="none", fontsize=9, **place)
+    for handle in legend.legend_handles:
+        handle.set_alpha(1.0)

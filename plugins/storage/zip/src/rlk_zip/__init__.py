@@ -1,0 +1,1 @@
+"""The zip serializer (`--serializer zip`): models and checkpoints without pickle."""

@@ -1,0 +1,11 @@
+"""What planning knows of the zip serializer."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+component = Component(
+    name="zip",
+    factory="rlk_zip.serializer:ZipSerializer",
+    summary="One zip of JSON and safetensors; loading it runs no code.",
+)

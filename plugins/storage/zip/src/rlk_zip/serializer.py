@@ -1,0 +1,116 @@
+"""The zip serializer: manifest.json, state.json and tensors.safetensors in one zip.
+
+The same state gives the same bytes: members in a fixed order with a fixed date, tensors sorted.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from typing import IO, Any
+
+from rlk.errors import BadFile
+from rlk.protocols import State
+from rlk_zip import tensors
+from rlk_zip.archive import MANIFEST, STRUCTURE, TENSORS, Archive, opened
+from rlk_zip.structure import decode, encode, references
+
+FORMAT, VERSION = "rlk", 1
+_RESERVED = ("format", "format_version")
+
+
+class ZipSerializer:
+    """Writes and reads a State. Reading executes nothing from the file."""
+
+    suffix = ".zip"
+
+    def write(self, file: IO[bytes], state: State) -> None:
+        """Write a state; what stands under `manifest` can be read without the rest.
+
+        Tensors are streamed from their own memory; one that is not contiguous is copied for it.
+
+        Raises:
+            TypeError: something in it cannot be stored; the message has its key path.
+            ValueError: the manifest has one of the keys `format` and `format_version`.
+        """
+        manifest = state.get("manifest", {})
+        if not isinstance(manifest, dict):
+            raise TypeError(f"state/manifest is a {type(manifest).__name__}; it must be a dict.")
+        for key in _RESERVED:
+            if key in manifest:
+                raise ValueError(f"state/manifest/{key} is written by the zip serializer itself.")
+        head = {"format": FORMAT, "format_version": VERSION}
+        head |= encode(manifest, None, "/manifest")
+        found: dict[str, Any] = {}
+        # The manifest keeps its place among the keys; its content is in its own member.
+        body = encode({**state, "manifest": {}} if "manifest" in state else state, found)
+        writing = tensors.Writing(found)
+        with zipfile.ZipFile(file, "w") as archive:
+            _write_json(archive, MANIFEST, head)
+            _write_json(archive, STRUCTURE, body)
+            info = _info(TENSORS)
+            info.file_size = writing.size  # tells zipfile beforehand whether it needs 64-bit sizes
+            with archive.open(info, "w") as member:
+                writing.write(member)
+
+    def read(self, file: IO[bytes]) -> State:
+        """The state that was written; tuples come back as lists, tensors on the CPU.
+
+        Raises:
+            BadFile: it is no such file, is damaged, is newer than this serializer, or holds a
+                pickle.
+        """
+        with opened(file) as archive:
+            manifest = _manifest(archive, file)
+            body = archive.json(STRUCTURE)
+            with archive.tensors() as (member, size):
+                found = tensors.read(member, size, references(body))
+            state = decode(body, lambda name, kind: found[name])
+            if not isinstance(state, dict):
+                raise ValueError(f"{STRUCTURE} is not an object")
+            if "manifest" in state:
+                state["manifest"] = manifest
+            return state
+
+    def manifest(self, file: IO[bytes]) -> State:
+        """The part under `manifest`; the rest is not read.
+
+        Raises:
+            BadFile: as `read`, as far as it can be seen without reading the rest.
+        """
+        with opened(file) as archive:
+            return _manifest(archive, file)
+
+
+def _manifest(archive: Archive, file: IO[bytes]) -> State:
+    name = getattr(file, "name", "the file")
+    head = archive.json(MANIFEST)
+    if not isinstance(head, dict) or head.pop("format", None) != FORMAT:
+        raise BadFile(f"{name} is a zip, but not a file of rlk's.")
+    version = head.pop("format_version", None)
+    if type(version) is not int or version < 1:
+        raise BadFile(f"{name} has no format version; it is damaged.")
+    if version > VERSION:
+        raise BadFile(
+            f"{name} was written by a newer rlk: format {version}, this one reads up to {VERSION}; "
+            "upgrade rlk-zip."
+        )
+    manifest: State = decode(head, _no_tensor)
+    return manifest
+
+
+def _no_tensor(name: str, kind: str) -> Any:
+    raise ValueError(f"the manifest refers to a tensor, {name!r}")
+
+
+def _write_json(archive: zipfile.ZipFile, name: str, value: Any) -> None:
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    archive.writestr(_info(name), text, zipfile.ZIP_DEFLATED, compresslevel=6)
+
+
+def _info(name: str) -> zipfile.ZipInfo:
+    """A member with nothing in it that depends on the time, the user or the system."""
+    info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    info.create_system = 3
+    info.external_attr = 0o644 << 16
+    return info

@@ -1,0 +1,350 @@
+"""What DummyVecEnv promises, one sentence at a time."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+from rlk.env_state import Unsupported
+from rlk.errors import EnvironmentFailed, PlanError
+from rlk_dummy import DummyVecEnv
+
+
+def cartpole():
+    return gym.make("CartPole-v1")
+
+
+class Counter(gym.Env):
+    """Observes the number of steps; the episode ends after `length` of them, the reward is 0.1."""
+
+    observation_space = gym.spaces.Box(0.0, 100.0, (1,), np.float32)
+    action_space = gym.spaces.Discrete(10)
+
+    def __init__(self, length=3, ends="terminated"):
+        self.length = length
+        self.ends = ends
+        self.observed = np.zeros(1, np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.observed[0] = 0.0
+        return self.observed, {"at": "reset"}
+
+    def step(self, action):
+        if action == 9:
+            raise ZeroDivisionError("nine")
+        if action == 8:
+            return np.zeros(3, np.float32), 0.0, False, False, {}
+        self.observed[0] += 1
+        over = self.observed[0] == self.length
+        flags = (over, False) if self.ends == "terminated" else (False, over)
+        return self.observed, 0.1, *flags, {"at": f"step {self.observed[0]:.0f}"}
+
+
+ZEROS = np.zeros(2, np.int64)
+
+
+def test_it_is_a_gymnasium_vector_environment_that_restarts_in_the_same_step():
+    vector = DummyVecEnv([cartpole, cartpole])
+    assert isinstance(vector, VectorEnv)
+    assert vector.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert vector.num_envs == 2
+    assert vector.single_action_space == gym.spaces.Discrete(2)
+    assert vector.action_space.shape == (2,)
+    assert vector.observation_space.shape == (2, 4)
+    assert "autoreset_mode" not in cartpole().metadata
+
+
+def test_where_an_episode_ends_the_next_begins_and_the_end_is_in_the_infos():
+    vector = DummyVecEnv([Counter, lambda: Counter(2, "truncated")])
+    vector.reset(seed=0)
+    assert vector.step(ZEROS)[4] == {}
+    observation, reward, terminated, truncated, infos = vector.step(ZEROS)
+    assert observation.tolist() == [[2.0], [0.0]]
+    assert reward.tolist() == [np.float32(0.1), np.float32(0.1)]
+    assert terminated.tolist() == [False, False]
+    assert truncated.tolist() == [False, True]
+    assert infos["final_obs"][0] is None
+    assert infos["final_obs"][1].tolist() == [2.0]
+    assert infos["_final_obs"].tolist() == [False, True]
+    assert infos["final_info"]["at"].tolist() == [None, "step 2"]
+    assert infos["final_info"]["_at"].tolist() == [False, True]
+    assert set(infos) == {"final_obs", "_final_obs", "final_info", "_final_info"}
+    observation, _, terminated, truncated, infos = vector.step(ZEROS)
+    assert observation.tolist() == [[0.0], [1.0]]
+    assert terminated.tolist() == [True, False]
+    assert infos["final_obs"][0].tolist() == [3.0]
+    assert vector.step(ZEROS)[4].keys() == infos.keys()
+
+
+def test_a_final_observation_is_a_copy_though_the_environment_reuses_its_array():
+    vector = DummyVecEnv([lambda: Counter(1)])
+    vector.reset()
+    finals = [vector.step(ZEROS[:1])[4]["final_obs"][0] for _ in range(2)]
+    assert [final.tolist() for final in finals] == [[1.0], [1.0]]
+    assert finals[0] is not finals[1]
+
+
+def test_what_a_step_returns_stays_during_the_next_step_and_no_longer():
+    vector = DummyVecEnv([Counter])
+    first, _ = vector.reset()
+    second = vector.step(ZEROS[:1])
+    assert (first.tolist(), second[0].tolist()) == ([[0.0]], [[1.0]])
+    third = vector.step(ZEROS[:1])
+    assert second[0].tolist() == [[1.0]]
+    assert not np.shares_memory(second[0], third[0])
+    assert first is third[0]
+    last = vector.step(ZEROS[:1])
+    assert third[2].tolist() == [False] and last[2].tolist() == [True]
+
+
+def test_infos_are_those_asked_for():
+    vector = DummyVecEnv([Counter, lambda: Counter(2)], info_keys=("at", "missing"))
+    _, infos = vector.reset()
+    assert infos["at"].tolist() == ["reset", "reset"]
+    infos = vector.step(ZEROS)[4]
+    assert infos["at"].tolist() == ["step 1", "step 1"]
+    assert infos["_at"].tolist() == [True, True]
+    assert set(infos) == {"at", "_at"}
+    infos = vector.step(ZEROS)[4]
+    assert infos["at"].tolist() == ["step 2", "reset"]
+    assert infos["final_info"]["at"].tolist() == [None, "step 2"]
+    assert DummyVecEnv([Counter]).reset()[1] == {}
+
+
+def test_a_number_seeds_the_environments_one_after_the_other_and_a_list_each_by_itself(zoo):
+    vector = DummyVecEnv([zoo.Everything] * 3)
+    vector.reset(seed=7)
+    vector.reset(seed=[3, None, np.int64(1)])
+    vector.reset(options={"level": 2})
+    assert [env.seeds for env in vector.envs] == [[7, 3, None], [8, None, None], [9, 1, None]]
+    assert [env.options for env in vector.envs] == [[None, None, {"level": 2}]] * 3
+    with pytest.raises(ValueError, match="2 seeds for 3 environments"):
+        vector.reset(seed=[1, 2])
+
+
+def test_automatic_resets_do_not_seed(zoo):
+    vector = DummyVecEnv([zoo.Everything])
+    zoo.play(vector, 60)
+    assert len(vector.envs[0].seeds) > 5
+    assert set(vector.envs[0].seeds[1:]) == {None}
+
+
+def test_a_mask_resets_only_some_and_keeps_the_others_observations():
+    vector = DummyVecEnv([Counter, Counter])
+    vector.reset()
+    vector.step(ZEROS)
+    options = {"reset_mask": np.array([False, True]), "level": 1}
+    observation, _ = vector.reset(options=options)
+    assert observation.tolist() == [[1.0], [0.0]]
+    assert "reset_mask" in options
+    for wrong in (np.array([1, 0]), np.array([True]), np.array([False, False])):
+        with pytest.raises(ValueError, match="reset_mask"):
+            vector.reset(options={"reset_mask": wrong})
+
+
+def test_an_environment_may_keep_the_action_it_was_given(zoo):
+    vector = DummyVecEnv([functools.partial(zoo.Everything, "box", "box")] * 2)
+    vector.reset(seed=0)
+    given = np.zeros((2, 3), np.float32)
+    for value in (0.5, 1.5):
+        given[:] = value
+        vector.step(given)
+    assert [kept.tolist() for kept in vector.envs[1].kept] == [[0.5] * 3, [1.5] * 3]
+
+
+def test_actions_are_cast_to_the_space_and_refused_where_that_loses_something(zoo):
+    vector = DummyVecEnv([functools.partial(zoo.Everything, "box", "box")] * 2)
+    vector.reset(seed=0)
+    vector.step([[1, 1, 1], [2, 2, 2]])
+    assert vector.envs[1].kept[0].dtype == np.float32
+    vector.step(np.ones((2, 3), np.float64))
+    for wrong in (np.ones(3), np.ones((1, 3)), np.ones((2, 1)), 1.0):
+        with pytest.raises(ValueError, match="shape"):
+            vector.step(wrong)
+    discrete = DummyVecEnv([Counter, Counter])
+    discrete.reset()
+    with pytest.raises(TypeError):
+        discrete.step(np.array([0.0, 1.0]))
+    discrete.step(np.array([0, 1], np.uint8))
+
+
+def test_an_environment_that_raises_is_named_with_its_traceback():
+    vector = DummyVecEnv([Counter, Counter])
+    vector.reset()
+    message = r"environment 1 failed in step: ZeroDivisionError: nine\n(?s:.*)in step\n.*nine"
+    with pytest.raises(EnvironmentFailed, match=message) as caught:
+        vector.step(np.array([0, 9]))
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert vector.reset()[0].tolist() == [[0.0], [0.0]]
+    assert vector.step(ZEROS)[0].tolist() == [[1.0], [1.0]]
+
+
+def test_an_observation_of_another_shape_is_the_environments_failure():
+    vector = DummyVecEnv([Counter, Counter])
+    vector.reset()
+    with pytest.raises(EnvironmentFailed, match="environment 0 failed in step: ValueError"):
+        vector.step(np.array([8, 0]))
+
+    class Narrow(Counter):
+        def reset(self, *, seed=None, options=None):
+            return np.float32(0.0), {}
+
+    with pytest.raises(EnvironmentFailed, match=r"environment 1 failed in reset: .*shape \(\)"):
+        DummyVecEnv([Counter, Narrow]).reset()
+
+
+def test_an_environment_that_cannot_be_made_is_named_and_the_others_are_closed(zoo):
+    made = []
+
+    def make():
+        made.append(zoo.Everything())
+        return made[-1]
+
+    def fail():
+        raise RuntimeError("no licence")
+
+    with pytest.raises(EnvironmentFailed, match=r"environment 1 failed when it was made.*licence"):
+        DummyVecEnv([make, fail, make])
+    assert [env.was_closed for env in made] == [True]
+
+
+def test_a_refusal_that_says_what_to_type_passes_as_it_is():
+    def refuse():
+        raise PlanError("environment 'X' is not installed. pip install x")
+
+    with pytest.raises(PlanError, match=r"^environment 'X' is not installed"):
+        DummyVecEnv([refuse])
+
+
+def test_environments_must_be_different_objects_with_equal_spaces(zoo):
+    one = zoo.Everything()
+    with pytest.raises(EnvironmentFailed, match="environments 0 and 1 are one and the same"):
+        DummyVecEnv([lambda: one, lambda: gym.wrappers.TimeLimit(one, 5)])
+    with pytest.raises(EnvironmentFailed, match="environment 1 has the action_space"):
+        DummyVecEnv([zoo.Everything, functools.partial(zoo.Everything, "box", "box")])
+    with pytest.raises(EnvironmentFailed, match="environment 1 has the observation_space"):
+        DummyVecEnv([zoo.Everything, functools.partial(zoo.Everything, "image")])
+    with pytest.raises(ValueError, match="at least one"):
+        DummyVecEnv([])
+
+
+def test_a_space_without_a_fixed_shape_is_refused_with_what_to_do():
+    class Chat(Counter):
+        observation_space = gym.spaces.Dict(words=gym.spaces.Text(10))
+
+    with pytest.raises(PlanError, match=r"Text\(.*Wrap the environment"):
+        DummyVecEnv([Chat])
+
+
+def test_methods_and_attributes_are_reached_through_the_wrappers(zoo):
+    vector = DummyVecEnv([lambda: gym.wrappers.TimeLimit(zoo.Everything(), 9)] * 3)
+    vector.reset()
+    assert vector.call("add", 2, times=3) == (6, 6, 6)
+    assert vector.call_at([2, 0], "add", 1) == (1, 1)
+    assert vector.call("time") == (0, 0, 0)
+    assert vector.get_attr("_max_episode_steps") == (9, 9, 9)
+    assert len(vector.get_attr("time", indices=[1])) == 1
+    vector.set_attr("time", [1, 2, 3])
+    vector.set_attr("time", 7, indices=[0])
+    assert vector.get_attr("time") == (7, 2, 3)
+    assert [env.unwrapped.time for env in vector.envs] == [7, 2, 3]
+    with pytest.raises(ValueError, match="2 values were given for 3"):
+        vector.set_attr("time", (1, 2))
+    with pytest.raises(AttributeError, match="environment 0 has no attribute 'mass'"):
+        vector.get_attr("mass")
+    with pytest.raises(EnvironmentFailed, match="environment 2 failed in add: TypeError"):
+        vector.call_at([2], "add", "x")
+
+
+def test_it_renders_every_environment_and_closes_every_one(zoo):
+    vector = DummyVecEnv([functools.partial(zoo.Everything, render_mode="rgb_array")] * 2)
+    assert vector.render_mode == "rgb_array"
+    vector.reset()
+    assert [frame.shape for frame in vector.render()] == [(2, 2, 3)] * 2
+    vector.close()
+    vector.close()
+    assert vector.closed and all(env.was_closed for env in vector.envs)
+    with pytest.raises(gym.error.ClosedEnvironmentError):
+        vector.step(ZEROS)
+
+
+def test_a_failure_to_close_does_not_keep_the_others_open(zoo):
+    class Stuck(zoo.Everything):
+        def close(self):
+            raise RuntimeError("stuck")
+
+    vector = DummyVecEnv([Stuck, zoo.Everything])
+    with pytest.raises(RuntimeError, match="stuck"):
+        vector.close()
+    assert vector.envs[1].was_closed and vector.closed
+
+
+def test_a_step_is_begun_once_and_taken_once():
+    vector = DummyVecEnv([Counter])
+    vector.reset()
+    with pytest.raises(gym.error.NoAsyncCallError):
+        vector.step_wait()
+    vector.step_async(ZEROS[:1])
+    with pytest.raises(gym.error.AlreadyPendingCallError):
+        vector.step_async(ZEROS[:1])
+    assert vector.step_wait()[0].tolist() == [[1.0]]
+    vector.step_async(ZEROS[:1])
+    assert vector.reset()[0].tolist() == [[0.0]]
+    assert vector.step(ZEROS[:1])[0].tolist() == [[1.0]]
+
+
+def test_adding_to_a_returned_dict_does_not_reach_later_ones(zoo):
+    vector = DummyVecEnv([functools.partial(zoo.Everything, "dict")])
+    observation, _ = vector.reset(seed=0)
+    observation["mine"] = 1
+    del observation["inner"]["flags"]
+    for _ in range(2):
+        later = vector.step(np.array([0]))[0]
+        assert set(later) == {"image", "inner", "pair"} and "flags" in later["inner"]
+
+
+def test_a_state_put_back_goes_on_the_same(zoo):
+    vector, other = (DummyVecEnv([cartpole] * 3) for _ in range(2))
+    zoo.play(vector, 57)
+    other.set_state(vector.get_state())
+    actions = np.random.default_rng(0).integers(0, 2, (300, 3))
+    for action in actions:
+        assert zoo.equal(vector.step(action), other.step(action))
+
+
+def test_a_state_that_cannot_be_had_is_none_and_one_that_does_not_fit_is_refused():
+    class Engine(Counter):
+        def __init__(self):
+            super().__init__()
+            self.engine = object()
+
+    vector = DummyVecEnv([Engine, Counter])
+    assert [state is None for state in vector.get_state()] == [True, False]
+    with pytest.raises(Unsupported):
+        DummyVecEnv([cartpole]).set_state(DummyVecEnv([Counter]).get_state())
+    with pytest.raises(ValueError, match="2 values were given for 1"):
+        DummyVecEnv([cartpole]).set_state(vector.get_state())
+
+
+def test_planning_imports_neither_torch_nor_gymnasium():
+    code = (
+        "import sys; from rlk_dummy.component import component; assert component.name == 'dummy'; "
+        "sys.exit(bool({'torch', 'gymnasium', 'numpy'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_entry_point_leads_to_the_class():
+    from importlib.metadata import entry_points
+
+    (found,) = entry_points(group="rlk.vec_envs", name="dummy")
+    assert found.load().load() is DummyVecEnv
+    made = found.load().load()([cartpole], config=None, info_keys=())
+    assert made.num_envs == 1

@@ -1,0 +1,312 @@
+"""Workers that raise, die, hang or lose their learner: it is said, and nothing is left behind.
+
+After every test the fixture `nothing_is_left_behind` looks for processes, memory and descriptors.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import cloudpickle
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from rlk.errors import EnvironmentFailed
+from rlk_subprocess import SubprocVecEnv
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+METHODS = ["forkserver", "spawn", "fork"]
+GO, RAISE, KILL, EXIT, HANG, LEAVE_CHILD, SYS_EXIT = range(7)
+
+
+class Doomed(gym.Env):
+    """Does what the action says."""
+
+    observation_space = gym.spaces.Box(0.0, 1.0, (1,), np.float32)
+    action_space = gym.spaces.Discrete(7)
+
+    def __init__(self, note=None):
+        self.note = note
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action):
+        if action == RAISE:
+            raise OSError("the simulator is gone")
+        if action == KILL:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if action == EXIT:
+            os._exit(7)
+        if action == SYS_EXIT:
+            sys.exit(5)
+        if action == HANG:
+            time.sleep(1000)
+        if action == LEAVE_CHILD:  # which inherits the worker's end of the channel
+            if os.fork() == 0:
+                time.sleep(6)
+                os._exit(0)
+            os._exit(9)
+        return np.zeros(1, np.float32), 0.0, False, False, {}
+
+    def close(self):
+        if self.note:
+            with open(self.note, "a") as note:
+                note.write("closed\n")
+
+
+def actions(n, at, what):
+    chosen = np.zeros(n, np.int64)
+    chosen[at] = what
+    return chosen
+
+
+@pytest.fixture(params=METHODS)
+def method(request):
+    return request.param
+
+
+def test_an_environment_that_raises_is_named_with_its_workers_traceback(method):
+    vector = SubprocVecEnv([Doomed] * 5, n_workers=2, start_method=method)
+    vector.reset()
+    message = r"environment 3 failed in step: OSError: the simulator is gone\n(?s:.*)in step\n"
+    with pytest.raises(EnvironmentFailed, match=message) as caught:
+        vector.step(actions(5, 3, RAISE))
+    assert type(caught.value.__cause__) is OSError
+    vector.reset()
+    assert vector.step(actions(5, 0, GO))[0].shape == (5, 1)
+    vector.close()
+
+
+def test_the_first_of_several_that_raise_is_named_and_none_is_forgotten(method):
+    vector = SubprocVecEnv([Doomed] * 4, n_workers=2, start_method=method)
+    vector.reset()
+    for _ in range(2):
+        with pytest.raises(EnvironmentFailed, match="environment 1 failed"):
+            vector.step(np.array([GO, RAISE, GO, RAISE]))
+    vector.reset()
+    vector.step(np.zeros(4, np.int64))
+    vector.close()
+
+
+@pytest.mark.parametrize(
+    ("what", "how"),
+    [
+        (KILL, r"exit code -9 \(SIGKILL\).*out of memory"),
+        (EXIT, "exit code 7"),
+        (SYS_EXIT, "exit code 5"),
+    ],
+)
+def test_a_worker_that_dies_is_reported_soon_with_what_it_held(zoo, method, what, how):
+    vector = SubprocVecEnv([Doomed] * 5, n_workers=2, start_method=method)
+    vector.reset()
+    pids = vector.pids
+    began = time.monotonic()
+    message = f"environments 3 to 4 are lost: their worker .pid {pids[1]}. ended with {how}"
+    with pytest.raises(EnvironmentFailed, match=message):
+        vector.step(actions(5, 4, what))
+    assert time.monotonic() - began < 3.0
+    assert zoo.gone(pids)
+    for call in (vector.reset, lambda: vector.step(actions(5, 0, GO)), vector.get_state):
+        with pytest.raises(EnvironmentFailed, match="environments 3 to 4 are lost"):
+            call()
+    vector.close()
+
+
+def test_a_worker_killed_from_outside_between_steps_is_reported_at_the_next(method):
+    vector = SubprocVecEnv([Doomed] * 3, n_workers=3, start_method=method)
+    vector.reset()
+    os.kill(vector.pids[1], signal.SIGKILL)
+    with pytest.raises(EnvironmentFailed, match=r"environment 1 is lost: .*SIGKILL"):
+        for _ in range(3):
+            vector.step(actions(3, 0, GO))
+    vector.close()
+
+
+def test_a_death_is_reported_though_another_worker_is_still_busy(method):
+    vector = SubprocVecEnv([Doomed] * 2, n_workers=2, start_method=method)
+    vector.reset()
+    with pytest.raises(EnvironmentFailed, match="environment 1 is lost"):
+        vector.step(np.array([HANG, KILL]))
+    vector.close()
+
+
+def test_a_death_is_reported_though_a_process_of_the_environment_holds_its_channel(method):
+    vector = SubprocVecEnv([Doomed] * 2, n_workers=2, start_method=method)
+    vector.reset()
+    with pytest.raises(EnvironmentFailed, match=r"environment 0 is lost: .*exit code 9"):
+        vector.step(np.array([LEAVE_CHILD, GO]))
+    vector.close()
+    time.sleep(6)  # for the process that the environment left
+
+
+def test_close_ends_a_worker_that_hangs(zoo, method):
+    vector = SubprocVecEnv([Doomed] * 2, n_workers=2, start_method=method)
+    vector.reset()
+    vector.step_async(np.array([GO, HANG]))
+    pids = vector.pids
+    vector.close(timeout=0.2)
+    assert zoo.gone(pids, 0.0)
+    with pytest.raises(gym.error.ClosedEnvironmentError):
+        vector.reset()
+
+
+def test_close_lets_the_environments_close(tmp_path, method):
+    note = str(tmp_path / "note")
+    vector = SubprocVecEnv([lambda: Doomed(note)] * 3, n_workers=2, start_method=method)
+    vector.close()
+    vector.close()
+    assert (tmp_path / "note").read_text() == "closed\n" * 3
+
+
+def test_a_vector_environment_that_is_forgotten_ends_its_workers(zoo, method):
+    vector = SubprocVecEnv([Doomed] * 2, n_workers=2, start_method=method)
+    pids = vector.pids
+    assert all(map(zoo.running, pids))
+    del vector
+    gc.collect()
+    assert zoo.gone(pids)
+
+
+def test_ctrl_c_is_the_learners_alone_and_an_interrupted_step_can_be_taken_up(method):
+    vector = SubprocVecEnv([Doomed] * 2, n_workers=2, start_method=method)
+    vector.reset()
+    for pid in vector.pids:
+        os.kill(pid, signal.SIGINT)
+    vector.step(actions(2, 0, GO))
+    receive = vector._crew.members[1].channel.receive
+    interruptions = iter([KeyboardInterrupt])
+
+    def interrupted():
+        for interruption in interruptions:
+            raise interruption
+        return receive()
+
+    vector._crew.members[1].channel.receive = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        vector.step(actions(2, 0, GO))
+    assert vector.step_wait()[0].shape == (2, 1)
+    interruptions = iter([KeyboardInterrupt])
+    with pytest.raises(KeyboardInterrupt):
+        vector.get_attr("note")
+    assert vector.get_attr("note") == (None, None)
+    interruptions = iter([KeyboardInterrupt])
+    with pytest.raises(KeyboardInterrupt):
+        vector.reset(seed=0)
+    vector.step(actions(2, 0, GO))
+    vector.close()
+
+
+def script(tmp_path, body):
+    """Writes a script of a user's and returns its path."""
+    path = tmp_path / "users_script.py"
+    path.write_text(textwrap.dedent(body))
+    return path
+
+
+START = """
+import os, signal, sys, time
+import gymnasium as gym, numpy as np
+from rlk_subprocess import SubprocVecEnv
+print("started", flush=True)
+
+class Mine(gym.Env):
+    observation_space = gym.spaces.Discrete(3)
+    action_space = gym.spaces.Discrete(3)
+    def reset(self, *, seed=None, options=None):
+        return 0, {}
+    def step(self, action):
+        if action == 2:
+            time.sleep(1000)
+        return 1, 0.0, False, False, {}
+
+vector = SubprocVecEnv([Mine, lambda: Mine()], n_workers=2, start_method=sys.argv[1])
+vector.reset()
+print(*vector.pids, flush=True)
+"""
+
+
+def run(path, method, **kwargs):
+    return subprocess.Popen(
+        [sys.executable, str(path), method], stdout=subprocess.PIPE, text=True, **kwargs
+    )
+
+
+def test_a_script_without_a_main_guard_runs_once_and_its_classes_arrive(tmp_path, zoo, method):
+    path = script(tmp_path, START + "vector.step([0, 1])\nvector.close()\nprint('done')\n")
+    with run(path, method) as process:
+        lines = process.stdout.read().splitlines()
+    assert process.returncode == 0
+    assert (lines[0], lines[2]) == ("started", "done") and len(lines) == 3
+    assert zoo.gone(map(int, lines[1].split()))
+
+
+@pytest.mark.parametrize(
+    ("last", "code"),
+    [
+        ("", 0),
+        ("sys.exit(3)", 3),
+        ("raise ValueError", 1),
+        ("os._exit(4)", 4),
+        ("os.kill(os.getpid(), signal.SIGTERM)", -15),
+        ("os.kill(os.getpid(), signal.SIGKILL)", -9),
+        ("vector.step_async([0, 0]); os.kill(os.getpid(), signal.SIGKILL)", -9),
+    ],
+)
+def test_however_the_learner_ends_its_workers_end_too(tmp_path, zoo, method, last, code):
+    with run(script(tmp_path, START + last), method, stderr=subprocess.DEVNULL) as process:
+        lines = process.stdout.read().splitlines()
+    assert process.returncode == code
+    assert zoo.gone(map(int, lines[1].split()))
+
+
+def test_a_worker_that_hangs_ends_with_a_learner_that_is_killed_if_it_was_served(tmp_path, zoo):
+    last = "vector.step_async([0, 2]); time.sleep(0.2); os.kill(os.getpid(), signal.SIGKILL)"
+    with run(script(tmp_path, START + last), "forkserver") as process:
+        lines = process.stdout.read().splitlines()
+    assert zoo.gone(map(int, lines[1].split()))
+
+
+def test_the_fork_server_may_die_and_the_workers_go_on_until_they_are_closed(zoo):
+    vector = SubprocVecEnv([Doomed] * 2, n_workers=2)
+    vector.reset()
+    (server,) = (pid for pid in zoo.descendants(os.getpid()) if pid not in vector.pids)
+    os.kill(server, signal.SIGKILL)
+    vector.step(actions(2, 0, GO))
+    pids = vector.pids
+    vector.close()
+    assert zoo.gone(pids)
+
+
+def test_a_child_that_the_learner_forks_does_not_end_the_workers():
+    vector = SubprocVecEnv([Doomed] * 2, n_workers=2)
+    vector.reset()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            vector.close()
+        finally:
+            os._exit(0)
+    os.waitpid(pid, 0)
+    assert vector.step(actions(2, 0, GO))[0].shape == (2, 1)
+    vector.close()
+
+
+def test_two_vector_environments_live_and_end_independently(zoo, method):
+    one = SubprocVecEnv([Doomed] * 2, n_workers=2, start_method=method)
+    two = SubprocVecEnv([Doomed] * 2, n_workers=2, start_method=method)
+    one.reset(), two.reset()
+    pids = one.pids
+    one.close()
+    assert zoo.gone(pids)
+    assert two.step(actions(2, 0, GO))[0].shape == (2, 1)
+    two.close()

@@ -1,0 +1,431 @@
+"""What SubprocVecEnv promises; what it has in common with dummy is compared with dummy."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+import threading
+
+import attrs
+import cloudpickle
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+from rlk.env_state import Unsupported
+from rlk.errors import EnvironmentFailed, PlanError
+from rlk_dummy import DummyVecEnv
+from rlk_subprocess import SubprocVecEnv
+from rlk_subprocess.config import SubprocessConfig
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+METHODS = ["forkserver", "spawn", "fork"]
+ZEROS = np.zeros(2, np.int64)
+
+
+def cartpole():
+    return gym.make("CartPole-v1")
+
+
+class Counter(gym.Env):
+    """Observes the number of steps; the episode ends after `length` of them, the reward is 0.1."""
+
+    observation_space = gym.spaces.Box(0.0, 100.0, (1,), np.float32)
+    action_space = gym.spaces.Discrete(10)
+
+    def __init__(self, length=3):
+        self.length = length
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.count = 0
+        return np.zeros(1, np.float32), {"at": "reset"}
+
+    def step(self, action):
+        if action == 9:
+            raise ZeroDivisionError("nine")
+        if action == 8:
+            return np.zeros(3, np.float32), 0.0, False, False, {}
+        if action == 7:
+            return np.zeros(1, np.float32), 0.0, True, False, {"lock": threading.Lock()}
+        self.count += 1
+        observation = np.array([self.count], np.float32)
+        return observation, 0.1, self.count == self.length, False, {"at": f"step {self.count}"}
+
+    def told(self, what):
+        return what.twice() if isinstance(what, Mine) else what
+
+    def give(self, n):
+        return np.arange(n, dtype=np.float64)
+
+    def mine(self):
+        return Mine(self.count)
+
+    def modules(self):
+        return sorted(sys.modules)
+
+    def argv(self):
+        return sys.argv, sys.path
+
+
+@attrs.define
+class Mine:
+    """A class that only this module knows."""
+
+    number: int
+
+    def twice(self):
+        return 2 * self.number
+
+
+@pytest.fixture
+def make():
+    """Makes vector environments that are closed at the end, whatever happens."""
+    made = []
+
+    def make(*args, **kwargs):
+        kwargs.setdefault("n_workers", 2)
+        made.append(SubprocVecEnv(*args, **kwargs))
+        return made[-1]
+
+    yield make
+    for vector in made:
+        vector.close()
+    made.clear()
+
+
+# ---- the same as dummy ---------------------------------------------------------------------------
+
+
+def compare(zoo, vector, env_fns, steps, **kwargs):
+    twin = DummyVecEnv(env_fns, **kwargs)
+    for step, both in enumerate(zip(zoo.play(vector, steps), zoo.play(twin, steps), strict=True)):
+        assert zoo.equal(*both), f"step {step}:\n{both[0]}\n{both[1]}"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_it_gives_the_bits_that_dummy_gives_however_workers_are_started(zoo, make, method):
+    env_fns = [cartpole] * 5
+    compare(zoo, make(env_fns, start_method=method), env_fns, 150)
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 3, 5, 7])
+def test_it_gives_the_bits_that_dummy_gives_with_any_number_of_workers(zoo, make, n_workers):
+    env_fns = [functools.partial(zoo.Everything, "dict", "dict")] * 5
+    vector = make(env_fns, n_workers=n_workers, info_keys=None)
+    assert len(vector.pids) == min(n_workers, 5)
+    compare(zoo, vector, env_fns, 40, info_keys=None)
+
+
+@pytest.mark.parametrize(
+    "observation", ["box", "scalar box", "image", "discrete", "multi-discrete", "dict"]
+)
+def test_every_kind_of_observation_comes_back_as_from_dummy(zoo, make, observation):
+    env_fns = [functools.partial(zoo.Everything, observation)] * 3
+    compare(zoo, make(env_fns), env_fns, 60)
+
+
+@pytest.mark.parametrize(
+    "action", ["discrete", "box", "multi-discrete", "multi-binary", "dict", "tuple"]
+)
+@pytest.mark.parametrize("info_keys", [(), None, ("speed", "nested", "sometimes")])
+def test_every_kind_of_action_and_info_does_as_with_dummy(zoo, make, action, info_keys):
+    env_fns = [functools.partial(zoo.Everything, "box", action)] * 3
+    vector = make(env_fns, info_keys=info_keys, start_method="fork")
+    compare(zoo, vector, env_fns, 60, info_keys=info_keys)
+
+
+def test_it_is_a_gymnasium_vector_environment_with_dummys_spaces(make):
+    vector, twin = make([cartpole] * 3), DummyVecEnv([cartpole] * 3)
+    assert isinstance(vector, VectorEnv)
+    assert vector.metadata == twin.metadata
+    assert vector.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    for name in ("observation_space", "action_space"):
+        assert getattr(vector, name) == getattr(twin, name)
+        assert getattr(vector, f"single_{name}") == getattr(twin, f"single_{name}")
+    assert (vector.num_envs, vector.render_mode) == (3, None)
+
+
+# ---- stepping ------------------------------------------------------------------------------------
+
+
+def test_what_a_step_returns_stays_during_the_next_step_and_after_the_end(make):
+    vector = make([Counter, Counter])
+    first, _ = vector.reset()
+    second = vector.step(ZEROS)
+    assert (first.tolist(), second[0].tolist()) == ([[0.0]] * 2, [[1.0]] * 2)
+    third = vector.step(ZEROS)
+    assert second[0].tolist() == [[1.0]] * 2
+    assert not np.shares_memory(second[0], third[0])
+    last = vector.step(ZEROS)
+    assert third[2].tolist() == [False] * 2 and last[2].tolist() == [True] * 2
+    vector.close()
+    assert last[4]["final_obs"][1].tolist() == [3.0]
+    assert last[0].tolist() == [[0.0]] * 2
+    last[0][:] = 5.0
+
+
+def test_a_final_observation_is_not_overwritten_by_the_next(make):
+    vector = make([lambda: Counter(1)])
+    vector.reset()
+    finals = [vector.step(ZEROS[:1])[4]["final_obs"][0] for _ in range(2)]
+    finals[0][:] = 9.0
+    assert [final.tolist() for final in finals] == [[9.0], [1.0]]
+
+
+def test_reset_takes_seeds_options_and_a_mask(zoo, make):
+    vector = make([zoo.Everything] * 3)
+    vector.reset(seed=7)
+    before = vector.reset(seed=[3, None, np.int64(1)], options={"level": 2})[0].copy()
+    mask = np.array([False, True, False])
+    after, _ = vector.reset(options={"reset_mask": mask})
+    assert vector.get_attr("seeds") == ([7, 3], [8, None, None], [9, 1])
+    assert vector.get_attr("options")[0] == [None, {"level": 2}]
+    assert (before == after).all(axis=1).tolist() == [True, False, True]
+    with pytest.raises(ValueError, match="2 seeds for 3 environments"):
+        vector.reset(seed=[1, 2])
+
+
+def test_an_environment_may_keep_the_action_it_was_given(zoo, make):
+    vector = make([functools.partial(zoo.Everything, "box", "box")] * 2)
+    vector.reset(seed=0)
+    for value in (0.5, 1.5):
+        vector.step(np.full((2, 3), value))
+    assert [kept.tolist() for kept in vector.get_attr("kept")[1]] == [[0.5] * 3, [1.5] * 3]
+    with pytest.raises(ValueError, match="shape"):
+        vector.step(np.zeros(3))
+    assert vector.step(np.zeros((2, 3)))[0].shape == (2, 3)
+
+
+def test_a_step_is_begun_once_and_taken_once(make):
+    vector = make([Counter, Counter])
+    vector.reset()
+    with pytest.raises(gym.error.NoAsyncCallError):
+        vector.step_wait()
+    vector.step_async(ZEROS)
+    for call in (lambda: vector.step_async(ZEROS), lambda: vector.get_attr("count")):
+        with pytest.raises(gym.error.AlreadyPendingCallError):
+            call()
+    assert vector.step_wait()[0].tolist() == [[1.0]] * 2
+    vector.step_async(ZEROS)
+    assert vector.reset()[0].tolist() == [[0.0]] * 2
+    assert vector.step(ZEROS)[0].tolist() == [[1.0]] * 2
+
+
+def test_nothing_is_pickled_on_a_step_where_no_episode_ends(make, monkeypatch):
+    vector = make([lambda: Counter(50), lambda: Counter(50)])
+    vector.reset()
+    frames = []
+    channels = [member.channel for member in vector._crew.members]
+    for channel in channels:
+        monkeypatch.setattr(channel, "send_frame", frames.append)
+    answers = []
+    for channel in channels:
+        monkeypatch.setattr(
+            channel,
+            "receive",
+            lambda receive=channel.receive: answers.append(receive()) or answers[-1],
+        )
+    for _ in range(10):
+        vector.step(ZEROS)
+    assert frames == [] and answers == [b"."] * 20
+
+
+# ---- reaching in ---------------------------------------------------------------------------------
+
+
+def test_methods_and_attributes_are_reached_in_the_order_of_the_indices(zoo, make):
+    vector = make([lambda: gym.wrappers.TimeLimit(zoo.Everything(), 9)] * 3)
+    vector.reset()
+    assert vector.call("add", 2, times=3) == (6, 6, 6)
+    vector.set_attr("time", [1, 2, 3])
+    assert vector.call_at([2, 0, 2], "add", 1) == (4, 2, 4)
+    assert vector.call("time") == (1, 2, 3)
+    vector.set_attr("time", 7, indices=[-1])
+    assert vector.get_attr("time") == (1, 2, 7)
+    assert vector.get_attr("time", indices=[2, 1]) == (7, 2)
+    assert vector.call_at([], "time") == ()
+    with pytest.raises(ValueError, match="2 values were given for 3"):
+        vector.set_attr("time", (1, 2))
+    with pytest.raises(AttributeError, match="environment 0 has no attribute 'mass'"):
+        vector.get_attr("mass")
+    with pytest.raises(IndexError, match="no environment 3"):
+        vector.call_at([3], "time")
+    with pytest.raises(EnvironmentFailed, match="environment 2 failed in add: TypeError"):
+        vector.call_at([2], "add", "x")
+    assert vector.get_attr("time") == (1, 2, 7)
+
+
+def test_large_and_unusual_values_travel_both_ways(make):
+    vector = make([Counter, Counter])
+    vector.reset()
+    big = np.arange(300_000.0)
+    assert np.array_equal(vector.call("told", big)[1], big)
+    assert np.array_equal(vector.call_at([1], "give", 300_000)[0], big)
+    assert vector.call("told", Mine(4)) == (8, 8)
+    assert [type(found).__name__ for found in vector.call("mine")] == ["Mine", "Mine"]
+    assert vector.call("told", b".") == (b".", b".")
+
+
+def test_it_renders_every_environment(zoo, make):
+    vector = make([functools.partial(zoo.Everything, render_mode="rgb_array")] * 3)
+    vector.reset()
+    assert vector.render_mode == "rgb_array"
+    frames = vector.render()
+    assert [frame.shape for frame in frames] == [(2, 2, 3)] * 3
+
+
+def test_a_state_goes_from_one_backend_to_the_other_and_on_the_same(zoo, make):
+    vector, twin = make([cartpole] * 3), DummyVecEnv([cartpole] * 3)
+    zoo.play(vector, 57)
+    states = vector.get_state()
+    twin.set_state(states)
+    other = make([cartpole] * 3, n_workers=3)
+    other.set_state(twin.get_state())
+    for action in np.random.default_rng(0).integers(0, 2, (200, 3)):
+        result = vector.step(action)
+        assert zoo.equal(result, twin.step(action))
+        assert zoo.equal(result, other.step(action))
+
+
+def test_a_state_that_cannot_be_had_is_none_and_one_that_does_not_fit_is_refused(make):
+    class Engine(Counter):
+        def __init__(self):
+            super().__init__()
+            self.engine = object()
+
+    vector = make([Engine, Counter])
+    states = vector.get_state()
+    assert [state is None for state in states] == [True, False]
+    with pytest.raises(Unsupported, match="does not fit"):
+        make([cartpole]).set_state(states[1:])
+    with pytest.raises(ValueError, match="1 values were given for 2"):
+        vector.set_state(states[1:])
+
+
+# ---- settings and start --------------------------------------------------------------------------
+
+
+def test_settings_come_as_keywords_or_as_a_record(make):
+    config = SubprocessConfig(n_workers=3, start_method="spawn")
+    vector = make([Counter] * 4, config=config, n_workers=None)
+    assert len(vector.pids) == 3
+    assert make([Counter] * 2, n_workers=None).num_envs == 2
+    with pytest.raises(ValueError, match="not both"):
+        SubprocVecEnv([Counter], config=config, n_workers=1)
+    for wrong in ({"n_workers": 0}, {"n_workers": "2"}, {"start_method": "thread"}):
+        with pytest.raises((ValueError, TypeError)):
+            SubprocessConfig(**wrong)
+    with pytest.raises(ValueError, match="at least one"):
+        SubprocVecEnv([])
+
+
+def test_as_many_workers_as_cores_unless_told(make, monkeypatch):
+    monkeypatch.setattr("rlk_subprocess.vec_env.usable_cores", lambda: 3)
+    assert len(make([Counter] * 5, n_workers=None).pids) == 3
+    assert len(make([Counter] * 2, n_workers=None).pids) == 2
+
+
+@pytest.mark.parametrize("method", ["forkserver", "spawn"])
+def test_workers_import_no_torch_and_no_plugins_and_know_the_learners_path(make, method):
+    import torch  # noqa: F401  the learner has it
+
+    vector = make([Counter, Counter], start_method=method)
+    vector.reset()
+    vector.get_state()
+    for modules in vector.call("modules"):
+        assert "torch" not in modules
+        others = [name for name in modules if name.startswith("rlk_")]
+        assert {name.partition(".")[0] for name in others} == {"rlk_subprocess"}
+    argv, path = vector.call("argv")[0]
+    assert argv == ["-c"] and path == sys.path
+
+
+def test_importing_the_worker_or_the_component_imports_nothing_heavy():
+    for module, heavy in {
+        "worker": ["torch", "rlk_dummy", "multiprocessing.resource_tracker"],
+        "component": ["torch", "gymnasium", "numpy", "cloudpickle"],
+    }.items():
+        code = (
+            f"import sys, rlk_subprocess.{module}; print(sorted(set({heavy}) & set(sys.modules)))"
+        )
+        out = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert out.stdout == "[]\n"
+
+
+def test_the_entry_point_leads_to_the_class():
+    from importlib.metadata import entry_points
+
+    (found,) = entry_points(group="rlk.vec_envs", name="subprocess")
+    component = found.load()
+    assert component.load() is SubprocVecEnv
+    vector = component.load()([cartpole], config=component.config(), info_keys=())
+    vector.close()
+    assert vector.num_envs == 1
+
+
+def test_every_setting_has_a_help_text():
+    assert all(field.metadata["help"] for field in attrs.fields(SubprocessConfig))
+
+
+# ---- what cannot be made -------------------------------------------------------------------------
+
+
+def test_environments_that_do_not_fit_are_refused_and_nothing_is_left(zoo):
+    class Chat(Counter):
+        observation_space = gym.spaces.Text(10)
+
+    def refuse():
+        raise PlanError("environment 'X' is not installed. pip install x")
+
+    def fail():
+        raise RuntimeError("no licence")
+
+    other = functools.partial(zoo.Everything, "box", "box")
+    cases = [
+        ([zoo.Everything, other], EnvironmentFailed, "environment 1 has the action_space"),
+        ([Chat, Chat], PlanError, "Wrap the environment"),
+        ([Counter, refuse], PlanError, "^environment 'X' is not installed"),
+        ([Counter, Counter, fail], EnvironmentFailed, "environment 2 failed when it was made"),
+        ([lambda: sys.exit(3)], EnvironmentFailed, "exit code 3"),
+    ]
+    for env_fns, error, message in cases:
+        with pytest.raises(error, match=message):
+            SubprocVecEnv(env_fns, n_workers=2)
+        assert zoo.gone(zoo.descendants(__import__("os").getpid()))
+
+
+def test_a_function_that_cannot_be_sent_is_refused_unless_forked(make):
+    lock = threading.Lock()
+
+    def locked():
+        assert lock is not None
+        return Counter()
+
+    with pytest.raises(EnvironmentFailed, match="environments 0 to 1 cannot be sent to a worker"):
+        SubprocVecEnv([locked, locked], n_workers=1)
+    assert make([locked, locked], start_method="fork").reset()[0].tolist() == [[0.0]] * 2
+
+
+def test_a_function_from_a_module_that_workers_cannot_import_is_named(tmp_path, monkeypatch):
+    import types
+
+    module = types.ModuleType("only_here")
+    exec("def make():\n    raise AssertionError('never called')", module.__dict__)
+    monkeypatch.setitem(sys.modules, "only_here", module)
+    with pytest.raises(EnvironmentFailed, match=r"did not arrive(?s:.*)only_here"):
+        SubprocVecEnv([module.make], n_workers=1)
+
+
+def test_an_info_that_cannot_be_sent_is_said_and_the_next_episode_goes_on(make):
+    vector = make([Counter, Counter])
+    vector.reset()
+    with pytest.raises(EnvironmentFailed, match="cannot be sent to the learner"):
+        vector.step(np.array([0, 7]))
+    assert vector.reset()[0].tolist() == [[0.0]] * 2
+    assert vector.step(ZEROS)[0].tolist() == [[1.0]] * 2

@@ -1,0 +1,123 @@
+"""What may happen per step and what may not, counted and not timed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pluggy
+import pytest
+
+import rlk
+from rlk.hookspecs import hookimpl
+
+
+class Idle:
+    """A plugin that listens to nothing that happens per step."""
+
+    @hookimpl
+    def rlk_training_start(self, run: Any) -> None:
+        """Does nothing."""
+
+
+def python_calls(function: Callable[[], Any]) -> int:
+    """Python functions entered while `function` runs."""
+    count = 0
+
+    def profile(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(profile)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def agent(algo: str, plugins: list[Any]) -> rlk.Agent:
+    settings = {"dqn": {"learning_starts": 100}, "ppo2": {"n_steps": 100}}[algo]
+    return rlk.make(algo, seed=3, plugins=plugins, **settings)
+
+
+@pytest.mark.parametrize("algo", ["dqn", "ppo2"])
+def test_ten_idle_plugins_add_no_python_call_per_step(algo: str) -> None:
+    counts = []
+    for plugins in ([], [Idle() for _ in range(10)]):
+        with agent(algo, plugins) as made:
+            made.learn(200)
+            counts.append(
+                python_calls(lambda made=made: made.learn(2000, reset_num_timesteps=False))
+            )
+    # The ten are called once each when training starts: a function and its wrapper.
+    assert 0 <= counts[1] - counts[0] <= 10 * 3
+
+
+@pytest.mark.parametrize("algo", ["dqn", "ppo2"])
+def test_hook_calls_in_2000_steps_do_not_grow_with_the_steps(
+    algo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    original = pluggy._hooks.HookCaller.__call__
+
+    def counted(self: Any, **arguments: Any) -> Any:
+        calls.append(self.name)
+        return original(self, **arguments)
+
+    with agent(algo, [Idle()]) as made:
+        monkeypatch.setattr(pluggy._hooks.HookCaller, "__call__", counted)
+        made.learn(2000)
+        iterations = made.run.clock.iterations
+    assert iterations >= 20
+    assert len(calls) <= 8, "pluggy is asked while building, not while training"
+
+
+def test_a_step_listener_is_called_once_per_vector_step_and_others_pay_nothing() -> None:
+    seen = []
+
+    class Listens:
+        @hookimpl
+        def rlk_step(self, run: Any, step: Any) -> None:
+            seen.append(run.timesteps)
+
+    with rlk.make("ppo2", seed=0, n_envs=2, n_steps=16, plugins=[Listens()]) as made:
+        made.learn(64)
+    assert seen == list(range(2, 65, 2))
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["plugins", "list"], ["run", "--help"], ["plugins", "show", "dqn"]]
+)
+def test_the_command_line_starts_without_torch(arguments: list[str]) -> None:
+    script = (
+        "import sys\n"
+        "from rlk.cli import main\n"
+        "try:\n"
+        f"    main({arguments!r})\n"
+        "except SystemExit as end:\n"
+        "    assert not end.code, end.code\n"
+        "heavy = {'torch', 'mpi4py', 'matplotlib', 'gymnasium'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_component_is_described_without_torch() -> None:
+    script = (
+        "import sys\n"
+        "from rlk.kernel import Kernel\n"
+        "seen = [e.component().name for registry in Kernel().registries for e in registry]\n"
+        "assert len(seen) > 15, seen\n"
+        "heavy = {'torch', 'mpi4py', 'matplotlib', 'gymnasium'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,101 @@
+"""Who may import whom: the kernel no plugin, a plugin the kernel and what its own pyproject declares."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DISTS = [ROOT / "kernel", *sorted(p.parent for p in ROOT.glob("plugins/*/*/pyproject.toml"))]
+
+
+def project(dist: Path) -> dict:
+    return tomllib.loads((dist / "pyproject.toml").read_text())["project"]
+
+
+def imports(folder: Path) -> dict[str, set[str]]:
+    """top-level package -> the files under `folder` that import it, wherever in the file."""
+    found: dict[str, set[str]] = {}
+    for file in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = [node.module or ""]
+            for name in names:
+                found.setdefault(name.split(".")[0], set()).add(str(file.relative_to(ROOT)))
+    return found
+
+
+def declared(dist: Path) -> set[str]:
+    """Import names of what a pyproject declares, extras included."""
+    fields = project(dist)
+    extras = sum(fields.get("optional-dependencies", {}).values(), [])
+    names = [re.split(r"[\[<>=!~; ]", need)[0] for need in (*fields["dependencies"], *extras)]
+    known = {"rlk-kernel": "rlk", "importlib-metadata": "importlib_metadata", "attrs": "attrs"}
+    own = {known.get(name, name.replace("-", "_")) for name in names}
+    return own | ({"attr"} if "attrs" in own else set())
+
+
+@pytest.mark.parametrize("dist", DISTS, ids=lambda dist: dist.name)
+def test_a_distribution_imports_only_what_its_pyproject_declares(dist: Path) -> None:
+    package = project(dist)["name"].replace("-", "_")
+    own = "rlk" if dist.name == "kernel" else package
+    # What rlk-kernel needs comes with it.
+    allowed = (
+        declared(dist) | declared(ROOT / "kernel") | {own, "rlk"} | set(sys.stdlib_module_names)
+    )
+    if dist.name == "kernel":
+        allowed |= {"pytest"}  # rlk.testing is a pytest plugin
+    wrong = {name: files for name, files in imports(dist / "src").items() if name not in allowed}
+    assert not wrong
+
+
+def test_the_kernel_imports_no_plugin() -> None:
+    plugins = {project(dist)["name"].replace("-", "_") for dist in DISTS[1:]}
+    assert plugins, "the tree has plugins"
+    assert not plugins & set(imports(ROOT / "kernel" / "src"))
+
+
+def test_the_kernel_names_no_component() -> None:
+    """A name in kernel code would make that plugin a favourite. Docstrings may give examples."""
+    names = set()
+    for dist in DISTS[1:]:
+        for group, points in project(dist).get("entry-points", {}).items():
+            if group not in ("rlk.commands",):
+                names |= set(points)
+    found = {}
+    for file in (ROOT / "kernel" / "src").rglob("*.py"):
+        if "testing" in file.parts:
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Constant) and node.value in names - {"plot"}:
+                found.setdefault(node.value, []).append(f"{file.name}:{node.lineno}")
+    assert not found
+
+
+@pytest.mark.parametrize("dist", DISTS[1:], ids=lambda dist: dist.name)
+def test_no_algorithm_subclasses_another_plugins_class(dist: Path) -> None:
+    if dist.parent.name != "algorithms":
+        pytest.skip("only algorithms have this rule")
+    package = project(dist)["name"].replace("-", "_")
+    for file in (dist / "src").rglob("*.py"):
+        tree = ast.parse(file.read_text())
+        foreign = {
+            alias.asname or alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            and (node.module or "").startswith("rlk_")
+            and not (node.module or "").startswith(package)
+            for alias in node.names
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
+                assert not bases & foreign, f"{file}: {node.name} inherits from another plugin"

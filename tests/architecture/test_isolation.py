@@ -1,0 +1,86 @@
+"""An algorithm works in an environment that has the kernel and what the algorithm declares, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def dists() -> dict[str, Path]:
+    files = [ROOT / "kernel" / "pyproject.toml", *ROOT.glob("plugins/*/*/pyproject.toml")]
+    return {tomllib.loads(f.read_text())["project"]["name"]: f.parent for f in files}
+
+
+def closure(name: str, known: dict[str, Path]) -> set[str]:
+    """A distribution and all of ours that it needs, directly or not."""
+    needs = tomllib.loads((known[name] / "pyproject.toml").read_text())["project"]["dependencies"]
+    ours = {n for n in (re.split(r"[<>=!~\[; ]", need)[0] for need in needs) if n in known}
+    return {name}.union(*(closure(other, known) for other in ours))
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the kernel and what rlk-dqn declares; third-party packages are borrowed, ours are not."""
+    folder = tmp_path_factory.mktemp("isolated") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    python = folder / "bin" / "python"
+    site = next(folder.glob("lib/python*/site-packages"))
+    borrowed = borrow(tmp_path_factory.mktemp("borrowed"))
+    (site / "borrowed.pth").write_text(f"{borrowed}\n")
+    known = dists()
+    wanted = [str(known[name]) for name in sorted(closure("rlk-dqn", known))]
+    command = [python, "-m", "pip", "install", "-q", "--no-build-isolation", "--no-deps", *wanted]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return python
+
+
+def borrow(folder: Path) -> Path:
+    """Links to everything installed here that is not ours, so that nothing is downloaded twice."""
+    for place in {p for p in sys.path if p.endswith("site-packages")}:
+        for item in Path(place).iterdir():
+            ours = item.name.startswith(("rlk", "__editable__.rlk", "pip", "__pycache__"))
+            if not ours and not item.name.endswith(".pth") and not (folder / item.name).exists():
+                (folder / item.name).symlink_to(item)
+    return folder
+
+
+def rlk(python: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [python, "-m", "rlk", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=python.parent)
+
+
+def installed(python: Path) -> set[str]:
+    listed = rlk(python, "plugins", "list", "--json")
+    assert listed.returncode == 0, listed.stderr
+    return {row["name"] for row in json.loads(listed.stdout)}
+
+
+def test_the_algorithm_trains_with_only_what_it_declares_and_a_removed_plugin_is_gone(
+    python: Path,
+) -> None:
+    names = installed(python)
+    assert {"dqn", "replay", "mlp"} <= names
+    assert "ppo2" not in names and "prioritized-replay" not in names
+    done = rlk(
+        python, "run", "--algo", "dqn", "--timesteps", "2000", "--seed", "1", "--out", "trained"
+    )
+    assert done.returncode == 0, done.stderr
+    plan = json.loads((python.parent / "trained" / "plan.json").read_text())
+    assert {c["slot"] for c in plan["components"]} >= {"algorithm", "policy", "storage", "vec_env"}
+
+    uninstall = [python, "-m", "pip", "uninstall", "-q", "-y", "rlk-epsilon-greedy"]
+    subprocess.run(uninstall, check=True, capture_output=True)
+    assert "epsilon-greedy" not in installed(python)
+    refused = rlk(python, "run", "--algo", "dqn", "--plugin", "epsilon-greedy", "--timesteps", "10")
+    assert refused.returncode == 2
+    assert "unknown plugin 'epsilon-greedy'" in refused.stderr
+    assert "Traceback" not in refused.stderr

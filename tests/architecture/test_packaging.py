@@ -1,0 +1,79 @@
+"""What lists the distributions, and what every one of them keeps to."""
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from rlk_scaffold import rules, sync, tree
+from rlk_scaffold.manifest import read_manifest, render_pyproject
+
+ROOT = Path(__file__).resolve().parents[2]
+DISTRIBUTIONS = tree.distributions(ROOT)
+
+
+def test_the_generated_lists_are_those_of_the_folders():
+    assert sync.drift(ROOT) == [], "run: python -m rlk_scaffold.sync"
+
+
+@pytest.mark.parametrize("folder", DISTRIBUTIONS, ids=lambda folder: folder.name)
+def test_the_distribution_keeps_the_rules(folder):
+    assert rules.problems(folder) == []
+
+
+@pytest.mark.parametrize("folder", DISTRIBUTIONS, ids=lambda folder: folder.name)
+def test_writing_its_pyproject_from_what_it_says_gives_the_same_file(folder):
+    path = folder / "pyproject.toml"
+    assert render_pyproject(read_manifest(path)) == path.read_text(encoding="utf-8")
+
+
+def test_no_name_is_given_twice():
+    assert rules.clashes(DISTRIBUTIONS) == []
+
+
+def test_every_folder_under_plugins_is_a_distribution():
+    folders = [folder for folder in ROOT.glob("plugins/*/*") if any(folder.glob("src/*/*.py"))]
+    assert sorted(folders) == DISTRIBUTIONS[1:]
+
+
+def test_the_example_package_is_not_part_of_the_install():
+    assert "examples" not in (ROOT / "requirements.txt").read_text()
+
+
+def test_nothing_that_is_installed_from_names_an_index_or_another_place():
+    for name in ("requirements.txt", "requirements-dev.txt", "constraints.txt"):
+        text = (ROOT / name).read_text()
+        assert "://" not in text and "--index" not in text and "--find-links" not in text
+
+
+def test_the_constraints_pin_torch():
+    assert "torch==2.13.0" in (ROOT / "constraints.txt").read_text().splitlines()
+
+
+def test_the_meta_distribution_builds_without_a_module_and_requires_every_distribution(tmp_path):
+    pytest.importorskip("hatchling", reason="the meta-distribution is built with hatchling")
+    options = ["--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--quiet"]
+    command = [sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", str(tmp_path)]
+    subprocess.run([*command, str(ROOT)], check=True)
+    (wheel,) = tmp_path.glob("rlk-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (metadata,) = [name for name in archive.namelist() if name.endswith("METADATA")]
+        assert all(".dist-info/" in name for name in archive.namelist())
+        lines = archive.read(metadata).decode().splitlines()
+    required = {line.removeprefix("Requires-Dist: ") for line in lines if "Requires-Dist" in line}
+    assert required == {f"{read_manifest(d / 'pyproject.toml').name}>=0.1" for d in DISTRIBUTIONS}
+
+
+def test_tools_are_configured_at_the_root_only():
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    assert {"pytest", "ruff", "mypy"} <= set(tools)
+    strays = [
+        path.relative_to(ROOT).as_posix()
+        for name in ("ruff.toml", ".ruff.toml", "mypy.ini", "pytest.ini", "tox.ini", "setup.cfg")
+        for path in ROOT.rglob(name)
+        if ".venv" not in path.parts
+    ]
+    assert strays == []
