@@ -108,9 +108,10 @@ class Plan:
         for slot in ("algorithm", "policy", "distribution", "noise", "vec_env", "optimiser", "serializer"):
             if getattr(self, slot) is not None:
                 yield slot, getattr(self, slot)
-        for slot in ("storages", "wrappers", "callbacks", "loggers", "extensions"):
-            for choice in getattr(self, slot):
-                yield singular(slot), choice
+        yield "storage", self.storages[0]
+        yield from (("decorator", choice) for choice in self.storages[1:])
+        for slot in ("wrappers", "callbacks", "loggers", "extensions"):
+            yield from ((singular(slot), choice) for choice in getattr(self, slot))
 
     def as_json(self) -> dict[str, Any]:
         """What `plan.json` and every checkpoint hold: enough to make the run again."""

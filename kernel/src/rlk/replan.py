@@ -10,8 +10,6 @@ import attrs
 from rlk.errors import PlanError
 from rlk.spec import SLOTS, RunSpec, make_spec
 
-#: Kinds that are saved as plugins of the run; the others fill slots.
-_LISTS = ("wrapper", "callback", "logger", "extension")
 ORIGIN = "saved plan"
 
 
@@ -40,7 +38,7 @@ def spec_of(
     callables: list[str] = []
     for component in plan["components"]:
         slot, name = component["slot"], component["name"]
-        if slot in ("callback", "logger", "extension") and not observers and slot != "extension":
+        if slot in ("callback", "logger") and not observers:
             continue
         given = {k: v for k, v in component["settings"].items() if not _is_callable(v)}
         lost = [k for k, v in component["settings"].items() if _is_callable(v)]

@@ -238,7 +238,7 @@ class _Resolver:
         lists = {kind: [a for a in self.asked.values() if a.entry.kind == kind] for kind in LISTS}
         used = {self.algorithm.name, "env", *SLOTS}
         named = [a for a in (*slots.values(), *decorators, *sum(lists.values(), [])) if a is not None]
-        used |= {asked.entry.name for asked in named}
+        used |= {asked.entry.name for asked in named} | self._distributions(algorithm)
         self._check_dotted_keys(used)
         fed = self._feeds(algorithm, {asked.entry.name: asked.entry for asked in named})
         made = {a.entry.name: self._configured(a, self._slot_name(a, slots), fed) for a in named}
@@ -291,6 +291,11 @@ class _Resolver:
         check.capabilities(plan)
         check.hooks(plan, self._activate_for_planning())
         return plan
+
+    def _distributions(self, algorithm: Component) -> set[str]:
+        """Names that the distribution may have: which it is depends on the action space."""
+        wanted = self._find("distribution")[0] or algorithm.defaults.get("distribution") or {}
+        return set(wanted.values()) if isinstance(wanted, Mapping) else {wanted}
 
     def _stages(self, asked: _Asked) -> tuple[str, ...]:
         return tuple(asked.entry.component().stages)

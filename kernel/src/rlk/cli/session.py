@@ -119,11 +119,9 @@ def spec_toml(plan: dict[str, Any]) -> str:
     for component in plan["components"]:
         by_slot.setdefault(component["slot"], []).append(component)
     (algorithm,) = by_slot.pop("algorithm")
-    base, *decorators = by_slot.pop("storage")
-    singles = {"storage": base["name"]}
-    plugins = [c["name"] for c in decorators]
+    singles, plugins = {}, []
     for slot, components in by_slot.items():
-        if slot in ("wrapper", "callback", "logger", "extension"):
+        if slot in ("decorator", "wrapper", "callback", "logger", "extension"):
             plugins += [c["name"] for c in components]
         else:
             singles[slot] = components[0]["name"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
@@ -214,17 +215,17 @@ def with_metrics(loss: Loss, **metrics: Tensor) -> Loss:
 
 
 class StandInSerializer:
-    """JSON, with arrays and tensors in base64."""
+    """Compressed JSON (with a checksum, that is), and in it arrays and tensors in base64."""
 
     suffix = ".standin"
 
     def write(self, file: IO[bytes], state: State) -> None:
-        file.write(json.dumps(_pack(state)).encode())
+        file.write(zlib.compress(json.dumps(_pack(state)).encode()))
 
     def read(self, file: IO[bytes]) -> State:
         try:
-            state: State = _unpack(json.loads(file.read()))
-        except (ValueError, KeyError, TypeError) as error:
+            state: State = _unpack(json.loads(zlib.decompress(file.read())))
+        except (zlib.error, ValueError, KeyError, TypeError) as error:
             raise BadFile(f"this is no stand-in file: {error}") from None
         return state
 
@@ -235,14 +236,17 @@ class StandInSerializer:
 
 def _pack(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _pack(part) for key, part in value.items()}
+        return {"dict": {key: _pack(part) for key, part in value.items()}}
     if isinstance(value, (list, tuple)):
         return [_pack(part) for part in value]
-    if isinstance(value, (np.ndarray, Tensor)):
+    if isinstance(value, Tensor):
+        dtype = str(value.dtype).removeprefix("torch.")
+        raw = value.detach().contiguous().reshape(-1).view(torch.uint8).numpy()
+        return {"tensor": [dtype, list(value.shape), base64.b64encode(raw.tobytes()).decode()]}
+    if isinstance(value, np.ndarray):
         written = io.BytesIO()
-        np.save(written, value.numpy() if isinstance(value, Tensor) else value, allow_pickle=False)
-        text = base64.b64encode(written.getvalue()).decode()
-        return {"tensor" if isinstance(value, Tensor) else "array": text}
+        np.save(written, value, allow_pickle=False)
+        return {"array": base64.b64encode(written.getvalue()).decode()}
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -251,11 +255,14 @@ def _unpack(value: Any) -> Any:
         return [_unpack(part) for part in value]
     if not isinstance(value, dict):
         return value
-    if set(value) in ({"tensor"}, {"array"}):
-        ((kind, text),) = value.items()
-        array = np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False)
-        return torch.from_numpy(array.copy()) if kind == "tensor" else array
-    return {key: _unpack(part) for key, part in value.items()}
+    ((kind, content),) = value.items()
+    if kind == "dict":
+        return {key: _unpack(part) for key, part in content.items()}
+    if kind == "array":
+        return np.load(io.BytesIO(base64.b64decode(content)), allow_pickle=False)
+    dtype, shape, text = content
+    raw = torch.tensor(list(base64.b64decode(text)), dtype=torch.uint8)
+    return raw.view(getattr(torch, dtype)).reshape(shape)
 
 
 class StandInVecEnv(SyncVectorEnv):

@@ -1,1 +1,1 @@
-"""Callbacks: `checkpoint` saves, `evaluation` evaluates while training goes on, `progress-bar` shows how far it is."""
+"""Callbacks: `checkpoint` saves, `evaluation` evaluates on the way, `progress-bar` shows the way."""

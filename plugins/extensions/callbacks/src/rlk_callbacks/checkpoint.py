@@ -1,7 +1,8 @@
 """`checkpoint`: what a run leaves to go on from, and the model that it ends with.
 
-Checkpoints are taken at the borders of iterations: whenever timesteps pass a multiple of `every`, and when
-training ends for whatever reason, signals included. So nothing has to be remembered to resume the schedule.
+Checkpoints are taken at the borders of iterations: whenever timesteps pass a multiple of `every`,
+and when training ends for whatever reason, signals included. So nothing has to be remembered to
+resume the schedule.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ ERROR = "an error"
 
 
 class Checkpoints:
-    """Writes `checkpoints/<timesteps>.zip` and `model.zip` into the run's folder; without a folder, nothing.
+    """Writes `checkpoints/<timesteps>.zip` and `model.zip` into the run's folder, if it has one.
 
-    A write that fails leaves the older files as they were: in the middle of training it is said and training
-    goes on, at the end it is an error. After NaN or infinity nothing is written, the last good files stay.
+    A write that fails leaves the older files as they were: in the middle of training it is said and
+    training goes on, at the end it is an error. After NaN or infinity nothing is written, the last
+    good files stay.
     """
 
     def __init__(self, config: CheckpointConfig | None = None) -> None:
@@ -61,9 +63,7 @@ class Checkpoints:
             try:
                 self._write_checkpoint(run)
             except (OSError, RlkError) as error:
-                _warn(
-                    f"no checkpoint at timestep {run.timesteps:,}: {error}\nOlder ones are as they were."
-                )
+                _warn(f"none at timestep {run.timesteps:,}: {error}\nOlder ones are as they were.")
 
     @hookimpl(trylast=True)
     def rlk_training_end(self, run: Run, reason: str | None) -> None:
@@ -137,8 +137,8 @@ def unfinished_state(run: Run, *, replay: bool) -> State:
 def prune(folder: Path, keep: int) -> None:
     """Delete all checkpoints of a run but those written last.
 
-    By the time of writing, not by timesteps: a run that was resumed from an older checkpoint writes smaller
-    numbers than those of the branch that it left.
+    By the time of writing, not by timesteps: a run that was resumed from an older checkpoint writes
+    smaller numbers than those of the branch that it left.
     """
     found = sorted(checkpoint.checkpoints(folder), key=lambda path: path.stat().st_mtime_ns)
     for path in found[:-keep]:

@@ -8,7 +8,7 @@ from rlk_callbacks.config import CheckpointConfig, EvaluationConfig
 checkpoint = Component(
     name="checkpoint",
     factory="rlk_callbacks.checkpoint:Checkpoints",
-    summary="Saves model.zip and a checkpoint to resume from: at the end, and every so many timesteps.",
+    summary="Saves model.zip and checkpoints to resume from: at the end, and every so often.",
     config=CheckpointConfig,
     autostart="run",
 )
@@ -16,7 +16,7 @@ checkpoint = Component(
 evaluation = Component(
     name="evaluation",
     factory="rlk_callbacks.evaluation:EvaluationCallback",
-    summary="Evaluates in environments of its own, keeps best_model.zip, and can stop at a mean return.",
+    summary="Evaluates in environments of its own, keeps best_model.zip, stops at a return.",
     config=EvaluationConfig,
 )
 

@@ -27,14 +27,14 @@ class CheckpointConfig:
     replay: bool = attrs.field(
         default=True,
         metadata={
-            "help": "whether checkpoints hold the replay; without it they are small, and a resumed run fills it anew"
+            "help": "whether checkpoints hold the replay; without it a resumed run fills it anew"
         },
     )
 
 
 @attrs.frozen(kw_only=True)
 class EvaluationConfig:
-    """Settings of `evaluation`; the seed's `EvalCallback` calls them `eval_freq` and `n_eval_episodes`."""
+    """Settings of `evaluation`; `EvalCallback` calls two `eval_freq` and `n_eval_episodes`."""
 
     every: int = attrs.field(
         default=10_000,

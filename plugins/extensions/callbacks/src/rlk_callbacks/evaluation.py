@@ -1,8 +1,8 @@
-"""`evaluation`: how good the policy is by now, in environments of its own; the seed's `EvalCallback`.
+"""`evaluation`: how good the policy is by now, as the seed's `EvalCallback`.
 
-Evaluations happen at the first border of an iteration after each multiple of `every` timesteps. Each plays
-other episodes, whose seeds are a function of the run's seed and the timestep: nothing of training moves, and
-a resumed run evaluates as the uninterrupted one would have.
+Evaluations happen at the first border of an iteration after each multiple of `every` timesteps.
+Each plays other episodes, whose seeds are a function of the run's seed and the timestep: nothing of
+training moves, and a resumed run evaluates as the uninterrupted one would have.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class EvaluationCallback:
     """Evaluates, keeps the best model and the history, and stops at a mean return.
 
     Of two equal means the later model is the best: it has trained for longer. `best_model.zip` and
-    `evaluations.npz` (`timesteps` [K], `results` and `ep_lengths` [K, episodes], as the seed's) are written only
-    if the run has a folder.
+    `evaluations.npz` (`timesteps` [K], `results` and `ep_lengths` [K, episodes], as the seed's) are
+    written only if the run has a folder.
     """
 
     def __init__(self, config: EvaluationConfig | None = None) -> None:
@@ -95,10 +95,12 @@ class EvaluationCallback:
             if run.out is not None:
                 checkpoint.save(run, run.out / "best_model")
         if self._config.stop_at is not None and mean >= self._config.stop_at:
-            self._reason = f"an evaluation's mean return of {mean:.2f}, which reached stop_at={self._config.stop_at:g}"
+            self._reason = (
+                f"a mean return of {mean:.2f} (evaluation.stop_at={self._config.stop_at:g})"
+            )
         run.notify("rlk_evaluation_end", result=result)
 
-    # ---- state ------------------------------------------------------------------------------------------
+    # ---- state -----------------------------------------------------------------------------------
 
     @hookimpl
     def rlk_save(self) -> State:

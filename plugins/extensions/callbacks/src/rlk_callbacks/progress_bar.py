@@ -1,7 +1,8 @@
 """`progress-bar`: how far a run is, on a terminal.
 
-It lives on `rich.get_console()`, as the `table` logger does: what that prints appears above it. It is drawn at
-the borders of iterations and by no thread of its own, which would take time from training.
+It lives on `rich.get_console()`, as the `table` logger does: what that prints appears above it. It
+is drawn at the borders of iterations and by no thread of its own, which would take time from
+training.
 """
 
 from __future__ import annotations

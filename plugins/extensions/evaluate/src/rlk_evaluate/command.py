@@ -58,7 +58,8 @@ def evaluate(
 ) -> None:
     """Play whole episodes with a trained model and print their mean return.
 
-    RUN is a run folder, a model.zip or a checkpoint. Of a folder it is the last model unless --best is said.
+    RUN is a run folder, a model.zip or a checkpoint. Of a folder it is the last model unless --best
+    is said.
     """
     from rlk_evaluate.evaluate import evaluate_agent
 
@@ -90,8 +91,8 @@ def enjoy(
 ) -> None:
     """Watch a trained model play, in a window or as a film.
 
-    RUN is a run folder, a model.zip or a checkpoint. Of a folder it is the best model of its evaluations where
-    there is one, else the last; --last takes the last.
+    RUN is a run folder, a model.zip or a checkpoint. Of a folder it is the best model of its
+    evaluations where there is one, else the last; --last takes the last.
     """
     from rlk_evaluate import window
     from rlk_evaluate.evaluate import evaluate_agent
@@ -173,14 +174,12 @@ def _as_json(result: Evaluation, path: Path, deterministic: bool, seed: int) -> 
 
 def _as_text(result: Evaluation, path: Path, deterministic: bool, seed: int, env: str) -> str:
     how = "deterministic" if deterministic else "stochastic"
+    least, most = min(result.returns), max(result.returns)
     rows = [
         ("model", f"{path}  ({result.timesteps:,} timesteps)"),
         ("environment", env),
         ("episodes", f"{len(result.returns)}  ({how}, seed {seed})"),
-        (
-            "mean_return",
-            f"{result.mean_return:.2f}  (from {min(result.returns):.2f} to {max(result.returns):.2f})",
-        ),
+        ("mean_return", f"{result.mean_return:.2f}  (from {least:.2f} to {most:.2f})"),
         ("std_return", f"{result.std_return:.2f}"),
         ("mean_length", f"{result.mean_length:.1f} steps"),
     ]

@@ -29,7 +29,8 @@ class Evaluation:
     """The episodes of one evaluation, in the order they ended.
 
     Attributes:
-        returns: undiscounted; a Monitor's figures where there is one, for wrappers may scale rewards.
+        returns: undiscounted; a Monitor's figures where there is one, for wrappers may scale
+            rewards.
         lengths: in steps.
         successes: of the episodes whose last info has `is_success`.
         timesteps: of training, when it was made.
@@ -72,9 +73,9 @@ def evaluate(
 ) -> Evaluation:
     """Plays `episodes` whole episodes.
 
-    Each environment plays a fixed share of them (the first `episodes % N` play one more), so that short
-    episodes are not counted more often than long ones. An environment that is done with its share is stepped
-    on and not counted.
+    Each environment plays a fixed share of them (the first `episodes % N` play one more), so that
+    short episodes are not counted more often than long ones. An environment that is done with its
+    share is stepped on and not counted.
 
     Args:
         predict: as `Agent.predict`; its state is None at the very first call.
@@ -150,8 +151,8 @@ def _check_finite(returns: Array) -> None:
     if not np.isfinite(returns).all():
         index = int(np.flatnonzero(~np.isfinite(returns))[0])
         raise NotFinite(
-            f"evaluation environment {index} gave rewards that sum to {returns[index]} in one episode. "
-            "Mend the environment, or wrap it to clip what it returns."
+            f"evaluation environment {index} gave rewards that sum to {returns[index]} in one "
+            "episode. Mend the environment, or wrap it to clip what it returns."
         )
 
 
@@ -167,8 +168,8 @@ def evaluate_run(
 ) -> Evaluation:
     """Episodes of a run's policy as it is now, without exploration noise.
 
-    The actor is a fresh one with a generator of its own, made of the seeds: so the result is a function of
-    parameters and seeds alone, and nothing of the training's actor or streams moves.
+    The actor is a fresh one with a generator of its own, made of the seeds: so the result is a
+    function of parameters and seeds alone, and nothing of the training's actor or streams moves.
     """
     actor = run.algorithm.actor(rng=np.random.default_rng(seeds))
 
@@ -207,14 +208,16 @@ def evaluate_agent(
 
     Args:
         episodes: to play. n_envs: played together.
-        seed: of these episodes; None derives one from the run's. Neither is a seed that training uses.
+        seed: of these episodes; None derives one from the run's. Neither is a seed that training
+            uses.
         deterministic: whether the policy's mode is taken instead of a sample.
         env: a vector environment to use instead, which stays open.
         on_step, on_episode: as in `evaluate`.
         extra: keywords for the environment (`render_mode="human"`).
 
     Raises:
-        RlkError: if the agent's environment was passed as a finished object, of which there is no second.
+        RlkError: if the agent's environment was passed as a finished object, of which there is no
+            second.
     """
     from rlk.build import make_vec_env
     from rlk.seeding import Streams
@@ -246,6 +249,6 @@ def no_second_environment(env: Any) -> str | None:
     if not (env.is_vector or env.is_instance):
         return None
     return (
-        f"environment {env.name!r} was passed as a finished object, so there is no second one to evaluate in; "
-        "pass its class or a function that makes it."
+        f"environment {env.name!r} was passed as a finished object, so there is no second one to "
+        "evaluate in; pass its class or a function that makes it."
     )

@@ -48,12 +48,15 @@ def record(agent: Agent, path: Path, **play: Any) -> Evaluation:
 
 
 def display_problem(environ: Mapping[str, str], platform: str) -> str | None:
-    """Why no window can be opened here, or None. On other systems than Linux the environment will say itself."""
+    """Why no window can be opened here, or None; only Linux says so before one is tried."""
     if not platform.startswith("linux") or "SDL_VIDEODRIVER" in environ:
         return None
     if environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"):
         return None
-    return "there is no display to open a window on: neither DISPLAY nor WAYLAND_DISPLAY is set (ssh -X sets one)."
+    return (
+        "there is no display to open a window on: neither DISPLAY nor WAYLAND_DISPLAY is set "
+        "(ssh -X sets one)."
+    )
 
 
 def check_display() -> None:
@@ -86,7 +89,8 @@ def _rendering(agent: Agent, mode: str) -> Iterator[None]:
     if mode not in modes and "rgb_array" not in modes:
         known = ", ".join(map(str, modes)) or "none"
         raise RlkError(
-            f"{name} cannot be shown (its render modes: {known}). Use --no-render for the returns only."
+            f"{name} cannot be shown (its render modes: {known}). "
+            "Use --no-render for the returns only."
         )
     try:
         yield

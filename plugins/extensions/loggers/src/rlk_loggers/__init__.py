@@ -1,1 +1,1 @@
-"""Where rows of metrics go: `table` on the terminal, `csv` into progress.csv, `tensorboard` into events."""
+"""Where rows of metrics go: `table` to the terminal, `csv` to a file, `tensorboard` to events."""

@@ -8,7 +8,7 @@ from rlk_loggers.config import TableConfig
 table = Component(
     name="table",
     factory="rlk_loggers.table:TableLogger",
-    summary="Prints returns, losses and speed: a table on a terminal, one plain line per row on a pipe.",
+    summary="Prints returns, losses and speed: a table on a terminal, plain lines on a pipe.",
     config=TableConfig,
     autostart="run",
 )

@@ -12,7 +12,5 @@ class TableConfig:
     min_seconds: float = attrs.field(
         default=2.0,
         validator=attrs.validators.ge(0.0),
-        metadata={
-            "help": "seconds that must pass between two tables on a terminal, at least 0; the last always comes"
-        },
+        metadata={"help": "seconds between two tables on a terminal, at least 0"},
     )

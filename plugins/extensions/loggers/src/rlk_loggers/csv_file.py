@@ -18,7 +18,7 @@ TIMESTEPS = "time/total_timesteps"
 
 
 class CsvLogger:
-    """Writes rows as they come. A resumed run goes on below the rows up to its checkpoint; later ones are dropped."""
+    """Writes rows as they come; a resumed run goes on below those up to its checkpoint."""
 
     def __init__(self) -> None:
         self._path: Path | None = None
@@ -61,7 +61,7 @@ class CsvLogger:
             self._file = None
 
     def _replace(self, rows: list[dict[str, Any]]) -> None:
-        """Write the file anew with the columns as they are now; it holds the old rows or the new at any time."""
+        """Write the file anew with the columns as they are now, so that it is never half."""
         assert self._path is not None
         self.close()
         if not self._columns:

@@ -19,6 +19,7 @@ def folder_of(run: Run, logger: str) -> Path:
     """
     if run.out is None:
         raise PlanError(
-            f"logger {logger!r} writes into the run's folder, and this run has none. Say --out DIR (out=… in Python)."
+            f"logger {logger!r} writes into the run's folder, and this run has none. "
+            "Say --out DIR (out=… in Python)."
         )
     return run.out

@@ -1,7 +1,8 @@
 """`table`: what a run measures, for whoever watches it.
 
-A terminal gets a small table now and then, printed through `rich.get_console()`, so that a progress bar on the
-same console stays below it. A pipe gets one plain line for every row. With `verbose=0` nothing is printed.
+A terminal gets a small table now and then, printed through `rich.get_console()`, so that a progress
+bar on the same console stays below it. A pipe gets one plain line for every row. With `verbose=0`
+nothing is printed.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ BORDER = 4
 class TableLogger:
     """Prints rows.
 
-    A table that comes too soon is not printed; what it had goes into the next one, so that no evaluation is
-    lost, and the last is printed in the end.
+    A table that comes too soon is not printed; what it had goes into the next one, so that no
+    evaluation is lost, and the last is printed in the end.
     """
 
     def __init__(self, config: TableConfig | None = None) -> None:
@@ -74,7 +75,7 @@ class TableLogger:
 
 
 def line(timesteps: int, row: Mapping[str, float]) -> str:
-    """A row as `timesteps=2048 ep_rew_mean=21.5 …`: the last part of each tag, all of it where two are alike.
+    """A row as one line: the last part of each tag, or all of it where two are alike.
 
     >>> line(8, {"rollout/ep_rew_mean": 21.5, "a/loss": 1.0, "b/loss": 2.0})
     'timesteps=8 ep_rew_mean=21.5 a/loss=1 b/loss=2'
@@ -90,7 +91,7 @@ def line(timesteps: int, row: Mapping[str, float]) -> str:
 
 
 def table(timesteps: int, total: int, row: Mapping[str, float], console: Console) -> RenderableType:
-    """A row as a table: a block for each group of tags, side by side as far as the console is wide."""
+    """A row as a table: a block for each group of tags, in columns as the console is wide."""
     groups: dict[str, dict[str, float]] = {}
     for tag, value in row.items():
         if tag not in LEFT_OUT:
@@ -122,7 +123,7 @@ def _block(group: str, figures: Mapping[str, float], width: int) -> Table:
 
 
 def _columns(groups: Mapping[str, Mapping[str, float]], console: Console) -> list[Table]:
-    """The groups' blocks in as many columns as fit into the console, each block in the shortest column so far."""
+    """The groups' blocks in as many columns as fit, each block in the shortest column so far."""
     columns: list[list[str]] = []
     for number in range(len(groups), 0, -1):
         columns = [[] for _ in range(number)]

@@ -1,4 +1,4 @@
-"""`tensorboard`: rows of metrics as events in the run's folder, so that `tensorboard --logdir runs` finds them.
+"""`tensorboard`: rows of metrics as events in the run's folder (`tensorboard --logdir runs`).
 
 Written with tensorboard's own event writer (as `torch.utils.tensorboard` does), one event per row.
 """
@@ -26,7 +26,8 @@ class TensorboardLogger:
     def open(self, run: Run) -> None:
         """Begin a file of events.
 
-        Of a resumed run, tensorboard is told to hide what an earlier file has beyond the checkpoint.
+        Of a resumed run, tensorboard is told to hide what an earlier file has beyond the
+        checkpoint.
 
         Raises:
             PlanError: if the run has no folder.

@@ -1,1 +1,1 @@
-"""`rlk plot`: learning curves of runs. `rlk_plot.curves` reads them, `rlk_plot.figure` draws them."""
+"""`rlk plot`: learning curves of runs. `curves` reads them, `figure` draws them."""

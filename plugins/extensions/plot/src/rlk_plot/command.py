@@ -30,8 +30,9 @@ import click
 def plot(runs: tuple[str, ...], out: Path | None, x: str, smooth: int | None) -> None:
     """Draw learning curves.
 
-    RUN is a run folder; several runs that differ only in their seed are drawn as their mean and spread. Without
-    --out the image is learning_curve.png in the folder of a single run, else learning_curves.png in this one.
+    RUN is a run folder; several runs that differ only in their seed are drawn as their mean and
+    spread. Without --out the image is learning_curve.png in the folder of a single run, else
+    learning_curves.png in this one.
     """
     from rlk.errors import RlkError
     from rlk_plot.curves import folder_of, read_run

@@ -1,4 +1,4 @@
-"""What runs have left to draw: episodes from monitor.csv (or rows of progress.csv), and evaluations.
+"""What runs have left to draw: episodes of monitor.csv (else rows of progress.csv), evaluations.
 
 Dimensions: E episodes (or rows), K evaluations.
 """
@@ -31,10 +31,12 @@ class Curve:
 
     Attributes:
         folder: of the run. algo, env: their names. seed: None if it is not known.
-        settings: of all components that take part in learning, by dotted key; the algorithm's without its name.
+        settings: of all components that take part in learning, by dotted key; the algorithm's
+            without its name.
         returns: float64 [E]. timesteps, episodes, seconds: float64 [E], where each stands.
         smoothed: whether a return is a mean of many episodes already.
-        evaluated_at: float64 [K], timesteps of evaluations. evaluations: float64 [K], their mean returns.
+        evaluated_at: float64 [K], timesteps of evaluations. evaluations: float64 [K], their mean
+            returns.
     """
 
     folder: Path
@@ -87,8 +89,8 @@ def read_run(folder: Path) -> Curve:
     found = _from_monitor(folder) or _from_progress(folder)
     if found is None:
         raise RlkError(
-            f"{folder} has nothing to draw yet: no episode has ended since the run began (monitor.csv and "
-            "progress.csv are empty or not there). Try again when it has gone on for a while."
+            f"{folder} has nothing to draw yet: no episode has ended since the run began "
+            "(monitor.csv and progress.csv are empty or not there). Try again in a while."
         )
     columns, smoothed = found
     evaluated_at, evaluations = _evaluations(folder)
@@ -112,7 +114,7 @@ def rolling_mean(values: Array, window: int) -> Array:
 
 
 def spread(lines: Sequence[tuple[Array, Array]], points: int = 400) -> tuple[Array, Array, Array]:
-    """Mean and standard deviation of several lines, over the part of the axis that all of them have reached.
+    """Mean and standard deviation of several lines, as far as all of them have come.
 
     Args:
         lines: (x, y) of each, x ascending.
@@ -127,7 +129,7 @@ def spread(lines: Sequence[tuple[Array, Array]], points: int = 400) -> tuple[Arr
 
 
 def shared_evaluations(curves: Sequence[Curve], axis: str) -> tuple[Array, Array]:
-    """Where all runs were evaluated, and the mean over the runs there: float64 [K] each, empty if nowhere."""
+    """Where all runs were evaluated, and the mean over the runs there: float64 [K], or empty."""
     at = [dict(zip(c.evaluated_at.tolist(), c.evaluations.tolist(), strict=True)) for c in curves]
     where = [
         dict(zip(c.evaluated_at.tolist(), c.evaluated(axis).tolist(), strict=True)) for c in curves

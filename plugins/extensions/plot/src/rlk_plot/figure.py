@@ -27,7 +27,8 @@ def draw(
     """Write the image of these runs.
 
     Args:
-        curves: one or several runs; those that differ only in their seed become a mean and a spread.
+        curves: one or several runs; those that differ only in their seed become a mean and a
+            spread.
         path: the file; its suffix says the format.
         x: `timesteps`, `episodes` or `time`.
         smooth: episodes that a point of a line averages over; None chooses by how many there are.
@@ -49,7 +50,7 @@ def draw(
 
 
 def groups_of(curves: Sequence[Curve]) -> list[tuple[str, list[Curve]]]:
-    """(label, runs) for runs of the same algorithm and settings; a label names the settings that tell them apart."""
+    """(label, runs) of the same algorithm and settings; labels name what tells groups apart."""
     groups: list[list[Curve]] = []
     for curve in curves:
         for group in groups:
@@ -136,7 +137,7 @@ def _several(
     scale: float,
     smooth: int | None,
 ) -> None:
-    """Every run's rolling mean faintly, their mean as far as all have come, and one standard deviation around it."""
+    """Every run's rolling mean faintly, their mean, and one standard deviation around it."""
     lines = []
     for curve in curves:
         mean = (
@@ -165,10 +166,8 @@ def _several(
 
 
 def _evaluations(axes: Axes, where: Array, means: Array, colour: str, label: str) -> None:
-    axes.plot(
-        where, means, linestyle="none", marker="D", markersize=5, color="white", markeredgecolor=colour,
-        markeredgewidth=1.5, label=label, zorder=3,
-    )  # fmt: skip
+    marker = {"marker": "D", "markersize": 5, "markeredgecolor": colour, "markeredgewidth": 1.5}
+    axes.plot(where, means, linestyle="none", color="white", label=label, zorder=3, **marker)
 
 
 def _window(curve: Curve, smooth: int | None) -> int:

@@ -1,10 +1,11 @@
-"""What is in a zip, and whether to trust it: refusals before anything is read, and nothing is ever executed."""
+"""What is in a zip, and whether to trust it. Whatever is refused is refused before it is read."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -13,26 +14,20 @@ from typing import IO, Any
 from rlk.errors import BadFile
 
 MANIFEST, STRUCTURE, TENSORS = "manifest.json", "state.json", "tensors.safetensors"
-MEMBERS = (MANIFEST, STRUCTURE, TENSORS)
+_MEMBERS = (MANIFEST, STRUCTURE, TENSORS)
 
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth")
 _JSON_BYTES = 256 << 20
-#: What zipfile, zlib and json raise for a file that somebody has damaged.
+#: What zipfile, zlib, struct and json raise for a file that somebody has damaged.
 _DAMAGES = (
     zipfile.BadZipFile,
     zlib.error,
+    struct.error,
     EOFError,
     OSError,
     ValueError,
-    TypeError,
-    KeyError,
-    IndexError,
-    AttributeError,
     OverflowError,
-    MemoryError,
-    RecursionError,
-    NotImplementedError,
-    RuntimeError,
+    RuntimeError,  # also NotImplementedError and RecursionError
 )
 
 
@@ -40,54 +35,61 @@ class Archive:
     """An open zip whose members have been looked over."""
 
     def __init__(self, archive: zipfile.ZipFile, name: str, size: int) -> None:
-        self._archive, self._name = archive, name
+        self.name = name
+        self._archive, self._size = archive, size
         infos = archive.infolist()
         self._infos = {info.filename: info for info in infos}
         self._refuse_foreigners()
         self._refuse_pickles()
         if len(self._infos) != len(infos):
-            raise BadFile(f"{name} has two members of one name; it was not written by rlk.")
-        for member in MEMBERS:
-            if member not in self._infos:
-                raise BadFile(f"{name} has no {member}: it is damaged, or not a file of rlk's.")
-            if self._infos[member].compress_size > size:
-                raise BadFile(f"{name} is damaged: {member} is larger than the file.")
+            raise BadFile(f"{name} has two members of one name: it is no file of rlk's.")
 
     def json(self, member: str) -> Any:
         """A member as JSON."""
-        info = self._infos[member]
+        info = self._info(member)
         if info.file_size > _JSON_BYTES:
             raise BadFile(
-                f"{self._name} is not trusted: {member} would unpack to {info.file_size} bytes "
+                f"{self.name} is not trusted: {member} would unpack to {info.file_size} bytes "
                 f"(at most {_JSON_BYTES})."
             )
         return json.loads(self._archive.read(info))
 
     @contextlib.contextmanager
     def tensors(self) -> Iterator[tuple[IO[bytes], int]]:
-        """The member with the tensors, open, and its size. Its checksum is tested when it has been read to its end."""
-        info = self._infos[TENSORS]
+        """The member with the tensors, open, and its size.
+
+        Its checksum is tested when it has been read to its end.
+        """
+        info = self._info(TENSORS)
         if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
-            raise BadFile(f"{self._name} is not trusted: {TENSORS} is compressed.")
+            raise BadFile(f"{self.name} is not trusted: {TENSORS} is compressed.")
         with self._archive.open(info) as file:
             yield file, info.file_size
+
+    def _info(self, member: str) -> zipfile.ZipInfo:
+        if member not in self._infos:
+            raise BadFile(f"{self.name} has no {member}: it is damaged, or no file of rlk's.")
+        info = self._infos[member]
+        if info.compress_size > self._size:
+            raise BadFile(f"{self.name} is damaged: {member} is larger than the file.")
+        return info
 
     def _refuse_foreigners(self) -> None:
         names = self._infos.keys()
         if "_stable_baselines3_version" in names or {"data", "policy.pth"} <= names:
             raise BadFile(
-                f"{self._name} is a Stable-Baselines3 model, which holds pickles and was not opened. "
-                f"Convert it with: rlk import {self._name}"
+                f"{self.name} is a Stable-Baselines3 model, which holds pickles; nothing of it was "
+                f"read. Convert it with: rlk import {self.name}"
             )
         if {"data", "parameters", "parameter_list"} <= names:
             raise BadFile(
-                f"{self._name} is a Stable Baselines 2 model, which holds pickles and was not opened. "
-                "Its networks are TensorFlow's: train the model again with the same settings."
+                f"{self.name} is a Stable Baselines 2 model, which holds pickles; nothing of it was "
+                "read. Its networks are TensorFlow's: train again with the same settings."
             )
 
     def _refuse_pickles(self) -> None:
         for name, info in self._infos.items():
-            if name in MEMBERS:
+            if name in _MEMBERS:
                 continue
             pickled = name.lower().endswith(_PICKLES)
             if not pickled and info.file_size:
@@ -95,8 +97,8 @@ class Archive:
                     pickled = member.read(1) == b"\x80"
             if pickled:
                 raise BadFile(
-                    f"{self._name} is not trusted: {name} looks like a pickle, which can run any code "
-                    "when it is loaded. Nothing of it was read."
+                    f"{self.name} is not trusted: {name} looks like a pickle, which can run any "
+                    "code when it is loaded. Nothing of it was read."
                 )
 
 

@@ -61,7 +61,7 @@ class ZipSerializer:
                 pickle.
         """
         with opened(file) as archive:
-            manifest = _manifest(archive, file)
+            manifest = _manifest(archive)
             body = archive.json(STRUCTURE)
             with archive.tensors() as (member, size):
                 found = tensors.read(member, size, references(body))
@@ -79,11 +79,11 @@ class ZipSerializer:
             BadFile: as `read`, as far as it can be seen without reading the rest.
         """
         with opened(file) as archive:
-            return _manifest(archive, file)
+            return _manifest(archive)
 
 
-def _manifest(archive: Archive, file: IO[bytes]) -> State:
-    name = getattr(file, "name", "the file")
+def _manifest(archive: Archive) -> State:
+    name = archive.name
     head = archive.json(MANIFEST)
     if not isinstance(head, dict) or head.pop("format", None) != FORMAT:
         raise BadFile(f"{name} is a zip, but not a file of rlk's.")

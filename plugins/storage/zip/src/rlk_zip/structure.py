@@ -1,4 +1,4 @@
-"""A state as JSON: nested dicts and lists as they are, everything else as an object with one `$` key.
+"""A state as JSON: dicts and lists as they are, all else as an object with one `$` key.
 
 | in the state | in the JSON | |---|---| | None, bool, int, finite float, str, list | the same | |
 tuple | a list, and it comes back as one | | dict | an object; `{"$dict": {...}}` if one of its own

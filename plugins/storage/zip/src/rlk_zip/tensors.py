@@ -1,4 +1,4 @@
-"""Tensors as safetensors, streamed: written and read one at a time, straight from and into their memory.
+"""Tensors as safetensors, streamed one at a time, straight from and into their memory.
 
 The format is 8 bytes, the length of a header; a JSON header of dtype, shape and place by name; and
 the bytes, little-endian and in C order. The library `safetensors` writes and reads it too (the
@@ -12,7 +12,7 @@ import json
 import math
 import struct
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import IO, Any, Literal
 
 import numpy as np
@@ -88,11 +88,11 @@ class Writing:
         self.size = len(self._head) + end
 
     def write(self, file: IO[bytes]) -> None:
-        """Write all `size` bytes; a tensor that is not contiguous, or not on the CPU, is copied for it."""
+        """Write all `size` bytes; what is not contiguous, or not on the CPU, is copied for it."""
         file.write(self._head)
         for tensor in self._tensors:
             if math.prod(tensor.shape):
-                file.write(memoryview(_as_bytes(tensor)))
+                file.write(_as_bytes(tensor).data)
 
 
 def read(file: IO[bytes], size: int, kinds: Mapping[str, Kind]) -> dict[str, Any]:
@@ -101,30 +101,40 @@ def read(file: IO[bytes], size: int, kinds: Mapping[str, Kind]) -> dict[str, Any
     Raises:
         ValueError: it is not what `Writing` writes, or does not hold exactly these names.
     """
-    head = _exactly(file, 8)
-    (length,) = struct.unpack("<Q", head)
+    (length,) = struct.unpack("<Q", _exactly(file, 8))
     if length > min(size - 8, _HEADER_BYTES):
         raise ValueError(f"the header of the tensors claims {length} bytes")
-    header = json.loads(_exactly(file, length))
-    if not isinstance(header, dict):
-        raise ValueError("the header of the tensors is not an object")
-    header.pop("__metadata__", None)
-    if header.keys() != kinds.keys():
-        raise ValueError(f"the tensors do not match: {sorted(header.keys() ^ kinds.keys())[:5]}")
-    found, at = {}, 0
-    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
-        dtype, item = _NAMES[entry["dtype"]]
-        shape, (begin, end) = tuple(entry["shape"]), entry["data_offsets"]
-        if not _are_sizes(shape) or (begin, end) != (at, at + item * math.prod(shape)):
-            raise ValueError(f"tensor {name!r} does not lie where its shape says")
-        if 8 + length + end > size:
-            raise ValueError(f"tensor {name!r} ends behind the end of the file")
+    entries = _entries(json.loads(_exactly(file, length)))
+    if entries.keys() != kinds.keys():
+        raise ValueError(f"the tensors do not match: {sorted(entries.keys() ^ kinds.keys())[:5]}")
+    room, at, found = size - 8 - length, 0, {}
+    for name, (dtype, shape, begin, end) in sorted(entries.items(), key=lambda each: each[1][2:]):
+        if begin != at or end > room:
+            raise ValueError(f"tensor {name!r} does not lie behind the one before it")
         if kinds[name] != "tensor" and dtype not in _DTYPES:
             raise ValueError(f"tensor {name!r} has a dtype that only torch has")
         found[name], at = _read_one(file, dtype, shape, kinds[name]), end
-    if 8 + length + at != size or file.read(1):
+    if at != room or file.read(1):
         raise ValueError("bytes are left behind the last tensor")
     return found
+
+
+def _entries(header: Any) -> dict[str, tuple[str, tuple[int, ...], int, int]]:
+    """Name -> dtype, shape, begin and end, from a header of which nothing is taken for granted."""
+    if not isinstance(header, dict):
+        raise ValueError("the header of the tensors is not an object")
+    entries = {}
+    for name, entry in header.items():
+        match entry:
+            case {"dtype": str(code), "shape": [*shape], "data_offsets": [int(begin), int(end)]}:
+                dtype, item = _NAMES.get(code, ("", 0))
+                sizes = all(type(n) is int and n >= 0 for n in shape)
+                if dtype and sizes and begin >= 0 and end - begin == item * math.prod(shape):
+                    entries[name] = dtype, tuple(shape), begin, end
+                    continue
+        if name != "__metadata__":
+            raise ValueError(f"tensor {name!r} has an entry that makes no sense")
+    return entries
 
 
 def _read_one(file: IO[bytes], dtype: str, shape: tuple[int, ...], kind: Kind) -> Any:
@@ -143,7 +153,7 @@ def _read_one(file: IO[bytes], dtype: str, shape: tuple[int, ...], kind: Kind) -
 
 
 def _fill(file: IO[bytes], target: np.ndarray[Any, np.dtype[Any]]) -> None:
-    view = memoryview(target)
+    view = target.data
     for begin in range(0, len(view), _CHUNK_BYTES):
         part = view[begin : begin + _CHUNK_BYTES]
         part[:] = _exactly(file, len(part))
@@ -154,10 +164,6 @@ def _exactly(file: IO[bytes], n: int) -> bytes:
     if len(data) != n:
         raise ValueError("the file ends within a tensor")
     return data
-
-
-def _are_sizes(shape: Iterable[object]) -> bool:
-    return all(type(size) is int and size >= 0 for size in shape)
 
 
 def _as_bytes(tensor: Any) -> np.ndarray[Any, np.dtype[Any]]:

@@ -1,4 +1,4 @@
-"""Wrappers of environments and of vectors of them; `Monitor` and `load_results` are the seed's names."""
+"""Wrappers of environments; `Monitor` and `load_results` are the seed's names."""
 
 from __future__ import annotations
 

@@ -17,22 +17,35 @@ def env_id(env: Any) -> str | None:
 
 
 def options_named(keywords: tuple[str, ...], options: dict[str, Any] | None) -> list[Any]:
+    """The values of these options of a reset.
+
+    Raises:
+        ValueError: if one is missing.
+    """
     missing = [key for key in keywords if key not in (options or {})]
     if missing:
         raise ValueError(
-            f"reset_keywords names {missing[0]!r}, so reset must be given it: reset(options={{{missing[0]!r}: …}})"
+            f"reset_keywords names {missing[0]!r}, so reset must be given it: "
+            f"reset(options={{{missing[0]!r}: …}})"
         )
     return [(options or {})[key] for key in keywords]
 
 
 def plain(value: Any) -> Any:
-    """A numpy number as Python's: csv writes the others with their type's name."""
-    return value.item() if isinstance(value, np.generic) else value
+    """A value that a row can hold: csv writes numpy's numbers with their type's name."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value.replace("\n", " ") if isinstance(value, str) else value
 
 
 def too_early(what: str) -> str:
+    """What is said where an episode was not to be cut off."""
     return f"{what} was reset in the middle of an episode, which allow_early_resets=False forbids."
 
 
 def no_info(key: str, known: Iterable[str]) -> str:
-    return f"info_keywords names {key!r}, but the info that the episode ended with has only {sorted(known)}."
+    """What is said where a key of `info_keywords` is missing."""
+    return (
+        f"info_keywords names {key!r}, but the info that the episode ended with has only "
+        f"{sorted(known)}."
+    )

@@ -14,7 +14,8 @@ def _are_keywords(_: object, attribute: attrs.Attribute[Any], value: tuple[str, 
     wrong = [key for key in value if key in COLUMNS or not key or any(c in key for c in ',"\n')]
     if wrong or len(set(value)) < len(value):
         raise ValueError(
-            f"{attribute.name} must be different names without commas and quotes, and not r, l or t; got {list(value)}"
+            f"{attribute.name} must be different names without commas and quotes, and not r, l or "
+            f"t; got {list(value)}"
         )
 
 

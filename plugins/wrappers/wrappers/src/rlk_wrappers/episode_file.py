@@ -4,7 +4,8 @@
     r,l,t
     21.0,21,0.01432
 
-The layout is the seed's (`stable_baselines.bench.Monitor`), so that its readers and plotters read it.
+The layout is the seed's (`stable_baselines.bench.Monitor`), so that its readers and plotters read
+it.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class EpisodeFile:
             self._flushed, self.pending = now, False
 
     def keep(self, rows: int) -> None:
-        """Drop what follows the first `rows` rows: they are of a run that goes on from before them."""
+        """Drop what follows the first `rows` rows: the run goes on from before them."""
         self.close()
         if self._append and self.path.exists():
             self._keep(rows)
@@ -104,17 +105,19 @@ class EpisodeFile:
             self._writer.writerow(self._columns)
 
     def _keep(self, rows: int | None) -> None:
-        """Cut the file after that many rows (None: after the last whole one), and go on from its clock."""
+        """Cut the file after that many rows (None: the last whole one), and go on from its clock."""
         lines = self.path.read_bytes().splitlines(keepends=True)
-        if not lines:
+        whole = [line for line in lines if line.endswith(b"\n")]
+        if len(whole) < 2 and (not lines or lines[0].startswith(b"#{")):
+            os.truncate(self.path, 0)
             return
-        found = next(csv.reader([lines[1].decode()]), []) if len(lines) > 1 else []
+        found = next(csv.reader([whole[1].decode()]), []) if len(whole) > 1 else []
         if not lines[0].startswith(b"#{") or found != self._columns:
             raise RlkError(
-                f"{self.path} cannot be appended to: it has the columns {found}, not {self._columns}. "
-                "Move it away, or write to another file (--set monitor.filename=…)."
+                f"{self.path} cannot be appended to: it has the columns {found}, not "
+                f"{self._columns}. Move it away, or name another file "
+                "(--set monitor.filename=…)."
             )
-        whole = lines if lines[-1].endswith(b"\n") else lines[:-1]
         kept = whole if rows is None else whole[: 2 + rows]
         os.truncate(self.path, sum(map(len, kept)))
         self.rows = len(kept) - 2
@@ -123,7 +126,7 @@ class EpisodeFile:
 
 
 def episode_path(filename: str | os.PathLike[str]) -> Path:
-    """The file that the seed's Monitor writes for a name: `x` is `x.monitor.csv`, a folder's is in it."""
+    """The file that the seed's Monitor writes for a name: for `x`, x.monitor.csv."""
     path = Path(filename)
     if path.name.endswith(SUFFIX):
         return path

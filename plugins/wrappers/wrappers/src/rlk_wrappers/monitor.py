@@ -1,7 +1,7 @@
-"""`Monitor`: the return, length and time of every episode of one environment, as the seed's class of that name.
+"""`Monitor`: the return, length and time of every episode of one environment, as the seed's class.
 
-The info that an episode ends with has them under `episode`: `r`, the return rounded to six digits, `l`, the
-length in steps, and `t`, seconds since the start.
+The info that an episode ends with has them under `episode`: `r`, the return rounded to six digits,
+`l`, the length in steps, and `t`, seconds since the start.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from rlk_wrappers.episode_file import DIGITS, EpisodeFile, episode_path
 class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
     """Watches one environment: the seed's class, with its methods.
 
-    Deviations: Gymnasium's five values and `reset(seed, options)`, of which `reset_keywords` are options.
+    Deviations: Gymnasium's five values and `reset(seed, options)`, of which `reset_keywords` are
+        options.
 
     Args:
-        filename: the CSV file, replaced if it is there; `x` is written to `x.monitor.csv`; None writes none.
+        filename: the CSV file, replaced if it is there; `x` is written to `x.monitor.csv`; None
+            writes none.
         allow_early_resets: whether `reset` may be called in the middle of an episode.
         reset_keywords: options of `reset` to write down, info_keywords: keys of the final info.
     """

@@ -29,12 +29,13 @@ def get_monitor_files(path: str | os.PathLike[str]) -> list[str]:
 def load_results(path: str | os.PathLike[str]) -> dict[str, Array]:
     """The episodes of all monitor files in a folder, in the order in which they ended.
 
-    Deviations from the seed: a dict of arrays instead of a pandas DataFrame (`pandas.DataFrame(load_results(p))`
-    makes one), and the JSON files of Baselines' early days are not read.
+    Deviations from the seed: a dict of arrays instead of a pandas DataFrame
+    (`pandas.DataFrame(load_results(p))` makes one), and the JSON files of Baselines' early days are
+    not read.
 
     Returns:
-        `r` float64 [E], `l` int64 [E], `t` float64 [E], seconds since the first file was begun, and every other
-        column that all files have: float64 where all its values are numbers, else str.
+        `r` float64 [E], `l` int64 [E], `t` float64 [E], seconds since the first file was begun, and
+        every other column that all files have: float64 where all its values are numbers, else str.
 
     Raises:
         LoadMonitorResultsError: if there is none, or a file is damaged.
