@@ -38,7 +38,7 @@ def declared(dist: Path) -> set[str]:
     fields = project(dist)
     extras = sum(fields.get("optional-dependencies", {}).values(), [])
     names = [re.split(r"[\[<>=!~; ]", need)[0] for need in (*fields["dependencies"], *extras)]
-    known = {"rlk-kernel": "rlk", "importlib-metadata": "importlib_metadata", "attrs": "attrs"}
+    known = {"rlk-kernel": "rlk", "importlib-metadata": "importlib_metadata", "attrs": "attrs", "pillow": "PIL"}
     own = {known.get(name, name.replace("-", "_")) for name in names}
     return own | ({"attr"} if "attrs" in own else set())
 

@@ -54,7 +54,6 @@ def test_the_constraints_pin_torch():
 
 
 def test_the_meta_distribution_builds_without_a_module_and_requires_every_distribution(tmp_path):
-    pytest.importorskip("hatchling", reason="the meta-distribution is built with hatchling")
     options = ["--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--quiet"]
     command = [sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", str(tmp_path)]
     subprocess.run([*command, str(ROOT)], check=True)

@@ -30,21 +30,22 @@ class Unsupported(RlkError):
     """An environment whose state cannot be saved, or a state of another kind of environment."""
 
 
-def capture(env: gym.Env[Any, Any]) -> dict[str, Any] | None:
-    """The state of an environment and its wrappers, a copy; None where `refusal` has a reason."""
-    try:
-        return _capture(env)
-    except Unsupported:
-        return None
+def capture(env: gym.Env[Any, Any]) -> dict[str, Any]:
+    """The state of an environment and its wrappers, as a copy.
 
-
-def refusal(env: gym.Env[Any, Any]) -> str | None:
-    """Why the state cannot be captured: the layer, the attribute and what it holds; or None."""
-    try:
-        _capture(env)
-        return None
-    except Unsupported as error:
-        return str(error)
+    Raises:
+        Unsupported: naming the layer, the attribute and what it holds.
+    """
+    layers, seen = list[dict[str, Any]](), dict[int, tuple[int, Any]]()
+    for layer in _layers(env):
+        name, own = type(layer).__name__, {"get_state", "set_state"} <= set(dir(type(layer)))
+        kept = {k: v for k, v in _state(layer).items() if not own or k.startswith("_np_random")}
+        attributes = {key: _encode(value, f"{name}.{key}", seen) for key, value in kept.items()}
+        layers.append({"class": name, "attributes": attributes})
+        if own:
+            state = layer.get_state()  # type: ignore[attr-defined]
+            layers[-1]["own"] = _encode(state, f"{name}.get_state()", seen)
+    return {"layers": layers}
 
 
 def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
@@ -63,19 +64,6 @@ def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
         vars(layer).update({key: _decode(node, seen) for key, node in saved["attributes"].items()})
         if "own" in saved:
             layer.set_state(_decode(saved["own"], seen))  # type: ignore[attr-defined]
-
-
-def _capture(env: gym.Env[Any, Any]) -> dict[str, Any]:
-    layers, seen = list[dict[str, Any]](), dict[int, tuple[int, Any]]()
-    for layer in _layers(env):
-        name, own = type(layer).__name__, {"get_state", "set_state"} <= set(dir(type(layer)))
-        kept = {k: v for k, v in _state(layer).items() if not own or k.startswith("_np_random")}
-        attributes = {key: _encode(value, f"{name}.{key}", seen) for key, value in kept.items()}
-        layers.append({"class": name, "attributes": attributes})
-        if own:
-            state = layer.get_state()  # type: ignore[attr-defined]
-            layers[-1]["own"] = _encode(state, f"{name}.get_state()", seen)
-    return {"layers": layers}
 
 
 def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:

@@ -1,12 +1,12 @@
-"""Contract suites for plugin authors: what rlk expects of every kind of component, as pytest classes.
+"""Contract suites for plugin authors: what rlk expects of every kind of component.
 
     from rlk.testing import AlgorithmContract
 
     class TestDQN(AlgorithmContract):
         component = "dqn"
 
-Each suite resolves the component through the registry, as a run does. Nothing is imported until it is used,
-for this package is loaded whenever pytest starts.
+Each suite resolves the component through the registry, as a run does. Nothing is imported until it
+is used, for this package is loaded whenever pytest starts.
 """
 
 from __future__ import annotations

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from rlk.run import Run
 
 
-def mean_return(agent: Agent, env: Any, episodes: int = 20, seed: int = 10_000, **keywords: Any) -> float:
+def mean_return(
+    agent: Agent, env: Any, episodes: int = 20, seed: int = 10_000, **keywords: Any
+) -> float:
     """Mean undiscounted return of deterministic episodes, each with a seed of its own.
 
     Args:
@@ -100,6 +102,9 @@ def tensors_of(batch: Any) -> dict[str, Any]:
         for key, part in parts.items():
             if isinstance(part, (torch.Tensor, np.ndarray)):
                 found[f"{name}.{key}" if key else name] = map_observation(
-                    lambda array: array.clone() if isinstance(array, torch.Tensor) else array.copy(), part
+                    lambda array: (
+                        array.clone() if isinstance(array, torch.Tensor) else array.copy()
+                    ),
+                    part,
                 )
     return found

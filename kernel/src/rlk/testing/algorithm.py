@@ -1,4 +1,4 @@
-"""The contract of an algorithm, through `rlk.make`: it trains, reports what it declares, and keeps its seams."""
+"""The contract of an algorithm, through `rlk.make`: training, reports, hooks, bad numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from rlk.testing.environments import BY_ACTION_SPACE
 if TYPE_CHECKING:
     from rlk.agent import Agent
 
-#: What makes an algorithm update within a few dozen steps; taken where its config has such a setting.
+#: What makes an algorithm update within a few dozen steps; taken where its config has such a
+#: setting.
 SMALL: dict[str, Any] = {
     "n_steps": 16,
     "batch_size": 16,
@@ -39,7 +40,8 @@ class AlgorithmContract(AlgorithmStateChecks):
 
     Attributes:
         component: its name. settings: over `SMALL`, for every run of the suite.
-        env: what most checks train on; "" is the first small environment that its action spaces allow.
+        env: what most checks train on; "" is the first small environment that its action spaces
+            allow.
         envs: more that it must train on.
         n_steps_trained: timesteps of a training, enough for several updates.
         learns: keywords for a training that must come close to the best policy of `env`
@@ -73,7 +75,10 @@ class AlgorithmContract(AlgorithmStateChecks):
         from rlk.agent import make
 
         entry = self.entry()
-        with one_thread(), make(entry.name, kernel=self.kernel(), **{**self.said(), **said}) as agent:
+        with (
+            one_thread(),
+            make(entry.name, kernel=self.kernel(), **{**self.said(), **said}) as agent,
+        ):
             yield agent
 
     def trained(self, **said: Any) -> Any:
@@ -82,7 +87,7 @@ class AlgorithmContract(AlgorithmStateChecks):
             agent.learn(self.n_steps_trained)
             return agent.run.parameters.flat.clone()
 
-    # ---- training ---------------------------------------------------------------------------------------
+    # ---- training --------------------------------------------------------------------------------
 
     def test_every_component_it_asks_for_is_installed(self) -> None:
         record, registries = self.record(), self.kernel().registries
@@ -90,13 +95,19 @@ class AlgorithmContract(AlgorithmStateChecks):
             if slot in SLOTS:
                 names = wanted.values() if isinstance(wanted, Mapping) else [wanted]
                 for name in names:
-                    assert name in registries[SLOTS[slot]], f"its default {slot} {name!r} is not installed"
+                    assert name in registries[SLOTS[slot]], (
+                        f"its default {slot} {name!r} is not installed"
+                    )
 
     def test_every_setting_that_it_feeds_to_another_component_is_one_of_its_own(self) -> None:
         record = self.record()
         names = {field.name for field in attrs.fields(record.config)} if record.config else set()
-        assert set(record.feeds) <= names, "Component(feeds=…) names settings that its config has not"
-        assert set(record.switches) <= names, "Component(switches=…) names settings that its config has not"
+        assert set(record.feeds) <= names, (
+            "Component(feeds=…) names settings that its config has not"
+        )
+        assert set(record.switches) <= names, (
+            "Component(switches=…) names settings that its config has not"
+        )
 
     def test_it_trains_on_every_action_space_that_it_declares(self) -> None:
         for env in self.environments():
@@ -104,12 +115,20 @@ class AlgorithmContract(AlgorithmStateChecks):
                 before = agent.run.parameters.flat.clone()
                 agent.learn(self.n_steps_trained)
                 assert agent.num_timesteps >= self.n_steps_trained, f"on {env}"
-                assert agent.run.clock.updates > 0, f"no update on {env} in {self.n_steps_trained} steps"
-                assert not before.equal(agent.run.parameters.flat), f"training on {env} changed nothing"
+                assert agent.run.clock.updates > 0, (
+                    f"no update on {env} in {self.n_steps_trained} steps"
+                )
+                assert not before.equal(agent.run.parameters.flat), (
+                    f"training on {env} changed nothing"
+                )
 
-    def test_an_action_space_that_it_does_not_declare_is_refused_before_anything_is_built(self) -> None:
+    def test_an_action_space_that_it_does_not_declare_is_refused_before_anything_is_built(
+        self,
+    ) -> None:
         declared = self.record().action_spaces
-        others = [env for space, env in BY_ACTION_SPACE.items() if declared and space not in declared]
+        others = [
+            env for space, env in BY_ACTION_SPACE.items() if declared and space not in declared
+        ]
         if not others:
             pytest.skip("it declares every action space")
         for env in others:
@@ -140,7 +159,9 @@ class AlgorithmContract(AlgorithmStateChecks):
 
     def test_it_learns_what_can_be_learnt(self) -> None:
         if not self.learns:
-            pytest.skip("the suite was given no `learns`: {'total_timesteps': …, and hyperparameters}")
+            pytest.skip(
+                "the suite was given no `learns`: {'total_timesteps': …, and hyperparameters}"
+            )
         said = dict(self.learns)
         total = said.pop("total_timesteps")
         env = said.setdefault("env", self.environments()[0])
@@ -150,13 +171,15 @@ class AlgorithmContract(AlgorithmStateChecks):
             reached = mean_return(agent, env)
             assert reached >= self.learns_to * best, f"mean return {reached:.2f} of at most {best}"
 
-    # ---- updates ----------------------------------------------------------------------------------------
+    # ---- updates ---------------------------------------------------------------------------------
 
     def updates(self) -> list[Any]:
         watch = Watch()
         with self.agent(plugins=[watch]) as agent:
             agent.learn(self.n_steps_trained)
-        assert watch.updates, f"no update in {self.n_steps_trained} timesteps; give smaller `settings`"
+        assert watch.updates, (
+            f"no update in {self.n_steps_trained} timesteps; give smaller `settings`"
+        )
         return watch.updates
 
     def test_metrics_are_finite_tensors_that_nobody_has_read(self) -> None:
@@ -166,9 +189,12 @@ class AlgorithmContract(AlgorithmStateChecks):
             assert update.metrics, "Update(metrics={}) is empty: at least the loss belongs there"
             for name, value in update.metrics.items():
                 assert isinstance(value, torch.Tensor), (
-                    f"metric {name!r} is a {type(value).__name__}: .item() waits for the device at every update"
+                    f"metric {name!r} is a {type(value).__name__}: .item() waits for the device at "
+                    f"every update"
                 )
-                assert value.dim() == 0 and not value.requires_grad, f"metric {name!r} is not 0-dim and detached"
+                assert value.dim() == 0 and not value.requires_grad, (
+                    f"metric {name!r} is not 0-dim and detached"
+                )
                 assert bool(torch.isfinite(value)), f"metric {name!r} is {float(value)}"
 
     def test_every_update_reports_what_the_component_declares(self) -> None:
@@ -178,12 +204,18 @@ class AlgorithmContract(AlgorithmStateChecks):
         for batch, _, update in self.updates():
             for name in reports:
                 value = getattr(update, name, None)
-                assert isinstance(value, torch.Tensor), f"it declares {name!r} and reports {value!r}"
+                assert isinstance(value, torch.Tensor), (
+                    f"it declares {name!r} and reports {value!r}"
+                )
                 assert not value.requires_grad, f"{name} is not detached"
                 if name == "td_error":
-                    assert value.shape == (len(batch.action),), f"td_error has shape {tuple(value.shape)}"
+                    assert value.shape == (len(batch.action),), (
+                        f"td_error has shape {tuple(value.shape)}"
+                    )
             if "td_error" not in reports:
-                assert update.td_error is None, "it reports td_error: declare it in Component(reports=…)"
+                assert update.td_error is None, (
+                    "it reports td_error: declare it in Component(reports=…)"
+                )
 
     def test_an_update_leaves_its_batch_as_it_was(self) -> None:
         import torch
@@ -209,25 +241,29 @@ class AlgorithmContract(AlgorithmStateChecks):
                     if id(p) not in grouped]  # fmt: skip
             assert not idle, f"no group holds {idle}: context.group(name, prefixes, …)"
 
-    # ---- hooks ------------------------------------------------------------------------------------------
+    # ---- hooks -----------------------------------------------------------------------------------
 
     def test_hooks_are_called_once_an_iteration_and_never_by_step_or_update(self) -> None:
         watch = Watch()
         with self.agent(plugins=[watch]) as agent:
             calls: list[str] = []
             manager = agent.run.hooks._manager
-            undo = manager.add_hookcall_monitoring(lambda name, *_: calls.append(name), lambda *_: None)
+            undo = manager.add_hookcall_monitoring(
+                lambda name, *_: calls.append(name), lambda *_: None
+            )
             agent.learn(self.n_steps_trained)
             undo()
             iterations = agent.run.clock.iterations
             steps = agent.num_timesteps
-        assert len(calls) <= iterations, f"{len(calls)} pluggy calls in {iterations} iterations: {set(calls)}"
+        assert len(calls) <= iterations, (
+            f"{len(calls)} pluggy calls in {iterations} iterations: {set(calls)}"
+        )
         assert watch.calls["training_start"] == watch.calls["training_end"] == 1
         for hook in ("rollout_start", "rollout_end", "update_end"):
             assert watch.calls[hook] == iterations, f"{hook} was called {watch.calls[hook]} times"
         assert watch.calls["step"] == steps
 
-    # ---- what is not finite -----------------------------------------------------------------------------
+    # ---- what is not finite ----------------------------------------------------------------------
 
     def spoilt(self, how: str) -> dict[str, Any]:
         name = self.environments()[0]
@@ -236,7 +272,9 @@ class AlgorithmContract(AlgorithmStateChecks):
         return {"env": {"id": name, "spoil": how, "spoil_at": self.n_steps_trained // 2}}
 
     @pytest.mark.parametrize("field", ["reward", "observation"])
-    def test_a_number_that_is_none_stops_the_run_and_leaves_parameters_finite(self, field: str) -> None:
+    def test_a_number_that_is_none_stops_the_run_and_leaves_parameters_finite(
+        self, field: str
+    ) -> None:
         with self.agent(**self.spoilt(field)) as agent:
             with pytest.raises(NotFinite, match=field):
                 agent.learn(self.n_steps_trained)
@@ -248,7 +286,8 @@ class AlgorithmContract(AlgorithmStateChecks):
             with contextlib.suppress(NotFinite):
                 agent.learn(2 * self.n_steps_trained)
             assert np.isfinite(agent.run.parameters.flat.cpu().numpy()).all(), (
-                "a loss that is not finite must be skipped by the optimiser: use `optimise`, or Loss(accept=…)"
+                "a loss that is not finite must be skipped by the optimiser: use `optimise`, or "
+                "Loss(accept=…)"
             )
 
     def test_nothing_draws_from_a_global_generator(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class AlgorithmStateChecks(Contract):
     """Checks that `AlgorithmContract` inherits; it says how agents are made."""
 
-    n_steps_trained = 128
+    n_steps_trained: ClassVar[int] = 128
 
     @contextlib.contextmanager
     def agent(self, **said: Any) -> Iterator[Agent]:
@@ -39,7 +39,7 @@ class AlgorithmStateChecks(Contract):
         space.seed(5)
         return [space.sample() for _ in range(count)]
 
-    # ---- seeds ------------------------------------------------------------------------------------------
+    # ---- seeds -----------------------------------------------------------------------------------
 
     def test_the_same_seed_gives_parameters_that_are_equal_bit_for_bit(self) -> None:
         assert self.trained(seed=3).equal(self.trained(seed=3)), (
@@ -55,14 +55,16 @@ class AlgorithmStateChecks(Contract):
         with global_generators_untouched(), self.agent():
             pass
 
-    # ---- acting -----------------------------------------------------------------------------------------
+    # ---- acting ----------------------------------------------------------------------------------
 
     def test_it_predicts_for_one_observation(self) -> None:
         with self.agent() as agent:
             for observation in self.observations(agent):
                 for deterministic in (False, True):
                     action, _ = agent.predict(observation, deterministic=deterministic)
-                    assert agent.plan.action_space.contains(as_sample(action)), f"{action!r} is no action"
+                    assert agent.plan.action_space.contains(as_sample(action)), (
+                        f"{action!r} is no action"
+                    )
 
     def test_it_predicts_for_a_batch_what_it_predicts_for_each(self) -> None:
         from gymnasium.vector.utils import concatenate, create_empty_array
@@ -70,12 +72,15 @@ class AlgorithmStateChecks(Contract):
         with self.agent() as agent:
             agent.learn(self.n_steps_trained)
             space, each = agent.plan.observation_space, self.observations(agent)
-            batch = concatenate(space, each, create_empty_array(space, len(each)))
+            empty: Any = create_empty_array(space, len(each))
+            batch = concatenate(space, each, empty)
             actions, _ = agent.predict(batch, deterministic=True)
             assert len(actions) == len(each)
             for observation, action in zip(each, actions, strict=True):
                 one, _ = agent.predict(observation, deterministic=True)
-                assert np.allclose(one, action, atol=1e-5), "a batch is predicted otherwise than its rows"
+                assert np.allclose(one, action, atol=1e-5), (
+                    "a batch is predicted otherwise than its rows"
+                )
 
     def test_its_deterministic_action_is_the_same_at_every_call(self) -> None:
         with self.agent() as agent:
@@ -90,14 +95,16 @@ class AlgorithmStateChecks(Contract):
             start = np.ones(len(seen), bool)
 
             def act(seed: int) -> Any:
-                actor = algorithm.actor(np.random.default_rng(seed))  # type: ignore[call-arg]
+                actor = algorithm.actor(np.random.default_rng(seed))
                 return actor.act(seen, actor.start(len(seen)), start).action
 
             with global_generators_untouched():
                 first = act(0)
             before = agent.run.streams.state_dict()
             assert np.array_equal(first, act(0)), "the same stream gives other actions"
-            assert same(before, agent.run.streams.state_dict()), "an actor with a stream of its own uses the run's"
+            assert same(before, agent.run.streams.state_dict()), (
+                "an actor with a stream of its own uses the run's"
+            )
 
     def test_predicting_between_two_trainings_does_not_change_the_second(self) -> None:
         def parameters(predicts: int) -> Any:
@@ -110,7 +117,7 @@ class AlgorithmStateChecks(Contract):
 
         assert parameters(0).equal(parameters(5)), "predict draws from a stream that training uses"
 
-    # ---- files ------------------------------------------------------------------------------------------
+    # ---- files -----------------------------------------------------------------------------------
 
     def test_a_loaded_model_acts_as_the_saved_one(self, tmp_path: Path) -> None:
         with self.agent() as agent:
@@ -131,7 +138,8 @@ class AlgorithmStateChecks(Contract):
                     one.learn(self.n_steps_trained, reset_num_timesteps=False)
                 assert restored.num_timesteps == agent.num_timesteps
                 assert restored.run.parameters.flat.equal(agent.run.parameters.flat), (
-                    "after a checkpoint learning goes on otherwise than without one: is everything that lives "
+                    "after a checkpoint learning goes on otherwise than without one: is everything "
+                    "that lives "
                     "from update to update in state_dict()?"
                 )
 

@@ -1,4 +1,4 @@
-"""What all suites share: finding the component, making it, and the checks that hold for every kind."""
+"""What all suites share: finding the component, making it, and the checks for every kind."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class Contract:
     component: ClassVar[str | Component] = ""
     settings: ClassVar[Mapping[str, Any]] = {}
 
-    # ---- what suites are built of -----------------------------------------------------------------------
+    # ---- what suites are built of ----------------------------------------------------------------
 
     def kernel(self) -> Kernel:
-        """Where the component is found: everything that is installed, or a kernel that holds it besides."""
+        """Everything that is installed, with the component if it is given as an object."""
         if isinstance(self.component, str):
             return default_kernel()
         kernel = Kernel()
@@ -59,8 +59,10 @@ class Contract:
     def entry(self) -> Entry:
         """The component as the registry has it."""
         component = self.component
-        return self.kernel().registries[self.kind].get(
-            component if isinstance(component, str) else component.name
+        return (
+            self.kernel()
+            .registries[self.kind]
+            .get(component if isinstance(component, str) else component.name)
         )
 
     def record(self) -> Component:
@@ -81,7 +83,7 @@ class Contract:
         given = arguments if config is None else (*arguments, config)
         return self.record().load()(*given, **keywords)
 
-    # ---- what holds for every kind ----------------------------------------------------------------------
+    # ---- what holds for every kind ---------------------------------------------------------------
 
     def test_its_name_is_found_in_the_registry_of_its_kind(self) -> None:
         assert self.component, f"{type(self).__name__} names no component: component = 'name'"
@@ -90,7 +92,9 @@ class Contract:
     def test_it_says_in_one_line_what_it_is(self) -> None:
         summary = self.record().summary
         assert summary.strip(), "Component(summary=…) is empty; `rlk plugins list` shows it"
-        assert "\n" not in summary and len(summary) <= 120, f"too long for a line of a list: {summary!r}"
+        assert "\n" not in summary and len(summary) <= 120, (
+            f"too long for a line of a list: {summary!r}"
+        )
 
     def test_its_factory_can_be_imported(self) -> None:
         assert callable(self.record().load())
@@ -105,7 +109,8 @@ class Contract:
             pytest.skip("it is not installed and has no config, so planning imports nothing of it")
         imported = run_python(code)
         assert imported == "", (
-            f"the module that holds the component of {entry.title()} imports {imported}: name the factory as a "
+            f"the module that holds the component of {entry.title()} imports {imported}: name the "
+            f"factory as a "
             "string, and keep torch and gymnasium out of component.py and config.py"
         )
 
@@ -113,7 +118,9 @@ class Contract:
         config = self.record().config
         if config is None:
             pytest.skip("it has no settings")
-        missing = [name for name, _, _, help_text in settings.fields_of(config) if not help_text.strip()]
+        missing = [
+            name for name, _, _, help_text in settings.fields_of(config) if not help_text.strip()
+        ]
         assert not missing, f"no metadata={{'help': …}} on {missing}; `rlk plugins show` prints it"
 
     def test_every_default_can_be_written_to_a_file(self) -> None:
@@ -124,7 +131,8 @@ class Contract:
         for name, value in written.items():
             json.dumps(value)
             assert not (isinstance(value, dict) and set(value) == {"callable"}), (
-                f"the default of {name} is a callable, which neither plan.json nor a checkpoint can hold"
+                f"the default of {name} is a callable, which neither plan.json nor a checkpoint "
+                f"can hold"
             )
 
     def test_its_settings_survive_being_written_down_and_read_again(self) -> None:
@@ -145,7 +153,9 @@ class Contract:
 def _required(config: Any) -> dict[str, Any]:
     """The values of those fields that have no default."""
     fields = attrs.fields(type(config))
-    return {f.name: getattr(config, f.name) for f in fields if f.init and f.default is attrs.NOTHING}
+    return {
+        f.name: getattr(config, f.name) for f in fields if f.init and f.default is attrs.NOTHING
+    }
 
 
 def run_python(code: str) -> str:
@@ -177,6 +187,8 @@ def global_generators_untouched() -> Iterator[None]:
     """Raises AssertionError if what runs inside draws from a global generator, or seeds one."""
     import torch
 
+    # Drawn from once before: a seed that was set earlier does not look like no seed then.
+    random.random(), np.random.random(), torch.rand(())
     before = random.getstate(), np.random.get_state(), torch.get_rng_state()
     yield
     assert random.getstate() == before[0], "it uses Python's global generator"
@@ -189,13 +201,15 @@ def global_generators_untouched() -> Iterator[None]:
 
 
 def plain(value: Any, where: str = "state") -> None:
-    """Raises AssertionError unless a state holds nothing but JSON values, arrays and tensors in dicts and lists."""
+    """Raises AssertionError unless a state is of JSON values, arrays, tensors, dicts, lists."""
     import torch
 
     if value is None or isinstance(value, (bool, int, float, str, torch.Tensor)):
         return
     if isinstance(value, (np.ndarray, np.generic)):
-        assert value.dtype != object, f"{where} is an array of objects, which no checkpoint can hold"
+        assert value.dtype != object, (
+            f"{where} is an array of objects, which no checkpoint can hold"
+        )
         return
     if isinstance(value, Mapping):
         for key, part in value.items():
@@ -214,7 +228,9 @@ def same(one: Any, other: Any) -> bool:
     import torch
 
     if isinstance(one, Mapping) or isinstance(other, Mapping):
-        both = isinstance(one, Mapping) and isinstance(other, Mapping) and one.keys() == other.keys()
+        both = (
+            isinstance(one, Mapping) and isinstance(other, Mapping) and one.keys() == other.keys()
+        )
         return both and all(same(one[key], other[key]) for key in one)
     if isinstance(one, (list, tuple)) or isinstance(other, (list, tuple)):
         return len(one) == len(other) and all(same(a, b) for a, b in zip(one, other, strict=True))

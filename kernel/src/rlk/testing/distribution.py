@@ -1,8 +1,10 @@
-"""The contract of an action distribution: its formulas against each other, against samples, and in numpy.
+"""The contract of an action distribution: formulas against each other, samples and numpy.
 
-Samples are drawn with a fixed seed, so a check gives the same answer at every call. Its tolerance is five
-standard deviations of what it estimates: a right formula fails with a probability of 6e-7, a wrong one is
-found if it is off by more than that (about 1 % of a probability of one half, with 50,000 samples).
+Samples are drawn with a fixed seed, so a check gives the same answer at every call. Its tolerance
+is five
+standard deviations of what it estimates: a right formula fails with a probability of 6e-7, a wrong
+one is found if it is off by more than that (about 1 % of a probability of one half, with 50,000
+samples).
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ class DistributionContract(Contract):
     Attributes:
         action_spaces: to try it on; empty takes those in `BY_NAME` that it declares.
         spread: of the random parameters that formulas are tried with.
-        has_entropy, has_kl: False where there is no formula; the method then raises NotImplementedError.
+        has_entropy, has_kl: False where there is no formula; the method then raises
+            NotImplementedError.
     """
 
     kind = "distributions"
@@ -62,13 +65,17 @@ class DistributionContract(Contract):
         generator = torch.Generator().manual_seed(seed)
         return self.spread * torch.randn(*lead, distribution.parameter_size, generator=generator)
 
-    def draws(self, distribution: Any, count: int = _SAMPLES, seed: int = 0) -> tuple[Tensor, Tensor]:
+    def draws(
+        self, distribution: Any, count: int = _SAMPLES, seed: int = 0
+    ) -> tuple[Tensor, Tensor]:
         """Parameters [1, P] and that many samples of them."""
         parameters = self.parameters(distribution, 1, seed=seed)
         noise = distribution.noise(np.random.default_rng(seed), count)
-        return parameters, distribution.sample(parameters.expand(count, -1), torch.from_numpy(noise))
+        return parameters, distribution.sample(
+            parameters.expand(count, -1), torch.from_numpy(noise)
+        )
 
-    # ---- shapes -----------------------------------------------------------------------------------------
+    # ---- shapes ----------------------------------------------------------------------------------
 
     def test_its_head_gives_flat_parameters(self) -> None:
         for space, distribution in self.tried():
@@ -112,10 +119,14 @@ class DistributionContract(Contract):
             if isinstance(space, gym.spaces.Box):
                 continue
             _, action = self.draws(distribution, 2000)
-            found = {tuple(np.atleast_1d(a).tolist()) for a in distribution.env_action(action.numpy())}
-            assert len(found) == len(enumerate_actions(space)), f"in {space} only {sorted(found)} came up"
+            found = {
+                tuple(np.atleast_1d(a).tolist()) for a in distribution.env_action(action.numpy())
+            }
+            assert len(found) == len(enumerate_actions(space)), (
+                f"in {space} only {sorted(found)} came up"
+            )
 
-    # ---- probabilities ----------------------------------------------------------------------------------
+    # ---- probabilities ---------------------------------------------------------------------------
 
     def test_probabilities_sum_to_one(self) -> None:
         for space, distribution in self.tried():
@@ -136,10 +147,12 @@ class DistributionContract(Contract):
                 p = float(distribution.log_prob(parameters[0], wanted).exp())
                 hits = (drawn == wanted).reshape(_SAMPLES, -1).all(1).double().mean()
                 bound = _SIGMAS * math.sqrt(p * (1 - p) / _SAMPLES)
-                assert abs(float(hits) - p) < bound, f"{action} in {space}: {float(hits):.4f}, must be {p:.4f}"
+                assert abs(float(hits) - p) < bound, (
+                    f"{action} in {space}: {float(hits):.4f}, must be {p:.4f}"
+                )
 
     def test_samples_lie_in_an_interval_as_often_as_the_density_says(self) -> None:
-        """P(a < x < b) by integrating exp(log_prob), against the part of the samples between a and b."""
+        # P(a < x < b) by integrating exp(log_prob), against the part of the samples in between.
         for _, distribution in self.tried():
             if distribution.action.shape != (1,) or distribution.action.dtype != "float32":
                 continue
@@ -149,7 +162,9 @@ class DistributionContract(Contract):
                 p = self._mass(distribution, parameters, low, high)
                 hits = float(((drawn > low) & (drawn <= high)).double().mean())
                 bound = _SIGMAS * math.sqrt(max(p * (1 - p), 1e-4) / _SAMPLES) + 1e-3
-                assert abs(hits - p) < bound, f"{hits:.4f} of the samples in ({low:.3f}, {high:.3f}), not {p:.4f}"
+                assert abs(hits - p) < bound, (
+                    f"{hits:.4f} of the samples in ({low:.3f}, {high:.3f}), not {p:.4f}"
+                )
 
     def _mass(self, distribution: Any, parameters: Tensor, low: float, high: float) -> float:
         grid = torch.linspace(low, high, 4001)[:, None]
@@ -163,9 +178,11 @@ class DistributionContract(Contract):
             parameters = self.parameters(distribution, 1)[0]
             actions = [torch.as_tensor(action) for action in enumerate_actions(space)]
             best = max(actions, key=lambda action: float(distribution.log_prob(parameters, action)))
-            assert np.array_equal(distribution.mode(parameters).numpy(), best.numpy()), f"in {space}"
+            assert np.array_equal(distribution.mode(parameters).numpy(), best.numpy()), (
+                f"in {space}"
+            )
 
-    # ---- entropy and divergence -------------------------------------------------------------------------
+    # ---- entropy and divergence ------------------------------------------------------------------
 
     def test_entropy_is_the_mean_of_minus_log_prob(self) -> None:
         if not self.has_entropy:
@@ -181,7 +198,9 @@ class DistributionContract(Contract):
             pytest.skip("it has no formula for the divergence")
         for space, distribution in self.tried():
             parameters = self.parameters(distribution, 9)
-            assert torch.allclose(distribution.kl(parameters, parameters), torch.zeros(9), atol=1e-6), f"{space}"
+            assert torch.allclose(
+                distribution.kl(parameters, parameters), torch.zeros(9), atol=1e-6
+            ), f"{space}"
 
     def test_the_divergence_is_the_mean_difference_of_log_prob(self) -> None:
         if not self.has_kl:
@@ -193,9 +212,11 @@ class DistributionContract(Contract):
             two = distribution.log_prob(other.expand(_SAMPLES, -1), drawn).double()
             found = float(distribution.kl(parameters, other)[0])
             assert found > 0.0, f"in {space}"
-            assert abs(found - float((one - two).mean())) < margin(one - two), f"in {space}: {found}"
+            assert abs(found - float((one - two).mean())) < margin(one - two), (
+                f"in {space}: {found}"
+            )
 
-    # ---- how it is used ---------------------------------------------------------------------------------
+    # ---- how it is used --------------------------------------------------------------------------
 
     def test_gradients_flow_into_the_parameters(self) -> None:
         for space, distribution in self.tried():
@@ -229,14 +250,20 @@ class DistributionContract(Contract):
             wanted = distribution.log_prob(parameters, expected).numpy()
             assert np.allclose(log_prob, wanted, atol=1e-4), f"log_prob in {space}"
             mode = distribution.numpy_mode(parameters.numpy())
-            assert np.allclose(mode, distribution.mode(parameters).numpy(), atol=1e-5), f"in {space}"
+            assert np.allclose(mode, distribution.mode(parameters).numpy(), atol=1e-5), (
+                f"in {space}"
+            )
 
 
 def enumerate_actions(space: gym.Space[Any]) -> list[Any]:
     """Every action of a countable space, as storages keep it."""
     if isinstance(space, gym.spaces.Discrete):
         return [np.int64(a) for a in range(int(space.n))]
-    sizes = space.nvec.reshape(-1) if isinstance(space, gym.spaces.MultiDiscrete) else [2] * math.prod(space.shape or ())
+    sizes = (
+        space.nvec.reshape(-1)
+        if isinstance(space, gym.spaces.MultiDiscrete)
+        else [2] * math.prod(space.shape or ())
+    )
     return [np.array(a, np.int64) for a in itertools.product(*[range(int(n)) for n in sizes])]
 
 

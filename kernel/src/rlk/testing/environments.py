@@ -1,4 +1,4 @@
-"""Environments small enough to be understood at a glance, one for every action space. Imports no torch."""
+"""Environments to be understood at a glance, one for every action space. Imports no torch."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Spoil = Literal["", "reward", "observation", "huge", "error"]
 
 
 class Match(gym.Env[Any, Any]):
-    """The observation shows which action is right; the reward is 1 for that one and less for any other.
+    """The observation shows which action is right: the reward is 1 for it, less for any other.
 
-    What is shown next is drawn at random and does not depend on the action. An episode has `length` steps, so
-    the best return is `length`.
+    What is shown next is drawn at random and does not depend on the action. An episode has `length`
+    steps, so the best return is `length`.
 
     Args:
         action_space: Discrete, Box, MultiDiscrete or MultiBinary.
         length: steps per episode.
         truncates: whether episodes are cut off instead of ending.
-        spoil: what goes wrong at step `spoil_at` of the first episode: a `reward` or an `observation` is NaN,
-            every reward is `huge` from there on, or `step` raises an `error`.
+        spoil: what goes wrong at step `spoil_at` of the first episode: a `reward` or an
+            `observation` is NaN, every reward is `huge` from there on, or `step` raises an `error`.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ BY_ACTION_SPACE = {
 
 
 class Walk(gym.Env[Any, Any]):
-    """A random walk whose every number tells runs apart: for vector environments, wrappers and storages.
+    """A random walk whose every number tells runs apart: for vector environments and wrappers.
 
     Episodes end by chance (terminated) or after `length` steps (truncated).
 
@@ -120,7 +120,7 @@ class Walk(gym.Env[Any, Any]):
         continuous: a Box of two actions instead of three discrete ones.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 30}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 30}  # noqa: RUF012
 
     def __init__(
         self,
@@ -130,7 +130,12 @@ class Walk(gym.Env[Any, Any]):
         fails_at: int = 0,
         render_mode: str | None = None,
     ) -> None:
-        self.length, self.kind, self.fails_at, self.render_mode = length, observation, fails_at, render_mode
+        self.length, self.kind, self.fails_at, self.render_mode = (
+            length,
+            observation,
+            fails_at,
+            render_mode,
+        )
         box = spaces.Box(-1e6, 1e6, (3,), np.float32)
         self.observation_space: spaces.Space[Any] = {
             "array": box,
@@ -177,14 +182,17 @@ class Walk(gym.Env[Any, Any]):
         if self.kind == "dict":
             return {"place": self.place.copy(), "room": np.int64(abs(int(self.place[1])) % 5)}
         if self.kind == "image":
-            return np.resize(np.abs(self.place * 50).astype(np.int64) % 256, (8, 6, 3)).astype(np.uint8)
+            return np.resize(np.abs(self.place * 50).astype(np.int64) % 256, (8, 6, 3)).astype(
+                np.uint8
+            )
         return self.place.copy()
 
 
 class Forever(gym.Env[Any, Any]):
-    """Nothing ever changes and every step is worth 1; episodes are only ever cut off, after `length` steps.
+    """Nothing ever changes and every step is worth 1; episodes are cut off after `length` steps.
 
-    So the value of its one state is 1 / (1 - gamma), whoever forgets to bootstrap at a time limit finds less.
+    So the value of its one state is 1 / (1 - gamma), whoever forgets to bootstrap at a time limit
+    finds less.
     """
 
     def __init__(self, length: int = 2, ends: bool = False) -> None:
@@ -208,7 +216,8 @@ class Forever(gym.Env[Any, Any]):
 def show(space: spaces.Space[Any], rng: np.random.Generator) -> Array:
     """An observation that tells the right action of this space, float32 [W]."""
     if isinstance(space, spaces.Discrete):
-        return np.eye(int(space.n), dtype=np.float32)[rng.integers(space.n)]
+        one: Array = np.eye(int(space.n), dtype=np.float32)[rng.integers(space.n)]
+        return one
     if isinstance(space, spaces.MultiDiscrete):
         chosen = [np.eye(int(n), dtype=np.float32)[rng.integers(n)] for n in space.nvec]
         return np.concatenate(chosen)

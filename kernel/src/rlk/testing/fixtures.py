@@ -1,4 +1,4 @@
-"""The pytest plugin: fixtures for tests of components. It is loaded whenever pytest starts and imports nothing heavy."""
+"""The pytest plugin: fixtures. Loaded whenever pytest starts, it imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ pytest.register_assert_rewrite(
 
 @pytest.fixture
 def rlk_kernel() -> Kernel:
-    """A kernel of the test's own with everything that is installed; what is registered in it is gone afterwards."""
+    """A kernel of the test's own, with everything that is installed."""
     from rlk.kernel import Kernel
 
     return Kernel()
@@ -60,7 +60,7 @@ def rlk_empty_kernel() -> Kernel:
 
 @pytest.fixture
 def rlk_stand_in_kernel() -> Kernel:
-    """A kernel with one small component of every kind that a run needs, and nothing else (`stand_ins.py`)."""
+    """A kernel with the smallest component of every kind that a run needs (`stand_ins.py`)."""
     from rlk.testing.stand_ins import stand_in_kernel
 
     return stand_in_kernel()

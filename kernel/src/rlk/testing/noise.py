@@ -29,7 +29,7 @@ _OBSERVATION = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
 
 
 class NoiseContract(Contract):
-    """What every noise must do. Its factory takes a `NoiseContext`; `wrap(actor, policy)` gives an actor.
+    """What every noise must do. Its factory takes a `NoiseContext`; it wraps an actor.
 
     Attributes:
         n_envs: environments that act together.
@@ -44,7 +44,9 @@ class NoiseContract(Contract):
         declared = self.record().action_spaces or tuple(ACTION_SPACES)
         return [ACTION_SPACES[name] for name in declared if name in ACTION_SPACES]
 
-    def actor(self, space: gym.Space[Any], seed: int = 0, progress: float = 0.0) -> tuple[Any, Inner]:
+    def actor(
+        self, space: gym.Space[Any], seed: int = 0, progress: float = 0.0
+    ) -> tuple[Any, Inner]:
         """The noise around an actor that follows a policy, and that actor."""
         inner = Inner(space)
         context = NoiseContext(space, self.n_envs, np.random.default_rng(seed), lambda: progress)
@@ -56,7 +58,9 @@ class NoiseContract(Contract):
         for t in range(count):
             start = np.full(self.n_envs, t == 0)
             act = actor.act(observed(self.n_envs, t), carry, start, deterministic)
-            found.append(act._replace(action=np.copy(act.action), env_action=np.copy(act.env_action)))
+            found.append(
+                act._replace(action=np.copy(act.action), env_action=np.copy(act.env_action))
+            )
             carry = act.carry
         return found
 
@@ -82,13 +86,18 @@ class NoiseContract(Contract):
             actor, inner = self.actor(space)
             noisy = np.stack([act.env_action for act in self.acts(actor)])
             still = np.stack([act.env_action for act in self.acts(inner)])
-            assert not np.array_equal(noisy, still), f"it changed none of {noisy.size} actions in {space}"
+            assert not np.array_equal(noisy, still), (
+                f"it changed none of {noisy.size} actions in {space}"
+            )
 
     def test_a_deterministic_action_is_the_inner_actors(self) -> None:
         for space in self.tried():
             actor, inner = self.actor(space)
             self.acts(actor, 3)
-            found, expected = self.acts(actor, deterministic=True), self.acts(inner, deterministic=True)
+            found, expected = (
+                self.acts(actor, deterministic=True),
+                self.acts(inner, deterministic=True),
+            )
             for one, two in zip(found, expected, strict=True):
                 assert np.array_equal(one.env_action, two.env_action), f"in {space}"
 
@@ -97,7 +106,9 @@ class NoiseContract(Contract):
             actor, inner = self.actor(space)
             before = inner.parameters.flat.clone()
             self.acts(actor)
-            assert inner.parameters.flat.equal(before), "it leaves noise in the policy's own parameters"
+            assert inner.parameters.flat.equal(before), (
+                "it leaves noise in the policy's own parameters"
+            )
             inner.parameters.check()
 
     def test_it_draws_from_the_stream_it_is_given_and_from_nothing_else(self) -> None:
@@ -120,8 +131,12 @@ class NoiseContract(Contract):
             inner.carries = True
             carry = actor.start(self.n_envs)
             for t in range(4):
-                carry = actor.act(observed(self.n_envs, t), carry, np.zeros(self.n_envs, bool)).carry
-            assert inner.counted == [0, 1, 2, 3], f"the inner actor was handed the carries {inner.counted}"
+                carry = actor.act(
+                    observed(self.n_envs, t), carry, np.zeros(self.n_envs, bool)
+                ).carry
+            assert inner.counted == [0, 1, 2, 3], (
+                f"the inner actor was handed the carries {inner.counted}"
+            )
 
     def test_it_logs_numbers(self) -> None:
         for space in self.tried():
@@ -145,7 +160,11 @@ class Inner:
 
     def __init__(self, space: gym.Space[Any]) -> None:
         self.space = space
-        size = int(space.n) if isinstance(space, gym.spaces.Discrete) else int(np.prod(space.shape or ()))
+        size = (
+            int(space.n)
+            if isinstance(space, gym.spaces.Discrete)
+            else int(np.prod(space.shape or ()))
+        )
         with Streams(0).globally("init"):
             self.policy = Policy(_OBSERVATION, nn.Identity(), {"pi": Linear(3, size)})
         self.parameters = FlatParameters(self.policy)
@@ -157,7 +176,9 @@ class Inner:
     def metrics(self) -> dict[str, float]:
         return {}
 
-    def act(self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False) -> Act:
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+    ) -> Act:
         if self.carries:
             carry = np.zeros(len(episode_start)) if carry is None else carry
             self.counted.append(int(carry[0]))

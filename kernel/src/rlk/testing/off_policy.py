@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -24,7 +24,7 @@ _GAMMA = 0.9
 class OffPolicyChecks(Contract):
     """Checks for storages that can be sampled; others skip them."""
 
-    capacity = 40
+    capacity: ClassVar[int] = 40
 
     def opened(self, trajectory: Trajectory, **keywords: Any) -> Any:
         raise NotImplementedError
@@ -97,7 +97,9 @@ class OffPolicyChecks(Contract):
         assert batch.observation.dtype == torch.float32
         for name in ("reward", "discount", "weight"):
             value = getattr(batch, name)
-            assert value.shape == (6,) and value.dtype == torch.float32, f"{name} is {value.dtype}{value.shape}"
+            assert value.shape == (6,) and value.dtype == torch.float32, (
+                f"{name} is {value.dtype}{value.shape}"
+            )
         assert batch.action.shape == (6,) and batch.action.dtype == torch.int64
         assert np.shape(batch.index) == (6,) and np.asarray(batch.index).dtype == np.int64
         assert batch.weight.tolist() == [1.0] * 6
@@ -127,7 +129,9 @@ class OffPolicyChecks(Contract):
         with global_generators_untouched():
             batch = storage.sample(64)
         assert batch.reward.equal(twin.sample(64).reward), "the same stream gives other samples"
-        assert not batch.reward.equal(other.sample(64).reward), "another stream gives the same samples"
+        assert not batch.reward.equal(other.sample(64).reward), (
+            "another stream gives the same samples"
+        )
 
     def test_replay_goes_on_after_loading_as_it_would_have_without(self) -> None:
         self._is_replay()
@@ -139,7 +143,9 @@ class OffPolicyChecks(Contract):
                 storage.add(step)
                 twin.add(step)
                 one, two = storage.sample(64), twin.sample(64)
-                assert one.reward.equal(two.reward) and one.next_observation.equal(two.next_observation)
+                assert one.reward.equal(two.reward) and one.next_observation.equal(
+                    two.next_observation
+                )
                 check_batch(two, trajectory)
 
     def test_replay_takes_feedback_without_complaint(self) -> None:
@@ -169,19 +175,24 @@ class OffPolicyChecks(Contract):
 
 def check_batch(batch: Batch, trajectory: Trajectory, gamma: float = _GAMMA) -> None:
     """Raises AssertionError for a transition that is not the one its reward belongs to."""
-    observation = map_observation(lambda part: part.numpy(), batch.observation)
-    following = map_observation(lambda part: part.numpy(), batch.next_observation)
+    observation = map_observation(np.asarray, batch.observation)
+    following = map_observation(np.asarray, batch.next_observation)
     for row, number in enumerate(numbers(batch.reward.numpy())):
         seen = trajectory.seen[number]
         assert equal(at(observation, row), seen.observation), f"observation of transition {number}"
         assert equal(batch.action[row].numpy(), seen.action), f"action of transition {number}"
-        ended = "on which its episode ended" if seen.terminated or seen.truncated else "in the middle"
+        ended = (
+            "on which its episode ended" if seen.terminated or seen.truncated else "in the middle"
+        )
         assert equal(at(following, row), seen.next_observation), (
             f"next_observation of transition {number}, {ended}"
         )
         discount = 0.0 if seen.terminated else gamma
         assert abs(float(batch.discount[row]) - discount) < 1e-6, (
-            f"discount of transition {number} is {float(batch.discount[row])}, must be {discount}: 0 where an "
+            f"discount of transition {number} is {float(batch.discount[row])}, must be {discount}: "
+            f"0 where an "
             "episode terminated, gamma where it was truncated"
         )
-        assert float(batch.extras["log_prob"][row]) == seen.log_prob, f"extras of transition {number}"
+        assert float(batch.extras["log_prob"][row]) == seen.log_prob, (
+            f"extras of transition {number}"
+        )

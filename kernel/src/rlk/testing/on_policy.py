@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class OnPolicyChecks(Contract):
     """Checks for storages that have `latest()`; others skip them."""
 
-    n_steps = 5
+    n_steps: ClassVar[int] = 5
 
     def opened(self, trajectory: Trajectory, **keywords: Any) -> Any:
         raise NotImplementedError
@@ -39,7 +39,9 @@ class OnPolicyChecks(Contract):
                 try:
                     storage = self.opened(trajectory)
                 except RlkError:
-                    assert name != "float32", "it must take observations that are a vector of float32"
+                    assert name != "float32", (
+                        "it must take observations that are a vector of float32"
+                    )
                     continue
                 for step in trajectory.steps(self.n_steps):
                     storage.add(step)
@@ -87,22 +89,33 @@ def check_rollout(rollout: Rollout, trajectory: Trajectory, n_steps: int) -> Non
     assert rollout.reward.shape == (n_steps, n_envs)
     first = len(trajectory.seen) - n_steps * n_envs
     expected = np.arange(first, first + n_steps * n_envs).reshape(n_steps, n_envs)
-    assert np.array_equal(numbers(rollout.reward), expected), "rewards are not those of the last steps, in order"
-    ends = {(int(t), int(n)): i for i, (t, n) in enumerate(zip(rollout.final_time, rollout.final_env, strict=True))}
+    assert np.array_equal(numbers(rollout.reward), expected), (
+        "rewards are not those of the last steps, in order"
+    )
+    ends = {
+        (int(t), int(n)): i
+        for i, (t, n) in enumerate(zip(rollout.final_time, rollout.final_env, strict=True))
+    }
     for t in range(n_steps):
         for n in range(n_envs):
             seen, where = trajectory.seen[expected[t, n]], f"of step {t}, environment {n}"
-            assert equal(at(at_time(rollout.observation, t), n), seen.observation), f"observation {where}"
+            assert equal(at(at_time(rollout.observation, t), n), seen.observation), (
+                f"observation {where}"
+            )
             assert equal(rollout.action[t, n], seen.action), f"action {where}"
             assert bool(rollout.terminated[t, n]) == seen.terminated, f"terminated {where}"
             assert bool(rollout.truncated[t, n]) == seen.truncated, f"truncated {where}"
             assert float(rollout.extras["log_prob"][t, n]) == seen.log_prob, f"extras {where}"
-            assert ((t, n) in ends) == (seen.terminated or seen.truncated), f"the end of an episode {where}"
+            assert ((t, n) in ends) == (seen.terminated or seen.truncated), (
+                f"the end of an episode {where}"
+            )
             if (t, n) in ends:
                 final = at(rollout.final_observation, ends[t, n])
                 assert equal(final, seen.next_observation), f"final observation {where}"
             if t == n_steps - 1 and (t, n) not in ends:
-                assert equal(at(rollout.next_observation, n), seen.next_observation), f"next observation {where}"
+                assert equal(at(rollout.next_observation, n), seen.next_observation), (
+                    f"next observation {where}"
+                )
 
 
 def at_time(observation: Any, t: int) -> Any:

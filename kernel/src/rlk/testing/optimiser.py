@@ -40,7 +40,9 @@ class OptimiserContract(Contract):
         first = float(problem.step().value.detach())
         for _ in range(self.n_steps):
             last = float(problem.step().value.detach())
-        assert last < 0.5 * first, f"the loss went from {first:.4f} to {last:.4f} in {self.n_steps} steps"
+        assert last < 0.5 * first, (
+            f"the loss went from {first:.4f} to {last:.4f} in {self.n_steps} steps"
+        )
 
     def test_a_step_returns_the_loss_at_the_parameters_before_it(self) -> None:
         problem = self.problem()
@@ -98,7 +100,9 @@ class OptimiserContract(Contract):
             problem.step()
         problem.flat.check()
         assert problem.flat.flat.data_ptr() == memory
-        assert all(p.grad is None for p in problem.net.parameters()), ".grad was filled; nobody empties it"
+        assert all(p.grad is None for p in problem.net.parameters()), (
+            ".grad was filled; nobody empties it"
+        )
 
     def test_a_learning_rate_that_changes_is_used_at_once(self) -> None:
         problem = self.problem()
@@ -161,7 +165,10 @@ class Problem:
     """
 
     def __init__(
-        self, suite: OptimiserContract, learning_rate: float, prefixes: tuple[str, ...] | None = None
+        self,
+        suite: OptimiserContract,
+        learning_rate: float,
+        prefixes: tuple[str, ...] | None = None,
     ) -> None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
@@ -175,7 +182,7 @@ class Problem:
         self.factor, self.accept = 1.0, None
 
     def quadratic(self) -> Loss:
-        """The mean square of both heads: lowest, and 0, where they give 0. Distribution and Fisher come with it."""
+        """The mean square of both heads, 0 at best, with a distribution and a Fisher term."""
         pi, vf = self.net(self.x)
         value = self.factor * (pi.square().mean() + vf.square().mean())
         fisher = -0.5 * (pi - pi.detach() - 0.1).square().sum(1).mean()

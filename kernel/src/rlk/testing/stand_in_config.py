@@ -1,4 +1,4 @@
-"""Settings of the stand-in algorithm, in a module that imports no torch as every config's must be."""
+"""Settings of the stand-in algorithm; as every config's, the module imports no torch."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ import attrs
 class StandInConfig:
     """Settings of the stand-in algorithm."""
 
-    learning_rate: float | str = attrs.field(default=0.05, metadata={"help": "step size; may be scheduled"})
+    learning_rate: float | str = attrs.field(
+        default=0.05, metadata={"help": "step size; may be scheduled"}
+    )
     gamma: float = attrs.field(
         default=0.5,
         validator=[attrs.validators.ge(0.0), attrs.validators.le(1.0)],
         metadata={"help": "discount per step, 0 to 1"},
     )
     n_steps: int = attrs.field(
-        default=4, validator=attrs.validators.ge(1), metadata={"help": "vector steps per collection"}
+        default=4,
+        validator=attrs.validators.ge(1),
+        metadata={"help": "vector steps per collection"},
     )
     batch_size: int = attrs.field(
         default=8, validator=attrs.validators.ge(1), metadata={"help": "transitions per update"}

@@ -1,7 +1,7 @@
-"""The smallest component of every kind that a run needs, so that one other can be tested without further packages.
+"""The smallest component of every kind that a run needs, to test one other without packages.
 
-They learn something (the reward of an observation, by least squares) and have all the seams, but are no
-example to follow where speed matters.
+They learn something (the reward of an observation, by least squares) and have all the seams, but
+are no example to follow where speed matters.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rlk.errors import BadFile, RlkError
 from rlk.kernel import Kernel
 from rlk.optimise import Group, Objective
 from rlk.policy import Head, Linear
-from rlk.protocols import Heads, Optimise, State
+from rlk.protocols import Heads, NumpyForward, Optimise, State
 from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
 from rlk.testing.stand_in_config import StandInConfig
 
@@ -89,7 +89,9 @@ class RandomActor:
     def metrics(self) -> dict[str, float]:
         return {}
 
-    def act(self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False) -> Act:
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+    ) -> Act:
         n, shape = len(episode_start), self.space.shape or ()
         uniform = np.full((n, *shape), 0.5) if deterministic else self.rng.random((n, *shape))
         action = env_action = self._from_uniform(uniform)
@@ -101,7 +103,8 @@ class RandomActor:
         space = self.space
         if isinstance(space, gym.spaces.Box):
             low, high = np.maximum(space.low, -10.0), np.minimum(space.high, 10.0)
-            return (low + uniform * (high - low)).astype(np.float32)
+            between: Array = (low + uniform * (high - low)).astype(np.float32)
+            return between
         sizes = {"Discrete": "n", "MultiDiscrete": "nvec"}.get(type(space).__name__, "")
         return (uniform * getattr(space, sizes, 2)).astype(np.int64)
 
@@ -124,6 +127,9 @@ class _Flatten(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return x.flatten(1)
 
+    def numpy_forward(self) -> NumpyForward:
+        return lambda x: x.reshape(len(x), -1)
+
 
 class _Repeat(nn.Module):
     def __init__(self, features: int, copies: int) -> None:
@@ -136,21 +142,27 @@ class _Repeat(nn.Module):
 
 
 class StandInStorage:
-    """The last 64 vector steps in lists; samples uniformly."""
+    """The last 20 vector steps in lists; samples uniformly."""
+
+    size = 20
 
     def open(self, schema: Schema) -> None:
         self.schema = schema
         self._steps: list[dict[str, Any]] = []
 
     def add(self, step: Step) -> None:
+        following = spaces.map_observation(np.copy, step.next_observation)
+        for env, final in step.final_observation.items():
+            _put(following, env, final)
         kept = {
             "observation": spaces.map_observation(np.copy, step.observation),
-            "next_observation": spaces.map_observation(np.copy, step.next_observation),
+            "next_observation": following,
             "action": np.copy(step.action),
             "reward": np.asarray(step.reward, np.float32).copy(),
             "discount": np.where(step.terminated, 0.0, self.schema.gamma).astype(np.float32),
+            **{f"extras.{name}": np.copy(step.extras[name]) for name in self.schema.extras},
         }
-        self._steps = [*self._steps[-63:], kept]
+        self._steps = [*self._steps[-self.size + 1 :], kept]
 
     def __len__(self) -> int:
         return len(self._steps) * self.schema.n_envs
@@ -169,7 +181,8 @@ class StandInStorage:
             return spaces.as_tensor(np.stack(values), self.schema.device)
 
         fields = {name: gather(name) for name in self._steps[0]}
-        return Batch(weight=torch.ones(batch_size), index=index, **fields)
+        extras = {name: fields.pop(f"extras.{name}") for name in self.schema.extras}
+        return Batch(weight=torch.ones(batch_size), index=index, extras=extras, **fields)
 
     def feedback(self, batch: Batch, update: Update) -> None:
         """Nothing is learnt from updates."""
@@ -178,7 +191,24 @@ class StandInStorage:
         return {"steps": list(self._steps)}
 
     def load_state_dict(self, state: State) -> None:
+        for kept in state["steps"][:1]:
+            if not self._fits(kept["observation"]):
+                raise RlkError("storage 'stand-in': what was saved has other observations.")
         self._steps = list(state["steps"])
+
+    def _fits(self, observation: Any) -> bool:
+        space = self.schema.observation_space
+        if isinstance(space, gym.spaces.Dict):
+            return isinstance(observation, Mapping) and set(observation) == set(space.spaces)
+        return np.shape(observation)[1:] == space.shape
+
+
+def _put(batch: Any, env: int, observation: Any) -> None:
+    if isinstance(batch, dict):
+        for key, part in batch.items():
+            part[env] = observation[key]
+    else:
+        batch[env] = observation
 
 
 def _at(observation: Any, env: int) -> Any:
@@ -210,7 +240,12 @@ class StandInOptimiser:
 def with_metrics(loss: Loss, **metrics: Tensor) -> Loss:
     """The loss with further metrics."""
     return Loss(
-        loss.value, loss.distribution, loss.fisher, loss.accept, {**loss.metrics, **metrics}, loss.outputs
+        loss.value,
+        loss.distribution,
+        loss.fisher,
+        loss.accept,
+        {**loss.metrics, **metrics},
+        loss.outputs,
     )
 
 
@@ -266,7 +301,7 @@ def _unpack(value: Any) -> Any:
 
 
 class StandInVecEnv(SyncVectorEnv):
-    """Gymnasium's own loop over environments, restarting episodes in the same step; with a state."""
+    """Gymnasium's own loop over environments, with same-step restarts and a state."""
 
     def __init__(self, env_fns: Sequence[Any]) -> None:
         super().__init__(list(env_fns), autoreset_mode=AutoresetMode.SAME_STEP)
@@ -295,16 +330,24 @@ COMPONENTS = {
             "serializer": "stand-in-serializer",
         },
     ),
-    "policies": Component(name="stand-in-policy", factory=StandInPolicy, summary="no hidden layers"),
-    "vec_envs": Component(name="stand-in-vec-env", factory=StandInVecEnv, summary="Gymnasium's loop"),
-    "storages": Component(name="stand-in-storage", factory=StandInStorage, summary="lists"),
-    "optimisers": Component(name="stand-in-optimiser", factory=StandInOptimiser, summary="gradient descent"),
+    "policies": Component(
+        name="stand-in-policy", factory=StandInPolicy, summary="no hidden layers"
+    ),
+    "vec_envs": Component(
+        name="stand-in-vec-env", factory=StandInVecEnv, summary="Gymnasium's loop"
+    ),
+    "storages": Component(
+        name="stand-in-storage", factory=StandInStorage, summary="lists", collects="both"
+    ),
+    "optimisers": Component(
+        name="stand-in-optimiser", factory=StandInOptimiser, summary="gradient descent"
+    ),
     "serializers": Component(name="stand-in-serializer", factory=StandInSerializer, summary="JSON"),
 }
 
 
 def stand_in_kernel(discover: bool = False) -> Kernel:
-    """A kernel in which `rlk.make("stand-in", kernel=…)` works; with `discover`, among all that is installed."""
+    """A kernel in which `rlk.make("stand-in", kernel=…)` works; `discover` adds the rest."""
     kernel = Kernel(discover=discover)
     for kind, component in COMPONENTS.items():
         kernel.registries[kind].register(component.name, component)

@@ -1,6 +1,7 @@
-"""Made-up experience whose every transition is told apart by its reward, and the list that a storage is held to.
+"""Made-up experience whose transitions are told apart by reward, and the list of them all.
 
-N environments; transition `reward - 1` is step `(reward - 1) // N` of environment `(reward - 1) % N`.
+N environments; transition `reward - 1` is step `(reward - 1) // N` of environment `(reward - 1) %
+N`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ class Transition:
 class Trajectory:
     """Random steps of N environments, as a vector environment gives them.
 
-    As there, two sets of arrays are used in turn: what a step holds is overwritten by the step after the next.
+    As there, two sets of arrays are used in turn: what a step holds is overwritten by the step
+        after the next.
 
     Attributes:
         seen: every transition so far, by its number.
@@ -62,10 +64,14 @@ class Trajectory:
         seed: int = 0,
         ends: float = 0.2,
     ) -> None:
-        self.observation_space, self.action_space, self.n_envs = observation_space, action_space, n_envs
+        self.observation_space, self.action_space, self.n_envs = (
+            observation_space,
+            action_space,
+            n_envs,
+        )
         self._rng, self._ends = np.random.default_rng(seed), ends
         self.seen: list[Transition] = []
-        self._slots = [create_empty_array(observation_space, n_envs) for _ in range(2)]
+        self._slots: list[Any] = [create_empty_array(observation_space, n_envs) for _ in range(2)]
         self._turn = 0
         observation_space.seed(seed)
         action_space.seed(seed)
@@ -77,7 +83,10 @@ class Trajectory:
             yield self._step()
 
     def _observe(self) -> Any:
-        if isinstance(self.observation_space, gym.spaces.Box) and self.observation_space.dtype == np.float64:
+        if (
+            isinstance(self.observation_space, gym.spaces.Box)
+            and self.observation_space.dtype == np.float64
+        ):
             return self.observation_space.sample().astype(np.float32).astype(np.float64)
         return self.observation_space.sample()
 
@@ -106,7 +115,7 @@ class Trajectory:
                 )
             )
         self._now = self._write(following)
-        empty = create_empty_array(self.action_space, n)
+        empty: Any = create_empty_array(self.action_space, n)
         return Step(
             before,
             np.asarray(concatenate(self.action_space, actions, empty)),
@@ -120,7 +129,12 @@ class Trajectory:
 
 
 def schema(
-    trajectory: Trajectory, *, n_steps: int = 5, gamma: float = 0.9, seed: int = 0, device: Any = "cpu"
+    trajectory: Trajectory,
+    *,
+    n_steps: int = 5,
+    gamma: float = 0.9,
+    seed: int = 0,
+    device: Any = "cpu",
 ) -> Schema:
     """What a storage for this trajectory is opened with."""
     return Schema(

@@ -1,4 +1,4 @@
-"""The contract of a vector-environment backend: Gymnasium's interface, against a plain loop over environments."""
+"""The contract of a vector-environment backend, against a plain loop over environments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KINDS: tuple[dict[str, Any], ...] = (
 
 
 class VecEnvContract(Contract):
-    """What every backend must do. Its factory takes a list of functions that make one environment each.
+    """What every backend must do. Its factory takes a list of functions that make environments.
 
     Attributes:
         n_envs: how many environments the checks step. n_steps: how often.
@@ -38,7 +38,7 @@ class VecEnvContract(Contract):
     n_steps: ClassVar[int] = 40
 
     @contextlib.contextmanager
-    def env(self, n_envs: int | None = None, **keywords: Any) -> Iterator[VectorEnv[Any, Any, Any]]:
+    def env(self, n_envs: int | None = None, **keywords: Any) -> Iterator[Any]:
         """The backend with walks of these keywords, closed afterwards."""
         config = self.config()
         made = {} if config is None else {"config": config}
@@ -51,14 +51,15 @@ class VecEnvContract(Contract):
     def seeds(self) -> list[int]:
         return [100 + 7 * i for i in range(self.n_envs)]
 
-    # ---- the interface ----------------------------------------------------------------------------------
+    # ---- the interface ---------------------------------------------------------------------------
 
     def test_it_is_a_vector_env_that_restarts_episodes_in_the_same_step(self) -> None:
         with self.env() as env:
             assert isinstance(env, VectorEnv)
             assert env.num_envs == self.n_envs
             assert autoreset_mode(env) == AutoresetMode.SAME_STEP, (
-                "metadata['autoreset_mode'] must be SAME_STEP, or finished episodes cost a step that is none"
+                "metadata['autoreset_mode'] must be SAME_STEP, or finished episodes cost a step "
+                "that is none"
             )
 
     def test_it_has_the_spaces_of_one_environment_and_of_all(self) -> None:
@@ -89,7 +90,9 @@ class VecEnvContract(Contract):
 
     def _check_finals(self, infos: dict[str, Any], finals: dict[int, Any], t: int) -> None:
         if not finals:
-            assert "final_obs" not in infos or not infos["_final_obs"].any(), f"a final observation at step {t}"
+            assert "final_obs" not in infos or not infos["_final_obs"].any(), (
+                f"a final observation at step {t}"
+            )
             return
         assert "final_obs" in infos, f"step {t} ended an episode and infos has no final_obs"
         assert {int(i) for i in np.flatnonzero(infos["_final_obs"])} == set(finals)
@@ -115,7 +118,9 @@ class VecEnvContract(Contract):
                     copied = map_observation(np.copy, before)
                     after, *_ = env.step(twin.actions(t))
                     check(before, copied, f"the observation before step {t}, looked at after it,")
-                    assert not shares(before, after), f"step {t} gave out the arrays that it was called with"
+                    assert not shares(before, after), (
+                        f"step {t} gave out the arrays that it was called with"
+                    )
                     before = after
 
     def test_rewards_and_flags_are_arrays_with_one_number_for_each(self) -> None:
@@ -152,7 +157,7 @@ class VecEnvContract(Contract):
             env.step(actions)
             assert (actions == 0.25).all()
 
-    # ---- seeds ------------------------------------------------------------------------------------------
+    # ---- seeds -----------------------------------------------------------------------------------
 
     def test_the_same_seeds_start_the_same_episodes(self) -> None:
         with self.env() as env:
@@ -165,7 +170,11 @@ class VecEnvContract(Contract):
             observation, _ = env.reset(seed=3)
             rows = {tuple(row.tolist()) for row in observation}
             assert len(rows) == self.n_envs, "with one seed, environments start alike"
-            check(observation, env.reset(seed=[3 + i for i in range(self.n_envs)])[0], "seed + i for environment i")
+            check(
+                observation,
+                env.reset(seed=[3 + i for i in range(self.n_envs)])[0],
+                "seed + i for environment i",
+            )
 
     def test_a_reset_without_a_seed_draws_on(self) -> None:
         with self.env() as env:
@@ -180,7 +189,7 @@ class VecEnvContract(Contract):
             for _ in range(10):
                 env.step(np.zeros(self.n_envs, np.int64))
 
-    # ---- reaching into environments ---------------------------------------------------------------------
+    # ---- reaching into environments --------------------------------------------------------------
 
     def test_call_reaches_a_method_of_every_environment(self) -> None:
         with self.env(length=9) as env:
@@ -213,7 +222,7 @@ class VecEnvContract(Contract):
                 check(one[0], two[0], "an observation after restoring")
                 assert np.array_equal(one[1], two[1])
 
-    # ---- ends -------------------------------------------------------------------------------------------
+    # ---- ends ------------------------------------------------------------------------------------
 
     def test_an_environment_that_fails_is_reported_with_its_own_words(self) -> None:
         with self.env(fails_at=3) as env:
@@ -257,7 +266,9 @@ class Loop:
             return (np.arange(n) + t) % 3
         return np.sin(np.arange(2 * n, dtype=np.float32) + t).reshape(n, 2).astype(np.float32)
 
-    def step(self, actions: Any) -> tuple[list[Any], list[float], list[bool], list[bool], dict[int, Any]]:
+    def step(
+        self, actions: Any
+    ) -> tuple[list[Any], list[float], list[bool], list[bool], dict[int, Any]]:
         observations, rewards, terminated, truncated = [], [], [], []
         finals: dict[int, Any] = {}
         for i, env in enumerate(self.envs):

@@ -210,10 +210,10 @@ def test_a_window_stops_with_its_episode_and_with_the_newest_step() -> None:
     assert window.truncated[2, 0] and not window.truncated[:2, 0].any()
 
 
-def test_a_reset_that_shows_the_same_observation_is_known_from_restart_only() -> None:
+def test_a_reset_that_shows_the_same_observation_is_known_only_when_it_is_said() -> None:
     storage = filled(3)
-    storage.restart()
-    storage.restart()
+    storage.interrupt()
+    storage.interrupt()
     storage.add(step(3))
     assert storage.window(np.array([1]), 4).length.tolist() == [2]
     assert storage.steps_from_start(np.array([3])).tolist() == [0]

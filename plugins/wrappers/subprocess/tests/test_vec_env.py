@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import subprocess
 import sys
 import threading
@@ -23,6 +25,7 @@ from rlk_subprocess.config import SubprocessConfig
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 METHODS = ["forkserver", "spawn", "fork"]
+NOTE = "RLK_TEST_NOTE"
 ZEROS = np.zeros(2, np.int64)
 
 
@@ -69,6 +72,28 @@ class Counter(gym.Env):
 
     def argv(self):
         return sys.argv, sys.path
+
+    def surroundings(self):
+        inheritable = []
+        for descriptor in map(int, os.listdir("/proc/self/fd")):
+            with contextlib.suppress(OSError):
+                inheritable += [descriptor] * (descriptor > 2 and os.get_inheritable(descriptor))
+        return inheritable, sorted(os.environ)
+
+    def sockets(self):
+        found = []
+        for descriptor in map(int, os.listdir("/proc/self/fd")):
+            with contextlib.suppress(OSError):
+                found.append(os.fstat(descriptor).st_ino)
+        return found
+
+    def draw(self):
+        return np.random.random()
+
+    def close(self):
+        if NOTE in os.environ:
+            with open(os.environ[NOTE], "a") as note:
+                note.write("closed\n")
 
 
 @attrs.define
@@ -243,6 +268,7 @@ def test_methods_and_attributes_are_reached_in_the_order_of_the_indices(zoo, mak
     assert vector.call("add", 2, times=3) == (6, 6, 6)
     vector.set_attr("time", [1, 2, 3])
     assert vector.call_at([2, 0, 2], "add", 1) == (4, 2, 4)
+    assert vector.call_at([2, 0, 2], "count") == (1, 1, 2)
     assert vector.call("time") == (1, 2, 3)
     vector.set_attr("time", 7, indices=[-1])
     assert vector.get_attr("time") == (1, 2, 7)
@@ -344,6 +370,29 @@ def test_workers_import_no_torch_and_no_plugins_and_know_the_learners_path(make,
     assert argv == ["-c"] and path == sys.path
 
 
+@pytest.mark.parametrize("method", ["forkserver", "spawn"])
+def test_what_an_environment_starts_inherits_no_descriptor_and_no_rank(make, monkeypatch, method):
+    monkeypatch.setenv("PMI_RANK", "1")
+    monkeypatch.setenv("MINE", "1")
+    for inheritable, environment in make([Counter] * 2, start_method=method).call("surroundings"):
+        assert inheritable == []
+        assert "MINE" in environment and "PMI_RANK" not in environment
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_worker_holds_no_end_of_a_channel_but_its_own(make, method):
+    first = make([Counter] * 3, n_workers=3, start_method=method)
+    ends = {os.fstat(member.channel.descriptor).st_ino for member in first._crew.members}
+    assert len(ends) == 3
+    for inodes in first.call("sockets"):
+        assert not ends & set(inodes)
+
+
+def test_workers_of_the_fork_server_do_not_share_the_global_generator(make):
+    first, second = make([Counter, Counter]).call("draw")
+    assert first != second
+
+
 def test_importing_the_worker_or_the_component_imports_nothing_heavy():
     for module, heavy in {
         "worker": ["torch", "rlk_dummy", "multiprocessing.resource_tracker"],
@@ -397,7 +446,29 @@ def test_environments_that_do_not_fit_are_refused_and_nothing_is_left(zoo):
     for env_fns, error, message in cases:
         with pytest.raises(error, match=message):
             SubprocVecEnv(env_fns, n_workers=2)
-        assert zoo.gone(zoo.descendants(__import__("os").getpid()))
+        assert zoo.gone(zoo.descendants(os.getpid()))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_when_one_environment_cannot_be_made_the_others_are_closed(tmp_path, monkeypatch, method):
+    monkeypatch.setenv(NOTE, str(tmp_path / "note"))
+
+    def fail():
+        raise RuntimeError("no licence")
+
+    with pytest.raises(EnvironmentFailed, match="environment 3 failed when it was made"):
+        SubprocVecEnv([Counter, Counter, Counter, fail], n_workers=2, start_method=method)
+    assert (tmp_path / "note").read_text() == "closed\n" * 3
+
+
+@pytest.mark.parametrize("method", ["forkserver", "spawn"])
+def test_an_interpreter_that_does_not_start_is_said(monkeypatch, method):
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(EnvironmentFailed, match=r"exit code 1"):
+        SubprocVecEnv([Counter], start_method=method)
+    monkeypatch.setattr(sys, "executable", "")
+    with pytest.raises(PlanError, match="start_method=fork"):
+        SubprocVecEnv([Counter], start_method=method)
 
 
 def test_a_function_that_cannot_be_sent_is_refused_unless_forked(make):

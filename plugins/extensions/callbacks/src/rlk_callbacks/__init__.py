@@ -1,1 +1,1 @@
-"""Callbacks: `checkpoint` saves, `evaluation` evaluates on the way, `progress-bar` shows the way."""
+"""Callbacks: `checkpoint` saves, `evaluation` evaluates on the way, `progress-bar` shows it."""

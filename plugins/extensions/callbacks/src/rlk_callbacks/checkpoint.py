@@ -17,6 +17,7 @@ from rlk import checkpoint
 from rlk.errors import NotFinite, RlkError
 from rlk.hookspecs import hookimpl
 from rlk_callbacks.config import CheckpointConfig
+from rlk_callbacks.notice import notice
 
 if TYPE_CHECKING:
     from rlk.protocols import State
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 #: A replay that is larger is announced before it is written, once.
 LARGE_BYTES = 1_000_000_000
+NAME = "checkpoint"
 #: What `rlk.train` calls an end by an exception.
 ERROR = "an error"
 
@@ -53,7 +55,7 @@ class Checkpoints:
     def rlk_rollout_start(self) -> None:
         self._at_border = False
 
-    @hookimpl(trylast=True)
+    @hookimpl
     def rlk_update_end(self, run: Run) -> None:
         self._at_border = True
         if run.timesteps < self._due:
@@ -63,9 +65,12 @@ class Checkpoints:
             try:
                 self._write_checkpoint(run)
             except (OSError, RlkError) as error:
-                _warn(f"none at timestep {run.timesteps:,}: {error}\nOlder ones are as they were.")
+                notice(
+                    NAME,
+                    f"none at timestep {run.timesteps:,}: {error}\nOlder ones are as they were.",
+                )
 
-    @hookimpl(trylast=True)
+    @hookimpl
     def rlk_training_end(self, run: Run, reason: str | None) -> None:
         failure = sys.exc_info()[1] if reason == ERROR else None
         nothing_new = failure is not None and run.timesteps == self._began
@@ -85,7 +90,7 @@ class Checkpoints:
         if problems and failure is None:
             raise RlkError("\n".join([*problems, "What was written before is as it was."]))
         for problem in problems:
-            _warn(problem)
+            notice(NAME, problem)
 
     def _next(self, timesteps: int) -> float:
         every = self._config.every
@@ -113,9 +118,10 @@ class Checkpoints:
         size = size_of(run.storage.state_dict())
         if size > LARGE_BYTES:
             self._announced = True
-            _warn(
+            notice(
+                NAME,
                 f"checkpoints hold the replay and take about {size / 1e9:.1f} GB each; "
-                "--set checkpoint.replay=false leaves it out, and a resumed run fills it anew."
+                "--set checkpoint.replay=false leaves it out, and a resumed run fills it anew.",
             )
 
 
@@ -160,8 +166,3 @@ def _write_model(run: Run) -> None:
 
 def _writes(run: Run) -> bool:
     return run.out is not None and run.communicator.rank == 0
-
-
-def _warn(text: str) -> None:
-    # A progress bar takes what is printed to stderr and keeps itself below it.
-    print(f"checkpoint: {text}", file=sys.stderr, flush=True)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 
 _AT_LEAST_1 = attrs.validators.ge(1)
-_1_OR_NONE = attrs.validators.optional(_AT_LEAST_1)
+
+
+def _at_least_1_or_none(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    if value is not None and value < 1:
+        raise ValueError(f"{attribute.name} must be at least 1, or none, got {value!r}")
 
 
 @attrs.frozen(kw_only=True)
@@ -14,14 +20,14 @@ class CheckpointConfig:
 
     every: int | None = attrs.field(
         default=None,
-        validator=_1_OR_NONE,
+        validator=_at_least_1_or_none,
         metadata={
             "help": "timesteps between two checkpoints, at least 1; none saves at the end only"
         },
     )
     keep: int | None = attrs.field(
         default=3,
-        validator=_1_OR_NONE,
+        validator=_at_least_1_or_none,
         metadata={"help": "how many checkpoints stay, the newest, at least 1; none keeps all"},
     )
     replay: bool = attrs.field(

@@ -17,6 +17,7 @@ from rlk import checkpoint
 from rlk.hookspecs import hookimpl
 from rlk.seeding import Streams
 from rlk_callbacks.config import EvaluationConfig
+from rlk_callbacks.notice import notice
 from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_run, no_second_environment
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from rlk.protocols import State
     from rlk.run import Run
 
+NAME = "evaluation"
 HISTORY = "evaluations.npz"
 
 
@@ -39,6 +41,7 @@ class EvaluationCallback:
         self._config = config or EvaluationConfig()
         self._env: Any = None
         self._due = 0
+        self._missed: int | None = None
         self._best: float | None = None
         self._history: list[Evaluation] = []
         self._reason: str | None = None
@@ -51,23 +54,31 @@ class EvaluationCallback:
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
         self._reason = None
-        self._due = (run.timesteps // self._config.every + 1) * self._config.every
+        self._due = self._next(run)
         self._history = [past for past in self._history if past.timesteps <= run.timesteps]
+        if self._missed is not None and self._missed <= run.timesteps:
+            # The checkpoint was taken at this very border, before the evaluation that was due.
+            self._evaluate(run)
+        self._missed = None
 
     @hookimpl
     def rlk_update_end(self, run: Run) -> None:
         ends = self._config.at_end and run.timesteps >= run.clock.total_timesteps
         if run.timesteps < self._due and not ends:
             return
-        self._due = (run.timesteps // self._config.every + 1) * self._config.every
-        if run.communicator.rank == 0:
-            self._take_in(run, self._evaluate(run))
+        self._due = self._next(run)
+        self._evaluate(run)
 
     @hookimpl
     def rlk_should_stop(self) -> str | None:
         return self._reason
 
-    def _evaluate(self, run: Run) -> Evaluation:
+    def _next(self, run: Run) -> int:
+        return (run.timesteps // self._config.every + 1) * self._config.every
+
+    def _evaluate(self, run: Run) -> None:
+        if run.communicator.rank != 0:
+            return
         config = self._config
         if self._env is None:
             from rlk.build import make_vec_env
@@ -76,9 +87,10 @@ class EvaluationCallback:
             run.on_close.append(self._env.close)
         streams = run.streams if config.seed is None else Streams(config.seed)
         seeds = streams.integers(f"{STREAM} at {run.timesteps}", config.n_envs)
-        return evaluate_run(
+        result = evaluate_run(
             run, self._env, config.episodes, seeds=seeds, deterministic=config.deterministic
         )
+        self._take_in(run, result)
 
     def _take_in(self, run: Run, result: Evaluation) -> None:
         mean = result.mean_return
@@ -88,17 +100,25 @@ class EvaluationCallback:
         run.metrics.set("eval/mean_ep_length", result.mean_length)
         if result.success_rate is not None:
             run.metrics.set("eval/success_rate", result.success_rate)
-        if run.out is not None:
-            write_history(run.out / HISTORY, self._history)
-        if self._best is None or mean >= self._best:
+        is_best = self._best is None or mean >= self._best
+        if is_best:
             self._best = mean
-            if run.out is not None:
-                checkpoint.save(run, run.out / "best_model")
+        if run.out is not None:
+            self._write(run, run.out, is_best)
         if self._config.stop_at is not None and mean >= self._config.stop_at:
             self._reason = (
                 f"a mean return of {mean:.2f} (evaluation.stop_at={self._config.stop_at:g})"
             )
         run.notify("rlk_evaluation_end", result=result)
+
+    def _write(self, run: Run, out: Path, is_best: bool) -> None:
+        try:
+            write_history(out / HISTORY, self._history)
+            if is_best:
+                checkpoint.save(run, out / "best_model")
+        except OSError as error:
+            where = f"at timestep {run.timesteps:,}"
+            notice(NAME, f"could not write what it found {where}: {error}. Training goes on.")
 
     # ---- state -----------------------------------------------------------------------------------
 
@@ -106,6 +126,7 @@ class EvaluationCallback:
     def rlk_save(self) -> State:
         return {
             "best": self._best,
+            "due": self._due,
             "history": [
                 {
                     "timesteps": past.timesteps,
@@ -118,7 +139,8 @@ class EvaluationCallback:
         }
 
     @hookimpl
-    def rlk_load(self, state: State) -> None:
+    def rlk_load(self, run: Run, state: State) -> None:
+        self._missed = int(state["due"])
         self._best = None if state["best"] is None else float(state["best"])
         self._history = [
             Evaluation(

@@ -67,7 +67,7 @@ class ProgressBar:
         if self._progress is not None and time.monotonic() - self._drawn >= SECONDS_BETWEEN:
             self._draw(run)
 
-    @hookimpl(trylast=True)
+    @hookimpl
     def rlk_training_end(self, run: Run) -> None:
         if self._progress is not None:
             self._draw(run)

@@ -48,7 +48,9 @@ def _shared(command: Command) -> Command:
 
 @click.command()
 @_shared
-@click.option("--episodes", type=click.IntRange(1), default=10, show_default=True)
+@click.option(
+    "--episodes", type=click.IntRange(1), default=10, show_default=True, help="Played to their end."
+)
 @click.option(
     "--n-envs", type=click.IntRange(1), default=1, show_default=True, help="Played together."
 )
@@ -78,7 +80,9 @@ def evaluate(
 
 @click.command()
 @_shared
-@click.option("--episodes", type=click.IntRange(1), default=5, show_default=True)
+@click.option(
+    "--episodes", type=click.IntRange(1), default=5, show_default=True, help="Played to their end."
+)
 @click.option("--no-render", is_flag=True, help="Print the returns only.")
 @click.option(
     "--record",
@@ -113,7 +117,7 @@ def enjoy(
         def show(return_: float, length: int) -> None:
             click.echo(f"episode {next(number):>3}   return {return_:>10.2f}   length {length:>6}")
 
-        play = {
+        play: dict[str, Any] = {
             "episodes": episodes,
             "seed": seed,
             "deterministic": not stochastic,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -186,8 +187,6 @@ def _ffmpeg() -> str | None:
     if found:
         return found
     try:
-        from imageio_ffmpeg import get_ffmpeg_exe
+        return str(importlib.import_module("imageio_ffmpeg").get_ffmpeg_exe())
     except ImportError:
         return None
-    exe: Callable[[], str] = get_ffmpeg_exe
-    return exe()

@@ -20,6 +20,7 @@ import click
     type=click.Choice(["timesteps", "episodes", "time"]),
     default="timesteps",
     show_default=True,
+    help="What runs along the horizontal axis.",
 )
 @click.option(
     "--smooth",

@@ -85,14 +85,14 @@ def read_run(folder: Path) -> Curve:
     Raises:
         RlkError: if no episode has ended yet, or a file is damaged.
     """
-    plan = _plan(folder)
+    plan: dict[str, Any] = _plan(folder)
     found = _from_monitor(folder) or _from_progress(folder)
     if found is None:
         raise RlkError(
             f"{folder} has nothing to draw yet: no episode has ended since the run began "
             "(monitor.csv and progress.csv are empty or not there). Try again in a while."
         )
-    columns, smoothed = found
+    columns, smoothed = dict[str, Any](found[0]), found[1]
     evaluated_at, evaluations = _evaluations(folder)
     return Curve(
         folder=folder,

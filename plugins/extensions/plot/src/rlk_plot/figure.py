@@ -166,7 +166,12 @@ def _several(
 
 
 def _evaluations(axes: Axes, where: Array, means: Array, colour: str, label: str) -> None:
-    marker = {"marker": "D", "markersize": 5, "markeredgecolor": colour, "markeredgewidth": 1.5}
+    marker: dict[str, Any] = {
+        "marker": "D",
+        "markersize": 5,
+        "markeredgecolor": colour,
+        "markeredgewidth": 1.5,
+    }
     axes.plot(where, means, linestyle="none", color="white", label=label, zorder=3, **marker)
 
 

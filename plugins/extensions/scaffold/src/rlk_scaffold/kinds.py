@@ -25,6 +25,7 @@ class Example:
         dependencies: requirement strings, beside the kernel's.
         test: requirement strings of what its tests run it with.
         try_it: the command lines to see it work.
+        tried: further lines of the contract suite's class: what it is tried with.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class Example:
     dependencies: tuple[str, ...] = attrs.field(converter=tuple)
     test: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     try_it: tuple[str, ...] = attrs.field(converter=tuple)
+    tried: str = ""
 
 
 def kind_of(said: str) -> str:

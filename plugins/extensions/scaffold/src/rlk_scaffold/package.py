@@ -100,6 +100,7 @@ def render_package(made: Names, example: Example) -> dict[str, str]:
     """The files of a package: path -> text."""
     values = _values(made, example)
     values["about"] = templates.render(f"{example.folder}/{_ABOUT}", **values).strip()
+    values["tried"] = Template(example.tried).substitute(values)
     values["try_it"] = "\n".join(f"$ {line}" for line in try_lines(made, example))
     point = {made.component: f"{made.module}.component:component"}
     manifest = Manifest(

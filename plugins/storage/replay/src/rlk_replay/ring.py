@@ -105,7 +105,7 @@ class Ring:
         self._time = time + 1
         return row
 
-    def restart(self) -> None:
+    def interrupt(self) -> None:
         """End the episodes that still run with the newest step: their environments were reset."""
         if self._time:
             self._cut(list(range(self.n_envs)))

@@ -72,13 +72,13 @@ class Replay:
             for decorator in self._decorators:
                 decorator.added(slots)
 
-    def restart(self) -> None:
+    def interrupt(self) -> None:
         """Say that the environments were reset without a step.
 
         `add` notices by itself, unless they start with the very observation that the last step led
         to.
         """
-        self._ring.restart()
+        self._ring.interrupt()
 
     def __len__(self) -> int:
         """Transitions stored; each of them can be sampled."""

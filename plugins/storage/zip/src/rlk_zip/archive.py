@@ -83,8 +83,8 @@ class Archive:
             )
         if {"data", "parameters", "parameter_list"} <= names:
             raise BadFile(
-                f"{self.name} is a Stable Baselines 2 model, which holds pickles; nothing of it was "
-                "read. Its networks are TensorFlow's: train again with the same settings."
+                f"{self.name} is a Stable Baselines 2 model, which holds pickles; nothing of it "
+                "was read. Its networks are TensorFlow's: train again with the same settings."
             )
 
     def _refuse_pickles(self) -> None:

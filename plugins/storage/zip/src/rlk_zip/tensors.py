@@ -65,7 +65,7 @@ def refusal(value: Any) -> str | None:
     if isinstance(value, np.ma.MaskedArray):
         return "is a masked array; store its data and its mask"
     if _dtype_name(value) not in _DTYPES:
-        return f"is an array of {value.dtype}, which safetensors does not have"
+        return f"is of the numpy dtype {value.dtype}, which safetensors does not have"
     return None
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from rlk.env_state import capture, restore
+from rlk.env_state import Unsupported, capture, restore
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk_dummy import arguments, infos, rows
 
@@ -254,8 +254,14 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         return tuple(env.render() for env in self.envs)
 
     def get_state(self) -> list[dict[str, Any] | None]:
-        """The state of every environment, JSON and numpy, or None: see `rlk.env_state`."""
-        return [capture(env) for env in self.envs]
+        """The state of every environment, or None where it cannot be had: see `rlk.env_state`."""
+        states: list[dict[str, Any] | None] = []
+        for env in self.envs:
+            try:
+                states.append(capture(env))
+            except Unsupported:
+                states.append(None)
+        return states
 
     def set_state(self, states: Sequence[dict[str, Any]]) -> None:
         """Puts every environment where `get_state` found it; the last observation is not kept.

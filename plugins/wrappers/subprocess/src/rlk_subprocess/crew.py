@@ -16,12 +16,14 @@ import gymnasium as gym
 
 from rlk.errors import EnvironmentFailed
 from rlk_subprocess import memory
-from rlk_subprocess.channel import CLOSE, Channel
+from rlk_subprocess.channel import CLOSE, STEPS, Channel
 from rlk_subprocess.failures import Failure
 from rlk_subprocess.launch import Launcher, Process
 
 #: After so long without an answer the learner looks whether every worker is still there.
 _PATIENCE_SECONDS = 1
+#: What the others get to close their environments when one has failed.
+_FAREWELL_SECONDS = 0.5
 #: From SIGTERM to SIGKILL.
 _GRACE_SECONDS = 1.0
 
@@ -72,7 +74,7 @@ class Crew:
                 self.ask(member, (start, info_keys, pickled))
             self.described = self._hear_what_they_made()
         except BaseException:
-            self.shutdown(0.0)
+            self.shutdown(_FAREWELL_SECONDS)
             raise
 
     def _hear_what_they_made(self) -> list[tuple[Any, ...]]:
@@ -105,13 +107,31 @@ class Crew:
         Raises:
             EnvironmentFailed: if the worker is dead.
         """
-        if member.owes:  # what asked before was interrupted
+        pickled = cloudpickle.dumps(command)
+        if member.owes:  # Ctrl-C came before its last answer did
             self.answer(member)
+        member.owes = True
         try:
-            member.channel.send_frame(cloudpickle.dumps(command))
+            member.channel.send_frame(pickled)
         except OSError:
             self.bury(member)
-        member.owes = True
+
+    def ask_to_step(self, turn: int) -> list[Member]:
+        """Sets every worker going, into that slot; whom to wait for, the last first.
+
+        Raises:
+            EnvironmentFailed: if a worker is dead.
+        """
+        command = STEPS[turn]
+        for member in self.members:
+            if member.owes:
+                self.answer(member)
+            member.owes = True
+            try:
+                member.channel.send(command)
+            except OSError:
+                self.bury(member)
+        return self.members[::-1]
 
     def answer(self, member: Member) -> Any:
         """The answer, however long it takes, unless a worker dies.
@@ -143,7 +163,7 @@ class Crew:
             time.sleep(0.01)
         code = member.process.poll()
         self.lost = _obituary(member, code)
-        self.shutdown(0.0)
+        self.shutdown(_FAREWELL_SECONDS)
         raise EnvironmentFailed(self.lost)
 
     # ---- the end -------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ All file descriptors but the worker's own socket are closed in it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -64,17 +65,18 @@ class Launcher:
     def start(self, env_fns: list[Callable[[], Any]]) -> tuple[socket.socket, Process]:
         """One more worker: the learner's end of its channel, and the process."""
         ours, theirs = socket.socketpair()
-        try:
-            self._learners.append(ours)
+        self._learners.append(ours)
+        with theirs:
             if self._server is not None:
                 return ours, self._server.fork(theirs)
             if self._method == "fork":
                 return ours, _Forked(theirs, self._learners, env_fns)
             return ours, _interpreter("rlk_subprocess.worker", theirs)
-        finally:
-            theirs.close()
 
     def close(self) -> None:
+        """Closes what is open on this side; call it when all workers have ended."""
+        for end in self._learners:
+            end.close()
         if self._server is not None:
             self._server.close()
 
@@ -152,13 +154,16 @@ class _Server:
         self._codes: dict[int, int] = {}
         self._forked: list[int] = []
         self._rest = ""
-        try:
-            self._process = _interpreter("rlk_subprocess.server", theirs)
-        finally:
-            theirs.close()
+        with theirs:
+            try:
+                self._process = _interpreter("rlk_subprocess.server", theirs)
+            except BaseException:
+                self._ours.close()
+                raise
 
     def fork(self, theirs: socket.socket) -> _Served:
-        socket.send_fds(self._ours, [b"fork\n"], [theirs.fileno()])
+        with contextlib.suppress(OSError):  # it did not even start: see below
+            socket.send_fds(self._ours, [b"fork\n"], [theirs.fileno()])
         while not self._forked:
             if not self._listen(1.0) and self._process.poll() is not None:
                 raise EnvironmentFailed(

@@ -28,7 +28,9 @@ _GRACE_SECONDS = 1.0
 def main(descriptor: int) -> None:
     """Serves the learner at the other end of that socket."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Server(socket.socket(fileno=descriptor)).serve()
+    learner = socket.socket(fileno=descriptor)
+    learner.set_inheritable(False)
+    Server(learner).serve()
 
 
 class Server:

@@ -16,7 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 from rlk.errors import EnvironmentFailed
 from rlk_subprocess import arguments, infos, rows
-from rlk_subprocess.channel import ENDED, QUIET, STEPS
+from rlk_subprocess.channel import ENDED, QUIET
 from rlk_subprocess.config import StartMethod, SubprocessConfig
 from rlk_subprocess.crew import Crew, Member, raise_failures
 from rlk_subprocess.launch import usable_cores
@@ -162,15 +162,7 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         if self._waiting:
             raise gym.error.AlreadyPendingCallError("step_async was called twice", "step")
         rows.copy_into(self._shared.actions, actions)
-        command = STEPS[self._turn]
-        for member in self._crew.members:
-            if member.owes:
-                self._crew.answer(member)
-            try:
-                member.channel.send(command)
-            except OSError:
-                self._crew.bury(member)
-        self._waiting = self._crew.members[::-1]
+        self._waiting = self._crew.ask_to_step(self._turn)
 
     def step_wait(self) -> Result:
         """The result of the step that `step_async` began; may be called again after Ctrl-C."""
@@ -234,7 +226,7 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         return self._collect(None, lambda member, chosen: ("render",))
 
     def get_state(self) -> list[dict[str, Any] | None]:
-        """The state of every environment, JSON and numpy, or None: see `rlk.env_state`."""
+        """The state of every environment, or None where it cannot be had: see `rlk.env_state`."""
         return list(self._collect(None, lambda member, chosen: ("get_state",)))
 
     def set_state(self, states: Sequence[dict[str, Any]]) -> None:
@@ -272,10 +264,11 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
     def _collect(self, indices: Iterable[int] | None, command: Any) -> tuple[Any, ...]:
         """One result for each index, in their order."""
         selected = self._indices(indices)
-        by_index: dict[int, Any] = {}
+        by_index: dict[int, list[Any]] = {}
         for chosen, answer in self._ask_by_member(command, selected):
-            by_index.update(zip(chosen, answer, strict=True))
-        return tuple(by_index[i] for i in selected)
+            for i, value in zip(chosen, answer, strict=True):
+                by_index.setdefault(i, []).append(value)
+        return tuple(by_index[i].pop(0) for i in selected)
 
     def _ask(self, command: Any, indices: Iterable[int]) -> list[Any]:
         return [answer for _, answer in self._ask_by_member(command, indices)]
@@ -287,10 +280,10 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         self._check_open()
         if self._waiting:
             raise gym.error.AlreadyPendingCallError("call step_wait first", "step")
-        selected = set(indices)
+        selected = list(indices)
         concerned = []
         for member in self._crew.members:
-            chosen = sorted(selected.intersection(range(member.start, member.stop)))
+            chosen = [i for i in selected if member.start <= i < member.stop]
             if chosen:
                 self._crew.ask(member, command(member, chosen))
                 concerned.append((member, chosen))

@@ -34,7 +34,9 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
         env_fns: given by fork, which needs no pickling; else the learner sends them.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the learner decides what Ctrl-C means
-    channel = Channel(socket.socket(fileno=descriptor), _PATIENCE_SECONDS)
+    end = socket.socket(fileno=descriptor)
+    end.set_inheritable(False)  # a program that an environment starts must not keep it open
+    channel = Channel(end, _PATIENCE_SECONDS)
     patient = _Patient()
     envs: list[gym.Env[Any, Any]] = []
     try:
@@ -44,6 +46,8 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
         if isinstance(made, Failure):
             return
         _, descriptors, _, _ = patient(lambda: socket.recv_fds(channel.socket, 1, 1))
+        if not descriptors:  # it was told to close instead, or the learner is gone
+            return
         n, observation_space, action_space = patient(channel.receive)
         shared = memory.attach(descriptors[0], n, observation_space, action_space)
         worker = Worker(envs, start, info_keys, shared.part(start, start + len(envs)))
@@ -175,12 +179,14 @@ class Worker:
         return frames
 
     def get_state(self) -> Any:
-        from rlk.env_state import capture
+        from rlk.env_state import Unsupported, capture
 
-        states = []
+        states: list[dict[str, Any] | None] = []
         for i, env in enumerate(self._envs):
             try:
                 states.append(capture(env))
+            except Unsupported:
+                states.append(None)
             except Exception as error:
                 return self._failure(i, "in get_state", error)
         return states

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
 
 #: The columns that every monitor file has: return, length, seconds since the start.
 COLUMNS = ("r", "l", "t")
+
+
+def _as_tuple(value: Iterable[str]) -> tuple[str, ...]:
+    return tuple(value)
 
 
 def _are_keywords(_: object, attribute: attrs.Attribute[Any], value: tuple[str, ...]) -> None:
@@ -33,13 +38,13 @@ class MonitorConfig:
     )
     reset_keywords: tuple[str, ...] = attrs.field(
         default=(),
-        converter=tuple,
+        converter=_as_tuple,
         validator=_are_keywords,
         metadata={"help": "columns more: these options of the latest reset, which must have them"},
     )
     info_keywords: tuple[str, ...] = attrs.field(
         default=(),
-        converter=tuple,
+        converter=_as_tuple,
         validator=_are_keywords,
         metadata={"help": "columns more: these keys of the info that an episode ends with"},
     )

@@ -105,7 +105,7 @@ class EpisodeFile:
             self._writer.writerow(self._columns)
 
     def _keep(self, rows: int | None) -> None:
-        """Cut the file after that many rows (None: the last whole one), and go on from its clock."""
+        """Cut the file after that many rows (None: the last whole one); its clock goes on."""
         lines = self.path.read_bytes().splitlines(keepends=True)
         whole = [line for line in lines if line.endswith(b"\n")]
         if len(whole) < 2 and (not lines or lines[0].startswith(b"#{")):

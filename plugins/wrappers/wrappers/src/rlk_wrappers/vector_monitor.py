@@ -20,6 +20,7 @@ from rlk_wrappers.config import MonitorConfig
 from rlk_wrappers.episode_file import DIGITS, SUFFIX, EpisodeFile, episode_path
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 #: Rows reach the file this often.
 FLUSH_SECONDS = 1.0
 
@@ -77,17 +78,17 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
         self._returns[mask], self._lengths[mask] = 0.0, 0
         return self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
 
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+    def step(self, actions: Any) -> Result:
         return self._watch(self.env.step(actions))
 
     def step_async(self, actions: Any) -> None:
         """As the backend's; `step_wait` must follow."""
         self.env.step_async(actions)  # type: ignore[attr-defined]
 
-    def step_wait(self) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+    def step_wait(self) -> Result:
         return self._watch(self.env.step_wait())  # type: ignore[attr-defined]
 
-    def _watch(self, result: Any) -> Any:
+    def _watch(self, result: Result) -> Result:
         _, reward, terminated, truncated, infos = result
         self._returns += reward
         self._lengths += 1
@@ -148,7 +149,13 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
         ]
 
     def set_state(self, states: list[dict[str, Any]]) -> None:
-        """Go on from there; rows of the file that came later are dropped."""
+        """Go on from there; rows of the file that came later are dropped.
+
+        A state that was saved without a monitor is taken too; its running episodes count from here.
+        """
+        if any(set(state) != {"env", "monitor"} for state in states):
+            self.env.set_state(states)  # type: ignore[attr-defined]
+            return
         self.env.set_state([state["env"] for state in states])  # type: ignore[attr-defined]
         own = [state["monitor"] for state in states]
         self._returns[:] = [state["return"] for state in own]

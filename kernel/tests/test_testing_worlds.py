@@ -1,0 +1,241 @@
+"""Contracts of vector environments, wrappers and environments fail where a component is broken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+from rlk import testing
+from rlk.component import Component
+from rlk.testing import stand_ins
+from rlk.testing.stand_ins import COMPONENTS
+
+class ReusesArrays(stand_ins.StandInVecEnv):
+    def __init__(self, env_fns):
+        super().__init__(env_fns)
+        self.copy = False
+
+
+class SaysNextStep(stand_ins.StandInVecEnv):
+    def __init__(self, env_fns):
+        super().__init__(env_fns)
+        self.metadata = {**self.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}
+
+
+class IgnoresSeeds(stand_ins.StandInVecEnv):
+    def reset(self, *, seed=None, options=None):
+        return super().reset(options=options)
+
+
+class SeedsAlike(stand_ins.StandInVecEnv):
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=[seed] * self.num_envs if isinstance(seed, int) else seed)
+
+
+class LosesFinals(stand_ins.StandInVecEnv):
+    def step(self, actions):
+        *rest, infos = super().step(actions)
+        return (*rest, {k: v for k, v in infos.items() if "final_obs" not in k})
+
+
+class MergesFlags(stand_ins.StandInVecEnv):
+    def step(self, actions):
+        observation, reward, terminated, truncated, infos = super().step(actions)
+        return observation, reward, terminated | truncated, truncated, infos
+
+
+class HidesFailures(stand_ins.StandInVecEnv):
+    def step(self, actions):
+        try:
+            return super().step(actions)
+        except RuntimeError:
+            raise RuntimeError("something went wrong") from None
+
+
+class ClosesOnce(stand_ins.StandInVecEnv):
+    def close(self, **keywords):
+        assert not self.closed
+        super().close(**keywords)
+
+
+class LosesItsState(stand_ins.StandInVecEnv):
+    def set_state(self, states):
+        pass
+
+
+VEC_ENV = COMPONENTS["vec_envs"]
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (ReusesArrays, "test_arrays_stay_valid_during_the_next_step"),
+        (SaysNextStep, "test_it_is_a_vector_env_that_restarts_episodes_in_the_same_step"),
+        (IgnoresSeeds, "test_the_same_seeds_start_the_same_episodes"),
+        (SeedsAlike, "test_one_seed_gives_every_environment_one_of_its_own"),
+        (LosesFinals, "test_every_step_equals_a_plain_loop_over_environments_bit_for_bit"),
+        (MergesFlags, "test_every_step_equals_a_plain_loop_over_environments_bit_for_bit"),
+        (HidesFailures, "test_an_environment_that_fails_is_reported_with_its_own_words"),
+        (ClosesOnce, "test_it_can_be_closed_twice"),
+        (LosesItsState, "test_its_state_if_it_has_one_is_plain_and_goes_on_where_it_was"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_vector_environment_fails(fails, factory, check):
+    fails(testing.VecEnvContract, VEC_ENV, attrs.evolve(VEC_ENV, factory=factory), check)
+
+
+class Halves(gym.RewardWrapper):
+    """Good: every reward is half of what it was."""
+
+    def reward(self, reward):
+        return 0.5 * float(reward)
+
+
+class LeavesItsSpace(gym.ObservationWrapper):
+    def observation(self, observation):
+        return observation.astype(np.float64).reshape(1, 3)
+
+
+class JittersGlobally(gym.ObservationWrapper):
+    def observation(self, observation):
+        return observation + np.float32(np.random.random())
+
+
+class StaysOpen(Halves):
+    def close(self):
+        pass
+
+
+class PrintsAlways(Halves):
+    def reward(self, reward):
+        print(reward)
+        return super().reward(reward)
+
+
+WRAPPER = Component(name="halves", factory=Halves, summary="halves rewards")
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (LeavesItsSpace, "test_observations_are_in_its_observation_space"),
+        (JittersGlobally, "test_one_seed_gives_one_series"),
+        (StaysOpen, "test_closing_it_closes_the_environment"),
+        (PrintsAlways, "test_a_run_that_says_nothing_says_nothing_with_it"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_wrapper_fails(fails, factory, check):
+    broken = attrs.evolve(WRAPPER, factory=factory)
+    fails(testing.WrapperContract, WRAPPER, broken, check)
+
+
+class Counts(gym.vector.VectorWrapper):
+    """Good: counts steps, and writes the count when it is closed, while training."""
+
+    def __init__(self, env, *, training, out=None):
+        super().__init__(env)
+        self.out, self.count = (Path(out) if out and training else None), 0
+
+    def get_state(self):
+        return self.env.get_state()
+
+    def set_state(self, states):
+        self.env.set_state(states)
+
+    def step(self, actions):
+        self.count += 1
+        return self.env.step(actions)
+
+    def close(self, **keywords):
+        if self.out is not None and self.out.is_dir():
+            (self.out / "count.txt").write_text(str(self.count))
+        super().close(**keywords)
+
+
+class WritesForEvaluations(Counts):
+    def __init__(self, env, *, training, out=None):
+        super().__init__(env, training=True, out=out)
+        if out:
+            Path(out).mkdir(exist_ok=True)
+
+
+class ScalesAllButFinals(Counts):
+    def __init__(self, env, *, training, out=None):
+        super().__init__(env, training=training, out=out)
+        box = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
+        self._single_observation_space = box
+        self._observation_space = gym.vector.utils.batch_space(box, env.num_envs)
+
+    @property
+    def single_observation_space(self):
+        return self._single_observation_space
+
+    @property
+    def observation_space(self):
+        return self._observation_space
+
+    def reset(self, **keywords):
+        observation, infos = self.env.reset(**keywords)
+        return np.tanh(observation / 9), infos
+
+    def step(self, actions):
+        observation, *rest = super().step(actions)
+        rest[-1] = {k: np.array([None if o is None else o + 50 for o in v]) if k == "final_obs" else v
+                    for k, v in rest[-1].items()}  # fmt: skip
+        return (np.tanh(observation / 9), *rest)
+
+
+class LosesState(Counts):
+    def set_state(self, states):
+        pass
+
+
+VECTOR = Component(name="counts", factory=Counts, summary="counts steps", scope="vector")
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (WritesForEvaluations, "test_a_vector_of_an_evaluation_writes_nothing_and_works"),
+        (ScalesAllButFinals, "test_a_vector_gives_what_a_loop_takes"),
+        (LosesState, "test_the_state_of_a_vector_is_had_through_it"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_vector_wrapper_fails(fails, factory, check):
+    broken = attrs.evolve(VECTOR, factory=factory)
+    fails(testing.WrapperContract, VECTOR, broken, check)
+
+
+def names_a_module(env):
+    return ("rlk.testing.environments",) if env.startswith("tiny/") else ()
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (lambda env: ("torch",), "test_it_names_no_modules_for_the_environments_of_others"),
+        (lambda env: "torch", "test_it_names_modules_as_a_list_of_strings"),
+        (lambda env: (1,), "test_it_names_modules_as_a_list_of_strings"),
+    ],
+)
+def test_a_broken_environment_component_fails(fails, factory, check):
+    good = Component(name="tiny", factory=names_a_module, summary="tiny environments")
+    broken = attrs.evolve(good, factory=factory)
+    fails(testing.EnvironmentContract, good, broken, check)
+
+
+def test_an_id_that_gymnasium_does_not_know_fails(verdict):
+    check = "test_every_id_that_it_knows_is_found_in_gymnasium"
+    component = Component(name="tiny", factory=names_a_module, summary="tiny environments")
+    found = verdict(suite(testing.EnvironmentContract, component, ids=("tiny/No-v0",)), check)
+    assert "tiny/No-v0" in found and found.startswith("failed")
+
+

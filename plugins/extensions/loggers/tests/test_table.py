@@ -1,0 +1,130 @@
+"""The table: what is printed where, and that nothing is lost."""
+
+from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import rich
+from rich.console import Console
+
+from rlk_loggers.config import TableConfig
+from rlk_loggers.numbers import compact, shown
+from rlk_loggers.table import TableLogger, line, table
+
+ROW = {
+    "rollout/ep_rew_mean": 212.34,
+    "time/fps": 12345.6,
+    "time/iterations": 12,
+    "time/total_timesteps": 12288,
+    "train/loss": 0.0123,
+}
+
+
+def run(verbose: int = 1, rank: int = 0) -> Any:
+    return SimpleNamespace(
+        plan=SimpleNamespace(verbose=verbose),
+        communicator=SimpleNamespace(rank=rank),
+        clock=SimpleNamespace(total_timesteps=100_000),
+    )
+
+
+def logger(monkeypatch: pytest.MonkeyPatch, seconds: float, **said: Any) -> tuple[TableLogger, Any]:
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
+    monkeypatch.setattr(rich, "get_console", lambda: console)
+    made = TableLogger(TableConfig(min_seconds=seconds))
+    made.open(run(**said))
+    return made, console.file
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (12345, "12,345"),
+        (0, "0"),
+        (0.0, "0"),
+        (500.0, "500.0"),
+        (-21.25, "-21.25"),
+        (1234.5, "1,234"),
+        (1.5, "1.500"),
+        (0.25, "0.2500"),
+        (0.00025, "2.50e-04"),
+        (3e9, "3.00e+09"),
+        (float("nan"), "nan"),
+    ],
+)
+def test_numbers_have_about_four_digits(number: float, text: str) -> None:
+    assert shown(number) == text
+
+
+def test_numbers_for_programs_have_no_commas() -> None:
+    assert [compact(value) for value in (12345, 12345.678, 0.1)] == ["12345", "12345.7", "0.1"]
+
+
+def test_a_line_names_figures_by_the_last_part_of_their_tags() -> None:
+    assert (
+        line(2048, ROW) == "timesteps=2048 ep_rew_mean=212.34 fps=12345.6 iterations=12 loss=0.0123"
+    )
+
+
+def test_a_line_tells_figures_of_one_name_apart() -> None:
+    assert line(8, {"a/loss": 1.0, "b/loss": 2.0}) == "timesteps=8 a/loss=1 b/loss=2"
+
+
+def test_a_pipe_gets_a_line_for_every_row(capsys: pytest.CaptureFixture[str]) -> None:
+    made = TableLogger(TableConfig(min_seconds=1e9))
+    made.open(run())
+    for timesteps in (8, 16):
+        made.write(timesteps, ROW)
+    made.close()
+    lines = capsys.readouterr().out.splitlines()
+    assert [text.split()[0] for text in lines] == ["timesteps=8", "timesteps=16"]
+
+
+@pytest.mark.parametrize("said", [{"verbose": 0}, {"rank": 1}])
+def test_quiet_runs_and_other_ranks_print_nothing(
+    said: dict[str, int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made, file = logger(monkeypatch, 0.0, **said)
+    made.write(8, ROW)
+    made.close()
+    assert file.getvalue() + capsys.readouterr().out == ""
+
+
+def test_a_terminal_gets_a_table_now_and_then_and_nothing_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, file = logger(monkeypatch, 1e9)
+    made.write(8, ROW)
+    made.write(16, {**ROW, "eval/mean_reward": 321.0})
+    made.write(24, {**ROW, "rollout/ep_rew_mean": 99.5})
+    assert file.getvalue().count("timesteps ─") == 1
+    made.close()
+    text = file.getvalue()
+    assert text.count("timesteps ─") == 2
+    last = text[text.index("24 of 100,000 timesteps") :]
+    assert "321.0" in last
+    assert "99.50" in last
+    assert "212.3" not in last
+
+
+def test_after_the_last_table_there_is_none_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, file = logger(monkeypatch, 0.0)
+    made.write(8, ROW)
+    before = file.getvalue()
+    made.close()
+    assert file.getvalue() == before
+
+
+@pytest.mark.parametrize("width", [120, 80, 40, 20])
+def test_a_table_fits_and_groups_stand_together(width: int) -> None:
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console.print(table(12288, 100_000, ROW, console))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert max(map(len, text.splitlines())) <= width
+    if width >= 40:
+        for word in ("rollout", "train", "time", "ep_rew_mean", "212.3", "12,346"):
+            assert word in text
+        assert "total_timesteps" not in text

@@ -1,0 +1,73 @@
+"""Tensorboard events, read back with tensorboard's own reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from rlk.errors import PlanError
+from rlk_loggers.tensorboard import TensorboardLogger
+
+
+def opened(out: Path | None, timesteps: int = 0, rank: int = 0) -> TensorboardLogger:
+    logger = TensorboardLogger()
+    run: Any = SimpleNamespace(
+        out=out,
+        timesteps=timesteps,
+        communicator=SimpleNamespace(rank=rank),
+        plan=SimpleNamespace(explain=lambda: "algorithm dqn\n    gamma = 0.99"),
+    )
+    logger.open(run)
+    return logger
+
+
+def read(out: Path) -> EventAccumulator:
+    events = EventAccumulator(str(out), size_guidance={"tensors": 0, "scalars": 0})
+    return events.Reload()
+
+
+def test_tags_become_scalars_by_timesteps(tmp_path: Path) -> None:
+    logger = opened(tmp_path)
+    logger.write(8, {"rollout/ep_rew_mean": 1.5, "time/fps": 100})
+    logger.write(16, {"rollout/ep_rew_mean": 2.5})
+    logger.close()
+    events = read(tmp_path)
+    found = [(event.step, event.value) for event in events.Scalars("rollout/ep_rew_mean")]
+    assert found == [(8, 1.5), (16, 2.5)]
+    assert [event.value for event in events.Scalars("time/fps")] == [100.0]
+
+
+def test_the_plan_is_kept_as_text(tmp_path: Path) -> None:
+    opened(tmp_path).close()
+    (event,) = read(tmp_path).Tensors("plan/text_summary")
+    assert b"gamma = 0.99" in event.tensor_proto.string_val[0]
+
+
+def test_a_resumed_run_hides_what_came_after_its_checkpoint(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    for timesteps in (8, 16, 24):
+        first.write(timesteps, {"a": float(timesteps)})
+    first.close()
+    # Readers take files in the order of their names, which begin with the second.
+    (events,) = tmp_path.iterdir()
+    events.rename(tmp_path / "events.out.tfevents.1000000000.here.1.0")
+    second = opened(tmp_path, timesteps=16)
+    second.write(20, {"a": 20.0})
+    second.close()
+    assert [event.value for event in read(tmp_path).Scalars("a")] == [8.0, 16.0, 20.0]
+
+
+def test_without_a_folder_it_says_what_to_type() -> None:
+    with pytest.raises(PlanError, match=r"'tensorboard'.*--out"):
+        opened(None)
+
+
+def test_other_ranks_write_nothing(tmp_path: Path) -> None:
+    logger = opened(tmp_path, rank=1)
+    logger.write(8, {"a": 1.0})
+    logger.close()
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,122 @@
+"""Reading what runs left, and the arithmetic of curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rlk.errors import BadFile, RlkError
+from rlk_plot.curves import (
+    folder_of,
+    read_run,
+    rolling_mean,
+    shared_evaluations,
+    spread,
+)
+
+Make = Callable[..., Path]
+
+
+def test_episodes_stand_where_their_lengths_add_up_to(tmp_path: Path, run_folder: Make) -> None:
+    curve = read_run(run_folder(tmp_path, [(1.0, 10, 0.5), (2.0, 20, 1.0)]))
+    assert curve.returns.tolist() == [1.0, 2.0]
+    assert curve.x("timesteps").tolist() == [10.0, 30.0]
+    assert curve.x("episodes").tolist() == [1.0, 2.0]
+    assert curve.x("time").tolist() == [0.5, 1.0]
+    assert (curve.algo, curve.env, curve.seed, curve.smoothed) == ("dqn", "CartPole-v1", 1, False)
+    assert curve.settings == {"n_envs": 1, "learning_rate": 0.1, "mlp.layers": [64]}
+
+
+def test_evaluations_are_means_of_their_episodes(tmp_path: Path, run_folder: Make) -> None:
+    episodes = [(1.0, 10, 1.0), (2.0, 10, 3.0)]
+    curve = read_run(run_folder(tmp_path, episodes, evaluated={15: [2.0, 4.0], 20: [6.0, 8.0]}))
+    assert curve.evaluated("timesteps").tolist() == [15.0, 20.0]
+    assert curve.evaluations.tolist() == [3.0, 7.0]
+    assert curve.evaluated("time").tolist() == [2.0, 3.0]
+    assert curve.evaluated("episodes").tolist() == [1.5, 2.0]
+
+
+def test_without_a_monitor_the_rows_of_progress_are_drawn(tmp_path: Path) -> None:
+    (tmp_path / "progress.csv").write_text(
+        "time/total_timesteps,time/episodes,time/time_elapsed,rollout/ep_rew_mean\n"
+        "100,5,0.5,\n200,10,1.0,21.5\n"
+    )
+    curve = read_run(tmp_path)
+    assert curve.returns.tolist() == [21.5]
+    assert curve.timesteps.tolist() == [200.0]
+    assert curve.smoothed
+    assert curve.algo == tmp_path.name
+
+
+def test_a_run_in_which_no_episode_ended_says_so(tmp_path: Path, run_folder: Make) -> None:
+    with pytest.raises(RlkError, match="no episode has ended"):
+        read_run(run_folder(tmp_path, []))
+
+
+def test_run_is_a_folder_or_a_file_in_it(tmp_path: Path, run_folder: Make) -> None:
+    folder = run_folder(tmp_path / "a", [])
+    (folder / "checkpoints").mkdir()
+    for name in ("model.zip", "checkpoints/10.zip"):
+        (folder / name).touch()
+        assert folder_of(folder / name) == folder
+    assert folder_of(str(folder)) == folder
+
+
+def test_other_places_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="does not exist"):
+        folder_of(tmp_path / "nowhere")
+    with pytest.raises(BadFile, match="no run folder"):
+        folder_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("plan.json", "{"),
+        ("plan.json", "{}"),
+        ("evaluations.npz", "text"),
+        ("monitor.csv", "r,l\n1,2\n"),
+    ],
+)
+def test_damaged_files_are_named(tmp_path: Path, run_folder: Make, name: str, content: str) -> None:
+    folder = run_folder(tmp_path, [(1.0, 10, 0.5)])
+    (folder / name).write_text(content)
+    with pytest.raises(RlkError, match=name):
+        read_run(folder)
+
+
+def test_a_rolling_mean_is_that_of_each_value_and_those_before_it() -> None:
+    values = np.random.default_rng(0).normal(size=30)
+    for window in (1, 4, 100):
+        slow = [values[max(0, i + 1 - window) : i + 1].mean() for i in range(30)]
+        np.testing.assert_allclose(rolling_mean(values, window), slow)
+
+
+def test_the_spread_of_lines_is_taken_where_all_of_them_are() -> None:
+    lines = [
+        (np.array([0.0, 10.0]), np.array([0.0, 10.0])),
+        (np.array([5.0, 20.0]), np.array([1.0, 1.0])),
+    ]
+    x, mean, deviation = spread(lines, points=2)
+    assert x.tolist() == [5.0, 10.0]
+    assert mean.tolist() == [3.0, 5.5]
+    assert deviation.tolist() == [2.0, 4.5]
+
+
+def test_lines_without_a_common_part_have_no_spread() -> None:
+    one = (np.array([0.0, 1.0]), np.zeros(2))
+    other = (np.array([2.0, 3.0]), np.zeros(2))
+    assert [len(part) for part in spread([one, other])] == [0, 0, 0]
+
+
+def test_evaluations_are_averaged_where_all_runs_have_one(tmp_path: Path, run_folder: Make) -> None:
+    episodes = [(1.0, 10, 1.0), (1.0, 90, 3.0)]
+    first = run_folder(tmp_path / "a", episodes, evaluated={10: [1.0], 50: [2.0]})
+    second = run_folder(tmp_path / "b", episodes, evaluated={50: [4.0], 60: [9.0]})
+    x, means = shared_evaluations([read_run(first), read_run(second)], "timesteps")
+    assert (x.tolist(), means.tolist()) == ([50.0], [3.0])
+    third = run_folder(tmp_path / "c", episodes, evaluated={70: [4.0]})
+    assert len(shared_evaluations([read_run(first), read_run(third)], "timesteps")[0]) == 0

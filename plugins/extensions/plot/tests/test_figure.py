@@ -1,0 +1,165 @@
+"""The image: which runs belong together, and that there is something in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from rlk.cli import main
+from rlk_plot import figure
+from rlk_plot.command import plot
+from rlk_plot.curves import read_run
+from rlk_plot.figure import groups_of
+
+Make = Callable[..., Path]
+RISING = [(float(i), 10, i / 10) for i in range(1, 60)]
+
+
+def called(*arguments: object) -> Any:
+    return CliRunner().invoke(plot, [str(argument) for argument in arguments])
+
+
+def colours(path: Path) -> set[tuple[int, int, int]]:
+    """The saturated colours in an image."""
+    with Image.open(path) as image:
+        pixels = np.asarray(image.convert("RGB")).reshape(-1, 3)
+    return {tuple(int(c) for c in p) for p in pixels[np.ptp(pixels, axis=1) > 100]}
+
+
+def test_runs_that_differ_only_in_their_seed_belong_together(
+    tmp_path: Path, run_folder: Make
+) -> None:
+    curves = [
+        read_run(run_folder(tmp_path / "a", RISING, seed=1)),
+        read_run(run_folder(tmp_path / "b", RISING, seed=2, watcher=99)),
+        read_run(run_folder(tmp_path / "c", RISING, seed=1, rate=0.5)),
+        read_run(run_folder(tmp_path / "d", RISING, algo="ppo2")),
+    ]
+    groups = groups_of(curves)
+    assert [label for label, _ in groups] == [
+        "dqn learning_rate=0.1",
+        "dqn learning_rate=0.5",
+        "ppo2",
+    ]
+    assert [len(members) for _, members in groups] == [2, 1, 1]
+
+
+def test_runs_that_differ_in_much_are_called_by_their_folders(
+    tmp_path: Path, run_folder: Make
+) -> None:
+    curves = [
+        attrs.evolve(
+            read_run(run_folder(tmp_path / name, RISING)),
+            settings={f"setting{i}": name for i in range(4)},
+        )
+        for name in "ab"
+    ]
+    assert [label for label, _ in groups_of(curves)] == ["dqn (a)", "dqn (b)"]
+
+
+def test_one_run_is_drawn_into_its_own_folder(tmp_path: Path, run_folder: Make) -> None:
+    folder = run_folder(tmp_path / "a", RISING, evaluated={100: [3.0], 400: [30.0]})
+    result = called(folder)
+    assert result.exit_code == 0, result.output
+    path = folder / "learning_curve.png"
+    assert result.output == f"wrote {path}\n"
+    with Image.open(path) as image:
+        assert image.size == (1200, 675)
+    assert (0, 114, 178) in colours(path)  # the first colour, #0072B2
+
+
+def test_several_runs_are_drawn_here(
+    tmp_path: Path, run_folder: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [
+        run_folder(tmp_path / "a", RISING, seed=1, evaluated={100: [3.0], 400: [30.0]}),
+        run_folder(tmp_path / "b", RISING[:30], seed=2, evaluated={100: [5.0]}),
+        run_folder(tmp_path / "c", RISING, algo="ppo2"),
+    ]
+    monkeypatch.chdir(tmp_path)
+    result = called(*folders)
+    assert result.output == "wrote learning_curves.png\n"
+    assert {(0, 114, 178), (213, 94, 0)} <= colours(tmp_path / "learning_curves.png")
+
+
+def test_every_environment_has_a_panel(tmp_path: Path, run_folder: Make) -> None:
+    folders = [
+        run_folder(tmp_path / "a", RISING),
+        run_folder(tmp_path / "b", RISING, env="Acrobot-v1"),
+    ]
+    out = tmp_path / "curves.png"
+    assert called(*folders, "--out", out).exit_code == 0
+    with Image.open(out) as image:
+        assert image.size == (1200, 2 * 675)
+
+
+@pytest.mark.parametrize("axis", ["timesteps", "episodes", "time"])
+def test_every_axis_can_be_drawn(
+    tmp_path: Path, run_folder: Make, axis: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Any] = []
+    dress = figure._dress
+
+    def watch(axes: Any, x: str, **said: Any) -> None:
+        dress(axes, x, **said)
+        drawn.append((axes.get_xlabel(), axes.get_title(loc="left"), axes.lines[0].get_xdata()[-1]))
+
+    monkeypatch.setattr(figure, "_dress", watch)
+    folder = run_folder(tmp_path / "a", RISING, evaluated={100: [3.0]})
+    assert called(folder, "--x", axis, "--out", tmp_path / "a.svg").exit_code == 0
+    label = {"timesteps": "timesteps", "episodes": "episodes", "time": "time [s]"}[axis]
+    last = {"timesteps": 590.0, "episodes": 59.0, "time": 5.9}[axis]
+    assert drawn == [(label, "dqn on CartPole-v1, seed 1", last)]
+
+
+def test_smoothing_can_be_set(
+    tmp_path: Path, run_folder: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[Any] = []
+    dress = figure._dress
+
+    def watch(axes: Any, x: str, **said: Any) -> None:
+        dress(axes, x, **said)
+        lines.append(axes.lines[0])
+
+    monkeypatch.setattr(figure, "_dress", watch)
+    folder = run_folder(tmp_path / "a", RISING)
+    called(folder, "--smooth", 10)
+    assert lines[0].get_label() == "mean of 10 episodes"
+    assert lines[0].get_ydata()[-1] == np.mean([r for r, _, _ in RISING[-10:]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        ([], 2, "RUN"),
+        (["{tmp}/nowhere"], 1, "does not exist"),
+        (["{tmp}"], 1, "no run folder"),
+        (["{tmp}/empty"], 1, "no episode has ended"),
+        (["{tmp}/a", "--out", "{tmp}/a.xyz"], 1, "xyz"),
+        (["{tmp}/a", "--x", "steps"], 2, "timesteps"),
+    ],
+)
+def test_what_is_refused_says_why(
+    tmp_path: Path,
+    run_folder: Make,
+    arguments: list[str],
+    code: int,
+    says: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run_folder(tmp_path / "a", RISING)
+    run_folder(tmp_path / "empty", [])
+    with pytest.raises(SystemExit) as ended:
+        main(["plot", *[argument.format(tmp=tmp_path) for argument in arguments]])
+    text = capsys.readouterr().err
+    assert says in text
+    assert "Traceback" not in text
+    assert ended.value.code == code

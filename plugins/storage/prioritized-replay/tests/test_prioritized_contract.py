@@ -1,0 +1,7 @@
+"""The kernel's contract of a decorating storage."""
+
+from rlk.testing import DecoratorContract
+
+
+class TestPrioritizedReplay(DecoratorContract):
+    component = "prioritized-replay"

@@ -1,0 +1,360 @@
+"""What the zip serializer will not write, and what it will not read."""
+
+from __future__ import annotations
+
+import enum
+import io
+import json
+import pickle
+import struct
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from rlk.errors import BadFile
+from rlk_zip import archive as rlk_archive
+from rlk_zip.serializer import ZipSerializer
+
+STATE = {
+    "manifest": {"algo": "dqn"},
+    "counters": {"timesteps": 1000, "loss": float("nan")},
+    "weights": [np.arange(6, dtype=np.float32).reshape(2, 3), torch.ones(4, dtype=torch.bfloat16)],
+}
+
+
+def written(state: dict[str, Any] = STATE) -> bytes:
+    file = io.BytesIO()
+    ZipSerializer().write(file, state)
+    return file.getvalue()
+
+
+def rebuilt(changes: dict[str, bytes | None], compress: int = zipfile.ZIP_STORED) -> bytes:
+    """The file with members replaced, added, or (None) left out."""
+    with zipfile.ZipFile(io.BytesIO(written())) as old:
+        members: dict[str, Any] = {name: old.read(name) for name in old.namelist()}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", compress) as new:
+        for name, data in {**members, **changes}.items():
+            if data is not None:
+                new.writestr(name, data)
+    return out.getvalue()
+
+
+def tensors(header: Any, data: bytes = b"", length: int | None = None) -> bytes:
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text) if length is None else length) + text + data
+
+
+def refused(data: bytes, match: str) -> None:
+    with pytest.raises(BadFile, match=match):
+        ZipSerializer().read(io.BytesIO(data))
+
+
+class Sneaky:
+    """Unpickling it would leave a trace."""
+
+    opened = False
+
+    def __reduce__(self) -> Any:
+        return (setattr, (Sneaky, "opened", True))
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+class Colour(enum.IntEnum):
+    RED = 1
+
+
+@pytest.mark.parametrize(
+    ("value", "match"),
+    [
+        (np.zeros(2, [("a", "f4")]), r"state/storage/3 is a structured array .* as uint8"),
+        (np.array(["text"]), r"state/storage/3 is of the numpy dtype <U4"),
+        (np.array([None]), r"state/storage/3 is of the numpy dtype object"),
+        (np.zeros(2, np.complex128), r"numpy dtype complex128"),
+        (np.zeros(2, "datetime64[s]"), r"numpy dtype datetime64"),
+        (np.ma.array([1, 2], mask=[True, False]), r"masked array"),
+        (np.str_("text"), r"state/storage/3 is"),
+        (
+            torch.zeros(2, dtype=torch.complex128),
+            r"state/storage/3 is a tensor of torch.complex128",
+        ),
+        (torch.eye(2).to_sparse(), r"state/storage/3 is a sparse"),
+        (torch.zeros(2, device="meta"), r"meta tensor"),
+        (b"bytes", r"state/storage/3 is of type bytes"),
+        ({1, 2}, r"type set"),
+        (1j, r"type complex"),
+        (Colour.RED, r"type Colour"),
+        (Sneaky(), r"state/storage/3 is of type Sneaky"),
+        ({"deep": {4: "x"}}, r"state/storage/3/deep has the key 4 of type int; keys must be str"),
+    ],
+)
+def test_what_cannot_be_stored_is_refused_with_its_key_path(value: Any, match: str) -> None:
+    with pytest.raises(TypeError, match=match):
+        written({"storage": [0, 1, 2, value]})
+
+
+def test_a_tensor_in_the_manifest_is_refused() -> None:
+    with pytest.raises(TypeError, match="state/manifest/seed/0 is a tensor"):
+        written({"manifest": {"seed": [np.int64(3)]}})
+
+
+def test_a_manifest_that_is_no_dict_is_refused() -> None:
+    with pytest.raises(TypeError, match="state/manifest is a list"):
+        written({"manifest": [1]})
+
+
+@pytest.mark.parametrize("key", ["format", "format_version"])
+def test_a_manifest_with_a_key_of_the_formats_own_is_refused(key: str) -> None:
+    with pytest.raises(ValueError, match=f"state/manifest/{key} is written by"):
+        written({"manifest": {key: 1}})
+
+
+# ---- reading: no zip, or another's ---------------------------------------------------------------
+
+
+def test_an_empty_file_and_a_text_are_no_zips() -> None:
+    refused(b"", "the file is empty")
+    refused(b"hello", "the file is not a zip")
+
+
+def test_a_pickle_is_named_as_what_it_is_and_not_opened() -> None:
+    refused(pickle.dumps(Sneaky()), "is a pickle, .* not opened")
+    assert not Sneaky.opened
+
+
+def test_the_message_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "model.zip"
+    path.write_bytes(b"hello")
+    with path.open("rb") as file, pytest.raises(BadFile, match=r"model\.zip is not a zip"):
+        ZipSerializer().read(file)
+
+
+def test_a_zip_of_something_else_is_refused() -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    refused(out.getvalue(), "has no manifest.json")
+    refused(rebuilt({"manifest.json": b'{"format":"other"}'}), "not a file of rlk's")
+    refused(rebuilt({"manifest.json": b"[]"}), "not a file of rlk's")
+
+
+def test_models_of_stable_baselines_are_named_and_never_opened() -> None:
+    def model(*names: str) -> bytes:
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as archive:
+            for name in names:
+                archive.writestr(name, pickle.dumps(Sneaky()))
+        return out.getvalue()
+
+    three = ("data", "pytorch_variables.pth", "policy.pth", "_stable_baselines3_version")
+    refused(model(*three), r"Stable-Baselines3 model.*rlk import the file")
+    refused(model("data", "policy.pth"), "Stable-Baselines3 model")
+    refused(model("data", "parameters", "parameter_list"), "Stable Baselines 2 model")
+    assert not Sneaky.opened
+
+
+@pytest.mark.parametrize(
+    "name", ["extra.pkl", "a/b.PICKLE", "policy.pth", "weights.pt", "harmless.txt"]
+)
+@pytest.mark.parametrize("compress", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_pickle_among_the_members_makes_the_whole_file_refused(name: str, compress: int) -> None:
+    data = rebuilt({name: pickle.dumps(Sneaky())}, compress)
+    refused(data, f"{name} looks like a pickle")
+    with pytest.raises(BadFile, match="looks like a pickle"):
+        ZipSerializer().manifest(io.BytesIO(data))
+    assert not Sneaky.opened
+
+
+def test_a_pickle_in_the_place_of_our_own_members_is_damage() -> None:
+    sneaky = pickle.dumps(Sneaky())
+    for member in ("manifest.json", "state.json", "tensors.safetensors"):
+        refused(rebuilt({member: sneaky}), "damaged")
+    assert not Sneaky.opened
+
+
+def test_a_text_among_the_members_does_no_harm() -> None:
+    data = rebuilt({"README.txt": b"my best agent", "empty": b""})
+    assert ZipSerializer().read(io.BytesIO(data))["counters"]["timesteps"] == 1000
+
+
+# ---- reading: newer, or damaged ------------------------------------------------------------------
+
+
+def test_a_newer_format_is_refused_even_if_its_members_have_other_names() -> None:
+    newer = b'{"format":"rlk","format_version":2}'
+    message = r"written by a newer rlk: format 2, this one reads up to 1; upgrade rlk-zip"
+    refused(rebuilt({"manifest.json": newer, "state.json": None}), message)
+    with pytest.raises(BadFile, match=message):
+        ZipSerializer().manifest(io.BytesIO(rebuilt({"manifest.json": newer})))
+
+
+@pytest.mark.parametrize("version", ["0", "true", '"1"', "null", "1.0"])
+def test_a_version_that_is_no_version_is_refused(version: str) -> None:
+    head = f'{{"format":"rlk","format_version":{version}}}'.encode()
+    refused(rebuilt({"manifest.json": head}), "no format version")
+
+
+@pytest.mark.parametrize("member", ["manifest.json", "state.json", "tensors.safetensors"])
+def test_a_missing_member_is_named(member: str) -> None:
+    refused(rebuilt({member: None}), f"has no {member}")
+
+
+def test_a_file_cut_off_anywhere_is_refused() -> None:
+    data = written()
+    for end in range(len(data)):
+        refused(data[:end], "truncated|not a zip|empty|damaged")
+
+
+def test_a_file_with_any_byte_changed_is_refused_or_reads_the_same() -> None:
+    data, ignored = written(), 0
+    for at in range(len(data)):
+        for flip in (0x01, 0x80, 0xFF):
+            changed = bytearray(data)
+            changed[at] ^= flip
+            try:
+                state = ZipSerializer().read(io.BytesIO(bytes(changed)))
+            except BadFile:
+                continue
+            ignored += 1  # a date, an attribute: nothing that is read
+            assert state["counters"]["timesteps"] == 1000
+            np.testing.assert_array_equal(state["weights"][0], STATE["weights"][0])
+            assert state["weights"][1].equal(STATE["weights"][1])
+    assert ignored < len(data)  # of three times as many
+
+
+def test_a_changed_tensor_is_found_by_its_checksum() -> None:
+    data = bytearray(written({"x": np.full(1000, 7, np.uint8)}))
+    data[data.index(bytes([7] * 1000)) + 500] = 8
+    refused(bytes(data), "damaged: Bad CRC-32 .*tensors.safetensors")
+
+
+def test_two_members_of_one_name_are_refused() -> None:
+    out = io.BytesIO(written())
+    with zipfile.ZipFile(out, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("state.json", "{}")
+    refused(out.getvalue(), "two members of one name")
+
+
+def test_json_that_would_unpack_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rlk_archive, "_JSON_BYTES", 1_000_000)
+    bomb = b"[" + b" " * 2_000_000 + b"]"
+    data = rebuilt({"state.json": bomb}, zipfile.ZIP_DEFLATED)
+    assert len(data) < 10_000
+    refused(data, "not trusted: state.json would unpack to 2000002 bytes")
+
+
+def test_json_nested_without_end_is_refused() -> None:
+    refused(rebuilt({"state.json": b"[" * 200_000}), "damaged")
+
+
+def test_tensors_that_are_compressed_are_refused() -> None:
+    refused(rebuilt({}, zipfile.ZIP_DEFLATED), "tensors.safetensors is compressed")
+
+
+@pytest.mark.parametrize(
+    "structure",
+    [
+        b"[]",
+        b"null",
+        b'{"$array":"weights/0"}',
+        b'{"x":{"$pickle":"gASV"}}',
+        b'{"x":{"$float":"1.5"}}',
+        b'{"x":{"$array":"a","b":1}}',
+        b'{"x":{"$array":3}}',
+        b'{"x":{"$dict":3}}',
+        b'{"x":{"$array":"weights/0"},"y":{"$array":"weights/0"},"z":{"$tensor":"weights/1"}}',
+        b'{"x":{"$array":"no such"}}',
+        b'{"x":{"$array":"weights/0"},"y":{"$array":"weights/1"}}',
+        b"{",
+        b"\xff\xfe",
+    ],
+)
+def test_a_structure_that_is_none_of_ours_is_damage(structure: bytes) -> None:
+    refused(rebuilt({"state.json": structure}), "damaged")
+
+
+def test_a_manifest_that_refers_to_a_tensor_is_damage() -> None:
+    head = b'{"format":"rlk","format_version":1,"x":{"$array":"weights/0"}}'
+    refused(rebuilt({"manifest.json": head}), "damaged: the manifest refers to a tensor")
+
+
+def entry(**changes: Any) -> Any:
+    return {"x": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4], **changes}}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\x00" * 7,
+        tensors({}, length=2**63),
+        tensors({}, length=1000),
+        tensors(b"{"),
+        tensors([]),
+        tensors({}),
+        tensors({"x": 3}),
+        tensors({"x": {"dtype": "U8"}}),
+        tensors(entry(dtype="U9"), b"1234"),
+        tensors(entry(dtype=["U8"]), b"1234"),
+        tensors(entry(dtype="BF16", shape=[2]), b"1234"),
+        tensors(entry(shape=[5]), b"1234"),
+        tensors(entry(shape=[-4]), b"1234"),
+        tensors(entry(shape=[2.0, 2]), b"1234"),
+        tensors(entry(shape="4"), b"1234"),
+        tensors(entry(data_offsets=[0]), b"1234"),
+        tensors(entry(data_offsets=[1, 5]), b"12345"),
+        tensors(entry(data_offsets=[-4, 0]), b"1234"),
+        tensors(entry(), b"123"),
+        tensors(entry(), b"12345"),
+        tensors(entry(shape=[2**40], data_offsets=[0, 2**40]), b"1234"),
+        tensors(entry(shape=[1] * 100), b"1"),
+        tensors({**entry(), "y": entry()["x"]}, b"1234"),
+    ],
+)
+def test_tensors_whose_header_lies_are_damage(content: bytes) -> None:
+    structure = b'{"x":{"$array":"x"}}'
+    data = rebuilt({"state.json": structure, "tensors.safetensors": content})
+    refused(data, "damaged")
+
+
+@pytest.mark.parametrize(
+    ("other", "data"), [((0, 4), b"1234"), ((2, 6), b"123456"), ((5, 9), b"123456789")]
+)
+def test_tensors_that_overlap_or_leave_a_gap_are_damage(
+    other: tuple[int, int], data: bytes
+) -> None:
+    structure = b'{"x":{"$array":"x"},"y":{"$array":"y"}}'
+    content = tensors({**entry(), "y": entry(data_offsets=other)["x"]}, data)
+    changes = {"state.json": structure, "tensors.safetensors": content}
+    refused(rebuilt(changes), "does not lie behind the one before it")
+
+
+def test_a_member_that_claims_more_than_the_file_has_is_refused_before_memory_is_taken() -> None:
+    data = bytearray(written())
+    at = data.rindex(b"PK\x01\x02", 0, data.rindex(b"tensors.safetensors"))
+    data[at + 20 : at + 28] = struct.pack("<II", 2**31, 2**31)
+    refused(bytes(data), "tensors.safetensors is larger than the file")
+
+
+def test_the_same_with_an_honest_header_is_read() -> None:
+    structure = b'{"x":{"$array":"x"}}'
+    content = tensors({**entry(), "__metadata__": {"by": "hand"}}, b"1234")
+    data = rebuilt({"state.json": structure, "tensors.safetensors": content})
+    assert ZipSerializer().read(io.BytesIO(data))["x"].tolist() == [49, 50, 51, 52]
+
+
+def test_an_encrypted_member_is_refused() -> None:
+    data = bytearray(written())
+    # The flag of encryption, in the local and in the central header of every member.
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = data.find(signature)
+        while at >= 0:
+            data[at + offset] |= 1
+            at = data.find(signature, at + 4)
+    refused(bytes(data), "damaged: .*encrypted")

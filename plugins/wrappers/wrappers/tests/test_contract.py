@@ -1,0 +1,9 @@
+"""The kernel's contract for wrappers."""
+
+from __future__ import annotations
+
+from rlk.testing import WrapperContract
+
+
+class TestMonitor(WrapperContract):
+    component = "monitor"

@@ -1,0 +1,63 @@
+"""Reading monitor files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rlk_wrappers import LoadMonitorResultsError, get_monitor_files, load_results
+
+FIRST = '#{"t_start": 100.0, "env_id": "A-v0"}\nr,l,t,goal\n1.5,10,2.0,north\n2.5,20,9.0,south\n'
+SECOND = '#{"t_start": 103.0, "env_id": "A-v0"}\nr,l,t\n7.0,30,1.0\n'
+
+
+def test_files_are_found_by_their_suffix(tmp_path: Path) -> None:
+    for name in ("b.monitor.csv", "monitor.csv", "progress.csv"):
+        (tmp_path / name).write_text(SECOND)
+    found = [Path(file).name for file in get_monitor_files(tmp_path)]
+    assert found == ["b.monitor.csv", "monitor.csv"]
+
+
+def test_episodes_of_several_files_come_in_the_order_they_ended(tmp_path: Path) -> None:
+    (tmp_path / "0.monitor.csv").write_text(FIRST)
+    (tmp_path / "1.monitor.csv").write_text(SECOND)
+    found = load_results(tmp_path)
+    # The second file began three seconds later.
+    assert found["t"].tolist() == [2.0, 4.0, 9.0]
+    assert found["r"].tolist() == [1.5, 7.0, 2.5]
+    assert found["l"].tolist() == [10, 30, 20]
+    assert found["l"].dtype == np.int64
+    assert set(found) == {"r", "l", "t"}
+
+
+def test_other_columns_are_text_where_they_are_no_numbers(tmp_path: Path) -> None:
+    (tmp_path / "monitor.csv").write_text(FIRST)
+    assert load_results(tmp_path)["goal"].tolist() == ["north", "south"]
+
+
+def test_a_row_that_is_being_written_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "monitor.csv").write_text(SECOND + "8.0,4")
+    assert load_results(tmp_path)["r"].tolist() == [7.0]
+
+
+def test_a_file_without_episodes_gives_empty_columns(tmp_path: Path) -> None:
+    (tmp_path / "monitor.csv").write_text('#{"t_start": 1.0, "env_id": null}\nr,l,t\n')
+    assert {key: len(values) for key, values in load_results(tmp_path).items()} == {
+        "r": 0,
+        "l": 0,
+        "t": 0,
+    }
+
+
+def test_a_folder_without_files_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(LoadMonitorResultsError, match="no monitor files"):
+        load_results(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "r,l,t\n1,2,3\n", '#{"t_start": 1.0}\nr,l\n1,2\n', "#{}\n"])
+def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "monitor.csv").write_text(text)
+    with pytest.raises(LoadMonitorResultsError, match=r"monitor\.csv is no monitor file"):
+        load_results(tmp_path)
