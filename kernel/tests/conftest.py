@@ -19,7 +19,7 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture
 def verdict(tmp_path_factory: Any) -> Callable[..., str]:
-    """verdict(suite, check): "passed", "skipped", or the message that a contract's check fails with."""
+    """verdict(suite, check): "passed", "skipped", or what a contract's check fails with."""
 
     def judge(suite: type, check: str) -> str:
         method = getattr(suite(), check)
@@ -42,7 +42,7 @@ def verdict(tmp_path_factory: Any) -> Callable[..., str]:
 
 @pytest.fixture
 def fails(verdict: Callable[..., str]) -> Callable[..., None]:
-    """fails(contract, good, broken, check): the good component passes that check, the broken one does not."""
+    """fails(contract, good, broken, check): the good one passes that check, the broken one not."""
 
     def judge(contract: type, good: Any, broken: Any, check: str, **fields: Any) -> None:
         suites = [type("Suite", (contract,), {"component": c, **fields}) for c in (good, broken)]

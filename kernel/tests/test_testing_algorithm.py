@@ -1,4 +1,4 @@
-"""The algorithm's contract fails where an algorithm is broken, and by the check that is meant for it."""
+"""The algorithm's contract fails where one is broken, by the check that is meant for it."""
 
 from __future__ import annotations
 
@@ -228,7 +228,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("factory", "check"), CASES, ids=lambda value: getattr(value, "__name__", None))
+@pytest.mark.parametrize(
+    ("factory", "check"), CASES, ids=lambda value: getattr(value, "__name__", None)
+)
 def test_a_broken_algorithm_fails_the_check_that_is_meant_for_it(verdict, factory, check):
     assert verdict(suite(GOOD), check) == "passed"
     assert verdict(broken(factory), check).startswith("failed")
@@ -239,7 +241,10 @@ COMPONENT_CASES = [
     ({"factory": "rlk.testing.stand_ins:Nobody"}, "test_its_factory_can_be_imported"),
     ({"config": Helpless}, "test_every_setting_has_a_help_text"),
     ({"config": WithACallable}, "test_every_default_can_be_written_to_a_file"),
-    ({"feeds": {"nothing": "replay.size"}}, "test_every_setting_that_it_feeds_to_another_component_is_one_of_its_own"),
+    (
+        {"feeds": {"nothing": "replay.size"}},
+        "test_every_setting_that_it_feeds_to_another_component_is_one_of_its_own",
+    ),
     ({"defaults": {"policy": "no-such"}}, "test_every_component_it_asks_for_is_installed"),
     ({"reports": ()}, "test_every_update_reports_what_the_component_declares"),
     ({"reports": ("td_error", "magic")}, "test_every_update_reports_what_the_component_declares"),

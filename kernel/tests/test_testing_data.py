@@ -19,6 +19,7 @@ from rlk.errors import BadFile, RlkError
 from rlk.testing import stand_ins
 from rlk.testing.stand_ins import COMPONENTS
 
+
 class SharesMemory(stand_ins.StandInStorage):
     def add(self, step):
         super().add(step)
@@ -141,7 +142,9 @@ class StagedReplay(stand_ins.StandInStorage):
         index, weight = self._decorator.choose(batch_size)
         kept, rng = self._steps, self.schema.rng
         self._steps = self._rows[: len(kept)]
-        self.schema = dataclasses.replace(self.schema, rng=SimpleNamespace(integers=lambda *_, **__: index % self.slots))
+        self.schema = dataclasses.replace(
+            self.schema, rng=SimpleNamespace(integers=lambda *_, **__: index % self.slots)
+        )
         try:
             batch = super().sample(batch_size)
         finally:
@@ -153,7 +156,12 @@ class StagedReplay(stand_ins.StandInStorage):
 
     def state_dict(self):
         rows = [row for row in self._rows if row is not None]
-        return {**super().state_dict(), "rows": rows, "written": self._written, "decorator": self._decorator.state_dict()}
+        return {
+            **super().state_dict(),
+            "rows": rows,
+            "written": self._written,
+            "decorator": self._decorator.state_dict(),
+        }
 
     def load_state_dict(self, state):
         super().load_state_dict(state)
@@ -325,7 +333,9 @@ def _raveled(value):
 
 class MakesArraysOfTensors(stand_ins.StandInSerializer):
     def write(self, file, state):
-        super().write(file, {k: v.numpy() if isinstance(v, torch.Tensor) else v for k, v in state.items()})
+        super().write(
+            file, {k: v.numpy() if isinstance(v, torch.Tensor) else v for k, v in state.items()}
+        )
 
 
 class TakesTheManifestOut(stand_ins.StandInSerializer):

@@ -82,10 +82,8 @@ def restore(run: Run, state: State) -> list[str]:
     if "run" not in contents:
         return ["this is a model, not a checkpoint: replay, environments and callbacks start anew"]
     differs = []
-    for name, plugin in run.hooks:
-        load = getattr(plugin, "rlk_load", None)
-        if load is not None and name in state["plugins"]:
-            load(run=run, state=state["plugins"][name])
+    for name, saved in state["plugins"].items():
+        run.hooks.tell(name, "rlk_load", run=run, state=saved)
     if "storage" in contents:
         run.storage.load_state_dict(state["storage"])
     else:

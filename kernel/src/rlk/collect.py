@@ -31,6 +31,7 @@ class StepCollector:
         self._carry = run.actor.start(self._n_envs)
         self._start = np.ones(self._n_envs, dtype=bool)
         self._observation: Any = None
+        self._cut_short = False
 
     def _reset(self) -> Any:
         seeds = self.run.streams.integers("environments", self._n_envs)
@@ -41,6 +42,9 @@ class StepCollector:
     def collect(self) -> bool:
         """One collection; False if a listener stopped the run in the middle of it."""
         run = self.run
+        if self._cut_short:
+            self._cut_short = False
+            run.storage.restart()
         if self._observation is None:
             self._observation = self._reset()
         act, env_step, add = run.actor.act, run.env.step, run.storage.add
@@ -64,6 +68,7 @@ class StepCollector:
                 for listener in listeners:
                     if listener(run=run, step=step) is False:
                         run.stop("a listener of rlk_step stopped it")
+                        self._cut_short = True
                         return False
         self._observation, self._carry, self._start = observation, carry, start
         return True

@@ -69,6 +69,12 @@ class Hooks:
                 pairs.append((implementation.plugin_name, answer))
         return pairs
 
+    def tell(self, plugin: str, hook: str, **arguments: Any) -> None:
+        """Calls a hook of one plugin, if it implements it."""
+        for implementation in getattr(self._manager.hook, hook).get_hookimpls():
+            if implementation.plugin_name == plugin:
+                implementation.function(*[arguments[name] for name in implementation.argnames])
+
     def listeners(self, hook: str) -> list[Listener]:
         """The implementations of a lifecycle hook as functions of its keyword arguments, to be called directly.
 

@@ -202,7 +202,7 @@ class Registries:
 
 def clash(name: str, entries: list[Entry]) -> BrokenPlugin:
     """The error for a name that is not one component's alone."""
-    owners = ", ".join(f"{singular(e.kind)} of {e.owner}" for e in entries)
+    owners = ", ".join(sorted(f"{singular(e.kind)} of {e.owner}" for e in entries))
     return BrokenPlugin(f"{name!r} is given by {len(entries)} packages: {owners}. Uninstall all but one.")
 
 

@@ -375,6 +375,11 @@ class _Resolver:
             slot_value, slot_by = self._find(f"storage.{setting}")
             if not theirs_by and slot_by and entries[name].kind == "storages":
                 theirs, theirs_by = slot_value, slot_by
+            if mine_by and theirs_by and mine != theirs and _is_users(mine_by) != _is_users(theirs_by):
+                # What a user says at either end wins over what a preset says at the other.
+                mine, mine_by, theirs, theirs_by = (
+                    (mine, mine_by, mine, mine_by) if _is_users(mine_by) else (theirs, theirs_by, theirs, theirs_by)
+                )
             if mine_by and theirs_by and mine != theirs:
                 raise PlanError(
                     f"{key}={mine!r} ({mine_by}) and {target}={theirs!r} ({theirs_by}) are one setting with two "
@@ -457,6 +462,11 @@ class _Resolver:
             return None
         entry = self.kernel.registries.distributions.get(wanted)
         return self._configured(_Asked(entry, by, {}), "distribution", fed)
+
+
+def _is_users(source: str) -> bool:
+    """Whether a setting was said by the user, not proposed by a preset, a plugin or a default."""
+    return not source.startswith(("preset ", "plugin ", "algorithm ", "default"))
 
 
 def stage_order(choice: Choice) -> int:

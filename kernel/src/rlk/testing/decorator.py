@@ -180,11 +180,15 @@ class DecoratorContract(Contract):
 
     def test_batches_stay_as_they_are_while_more_is_added(self) -> None:
         base, _, trajectory = self.stack(12)
+        for _ in range(3):
+            batch = base.sample(16)
+            base.feedback(batch, update_for(batch))
         batch = base.sample(16)
         kept = batch.reward.clone(), batch.weight.clone(), np.copy(batch.index)
         for step in trajectory.steps(2 * self.capacity):
             base.add(step)
-        base.sample(16)
+            base.feedback(batch, update_for(batch))
+            base.sample(16)
         assert batch.reward.equal(kept[0]) and batch.weight.equal(kept[1])
         assert np.array_equal(batch.index, kept[2])
 

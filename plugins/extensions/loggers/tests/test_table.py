@@ -110,6 +110,13 @@ def test_a_terminal_gets_a_table_now_and_then_and_nothing_is_lost(
     assert "212.3" not in last
 
 
+def test_the_row_at_the_last_timestep_is_printed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, file = logger(monkeypatch, 1e9)
+    for timesteps in (8, 100_000):
+        made.write(timesteps, ROW)
+    assert "100,000 of 100,000 timesteps" in file.getvalue()
+
+
 def test_after_the_last_table_there_is_none_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     made, file = logger(monkeypatch, 0.0)
     made.write(8, ROW)

@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from rlk_subprocess import SubprocVecEnv
+
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # no worker can import a conftest
 
 ACTION_SPACES = {
@@ -175,6 +177,22 @@ def descendants(pid):
 
 def shared_files():
     return set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+
+
+@pytest.fixture
+def make(nothing_is_left_behind):
+    """Makes vector environments that are closed at the end, whatever happens."""
+    made = []
+
+    def make(*args, **kwargs):
+        kwargs.setdefault("n_workers", 2)
+        made.append(SubprocVecEnv(*args, **kwargs))
+        return made[-1]
+
+    yield make
+    for vector in made:
+        vector.close()
+    made.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -50,7 +50,9 @@ class DQN:
         config, timesteps = self.config, self.context.run.timesteps
         if timesteps <= config.learning_starts:
             return
-        if timesteps // config.target_network_update_freq > self._copied_at // config.target_network_update_freq:
+        every = config.target_network_update_freq
+        # Not "greater": a second call of learn may have begun to count again.
+        if timesteps // every != self._copied_at // every:
             self._copied_at = timesteps
             self.target.flat.copy_(self.context.parameters.flat)
         steps = config.gradient_steps
@@ -98,7 +100,7 @@ def values_of(policy: Any) -> Callable[[Any], Tensor]:
         if fast is None or torch.compiler.is_compiling():
             (values,) = policy(observation, "qf")
             return cast(Tensor, values)
-        return torch.from_numpy(fast[0](observation.numpy()))
+        return torch.from_numpy(fast[0](observation.numpy().astype(np.float32, copy=False)))
 
     return q
 

@@ -62,5 +62,7 @@ def gae(
 
 def explained_variance(predicted: Array, actual: Array) -> float:
     """1 - Var[actual - predicted] / Var[actual]: 1 is perfect, 0 as good as a constant; NaN if actual is one."""
-    variance = float(np.var(actual))
-    return float("nan") if variance == 0.0 else 1.0 - float(np.var(actual - predicted)) / variance
+    variance = float(np.var(actual, dtype=np.float64))
+    if variance == 0.0:
+        return float("nan")
+    return 1.0 - float(np.var(actual - predicted, dtype=np.float64)) / variance

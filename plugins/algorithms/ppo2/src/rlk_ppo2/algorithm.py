@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from rlk import spaces
+from rlk.errors import PlanError
 from rlk.policy import Head, Linear
 from rlk.protocols import Heads, OnPolicyStorage, Optimise, State
 from rlk.records import Field, Loss, Update
@@ -24,6 +25,12 @@ class PPO2:
     """Collects `n_steps` of every environment, then makes `noptepochs` passes of minibatches over them."""
 
     def __init__(self, config: PPO2Config, context: Any) -> None:
+        transitions = config.n_steps * context.n_envs
+        if config.nminibatches > transitions:
+            raise PlanError(
+                f"algorithm 'ppo2' (rlk-ppo2): a collection of n_steps={config.n_steps} of {context.n_envs} "
+                f"environments makes no nminibatches={config.nminibatches}. Set at most {transitions}."
+            )
         self.config, self.context = config, context
         self.policy, self.distribution = context.policy, context.distribution
         self.cliprange = context.schedule(config.cliprange)

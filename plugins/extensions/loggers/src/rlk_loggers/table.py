@@ -61,7 +61,7 @@ class TableLogger:
         self._waiting |= row
         self._timesteps, self._total = timesteps, self._run.clock.total_timesteps
         now = time.monotonic()
-        if now - self._printed >= self._config.min_seconds:
+        if now - self._printed >= self._config.min_seconds or timesteps >= self._total:
             self._printed = now
             self._print()
 

@@ -191,7 +191,7 @@ def _dress(axes: Axes, x: str, *, crowded: bool) -> None:
 
     if x != "time":
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True, steps=[1, 2, 5, 10]))
     axes.set_xlim(left=0)
     axes.margins(x=0.02)
     axes.grid(True, color="#dddddd", linewidth=0.7)

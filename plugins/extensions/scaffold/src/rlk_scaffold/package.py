@@ -112,7 +112,7 @@ def render_package(made: Names, example: Example) -> dict[str, str]:
         entry_points={f"rlk.{example.kind}": point},
     )
     files = {"pyproject.toml": render_pyproject(manifest), f"src/{made.module}/py.typed": ""}
-    for folder in ("common", example.folder):
+    for folder in ("every-kind", example.folder):
         for path in templates.names(folder):
             name = path.partition("/")[2]
             if name != _ABOUT:

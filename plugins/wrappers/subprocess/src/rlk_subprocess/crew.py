@@ -74,7 +74,7 @@ class Crew:
                 self.ask(member, (start, info_keys, pickled))
             self.described = self._hear_what_they_made()
         except BaseException:
-            self.shutdown(_FAREWELL_SECONDS)
+            self.shutdown()
             raise
 
     def _hear_what_they_made(self) -> list[tuple[Any, ...]]:
@@ -163,12 +163,12 @@ class Crew:
             time.sleep(0.01)
         code = member.process.poll()
         self.lost = _obituary(member, code)
-        self.shutdown(_FAREWELL_SECONDS)
+        self.shutdown()
         raise EnvironmentFailed(self.lost)
 
     # ---- the end -------------------------------------------------------------------------------
 
-    def shutdown(self, grace_seconds: float) -> None:
+    def shutdown(self, grace_seconds: float = _FAREWELL_SECONDS) -> None:
         """Ends every worker: asks, after grace_seconds terminates, kills. May be called again."""
         if self._over:
             return

@@ -82,7 +82,7 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
                 n, self.single_observation_space, self.single_action_space
             )
         except BaseException:
-            self._crew.shutdown(0.0)
+            self._crew.shutdown()
             raise
         self._turn = 0
         self._waiting: list[Member] = []

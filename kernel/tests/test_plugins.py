@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import pytest
+
+from rlk.errors import BrokenPlugin
+from rlk.hookspecs import hookimpl
+from rlk.plugins import Hooks
+
+
+class Answers:
+    def __init__(self, answer):
+        self.answer = answer
+
+    @hookimpl
+    def rlk_configure(self, spec):
+        return self.answer
+
+
+def test_all_answers_are_joined_in_the_order_of_activation():
+    hooks = Hooks()
+    for name, answer in (("a", 1), ("b", [2, 3]), ("c", None), ("d", 4)):
+        hooks.activate(Answers(answer), name)
+    assert hooks.all("rlk_configure", spec=None) == [1, 2, 3, 4]
+    assert hooks.answers("rlk_configure", spec=None) == [("a", 1), ("b", [2, 3]), ("d", 4)]
+
+
+def test_the_first_answer_of_those_who_do_not_decline_wins():
+    class Makes:
+        def __init__(self, answer):
+            self.answer = answer
+
+        @hookimpl
+        def rlk_make_actor(self, run):
+            return self.answer
+
+    hooks = Hooks()
+    assert hooks.first("rlk_make_actor", run=None) is None
+    hooks.activate(Makes("first"), "first")
+    hooks.activate(Makes(None), "declines")
+    assert hooks.first("rlk_make_actor", run=None) == "first"
+
+
+def test_a_misspelt_hook_is_refused_with_whose_it_is():
+    class Misspells:
+        @hookimpl
+        def rlk_confgure(self, spec):
+            pass
+
+    hooks = Hooks()
+    with pytest.raises(BrokenPlugin, match=r"plugin 'mine' \(rlk-mine 0\.1\).*rlk_confgure"):
+        hooks.activate(Misspells(), "mine", "rlk-mine 0.1")
+    assert list(hooks) == []
+
+
+def test_an_argument_that_a_hook_has_not_is_refused():
+    class WantsMore:
+        @hookimpl
+        def rlk_configure(self, spec, weather):
+            pass
+
+    hooks = Hooks()
+    with pytest.raises(BrokenPlugin, match="weather"):
+        hooks.activate(WantsMore(), "mine")
+
+
+def test_one_name_is_activated_once():
+    hooks = Hooks()
+    hooks.activate(Answers(1), "mine")
+    with pytest.raises(BrokenPlugin, match="mine"):
+        hooks.activate(Answers(2), "mine")
+
+
+def test_after_a_refusal_others_can_still_be_activated_and_answer():
+    class Misspells:
+        @hookimpl
+        def rlk_confgure(self, spec):
+            pass
+
+    hooks = Hooks()
+    with pytest.raises(BrokenPlugin):
+        hooks.activate(Misspells(), "mine")
+    hooks.activate(Answers(1), "mine")
+    assert hooks.all("rlk_configure", spec=None) == [1]
+
+
+def test_two_managers_share_nothing():
+    one, two = Hooks(), Hooks()
+    one.activate(Answers(1), "mine")
+    assert two.all("rlk_configure", spec=None) == []
+
+
+# ---- listeners -----------------------------------------------------------------------------------
+
+
+def test_listeners_are_called_with_the_arguments_that_they_name():
+    heard = []
+
+    class Listens:
+        @hookimpl
+        def rlk_step(self, step):
+            heard.append(("step", step))
+
+    class ListensToNothing:
+        @hookimpl
+        def rlk_step(self):
+            heard.append("called")
+            return False
+
+    class ListensToAll:
+        @hookimpl
+        def rlk_step(self, run, step):
+            heard.append((run, step))
+
+    hooks = Hooks()
+    for plugin in (Listens(), ListensToNothing(), ListensToAll()):
+        hooks.activate(plugin, type(plugin).__name__)
+    answers = [listener(run="run", step=3) for listener in hooks.listeners("rlk_step")]
+    assert heard == [("step", 3), "called", ("run", 3)]
+    assert answers == [None, False, None]
+
+
+def test_nobody_listens_unless_somebody_does():
+    hooks = Hooks()
+    hooks.activate(Answers(1), "mine")
+    assert hooks.listeners("rlk_step") == []
+
+
+def test_a_module_may_be_a_plugin():
+    import types
+
+    module = types.ModuleType("my_plugin")
+
+    @hookimpl
+    def rlk_update_end(run):
+        return run
+
+    module.rlk_update_end = rlk_update_end
+    hooks = Hooks()
+    hooks.activate(module, "mine")
+    assert [listener(run=5) for listener in hooks.listeners("rlk_update_end")] == [5]
+
+
+def test_a_wrapper_around_a_lifecycle_hook_is_refused():
+    class Wraps:
+        @hookimpl(wrapper=True)
+        def rlk_update_end(self, run):
+            yield
+
+    hooks = Hooks()
+    hooks.activate(Wraps(), "mine")
+    with pytest.raises(BrokenPlugin, match=r"'mine' implements rlk_update_end as a wrapper"):
+        hooks.listeners("rlk_update_end")
+
+
+def test_one_plugin_is_told_something_and_no_other():
+    told = []
+
+    class Remembers:
+        def __init__(self, name):
+            self.name = name
+
+        @hookimpl
+        def rlk_load(self, state):
+            told.append((self.name, state))
+
+    hooks = Hooks()
+    hooks.activate(Remembers("a"), "a")
+    hooks.activate(Remembers("b"), "b")
+    hooks.tell("b", "rlk_load", run=None, state=7)
+    hooks.tell("nobody", "rlk_load", run=None, state=8)
+    assert told == [("b", 7)]
+
+
+def test_a_historic_hook_reaches_those_who_come_later():
+    seen = []
+
+    class Joins:
+        @hookimpl
+        def rlk_register(self, kernel):
+            seen.append(kernel)
+
+    hooks = Hooks()
+    hooks.historic("rlk_register", kernel="kernel")
+    hooks.activate(Joins(), "late")
+    assert seen == ["kernel"]

@@ -1,0 +1,290 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import rlk
+from rlk.component import Component
+from rlk.errors import BrokenPlugin, PlanError, UnknownName
+from rlk.kernel import Kernel
+from rlk.registry import KINDS, Entry, Registries, singular
+from rlk.testing.contract import run_python
+
+
+class Thing:
+    pass
+
+
+def component(name="thing", **fields):
+    return Component(name=name, factory=Thing, **fields)
+
+
+def entry(name="thing", dist="rlk-thing", kind="storages", load=component):
+    return Entry(kind, name, dist, "1.0", load)
+
+
+# ---- by hand -------------------------------------------------------------------------------------
+
+
+def test_a_class_is_registered_under_a_name_with_what_planning_must_know(rlk_empty_kernel):
+    registry = rlk_empty_kernel.registries.storages
+    registry.register("mine", Thing, needs=("td_error",), summary="my own")
+    found = registry.get("mine")
+    assert found.component().load() is Thing
+    assert found.component().needs == ("td_error",)
+    assert found.owner == "this program"
+
+
+def test_without_a_factory_it_is_a_decorator_that_leaves_the_class_as_it_is(rlk_empty_kernel):
+    @rlk_empty_kernel.registries.callbacks.register("mine", summary="my own")
+    class Mine:
+        pass
+
+    assert rlk_empty_kernel.registries.callbacks.get("mine").component().load() is Mine
+
+
+def test_a_finished_component_is_registered_as_it_is(rlk_empty_kernel):
+    made = component(summary="finished")
+    rlk_empty_kernel.registries.storages.register("thing", made)
+    assert rlk_empty_kernel.registries.storages.get("thing").component() is made
+
+
+def test_a_name_is_registered_once(rlk_empty_kernel):
+    registry = rlk_empty_kernel.registries.storages
+    registry.register("mine", Thing)
+    with pytest.raises(PlanError, match="already"):
+        registry.register("mine", Thing)
+    registry.unregister("mine")
+    registry.register("mine", Thing)
+
+
+def test_what_a_program_registers_wins_over_what_is_installed():
+    registries = Registries()
+    registries.storages.add(entry())
+    registries.storages.register("thing", str)
+    assert registries.storages.get("thing").component().load() is str
+    assert registries.find("thing").owner == "this program"
+
+
+def test_a_registry_can_be_looked_through(rlk_empty_kernel):
+    registry = rlk_empty_kernel.registries.loggers
+    registry.register("b", Thing)
+    registry.register("a", Thing)
+    assert registry.names() == ["a", "b"]
+    assert "a" in registry and "c" not in registry
+    assert [found.name for found in registry] == ["a", "b"]
+
+
+def test_the_default_kernels_registries_are_reached_through_the_module():
+    assert rlk.registry.storages is rlk.default_kernel().registries.storages
+    with pytest.raises(AttributeError, match="kinds: algorithms"):
+        _ = rlk.registry.gadgets
+
+
+def test_an_empty_kernel_has_every_kind_and_nothing_in_it(rlk_empty_kernel):
+    assert {registry.kind for registry in rlk_empty_kernel.registries} == set(KINDS)
+    assert all(registry.names() == [] for registry in rlk_empty_kernel.registries)
+
+
+def test_two_kernels_share_nothing():
+    one, two = Kernel(discover=False), Kernel(discover=False)
+    one.registries.storages.register("mine", Thing)
+    assert "mine" not in two.registries.storages
+
+
+def test_a_plugin_may_add_a_kind_of_its_own(rlk_empty_kernel):
+    class Joins:
+        @rlk.hookimpl
+        def rlk_register(self, kernel):
+            kernel.registries.add_kind("gadgets").register("mine", Thing)
+
+    rlk_empty_kernel.activate(Joins())
+    assert rlk_empty_kernel.registries.gadgets.names() == ["mine"]
+    assert rlk_empty_kernel.registries.find("mine").kind == "gadgets"
+
+
+# ---- names ---------------------------------------------------------------------------------------
+
+
+def test_an_unknown_name_shows_the_nearest_and_all_there_are(rlk_empty_kernel):
+    registry = rlk_empty_kernel.registries.storages
+    registry.register("replay", Thing)
+    registry.register("rollout", Thing)
+    with pytest.raises(UnknownName) as caught:
+        registry.get("reply")
+    assert "unknown storage 'reply'" in str(caught.value)
+    assert "Did you mean 'replay'?" in str(caught.value)
+    assert "Known: replay, rollout." in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_an_unknown_name_says_if_nothing_at_all_is_installed(rlk_empty_kernel):
+    with pytest.raises(UnknownName, match="No logger is installed"):
+        rlk_empty_kernel.registries.loggers.get("csv")
+
+
+def test_a_plugin_is_found_whatever_its_kind(rlk_empty_kernel):
+    rlk_empty_kernel.registries.loggers.register("mine", Thing)
+    assert rlk_empty_kernel.registries.find("mine").kind == "loggers"
+    with pytest.raises(UnknownName, match="mine"):
+        rlk_empty_kernel.registries.find("mien")
+    with pytest.raises(UnknownName):
+        rlk_empty_kernel.registries.find("mine", ["storages"])
+
+
+def test_two_packages_with_one_name_are_an_error_for_who_asks_for_it_alone():
+    registries = Registries()
+    registries.storages.add(entry(dist="rlk-one"))
+    registries.storages.add(entry(dist="rlk-two"))
+    registries.storages.add(entry(name="other", dist="rlk-two"))
+    assert registries.storages.get("other").name == "other"
+    for find in (registries.storages.get, registries.find):
+        with pytest.raises(BrokenPlugin, match=r"storage of rlk-one 1.0, storage of rlk-two 1.0"):
+            find("thing")
+    assert set(registries.clashes()) == {"thing"}
+
+
+def test_names_are_unique_across_kinds():
+    registries = Registries()
+    registries.storages.add(entry())
+    registries.loggers.add(entry(kind="loggers", dist="rlk-other"))
+    with pytest.raises(BrokenPlugin, match="logger of rlk-other"):
+        registries.find("thing")
+    assert registries.storages.get("thing").kind == "storages"
+
+
+def test_one_package_that_is_found_twice_counts_once():
+    registries = Registries()
+    registries.storages.add(entry())
+    registries.storages.add(entry())
+    assert registries.storages.get("thing").dist == "rlk-thing"
+
+
+# ---- loading -------------------------------------------------------------------------------------
+
+
+def test_an_entry_is_loaded_when_it_is_asked_for_and_once():
+    loaded = []
+
+    def load():
+        loaded.append(1)
+        return component()
+
+    made = entry(load=load)
+    assert loaded == []
+    assert made.component() is made.component()
+    assert loaded == [1]
+
+
+def test_an_entry_that_cannot_be_imported_names_distribution_version_and_cause():
+    def load():
+        raise ImportError("no module named 'jax'")
+
+    with pytest.raises(BrokenPlugin) as caught:
+        entry(load=load).component()
+    message = str(caught.value)
+    assert "storage 'thing' (rlk-thing 1.0)" in message
+    assert "ImportError: no module named 'jax'" in message
+
+
+def test_an_entry_that_names_something_else_than_a_component_says_what():
+    with pytest.raises(BrokenPlugin, match=r"names type .*Thing.*, not an rlk\.Component"):
+        entry(load=lambda: Thing).component()
+
+
+@pytest.mark.parametrize(
+    ("kind", "one"),
+    [("storages", "storage"), ("policies", "policy"), ("vec_envs", "vec-env"), ("noises", "noise")],
+)
+def test_messages_call_kinds_by_their_singular(kind, one):
+    assert singular(kind) == one
+
+
+# ---- discovery -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch) -> Path:
+    """A folder on the path, into which packages can be installed by writing their metadata."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def install(site: Path, dist: str, points: str, version: str = "0.3", **modules: str) -> None:
+    info = site / f"{dist.replace('-', '_')}-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {dist}\nVersion: {version}\n")
+    (info / "entry_points.txt").write_text(points)
+    for name, text in modules.items():
+        (site / f"{name}.py").write_text(text)
+
+
+GOOD = "from rlk.component import Component\ncomponent = Component(name='shelf', factory='shelf:Shelf')\n"
+
+
+def test_an_installed_package_is_found_and_not_imported(site):
+    install(site, "rlk-shelf", "[rlk.storages]\nshelf = shelf:component\n", shelf=GOOD)
+    kernel = Kernel()
+    assert "shelf" in kernel.registries.storages
+    assert "shelf" not in sys.modules
+    found = kernel.registries.storages.get("shelf")
+    assert (found.dist, found.version) == ("rlk-shelf", "0.3")
+    assert found.component().name == "shelf"
+    sys.modules.pop("shelf")
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("import no_such_module_at_all\n", "ModuleNotFoundError"),
+        ("raise RuntimeError('on import')\n", "RuntimeError: on import"),
+        ("component = 3\n", "names int 3"),
+        ("other = 3\n", "AttributeError"),
+        (
+            "from rlk.component import Component\ncomponent = Component(name='!', factory='a:b')\n",
+            "ValueError",
+        ),
+    ],
+)
+def test_a_broken_package_is_in_the_way_of_nobody_who_does_not_ask_for_it(site, text, cause):
+    install(
+        site,
+        "rlk-broken-shelf",
+        "[rlk.storages]\nbroken-shelf = broken_shelf:component\n",
+        broken_shelf=text,
+    )
+    kernel = Kernel()
+    assert (
+        kernel.registries.algorithms.names() == rlk.default_kernel().registries.algorithms.names()
+    )
+    with pytest.raises(BrokenPlugin) as caught:
+        kernel.registries.find("broken-shelf").component()
+    assert "rlk-broken-shelf 0.3" in str(caught.value) and cause in str(caught.value)
+    sys.modules.pop("broken_shelf", None)
+
+
+def test_two_installed_packages_with_one_name_are_both_named(site):
+    for dist in ("rlk-shelf-a", "rlk-shelf-b"):
+        install(site, dist, "[rlk.storages]\nshelf = shelf:component\n")
+    with pytest.raises(BrokenPlugin, match=r"rlk-shelf-a 0\.3.*rlk-shelf-b 0\.3.*Uninstall"):
+        Kernel().registries.find("shelf")
+
+
+def test_a_group_of_an_unknown_kind_becomes_a_kind(site):
+    install(site, "rlk-gadget", "[rlk.gadgets]\ngadget = gadget:component\n")
+    assert "gadget" in Kernel().registries.gadgets
+
+
+def test_groups_of_others_are_left_alone(site):
+    install(site, "not-ours", "[console_scripts]\nshelf = shelf:main\n[other.storages]\nx = y:z\n")
+    assert "shelf" not in [entry.name for registry in Kernel().registries for entry in registry]
+
+
+def test_discovery_imports_neither_torch_nor_any_plugin():
+    code = (
+        "import sys; from rlk.kernel import default_kernel; default_kernel(); "
+        "print([m for m in sys.modules if m.startswith('rlk_') or m in ('torch', 'gymnasium')])"
+    )
+    assert run_python(code) == "[]"

@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+import attrs
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from rlk.errors import PlanError
+from rlk.records import Batch
+from rlk.testing import AlgorithmContract, mean_return
+from rlk_dqn import DQNConfig
+
+MATCH = "rlk.testing.environments:DiscreteMatch"
+FOREVER = "rlk.testing.environments:Forever"
+QUICK = {"learning_starts": 50, "batch_size": 32, "target_network_update_freq": 50}
+
+
+class TestDQN(AlgorithmContract):
+    component = "dqn"
+
+
+class TestDQNWithPriorities(AlgorithmContract):
+    component = "dqn"
+    settings = {"prioritized_replay": True, "dueling": False, "gradient_steps": 2}
+
+
+# ---- hyperparameters -----------------------------------------------------------------------------
+
+
+def test_names_and_defaults_are_those_of_stable_baselines():
+    config = attrs.asdict(DQNConfig())
+    seed = {
+        "gamma": 0.99,
+        "learning_rate": 0.0005,
+        "buffer_size": 50_000,
+        "exploration_fraction": 0.1,
+        "exploration_final_eps": 0.02,
+        "exploration_initial_eps": 1.0,
+        "train_freq": 1,
+        "batch_size": 32,
+        "double_q": True,
+        "learning_starts": 1000,
+        "target_network_update_freq": 500,
+        "prioritized_replay": False,
+        "prioritized_replay_alpha": 0.6,
+        "prioritized_replay_beta0": 0.4,
+        "prioritized_replay_beta_iters": None,
+        "prioritized_replay_eps": 1e-6,
+        "param_noise": False,
+    }
+    assert config == {**seed, "dueling": True, "gradient_steps": 1, "max_grad_norm": 10.0}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"gamma": 1.5},
+        {"gradient_steps": 0},
+        {"gradient_steps": -2},
+        {"train_freq": 0},
+        {"learning_rate": "lin"},
+        {"max_grad_norm": 0.0},
+        {"exploration_final_eps": -0.1},
+    ],
+)
+def test_what_is_out_of_range_is_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        DQNConfig(**wrong)
+
+
+def test_its_exploration_settings_reach_the_noise(rlk_make):
+    agent = rlk_make(
+        "dqn",
+        env=MATCH,
+        exploration_fraction=0.5,
+        exploration_initial_eps=0.8,
+        exploration_final_eps=0.1,
+    )
+    noise = agent.plan.noise.config
+    assert (noise.fraction, noise.initial_eps, noise.final_eps) == (0.5, 0.8, 0.1)
+
+
+def test_its_buffer_size_reaches_the_replay(rlk_make):
+    agent = rlk_make("dqn", env=MATCH, buffer_size=77)
+    assert agent.plan.storages[0].config.buffer_size == 77
+
+
+def test_an_image_of_continuous_actions_is_refused(rlk_make):
+    with pytest.raises(PlanError, match="Discrete"):
+        rlk_make("dqn", env="rlk.testing.environments:BoxMatch")
+
+
+# ---- when it learns ------------------------------------------------------------------------------
+
+
+def updates_after(rlk_make, timesteps, **said):
+    agent = rlk_make("dqn", env=MATCH, seed=0, **said)
+    agent.learn(timesteps)
+    return agent.run.clock.updates
+
+
+def test_nothing_is_learnt_before_learning_starts(rlk_make):
+    assert updates_after(rlk_make, 60, learning_starts=60) == 0
+    assert updates_after(rlk_make, 61, learning_starts=60) == 1
+
+
+def test_it_learns_every_train_freq_vector_steps(rlk_make):
+    assert updates_after(rlk_make, 100, learning_starts=60, train_freq=4) == 10
+
+
+def test_gradient_steps_is_the_number_of_updates_each_time(rlk_make):
+    assert updates_after(rlk_make, 100, learning_starts=60, train_freq=4, gradient_steps=3) == 30
+
+
+def test_gradient_steps_of_minus_one_is_an_update_for_every_timestep(rlk_make):
+    said = {"learning_starts": 60, "train_freq": 4, "gradient_steps": -1, "n_envs": 2}
+    # A collection is 8 timesteps: 8 updates each at 64, 72, … 104, where the run ends.
+    assert updates_after(rlk_make, 100, **said) == 6 * 8
+
+
+def target_moves(agent, timesteps):
+    """The timesteps at which the target network was copied."""
+    copies, storage = [], agent.run.storage
+    before = agent.run.algorithm.target.flat.clone()
+    batches = agent.run.algorithm.batches
+
+    def watched(store):
+        nonlocal before
+        yield from batches(store)
+        if not before.equal(agent.run.algorithm.target.flat):
+            copies.append(agent.run.timesteps)
+            before = agent.run.algorithm.target.flat.clone()
+
+    agent.run.algorithm.batches = watched
+    agent.learn(timesteps)
+    assert storage is agent.run.storage
+    return copies
+
+
+def test_the_target_network_is_copied_every_so_many_timesteps(rlk_make):
+    agent = rlk_make("dqn", env=MATCH, seed=0, learning_starts=10, target_network_update_freq=25)
+    assert target_moves(agent, 100) == [25, 50, 75, 100]
+
+
+def test_a_second_training_copies_the_target_network_as_the_first_did(rlk_make):
+    agent = rlk_make("dqn", env=MATCH, seed=0, learning_starts=10, target_network_update_freq=25)
+    agent.learn(100)
+    assert target_moves(agent, 60)[-2:] == [25, 50]
+
+
+def test_the_target_network_begins_as_a_copy_with_memory_of_its_own(rlk_make):
+    agent = rlk_make("dqn", env=MATCH, seed=0)
+    target = agent.run.algorithm.target
+    assert target.flat.equal(agent.run.parameters.flat)
+    assert target.flat.data_ptr() != agent.run.parameters.flat.data_ptr()
+    assert not any(p.requires_grad for p in target.module.parameters())
+
+
+# ---- what it learns ------------------------------------------------------------------------------
+
+
+def batch_for(agent, reward=1.0, discount=0.5):
+    rows = 4
+    generator = torch.Generator().manual_seed(0)
+    observation = torch.randn(rows, 3, generator=generator)
+    return Batch(
+        observation=observation,
+        action=torch.tensor([0, 1, 2, 0]),
+        reward=torch.full((rows,), reward),
+        next_observation=observation.flip(0),
+        discount=torch.full((rows,), discount),
+        weight=torch.ones(rows),
+        index=np.arange(rows),
+    )
+
+
+@pytest.mark.parametrize("double_q", [True, False])
+@pytest.mark.parametrize("act_fun", ["relu", "elu"], ids=["with a numpy twin", "without"])
+def test_its_target_is_the_formula_on_its_two_networks(rlk_make, double_q, act_fun):
+    agent = rlk_make("dqn", env=MATCH, seed=0, double_q=double_q, policy={"act_fun": act_fun})
+    algorithm, batch = agent.run.algorithm, batch_for(agent)
+    with torch.no_grad():
+        agent.run.parameters.flat.mul_(-1.3)  # apart from the target network
+        (online,) = agent.run.policy(batch.next_observation, "qf")
+        (target,) = algorithm.target.module(batch.next_observation, "qf")
+    for row, found in enumerate(algorithm.q_target(batch).tolist()):
+        best = int((online if double_q else target)[row].argmax())
+        assert found == pytest.approx(1.0 + 0.5 * float(target[row, best]), abs=1e-5)
+
+
+def test_its_td_error_is_the_difference_between_q_and_target(rlk_make):
+    agent = rlk_make("dqn", env=MATCH, seed=0)
+    algorithm, batch = agent.run.algorithm, batch_for(agent)
+    target = algorithm.q_target(batch)
+    q = agent.run.policy(batch.observation, "qf")[0].detach()
+    expected = [float(q[row, int(a)] - target[row]) for row, a in enumerate(batch.action)]
+    update = algorithm.update(batch, agent.run.optimise)
+    assert update.td_error.tolist() == pytest.approx(expected, abs=1e-5)
+
+
+def test_observations_of_whole_numbers_are_computed_in_float32(rlk_make):
+    class Counter(gym.Env):
+        observation_space = gym.spaces.Box(0, 100, (2,), np.int64)
+        action_space = gym.spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            return np.zeros(2, np.int64), {}
+
+        def step(self, action):
+            return np.ones(2, np.int64), 1.0, False, False, {}
+
+    agent = rlk_make("dqn", env=Counter, seed=0, learning_starts=10)
+    agent.learn(40)
+    batch = agent.run.storage.sample(4)
+    assert agent.run.algorithm.q_target(batch).dtype == torch.float32
+
+
+@pytest.mark.parametrize(("ends", "low", "high"), [(False, 1.9, 2.1), (True, 1.2, 1.8)])
+def test_the_value_of_an_episode_that_is_cut_off_counts_what_would_have_come(
+    rlk_make, ends, low, high
+):
+    """Reward 1 and gamma 0.5 for ever are worth 2; two steps alone 1 or 1.5, which look alike."""
+    env = {"id": FOREVER, "length": 2, "ends": ends}
+    agent = rlk_make("dqn", env=env, seed=0, gamma=0.5, learning_rate=0.01, **QUICK)
+    agent.learn(1500)
+    (q,) = agent.run.policy(torch.ones(1, 1), "qf")
+    assert low < float(q.detach().max()) < high
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_it_learns_what_the_observation_shows(rlk_make, seed):
+    agent = rlk_make(
+        "dqn",
+        env=MATCH,
+        seed=seed,
+        gamma=0.0,
+        learning_rate=0.005,
+        exploration_fraction=0.5,
+        **QUICK,
+    )
+    agent.learn(1500)
+    assert mean_return(agent, MATCH) == 8.0
+
+
+@pytest.mark.parametrize("dueling", [False, True])
+@pytest.mark.parametrize("double_q", [False, True])
+def test_it_learns_with_and_without_its_extensions(rlk_make, dueling, double_q):
+    said = {"dueling": dueling, "double_q": double_q, "gamma": 0.5, "learning_rate": 0.005}
+    agent = rlk_make("dqn", env=MATCH, seed=0, exploration_fraction=0.5, n_envs=2, **said, **QUICK)
+    agent.learn(4000)
+    assert mean_return(agent, MATCH) >= 7.5
+
+
+def test_actions_that_do_not_begin_at_zero_are_stored_from_zero_on(rlk_make):
+    agent = rlk_make("dqn", env=MATCH, seed=0, exploration_final_eps=1.0)
+    agent.learn(60)
+    assert set(agent.run.storage.sample(200).action.tolist()) == {0, 1, 2}
+
+
+def test_it_learns_from_images(rlk_make):
+    env = {"id": "rlk.testing.environments:Walk", "observation": "image"}
+    agent = rlk_make("dqn", env=env, seed=0, learning_starts=20)
+    before = agent.run.parameters.flat.clone()
+    agent.learn(60)
+    assert not before.equal(agent.run.parameters.flat)
+    assert agent.run.storage.sample(2).observation.dtype == torch.uint8

@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+import torch
+from torch.nn.utils import clip_grad_norm_
+
+from rlk.errors import PlanError
+from rlk.testing import AlgorithmContract, mean_return
+from rlk_on_policy.minibatches import Minibatch
+from rlk_ppo2 import PPO2Config
+
+MATCH = "rlk.testing.environments:DiscreteMatch"
+BOX = "rlk.testing.environments:BoxMatch"
+FOREVER = "rlk.testing.environments:Forever"
+
+
+class TestPPO2(AlgorithmContract):
+    component = "ppo2"
+
+
+class TestPPO2WithoutClippedValues(AlgorithmContract):
+    component = "ppo2"
+    settings = {"cliprange_vf": -1.0, "max_grad_norm": None, "learning_rate": "lin_0.001"}
+
+
+# ---- hyperparameters -----------------------------------------------------------------------------
+
+
+def test_names_and_defaults_are_those_of_stable_baselines():
+    assert attrs.asdict(PPO2Config()) == {
+        "gamma": 0.99,
+        "n_steps": 128,
+        "ent_coef": 0.01,
+        "learning_rate": 2.5e-4,
+        "vf_coef": 0.5,
+        "max_grad_norm": 0.5,
+        "lam": 0.95,
+        "nminibatches": 4,
+        "noptepochs": 4,
+        "cliprange": 0.2,
+        "cliprange_vf": None,
+    }
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"gamma": -0.1},
+        {"lam": 1.1},
+        {"n_steps": 0},
+        {"nminibatches": 0},
+        {"noptepochs": 0},
+        {"cliprange": "lin_x"},
+        {"cliprange_vf": "much"},
+        {"max_grad_norm": -1.0},
+        {"ent_coef": -0.1},
+    ],
+)
+def test_what_is_out_of_range_is_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        PPO2Config(**wrong)
+
+
+def test_action_spaces_without_a_distribution_of_its_own_are_refused(rlk_make):
+    with pytest.raises(PlanError, match="action space"):
+        rlk_make("ppo2", env="rlk.testing.environments:MultiBinaryMatch")
+
+
+def test_an_update_is_made_for_every_minibatch_of_every_epoch(rlk_make):
+    said = {"n_steps": 8, "n_envs": 2, "noptepochs": 3, "nminibatches": 5}
+    agent = rlk_make("ppo2", env=MATCH, seed=0, **said)
+    agent.learn(32)
+    assert agent.run.clock.iterations == 2
+    assert agent.run.clock.updates == 2 * 3 * 5
+
+
+def test_more_minibatches_than_transitions_are_refused(rlk_make):
+    with pytest.raises(PlanError, match="at most 6"):
+        rlk_make("ppo2", env=MATCH, n_steps=3, n_envs=2, nminibatches=7)
+    rlk_make("ppo2", env=MATCH, n_steps=3, n_envs=2, nminibatches=6).learn(6)
+
+
+# ---- one update ----------------------------------------------------------------------------------
+
+
+def agent_and_batch(rlk_make, rows=12, **said):
+    """An agent and a batch of its own actions, at the parameters it acted with."""
+    agent = rlk_make("ppo2", env=MATCH, seed=0, **said)
+    generator = torch.Generator().manual_seed(0)
+    observation = torch.randn(rows, 3, generator=generator)
+    action = torch.arange(rows) % 3
+    with torch.no_grad():
+        parameters, value = agent.run.policy(observation, "pi", "vf")
+        log_prob = torch.log_softmax(parameters, 1)[torch.arange(rows), action]
+    advantage = torch.randn(rows, generator=generator)
+    return agent, Minibatch(
+        observation, action, advantage, advantage + value[:, 0], value[:, 0].clone(), log_prob
+    )
+
+
+def reference_loss(agent, batch, advantage, cliprange=0.2, vf_coef=0.5, ent_coef=0.01):
+    """The loss of the paper and of OpenAI's code, written out once more."""
+    logits, value = agent.run.policy(batch.observation, "pi", "vf")
+    chances = torch.distributions.Categorical(logits=logits)
+    ratio = (chances.log_prob(batch.action) - batch.log_prob).exp()
+    clipped = ratio.clamp(1 - cliprange, 1 + cliprange)
+    policy = -torch.min(ratio * advantage, clipped * advantage).mean()
+    near = batch.value + (value[:, 0] - batch.value).clamp(-cliprange, cliprange)
+    errors = torch.max((value[:, 0] - batch.return_) ** 2, (near - batch.return_) ** 2)
+    return policy + vf_coef * 0.5 * errors.mean() - ent_coef * chances.entropy().mean()
+
+
+def test_three_updates_equal_those_of_torch_on_the_loss_written_out(rlk_make):
+    agent, batch = agent_and_batch(rlk_make, learning_rate=0.01)
+    twin, same = agent_and_batch(rlk_make, learning_rate=0.01)
+    assert twin.run.parameters.flat.equal(agent.run.parameters.flat)
+    parameters = list(twin.run.policy.parameters())
+    reference = torch.optim.Adam(parameters, lr=0.01, eps=1e-5)
+    advantage = (same.advantage - same.advantage.mean()) / (same.advantage.std(correction=0) + 1e-8)
+    for _ in range(3):
+        agent.run.algorithm.update(batch, agent.run.optimise)
+        reference.zero_grad()
+        reference_loss(twin, same, advantage).backward()
+        clip_grad_norm_(parameters, 0.5)
+        reference.step()
+    assert torch.allclose(agent.run.parameters.flat, twin.run.parameters.flat, atol=2e-5)
+
+
+def test_advantages_are_normalised_over_the_minibatch(rlk_make):
+    agent, _ = agent_and_batch(rlk_make)
+    found = agent.run.algorithm._normalised(torch.tensor([1.0, 3.0]))
+    assert found.tolist() == pytest.approx([-1.0, 1.0])
+
+
+def test_one_advantage_alone_becomes_zero_instead_of_nan(rlk_make):
+    agent, _ = agent_and_batch(rlk_make)
+    assert agent.run.algorithm._normalised(torch.tensor([5.0])).tolist() == [0.0]
+
+
+def test_advantage_moments_are_means_over_ranks(rlk_make):
+    agent, _ = agent_and_batch(rlk_make)
+
+    class OtherRankHasZeros:
+        size, rank = 2, 0
+
+        def mean(self, tensor):
+            return tensor / 2
+
+    agent.run.communicator = OtherRankHasZeros()
+    found = agent.run.algorithm._normalised(torch.tensor([2.0, 2.0]))
+    # The mean over both ranks is 1; centred here 1, 1; the mean square over both (1 + 0) / 2.
+    assert found.tolist() == pytest.approx([2**0.5, 2**0.5])
+
+
+def test_metrics_are_those_of_the_first_update_of_a_batch(rlk_make):
+    agent, batch = agent_and_batch(rlk_make)
+    metrics = agent.run.algorithm.update(batch, agent.run.optimise).metrics
+    assert metrics["approx_kl"].item() == pytest.approx(0.0, abs=1e-10)
+    assert metrics["clip_fraction"].item() == 0.0
+    assert metrics["policy_gradient_loss"].item() == pytest.approx(0.0, abs=1e-6)
+    assert metrics["value_loss"].item() == pytest.approx(
+        0.5 * float(batch.advantage.square().mean())
+    )
+    assert metrics["entropy_loss"].item() == pytest.approx(-np.log(3), abs=0.01)  # near to uniform
+
+
+@pytest.mark.parametrize(
+    ("cliprange_vf", "used"),
+    [(None, 0.3), (0.7, 0.7), (-1, None), (-0.5, None), ("lin_0.6", 0.6)],
+)
+def test_values_are_clipped_as_ratios_are_unless_told_otherwise(rlk_make, cliprange_vf, used):
+    agent = rlk_make("ppo2", env=MATCH, seed=0, cliprange=0.3, cliprange_vf=cliprange_vf)
+    found = agent.run.algorithm.cliprange_vf
+    assert (found is None) if used is None else found.item() == pytest.approx(used)
+
+
+def test_scheduled_numbers_follow_what_remains_of_the_run(rlk_make):
+    said = {
+        "n_steps": 8,
+        "learning_rate": lambda remaining: 0.1 * remaining,
+        "cliprange": "lin_0.4",
+    }
+    agent = rlk_make("ppo2", env=MATCH, seed=0, **said)
+    seen = []
+    refresh = agent.run.refresh_schedules
+
+    def watched():
+        refresh()
+        rate = agent.run.optimise.groups["policy"].learning_rate
+        seen.append((rate.item(), agent.run.algorithm.cliprange.item()))
+
+    agent.run.refresh_schedules = watched
+    agent.learn(32)
+    assert [pair[0] for pair in seen] == pytest.approx([0.1, 0.075, 0.05, 0.025])
+    assert [pair[1] for pair in seen] == pytest.approx([0.4, 0.3, 0.2, 0.1])
+
+
+# ---- what it learns ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ends", "low", "high"), [(False, 1.85, 2.15), (True, 1.1, 1.65)])
+def test_the_value_of_an_episode_that_is_cut_off_counts_what_would_have_come(
+    rlk_make, ends, low, high
+):
+    """Reward 1 and gamma 0.5 for ever are worth 2; two steps alone 1 or 1.5, which look alike."""
+    env = {"id": FOREVER, "length": 2, "ends": ends}
+    said = {"gamma": 0.5, "n_steps": 16, "learning_rate": 0.01, "cliprange_vf": -1, "seed": 0}
+    agent = rlk_make("ppo2", env=env, **said)
+    agent.learn(1500)
+    (value,) = agent.run.policy(torch.ones(1, 1), "vf")
+    assert low < value.item() < high
+
+
+QUICK = {"n_steps": 32, "n_envs": 4, "learning_rate": 0.005, "gamma": 0.0}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_it_learns_what_the_observation_shows(rlk_make, seed):
+    agent = rlk_make("ppo2", env=MATCH, seed=seed, **QUICK)
+    agent.learn(4000)
+    assert mean_return(agent, MATCH) == 8.0
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_it_learns_continuous_actions_between_bounds_that_are_not_symmetric(rlk_make, seed):
+    agent = rlk_make("ppo2", env=BOX, seed=seed, ent_coef=0.0, **QUICK)
+    before = mean_return(agent, BOX)
+    agent.learn(12_000)
+    assert mean_return(agent, BOX) > max(7.0, before + 0.5)
+
+
+def test_it_learns_without_clipping_values_and_with_shared_layers(rlk_make):
+    said = {"cliprange_vf": -1, "policy": {"net_arch": [32, {"pi": [16], "vf": [16]}]}}
+    agent = rlk_make("ppo2", env=MATCH, seed=0, **QUICK, **said)
+    agent.learn(4000)
+    assert mean_return(agent, MATCH) == 8.0
+
+
+def test_it_says_how_much_of_the_returns_its_values_explain(rlk_make):
+    agent = rlk_make("ppo2", env=MATCH, seed=0, n_steps=16, log_interval=1000)
+    agent.learn(16)
+    row = agent.run.metrics.row()
+    assert -50.0 < row["train/explained_variance"] <= 1.0

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from rlk import spaces
+from rlk.errors import PlanError
+from rlk.testing import PolicyContract
+from rlk_cnn.config import CnnConfig
+from rlk_cnn.network import Cnn, NatureCnn
+
+
+class TestCnn(PolicyContract):
+    component = "cnn"
+    settings = {"features": 32}
+    observation_spaces = (gym.spaces.Box(0, 255, (36, 40, 3), np.uint8),)
+
+
+class TestCnnWithChannelsFirst(PolicyContract):
+    component = "CnnPolicy"
+    settings = {"features": 32, "layers": [16], "net_arch": [24, {"pi": [8]}]}
+    observation_spaces = (gym.spaces.Box(0, 255, (4, 36, 36), np.uint8),)
+
+
+class TestLnCnn(PolicyContract):
+    component = "LnCnnPolicy"
+    settings = {"features": 32, "layers": [16]}
+    observation_spaces = (gym.spaces.Box(0, 255, (36, 36, 1), np.uint8),)
+
+
+def image(*shape):
+    return gym.spaces.Box(0, 255, shape, np.uint8)
+
+
+def nature(channels=4, size=84, first=False, features=512):
+    torch.manual_seed(0)
+    shape = (channels, size, size) if first else (size, size, channels)
+    return NatureCnn(shape, first, features)
+
+
+def test_its_layers_are_those_of_the_paper():
+    cnn = nature()
+    assert cnn.conv1.weight.shape == (32, 4, 8, 8) and cnn.conv1.stride == (4, 4)
+    assert cnn.conv2.weight.shape == (64, 32, 4, 4) and cnn.conv2.stride == (2, 2)
+    assert cnn.conv3.weight.shape == (64, 64, 3, 3) and cnn.conv3.stride == (1, 1)
+    # 84 -> 20 -> 9 -> 7: 64 * 7 * 7 = 3136 numbers go into the last layer.
+    assert cnn.full.weight.shape == (512, 3136)
+    assert cnn(torch.rand(2, 84, 84, 4)).shape == (2, 512)
+
+
+def test_it_computes_convolutions_with_relu_after_each():
+    cnn = nature(channels=2, size=36, features=16)
+    x = torch.rand(3, 36, 36, 2)
+    expected = x.permute(0, 3, 1, 2)
+    for conv, stride in ((cnn.conv1, 4), (cnn.conv2, 2), (cnn.conv3, 1)):
+        expected = F.conv2d(expected, conv.weight, conv.bias, stride=stride).clamp(min=0)
+    expected = (expected.flatten(1) @ cnn.full.weight.T + cnn.full.bias).clamp(min=0)
+    assert torch.allclose(cnn(x), expected, atol=1e-5)
+    assert bool((cnn(x) >= 0).all())
+
+
+def test_channels_on_either_end_give_the_same_features():
+    last, first = (
+        nature(first=False, size=44, features=16),
+        nature(first=True, size=44, features=16),
+    )
+    x = torch.rand(2, 44, 44, 4)
+    assert torch.allclose(last(x), first(x.permute(0, 3, 1, 2).contiguous()), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "channels", "first"),
+    [
+        ((84, 84, 4), "auto", False),
+        ((4, 84, 84), "auto", True),
+        ((40, 40, 40), "auto", False),
+        ((84, 84, 4), "last", False),
+        ((60, 50, 50), "first", True),
+    ],
+)
+def test_the_channels_axis_is_the_smaller_end_unless_told(shape, channels, first):
+    cnn = Cnn(CnnConfig(channels=channels, features=8)).encoder(image(*shape))
+    expected = shape[0] if first else shape[-1]
+    assert cnn.conv1.in_channels == expected
+
+
+def test_whole_numbers_from_0_to_255_become_0_to_1():
+    space = image(36, 36, 3)
+    prepared = spaces.preprocess(space)(torch.tensor([[0, 51, 255]], dtype=torch.uint8))
+    assert prepared.dtype == torch.float32
+    assert prepared.tolist()[0] == pytest.approx([0.0, 0.2, 1.0])
+
+
+def test_a_policy_takes_raw_images(rlk_make):
+    from rlk.testing import stand_in_kernel
+
+    class Screen(gym.Env):
+        observation_space, action_space = image(36, 36, 3), gym.spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            return np.full((36, 36, 3), 255, np.uint8), {}
+
+        def step(self, action):
+            return np.full((36, 36, 3), 255, np.uint8), 1.0, False, False, {}
+
+    kernel = stand_in_kernel(discover=True)
+    said = {"policy": "cnn", "cnn": {"features": 16}, "seed": 0, "learning_rate": 1e-4}
+    agent = rlk_make("stand-in", kernel=kernel, env=Screen, **said)
+    raw = torch.full((1, 36, 36, 3), 255, dtype=torch.uint8)
+    assert torch.equal(
+        agent.run.policy.encode(raw), agent.run.policy.shared(torch.ones(1, 36, 36, 3))
+    )
+    agent.learn(16)
+
+
+def test_weights_begin_orthogonal_with_the_gain_of_relu_and_biases_at_zero():
+    cnn = nature(channels=2, size=36, features=16)
+    for layer in (cnn.conv1, cnn.conv2, cnn.conv3, cnn.full):
+        flat = layer.weight.detach().flatten(1)
+        assert torch.allclose(flat @ flat.T, 2.0 * torch.eye(len(flat)), atol=1e-4)
+        assert not bool(layer.bias.any())
+
+
+def test_an_image_that_is_too_small_is_refused_with_what_to_do():
+    with pytest.raises(PlanError, match=r"36x36.*20x84.*policy\.channels"):
+        Cnn().encoder(image(20, 84, 3))
+
+
+def test_the_smallest_image_is_36_pixels_each_way():
+    assert Cnn(CnnConfig(features=8)).encoder(image(36, 36, 3))(torch.rand(1, 36, 36, 3)).shape == (
+        1,
+        8,
+    )
+
+
+def test_heads_have_no_layers_of_their_own_unless_asked():
+    assert Cnn().trunk("pi", 512).features == 512
+    assert Cnn(CnnConfig(layers=[64])).trunk("pi", 512).features == 64
+
+
+def test_shared_layers_come_behind_the_convolutions():
+    encoder = Cnn(CnnConfig(net_arch=[24], features=16)).encoder(image(36, 36, 3))
+    assert encoder.features == 24
+    assert encoder(torch.rand(2, 36, 36, 3)).shape == (2, 24)
+
+
+def test_vectors_are_refused_as_no_images(rlk_make):
+    with pytest.raises(PlanError, match="Image"):
+        rlk_make("ppo2", env="CartPole-v1", policy="cnn")

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import math
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from rlk.errors import PlanError
+from rlk.testing import PolicyContract
+from rlk_mlp.config import MlpConfig
+from rlk_mlp.network import Layers, Mlp, TwinLayers
+
+BOX = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
+
+
+class TestMlp(PolicyContract):
+    component = "mlp"
+
+
+class TestMlpPolicy(PolicyContract):
+    component = "MlpPolicy"
+    settings = {"net_arch": [8, {"pi": [4], "vf": []}], "act_fun": "relu"}
+
+
+class TestLnMlpPolicy(PolicyContract):
+    component = "LnMlpPolicy"
+
+
+class TestMlpWithElu(PolicyContract):
+    component = "mlp"
+    settings = {"act_fun": "elu", "init": "xavier", "layers": [16]}
+
+
+def layers(inputs, sizes, **settings):
+    torch.manual_seed(0)
+    return Layers(inputs, sizes, MlpConfig(**settings))
+
+
+# ---- what is computed ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("act_fun", "expected"),
+    [
+        ("tanh", [math.tanh(5.5), math.tanh(-3.0)]),
+        ("relu", [5.5, 0.0]),
+        ("elu", [5.5, math.exp(-3.0) - 1.0]),
+        ("leaky_relu", [5.5, -0.03]),
+    ],
+)
+def test_a_layer_is_a_product_a_bias_and_an_activation(act_fun, expected):
+    made = layers(2, [2], act_fun=act_fun)
+    with torch.no_grad():
+        made.layers[0].weight.copy_(torch.tensor([[1.0, -1.0], [2.0, -1.0]]))  # [inputs, outputs]
+        made.layers[0].bias.copy_(torch.tensor([0.5, 0.0]))
+    # (1 * 1 + 2 * 2 + 0.5, 1 * -1 + 2 * -1)
+    found = made(torch.tensor([[1.0, 2.0]]))[0].tolist()
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_layers_follow_one_another():
+    made = layers(3, [5, 4])
+    x = torch.randn(6, 3)
+    expected = x
+    for layer in made.layers:
+        expected = torch.tanh(expected @ layer.weight + layer.bias)
+    assert torch.allclose(made(x), expected, atol=1e-6)
+    assert made.features == 4
+
+
+def test_layer_norm_comes_before_the_activation():
+    made = layers(3, [5], layer_norm=True)
+    x = torch.randn(6, 3)
+    linear = x @ made.layers[0].weight + made.layers[0].bias
+    assert torch.allclose(made(x), torch.tanh(F.layer_norm(linear, (5,))), atol=1e-6)
+
+
+def test_no_layers_at_all_pass_on_what_they_are_given():
+    made = layers(4, [])
+    x = torch.randn(2, 4)
+    assert torch.equal(made(x), x) and made.features == 4
+
+
+def test_observations_of_several_axes_are_flattened():
+    made = layers(6, [4])
+    x = torch.randn(5, 2, 3)
+    assert torch.equal(made(x), made(x.flatten(1)))
+
+
+@pytest.mark.parametrize("act_fun", ["tanh", "relu"])
+def test_the_numpy_twin_equals_torch_and_follows_its_parameters(act_fun):
+    made = layers(3, [5, 4], act_fun=act_fun)
+    forward = made.numpy_forward()
+    x = torch.randn(6, 3)
+    for _ in range(2):
+        assert np.allclose(forward(x.numpy()), made(x).detach().numpy(), atol=1e-6)
+        with torch.no_grad():
+            for parameter in made.parameters():
+                parameter.mul_(-0.7)
+
+
+def test_there_is_no_twin_for_what_numpy_lacks():
+    assert layers(3, [5], act_fun="elu").numpy_forward() is None
+    assert layers(3, [5], layer_norm=True).numpy_forward() is None
+
+
+def test_without_layers_the_twin_is_there_whatever_the_activation():
+    x = np.ones((2, 3), np.float32)
+    assert np.array_equal(layers(3, [], act_fun="elu").numpy_forward()(x), x)
+
+
+def test_copies_equal_as_many_stacks_of_their_own():
+    torch.manual_seed(0)
+    twins = TwinLayers(3, [5, 4], 2, MlpConfig())
+    x = torch.randn(6, 3)
+    found = twins(x)
+    assert found.shape == (2, 6, 4)
+    for copy in range(2):
+        expected = x
+        for weight, bias in zip(twins.weights, twins.biases, strict=True):
+            expected = torch.tanh(expected @ weight[copy] + bias[copy])
+        assert torch.allclose(found[copy], expected, atol=1e-6)
+
+
+def test_copies_with_layer_norm_are_refused():
+    with pytest.raises(ValueError, match="layer_norm"):
+        Mlp(MlpConfig(layer_norm=True)).trunk("qf", 4, copies=2)
+
+
+# ---- initial weights -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("inputs", "outputs"), [(6, 3), (3, 6), (4, 4)])
+def test_orthogonal_weights_keep_lengths_but_for_the_root_of_two(inputs, outputs):
+    weight = layers(inputs, [outputs]).layers[0].weight.detach()
+    product = weight.T @ weight if outputs <= inputs else weight @ weight.T
+    assert torch.allclose(product, 2.0 * torch.eye(min(inputs, outputs)), atol=1e-5)
+
+
+def test_xavier_weights_are_uniform_within_the_root_of_six_over_fan_in_and_fan_out():
+    weight = layers(200, [100], init="xavier").layers[0].weight
+    bound = math.sqrt(6 / (200 + 100))
+    assert weight.abs().max().item() <= bound
+    # The variance of a uniform distribution is bound^2 / 3; 20,000 weights give it to 2 %.
+    assert weight.var().item() == pytest.approx(bound**2 / 3, rel=0.05)
+
+
+def test_biases_begin_at_zero():
+    assert all(not bool(layer.bias.any()) for layer in layers(3, [5, 4]).layers)
+
+
+def test_every_copy_is_initialised_as_a_stack_of_its_own():
+    torch.manual_seed(0)
+    twins = TwinLayers(4, [4], 2, MlpConfig())
+    for weight in twins.weights[0].detach():
+        assert torch.allclose(weight @ weight.T, 2.0 * torch.eye(4), atol=1e-5)
+    assert not torch.equal(twins.weights[0][0], twins.weights[0][1])
+
+
+# ---- which layers --------------------------------------------------------------------------------
+
+
+def shape(architecture, role="pi"):
+    encoder = architecture.encoder(BOX)
+    trunk = architecture.trunk(role, encoder.features)
+    return [tuple(layer.weight.shape) for part in (encoder, trunk) for layer in part.layers]
+
+
+def test_by_default_every_head_has_two_layers_of_64_and_nothing_is_shared():
+    assert Mlp().encoder(BOX).features == 3
+    assert shape(Mlp()) == [(3, 64), (64, 64)]
+
+
+def test_net_arch_gives_shared_layers_and_layers_of_each_head():
+    made = Mlp(MlpConfig(net_arch=[32, {"pi": [16], "vf": [8, 4]}]))
+    assert shape(made, "pi") == [(3, 32), (32, 16)]
+    assert shape(made, "vf") == [(3, 32), (32, 8), (8, 4)]
+    assert shape(made, "qf") == [(3, 32)]
+
+
+def test_an_empty_net_arch_has_no_layers_at_all():
+    assert shape(Mlp(MlpConfig(net_arch=[]))) == []
+
+
+def test_extra_inputs_widen_the_first_layer():
+    made = Mlp(MlpConfig(layers=[16])).trunk("qf", 3, extra=2)
+    assert made.layers[0].weight.shape == (5, 16)
+
+
+@pytest.mark.parametrize(
+    ("space", "width"),
+    [
+        (gym.spaces.Discrete(7), 7),
+        (gym.spaces.MultiDiscrete([2, 3]), 5),
+        (gym.spaces.Box(0, 255, (4, 5, 3), np.uint8), 60),
+    ],
+)
+def test_whole_numbers_become_one_input_for_each_value(space, width):
+    assert Mlp().encoder(space).features == width
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"layers": [0]},
+        {"layers": [8, -1]},
+        {"net_arch": [{"pi": [8]}, 8]},
+        {"net_arch": [8, {"pi": [0]}]},
+        {"act_fun": "sine"},
+        {"init": "ones"},
+    ],
+)
+def test_what_makes_no_layers_is_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        MlpConfig(**wrong)
+
+
+def test_its_settings_are_reached_through_a_run(rlk_make):
+    from rlk.testing import stand_in_kernel
+
+    kernel = stand_in_kernel(discover=True)
+    agent = rlk_make("stand-in", kernel=kernel, policy="mlp", mlp={"layers": [7]})
+    assert agent.run.policy.vf.trunk.features == 7
+    with pytest.raises(PlanError, match="layers"):
+        rlk_make("stand-in", kernel=kernel, policy="mlp", mlp={"layers": [-7]})

@@ -1,0 +1,225 @@
+"""How workers are started, what they inherit, and what is refused before there are any."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import subprocess
+import sys
+import threading
+import types
+
+import attrs
+import cloudpickle
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from rlk.errors import EnvironmentFailed, PlanError
+from rlk_subprocess import SubprocVecEnv
+from rlk_subprocess.config import SubprocessConfig
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+METHODS = ["forkserver", "spawn", "fork"]
+NOTE = "RLK_TEST_NOTE"
+
+
+def cartpole():
+    return gym.make("CartPole-v1")
+
+
+class Counter(gym.Env):
+    """Never ends, and tells what it finds in its process."""
+
+    observation_space = gym.spaces.Box(0.0, 100.0, (1,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action):
+        return np.zeros(1, np.float32), 0.0, False, False, {}
+
+    def modules(self):
+        return sorted(sys.modules)
+
+    def argv(self):
+        return sys.argv, sys.path
+
+    def surroundings(self):
+        inheritable = []
+        for descriptor in map(int, os.listdir("/proc/self/fd")):
+            with contextlib.suppress(OSError):
+                inheritable += [descriptor] * (descriptor > 2 and os.get_inheritable(descriptor))
+        return inheritable, sorted(os.environ)
+
+    def sockets(self):
+        found = []
+        for descriptor in map(int, os.listdir("/proc/self/fd")):
+            with contextlib.suppress(OSError):
+                found.append(os.fstat(descriptor).st_ino)
+        return found
+
+    def draw(self):
+        return np.random.random()
+
+    def close(self):
+        if NOTE in os.environ:
+            with open(os.environ[NOTE], "a") as note:
+                note.write("closed\n")
+
+
+def test_settings_come_as_keywords_or_as_a_record(make):
+    config = SubprocessConfig(n_workers=3, start_method="spawn")
+    vector = make([Counter] * 4, config=config, n_workers=None)
+    assert len(vector.pids) == 3
+    assert make([Counter] * 2, n_workers=None).num_envs == 2
+    with pytest.raises(ValueError, match="not both"):
+        SubprocVecEnv([Counter], config=config, n_workers=1)
+    for wrong in ({"n_workers": 0}, {"n_workers": "2"}, {"start_method": "thread"}):
+        with pytest.raises((ValueError, TypeError)):
+            SubprocessConfig(**wrong)
+    with pytest.raises(ValueError, match="at least one"):
+        SubprocVecEnv([])
+
+
+def test_as_many_workers_as_cores_unless_told(make, monkeypatch):
+    monkeypatch.setattr("rlk_subprocess.vec_env.usable_cores", lambda: 3)
+    assert len(make([Counter] * 5, n_workers=None).pids) == 3
+    assert len(make([Counter] * 2, n_workers=None).pids) == 2
+
+
+@pytest.mark.parametrize("method", ["forkserver", "spawn"])
+def test_workers_import_no_torch_and_no_plugins_and_know_the_learners_path(make, method):
+    import torch  # noqa: F401  the learner has it
+
+    vector = make([Counter, Counter], start_method=method)
+    vector.reset()
+    vector.get_state()
+    for modules in vector.call("modules"):
+        assert "torch" not in modules
+        others = [name for name in modules if name.startswith("rlk_")]
+        assert {name.partition(".")[0] for name in others} == {"rlk_subprocess"}
+    argv, path = vector.call("argv")[0]
+    assert argv == ["-c"] and path == sys.path
+
+
+@pytest.mark.parametrize("method", ["forkserver", "spawn"])
+def test_what_an_environment_starts_inherits_no_descriptor_and_no_rank(make, monkeypatch, method):
+    monkeypatch.setenv("PMI_RANK", "1")
+    monkeypatch.setenv("MINE", "1")
+    for inheritable, environment in make([Counter] * 2, start_method=method).call("surroundings"):
+        assert inheritable == []
+        assert "MINE" in environment and "PMI_RANK" not in environment
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_worker_holds_no_end_of_a_channel_but_its_own(make, method):
+    first = make([Counter] * 3, n_workers=3, start_method=method)
+    ends = {os.fstat(member.channel.descriptor).st_ino for member in first._crew.members}
+    assert len(ends) == 3
+    for inodes in first.call("sockets"):
+        assert not ends & set(inodes)
+
+
+def test_workers_of_the_fork_server_do_not_share_the_global_generator(make):
+    first, second = make([Counter, Counter]).call("draw")
+    assert first != second
+
+
+def test_importing_the_worker_or_the_component_imports_nothing_heavy():
+    for module, heavy in {
+        "worker": ["torch", "rlk_dummy", "multiprocessing.resource_tracker"],
+        "component": ["torch", "gymnasium", "numpy", "cloudpickle"],
+    }.items():
+        code = (
+            f"import sys, rlk_subprocess.{module}; print(sorted(set({heavy}) & set(sys.modules)))"
+        )
+        out = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert out.stdout == "[]\n"
+
+
+def test_the_entry_point_leads_to_the_class():
+    from importlib.metadata import entry_points
+
+    (found,) = entry_points(group="rlk.vec_envs", name="subprocess")
+    component = found.load()
+    assert component.load() is SubprocVecEnv
+    vector = component.load()([cartpole], config=component.config(), info_keys=())
+    vector.close()
+    assert vector.num_envs == 1
+
+
+def test_every_setting_has_a_help_text():
+    assert all(field.metadata["help"] for field in attrs.fields(SubprocessConfig))
+
+
+def test_environments_that_do_not_fit_are_refused_and_nothing_is_left(zoo):
+    class Chat(Counter):
+        observation_space = gym.spaces.Text(10)
+
+    def refuse():
+        raise PlanError("environment 'X' is not installed. pip install x")
+
+    def fail():
+        raise RuntimeError("no licence")
+
+    other = functools.partial(zoo.Everything, "box", "box")
+    cases = [
+        ([zoo.Everything, other], EnvironmentFailed, "environment 1 has the action_space"),
+        ([Chat, Chat], PlanError, "Wrap the environment"),
+        ([Counter, refuse], PlanError, "^environment 'X' is not installed"),
+        ([Counter, Counter, fail], EnvironmentFailed, "environment 2 failed when it was made"),
+        ([lambda: sys.exit(3)], EnvironmentFailed, "exit code 3"),
+    ]
+    for env_fns, error, message in cases:
+        with pytest.raises(error, match=message):
+            SubprocVecEnv(env_fns, n_workers=2)
+        assert zoo.gone(zoo.descendants(os.getpid()))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_when_one_environment_cannot_be_made_the_others_are_closed(tmp_path, monkeypatch, method):
+    monkeypatch.setenv(NOTE, str(tmp_path / "note"))
+
+    def fail():
+        raise RuntimeError("no licence")
+
+    with pytest.raises(EnvironmentFailed, match="environment 3 failed when it was made"):
+        SubprocVecEnv([Counter, Counter, Counter, fail], n_workers=2, start_method=method)
+    assert (tmp_path / "note").read_text() == "closed\n" * 3
+
+
+@pytest.mark.parametrize("method", ["forkserver", "spawn"])
+def test_an_interpreter_that_does_not_start_is_said(monkeypatch, method):
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(EnvironmentFailed, match=r"exit code 1"):
+        SubprocVecEnv([Counter], start_method=method)
+    monkeypatch.setattr(sys, "executable", "")
+    with pytest.raises(PlanError, match="start_method=fork"):
+        SubprocVecEnv([Counter], start_method=method)
+
+
+def test_a_function_that_cannot_be_sent_is_refused_unless_forked(make):
+    lock = threading.Lock()
+
+    def locked():
+        assert lock is not None
+        return Counter()
+
+    with pytest.raises(EnvironmentFailed, match="environments 0 to 1 cannot be sent to a worker"):
+        SubprocVecEnv([locked, locked], n_workers=1)
+    assert make([locked, locked], start_method="fork").reset()[0].tolist() == [[0.0]] * 2
+
+
+def test_a_function_from_a_module_that_workers_cannot_import_is_named(tmp_path, monkeypatch):
+    module = types.ModuleType("only_here")
+    exec("def make():\n    raise AssertionError('never called')", module.__dict__)
+    monkeypatch.setitem(sys.modules, "only_here", module)
+    with pytest.raises(EnvironmentFailed, match=r"did not arrive(?s:.*)only_here"):
+        SubprocVecEnv([module.make], n_workers=1)
