@@ -1,7 +1,10 @@
-"""Run rlk and Stable-Baselines3 in turn and print medians of ratios: `python benchmarks/compare.py [CASE …]`.
+"""Run rlk and Stable-Baselines3 in turn and print medians of ratios.
 
-The two alternate within one run, A B A B …, so that a machine whose speed drifts slows both. Each training is
-a process of its own with one thread. What counts is the ratio; steps per second hold for this machine only.
+`python benchmarks/compare.py [CASE …]`.
+
+The two alternate within one run, A B A B …, so that a machine whose speed drifts slows both. Each
+training is a process of its own with one thread. What counts is the ratio; steps per second hold
+for this machine only.
 """
 
 from __future__ import annotations
@@ -31,9 +34,13 @@ def measure(python: str, library: str, case: str) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("cases", nargs="*", default=CASES, choices=[*CASES, []], help="ppo2, dqn; default both")
+    parser.add_argument(
+        "cases", nargs="*", default=CASES, choices=[*CASES, []], help="ppo2, dqn; default both"
+    )
     parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--peer-python", default=sys.executable, help="of an environment that has the peer")
+    parser.add_argument(
+        "--peer-python", default=sys.executable, help="of an environment that has the peer"
+    )
     arguments = parser.parse_args()
     for case in arguments.cases:
         ratios: list[float] = []
@@ -46,13 +53,15 @@ def main() -> None:
                 updates[library] = figures["updates"]
             ratios.append(speeds["rlk"][-1] / speeds["sb3"][-1])
             print(
-                f"{case:<6}{repetition + 1:>3}: rlk {speeds['rlk'][-1]:>8.0f}  sb3 {speeds['sb3'][-1]:>8.0f} "
+                f"{case:<6}{repetition + 1:>3}: rlk {speeds['rlk'][-1]:>8.0f}  sb3 "
+                f"{speeds['sb3'][-1]:>8.0f} "
                 f"steps/s  ratio {ratios[-1]:.2f}",
                 flush=True,
             )
         print(
             f"{case:<6}median: rlk {statistics.median(speeds['rlk']):.0f}  sb3 "
-            f"{statistics.median(speeds['sb3']):.0f} steps/s, gradient updates timed: rlk {updates['rlk']:.0f}, "
+            f"{statistics.median(speeds['sb3']):.0f} steps/s, gradient updates timed: rlk "
+            f"{updates['rlk']:.0f}, "
             f"sb3 {updates['sb3']:.0f}\n{case:<6}ratio median {statistics.median(ratios):.2f}, "
             f"from {min(ratios):.2f} to {max(ratios):.2f}",
             flush=True,

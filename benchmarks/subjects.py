@@ -1,7 +1,9 @@
-"""One timed training by one library, in a process of its own: `python subjects.py LIBRARY CASE` prints JSON.
+"""One timed training by one library, in a process of its own.
 
-Both libraries get the same hyperparameters, the same environment and one thread. A first call of `learn`
-warms everything up and fills the replay; the second is timed.
+`python subjects.py LIBRARY CASE` prints JSON.
+
+Both libraries get the same hyperparameters, the same environment and one thread. A first call of
+`learn` warms everything up and fills the replay; the second is timed.
 """
 
 from __future__ import annotations

@@ -7,15 +7,18 @@ import torch
 
 import rlk
 import rlk.testing
-from rlk.testing.contract import run_python
 from rlk.testing import environments
+from rlk.testing.contract import run_python
 from rlk.testing.environments import Forever
 from rlk.testing.stand_ins import COMPONENTS
 
 
 def test_the_pytest_plugin_imports_nothing_heavy():
     heavy = "{'torch', 'gymnasium', 'numpy', 'attrs', 'click', 'rlk.kernel'}"
-    assert run_python(f"import sys, rlk.testing.fixtures; print({heavy} & set(sys.modules))") == "set()"
+    assert (
+        run_python(f"import sys, rlk.testing.fixtures; print({heavy} & set(sys.modules))")
+        == "set()"
+    )
 
 
 @pytest.mark.parametrize("name", rlk.testing.__all__)

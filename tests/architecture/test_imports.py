@@ -1,4 +1,7 @@
-"""Who may import whom: the kernel no plugin, a plugin the kernel and what its own pyproject declares."""
+"""Who may import whom.
+
+The kernel no plugin, a plugin the kernel and what its own pyproject declares.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import ast
 import re
 import sys
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -36,9 +40,14 @@ def imports(folder: Path) -> dict[str, set[str]]:
 def declared(dist: Path) -> set[str]:
     """Import names of what a pyproject declares, extras included."""
     fields = project(dist)
-    extras = sum(fields.get("optional-dependencies", {}).values(), [])
+    extras = chain.from_iterable(fields.get("optional-dependencies", {}).values())
     names = [re.split(r"[\[<>=!~; ]", need)[0] for need in (*fields["dependencies"], *extras)]
-    known = {"rlk-kernel": "rlk", "importlib-metadata": "importlib_metadata", "attrs": "attrs", "pillow": "PIL"}
+    known = {
+        "rlk-kernel": "rlk",
+        "importlib-metadata": "importlib_metadata",
+        "attrs": "attrs",
+        "pillow": "PIL",
+    }
     own = {known.get(name, name.replace("-", "_")) for name in names}
     return own | ({"attr"} if "attrs" in own else set())
 

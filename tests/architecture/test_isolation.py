@@ -1,4 +1,4 @@
-"""An algorithm works in an environment that has the kernel and what the algorithm declares, and nothing else."""
+"""An algorithm works where the kernel and what it declares are installed, and nothing else."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ def closure(name: str, known: dict[str, Path]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the kernel and what rlk-dqn declares; third-party packages are borrowed, ours are not."""
+    """An environment with the kernel and what rlk-dqn declares.
+
+    Third-party packages are borrowed, ours are not.
+    """
     folder = tmp_path_factory.mktemp("isolated") / "venv"
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = folder / "bin" / "python"

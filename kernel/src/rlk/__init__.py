@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     from rlk.kernel import Kernel, default_kernel
     from rlk.spec import Patch, RunSpec
 
-__all__ = ["Agent", "Component", "Kernel", "Patch", "RunSpec", "default_kernel", "hookimpl", "load", "make"]
+__all__ = [
+    "Agent",
+    "Component",
+    "Kernel",
+    "Patch",
+    "RunSpec",
+    "default_kernel",
+    "hookimpl",
+    "load",
+    "make",
+]
 
 _HOMES = {
     "Agent": "rlk.agent",

@@ -29,7 +29,8 @@ class Agent:
     """A policy with everything that trains it.
 
     Attributes:
-        run: the live run. plan: what it was made of. differs: after `load`, what will not be as before.
+        run: the live run. plan: what it was made of. differs: after `load`, what will not be as
+            before.
     """
 
     def __init__(self, plan: Plan, kernel: Kernel, spec: RunSpec) -> None:
@@ -38,19 +39,22 @@ class Agent:
         self.differs: list[str] = []
         self._opened = False
 
-    # ---- learning ---------------------------------------------------------------------------------------
+    # ---- learning -------------------------------------------------------------------------------
 
     @property
     def num_timesteps(self) -> int:
         """Environment steps trained so far, over all environments."""
         return self.run.timesteps
 
-    def learn(self, total_timesteps: int | None = None, *, reset_num_timesteps: bool = True) -> Agent:
+    def learn(
+        self, total_timesteps: int | None = None, *, reset_num_timesteps: bool = True
+    ) -> Agent:
         """Train.
 
         Args:
             total_timesteps: environment steps; None is what the plan says.
-            reset_num_timesteps: start counting (and every schedule) again; False trains that many more.
+            reset_num_timesteps: start counting (and every schedule) again; False trains that many
+                more.
 
         Raises:
             NotFinite, EnvironmentFailed: as they say; what was saved before stays.
@@ -64,24 +68,32 @@ class Agent:
         return self
 
     def learn_until(self, timesteps: int) -> str | None:
-        """Train until the clock reads this, schedules going on as they were; returns why it ended early."""
+        """Train until the clock reads this, schedules going on as they were.
+
+        Returns why it ended early.
+        """
         if not self._opened:
             self._opened = True
             for logger in self.run.loggers:
                 logger.open(self.run)
         return train(self.run, timesteps)
 
-    # ---- acting -----------------------------------------------------------------------------------------
+    # ---- acting ---------------------------------------------------------------------------------
 
     def predict(
-        self, observation: Any, state: Any = None, mask: Array | None = None, deterministic: bool = False
+        self,
+        observation: Any,
+        state: Any = None,
+        mask: Array | None = None,
+        deterministic: bool = False,
     ) -> tuple[Any, Any]:
         """The action for one observation, or for a batch of them.
 
         Args:
             observation: of one environment, or [B, ...] of any number.
             state: what the last call returned; None at the start (recurrent policies).
-            mask: bool [B], where an episode has just begun; None is everywhere at the start, else nowhere.
+            mask: bool [B], where an episode has just begun; None is everywhere at the start, else
+                nowhere.
             deterministic: the mode of the policy instead of a sample.
 
         Returns:
@@ -108,11 +120,14 @@ class Agent:
 
     _plain: Any = None
 
-    # ---- parameters -------------------------------------------------------------------------------------
+    # ---- parameters -----------------------------------------------------------------------------
 
     def get_parameters(self) -> dict[str, Array]:
         """`model/pi/out/weight` -> a copy, for every parameter of the policy."""
-        return {_public(name): value.cpu().numpy() for name, value in self.run.parameters.as_dict().items()}
+        return {
+            _public(name): value.cpu().numpy()
+            for name, value in self.run.parameters.as_dict().items()
+        }
 
     def load_parameters(self, values: Mapping[str, Any] | str, exact_match: bool = True) -> None:
         """Set parameters from `get_parameters` or from a saved model; optimisers stay as they are.
@@ -134,7 +149,7 @@ class Agent:
         named = {own[key]: torch.as_tensor(np.asarray(value)) for key, value in values.items()}
         self.run.parameters.load_dict(named, exact_match)
 
-    # ---- files ------------------------------------------------------------------------------------------
+    # ---- files ----------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model; `.zip` is added. Returns the path."""
@@ -144,14 +159,16 @@ class Agent:
         """Write everything that the run goes on from bit for bit, replay included unless told."""
         return checkpoint.save(self.run, Path(path), whole=True, replay=replay)
 
-    # ---- the environment --------------------------------------------------------------------------------
+    # ---- the environment ------------------------------------------------------------------------
 
     def get_env(self) -> Any:
         """The training environment, a gymnasium.vector.VectorEnv."""
         return self.run.env
 
     def set_env(self, env: Any) -> None:
-        """Go on in another environment with the same spaces; its first collection starts from a reset.
+        """Go on in another environment with the same spaces.
+
+        Its first collection starts from a reset.
 
         Raises:
             PlanError: if its spaces are others.
@@ -160,7 +177,10 @@ class Agent:
         plan = resolve(self.kernel, spec)
         for key in ("observation_space", "action_space"):
             if getattr(plan, key) != getattr(self.plan, key):
-                raise PlanError(f"the new environment's {key} is {getattr(plan, key)}, not {getattr(self.plan, key)}.")
+                raise PlanError(
+                    f"the new environment's {key} is {getattr(plan, key)}, not "
+                    f"{getattr(self.plan, key)}."
+                )
         new = make_vec_env(plan, self.run.hooks, plan.n_envs, training=True)
         self.run.env.close()
         self.run.env, self.spec = new, spec
@@ -185,17 +205,24 @@ class Agent:
 
 
 def make(
-    algo: str, *, config: Any = None, kernel: Kernel | None = None, spec: RunSpec | None = None, **said: Any
+    algo: str,
+    *,
+    config: Any = None,
+    kernel: Kernel | None = None,
+    spec: RunSpec | None = None,
+    **said: Any,
 ) -> Agent:
     """An agent from keywords.
 
     Args:
         algo: the algorithm's name.
-        config: an instance of its config class, instead of keywords for it (`DQNConfig(gamma=0.98)`).
+        config: an instance of its config class, instead of keywords for it
+            (`DQNConfig(gamma=0.98)`).
         kernel: where components come from; None is everything that is installed.
         spec: a finished spec, instead of keywords.
-        said: a `RunSpec`'s fields (env, n_envs, policy, plugins, seed, …) and hyperparameters of the algorithm.
-            Dots are written as tables: `policy={"layers": [64]}` sets `policy.layers`.
+        said: a `RunSpec`'s fields (env, n_envs, policy, plugins, seed, …) and hyperparameters of
+            the algorithm. Dots are written as tables: `policy={"layers": [64]}` sets
+            `policy.layers`.
 
     Raises:
         PlanError: for what does not exist or does not fit.
@@ -223,7 +250,8 @@ def load(
 
     Args:
         path: a model, a checkpoint, or a run folder.
-        env: another environment than the saved one; needed where that was passed as an object or as a file.
+        env: another environment than the saved one; needed where that was passed as an object or as
+            a file.
         plugins: those that were passed as objects or files, again.
         best: of a run folder, the best model of its evaluations.
         changes: settings that are to be others now.

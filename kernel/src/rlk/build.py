@@ -83,7 +83,10 @@ class Context:
 
 
 def build(plan: Plan) -> Run:
-    """A Run of everything in the plan, ready to train. Whatever was opened is closed again if it fails."""
+    """A Run of everything in the plan, ready to train.
+
+    Whatever was opened is closed again if it fails.
+    """
     run = Run(plan, active_hooks(plan))
     try:
         _assemble(run)
@@ -147,11 +150,14 @@ def active_hooks(plan: Plan) -> Hooks:
     return hooks
 
 
-def make_vec_env(plan: Plan, hooks: Hooks, n_envs: int, *, training: bool, out: Any = None, **extra: Any) -> Any:
+def make_vec_env(
+    plan: Plan, hooks: Hooks, n_envs: int, *, training: bool, out: Any = None, **extra: Any
+) -> Any:
     """A vector environment with the plan's wrappers.
 
     Args:
-        training: whether wrappers learn (statistics) and record; an evaluation environment does neither.
+        training: whether wrappers learn (statistics) and record; an evaluation environment does
+            neither.
         out: the run's folder for wrappers that write; None for none.
         extra: keywords for the environment (`render_mode`).
     """
@@ -160,14 +166,18 @@ def make_vec_env(plan: Plan, hooks: Hooks, n_envs: int, *, training: bool, out: 
     else:
         env = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, seeds=[], training=training)
     if env is None:
-        single = tuple((c.component.factory, c.config) for c in plan.wrappers if c.component.scope == "env")
+        single = tuple(
+            (c.component.factory, c.config) for c in plan.wrappers if c.component.scope == "env"
+        )
         make = MakeEnv(plan.env, single, extra)
         config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
         env = plan.vec_env.component.load()([make] * n_envs, **config)
     env = same_step(env)
     for choice in plan.wrappers:
         if choice.component.scope == "vector":
-            env = choice.component.load()(env, *_config(choice), training=training, out=out or plan.out)
+            env = choice.component.load()(
+                env, *_config(choice), training=training, out=out or plan.out
+            )
     return env
 
 
@@ -187,7 +197,8 @@ def make_storage(run: Run) -> Any:
         extras=run.algorithm.extras(),
     )
     base, *decorators = [
-        run.hooks.first("rlk_make_storage", run=run, choice=choice) or choice.make() for choice in plan.storages
+        run.hooks.first("rlk_make_storage", run=run, choice=choice) or choice.make()
+        for choice in plan.storages
     ]
     base.open(schema)
     for decorator in decorators:
@@ -205,11 +216,17 @@ def pick_device(plan: Plan) -> Any:
     import torch
 
     if plan.device == "auto":
-        return "cuda" if torch.cuda.is_available() and spaces.is_image(plan.observation_space) else "cpu"
+        return (
+            "cuda"
+            if torch.cuda.is_available() and spaces.is_image(plan.observation_space)
+            else "cpu"
+        )
     try:
         torch.zeros(1, device=plan.device)
     except (RuntimeError, AssertionError) as error:
-        raise PlanError(f"device {plan.device!r} cannot be used: {str(error).splitlines()[0]}") from None
+        raise PlanError(
+            f"device {plan.device!r} cannot be used: {str(error).splitlines()[0]}"
+        ) from None
     return plan.device
 
 
@@ -243,7 +260,9 @@ def _config(choice: Choice) -> tuple[Any, ...]:
     return () if choice.config is None else (choice.config,)
 
 
-def _wrapped(function: Callable[..., Any], wrappers: list[Callable[..., Any]]) -> Callable[..., Any]:
+def _wrapped(
+    function: Callable[..., Any], wrappers: list[Callable[..., Any]]
+) -> Callable[..., Any]:
     for wrapper in wrappers:
         function = wrapper(function)
         if not callable(function):
@@ -258,5 +277,6 @@ def rebuild_check(plan: Plan, manifest: Mapping[str, Any]) -> None:
         here = spaces.describe(getattr(plan, key))
         if saved[key] != here:
             raise PlanError(
-                f"the model was trained with {key.replace('_', ' ')} {saved[key]}, and {plan.env.name} has {here}."
+                f"the model was trained with {key.replace('_', ' ')} {saved[key]}, and "
+                f"{plan.env.name} has {here}."
             )

@@ -39,7 +39,9 @@ def run_setting(key: str, value: Any) -> Any:
 
 
 def probe(env: EnvChoice, wrappers: Sequence[Choice]) -> tuple[Any, Any]:
-    """(observation space, action space) of one environment with its wrappers; it is made and closed again.
+    """(observation space, action space) of one environment with its wrappers.
+
+    It is made and closed again.
 
     Raises:
         PlanError: if it cannot be made, or is no Gymnasium environment.
@@ -54,13 +56,16 @@ def probe(env: EnvChoice, wrappers: Sequence[Choice]) -> tuple[Any, Any]:
     except PlanError:
         raise
     except Exception as error:
-        raise PlanError(f"environment {env.name!r} cannot be made: {type(error).__name__}: {error}.") from error
+        raise PlanError(
+            f"environment {env.name!r} cannot be made: {type(error).__name__}: {error}."
+        ) from error
     observation_space = getattr(made, "observation_space", None)
     action_space = getattr(made, "action_space", None)
     if not isinstance(observation_space, gym.Space) or not isinstance(action_space, gym.Space):
         raise PlanError(
             f"environment {env.name!r} is no Gymnasium environment: its observation_space is "
-            f"{type(observation_space).__name__} and its action_space {type(action_space).__name__}. Both must be "
+            f"{type(observation_space).__name__} and its action_space "
+            f"{type(action_space).__name__}. Both must be "
             "gymnasium.spaces (an old gym environment needs shimmy's wrapper)."
         )
     if not env.is_instance:
@@ -83,7 +88,8 @@ def spaces_fit(
     if served and action not in served:
         raise PlanError(
             f"{algorithm.title} serves action spaces {', '.join(served)}, but the environment's is "
-            f"{spaces.describe(action_space)}. For algorithms that do: rlk plugins list --action-space {action}"
+            f"{spaces.describe(action_space)}. For algorithms that do: rlk plugins list "
+            f"--action-space {action}"
         )
     asked = slots.get("policy")
     if asked is None:
@@ -92,7 +98,8 @@ def spaces_fit(
     observation, accepted = spaces.kind(observation_space), policy.component.observation_spaces
     if accepted and observation not in accepted:
         raise PlanError(
-            f"{policy.title} takes observations that are {', '.join(accepted)}, but the environment's are "
+            f"{policy.title} takes observations that are {', '.join(accepted)}, but the "
+            "environment's are "
             f"{spaces.describe(observation_space)} ({observation}). Say --policy NAME with one of: "
             f"rlk plugins list --observation-space {observation}"
         )
@@ -109,7 +116,8 @@ def stacked(decorators: Sequence[Choice]) -> tuple[Choice, ...]:
         for stage in choice.component.stages:
             if stage in taken:
                 raise PlanError(
-                    f"{taken[stage].title} and {choice.title} both take the sampling stage {stage!r}. "
+                    f"{taken[stage].title} and {choice.title} both take the sampling stage "
+                    f"{stage!r}. "
                     "Ask for one of them."
                 )
             taken[stage] = choice
@@ -121,7 +129,9 @@ def capabilities(plan: Plan) -> None:
     algorithm = plan.algorithm
     base, collects = plan.storages[0], algorithm.component.collects
     if base.component.stages:
-        raise PlanError(f"{base.title} decorates a storage and is none by itself. Say --plugin {base.name}.")
+        raise PlanError(
+            f"{base.title} decorates a storage and is none by itself. Say --plugin {base.name}."
+        )
     theirs = base.component.collects
     if theirs not in (None, "both") and collects not in (None, "both") and theirs != collects:
         raise PlanError(
@@ -133,23 +143,28 @@ def capabilities(plan: Plan) -> None:
         missing = [need for need in storage.component.needs if need not in reports]
         if missing:
             raise PlanError(
-                f"{storage.title} needs {', '.join(missing)} after every update, but {algorithm.title} does not "
+                f"{storage.title} needs {', '.join(missing)} after every update, but "
+                f"{algorithm.title} does not "
                 f"report it.\nUse --plugin no:{storage.name}, or one of: "
                 f"rlk plugins list --reports {missing[0]}"
             )
     if len(plan.storages) > 1 and collects == "on-policy":
         raise PlanError(
-            f"{plan.storages[1].title} decorates a replay storage, but {algorithm.title} is on-policy and keeps "
-            f"none. Use --plugin no:{plan.storages[1].name}, or one of: rlk plugins list --collects off-policy"
+            f"{plan.storages[1].title} decorates a replay storage, but {algorithm.title} is "
+            "on-policy and keeps "
+            f"none. Use --plugin no:{plan.storages[1].name}, or one of: rlk plugins list "
+            "--collects off-policy"
         )
     if plan.policy.component.recurrent and not algorithm.component.recurrent:
         raise PlanError(
-            f"{plan.policy.title} is recurrent, and {algorithm.title} cannot train recurrent policies. "
+            f"{plan.policy.title} is recurrent, and {algorithm.title} cannot train recurrent "
+            "policies. "
             "Use --policy mlp, or one of: rlk plugins list --recurrent"
         )
     if plan.env.is_instance and plan.n_envs > 1:
         raise PlanError(
-            f"one environment object cannot be stepped as {plan.n_envs}. Pass its class or a function that makes "
+            f"one environment object cannot be stepped as {plan.n_envs}. Pass its class or a "
+            "function that makes "
             "one, or n_envs=1."
         )
 

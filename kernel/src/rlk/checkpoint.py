@@ -1,7 +1,9 @@
-"""Checkpoints: the state of a run as one file, written so that a crash never costs the last good one.
+"""Checkpoints.
 
-What is in the file is a State (nested dicts of JSON values, arrays and tensors) that a serializer component
-writes; loading resolves installed names only and runs nothing from the file.
+The state of a run as one file, written so that a crash never costs the last good one.
+
+What is in the file is a State (nested dicts of JSON values, arrays and tensors) that a serializer
+component writes; loading resolves installed names only and runs nothing from the file.
 """
 
 from __future__ import annotations
@@ -24,14 +26,18 @@ STATE_VERSION = 1
 
 
 def model_state(run: Run) -> State:
-    """What `model.zip` holds: everything that learning goes on from but the replay and the environments."""
+    """What `model.zip` holds.
+
+    Everything that learning goes on from but the replay and the environments.
+    """
     return {
         "manifest": {
             "state_version": STATE_VERSION,
             "contents": ["model"],
             "timesteps": run.timesteps,
             "dists": distributions(run),
-            "plan": run.plan.as_json() | {"run": run.plan.as_json()["run"] | {"seed": run.streams.seed}},
+            "plan": run.plan.as_json()
+            | {"run": run.plan.as_json()["run"] | {"seed": run.streams.seed}},
         },
         "parameters": run.parameters.as_dict(),
         "buffers": {name: value.clone() for name, value in run.policy.named_buffers()},
@@ -163,14 +169,18 @@ def read(path: Path, kernel: Kernel) -> State:
         raise BadFile(f"{path} is no rlk model: its manifest has no plan.")
     if version > STATE_VERSION:
         raise BadFile(
-            f"{path} was written by a newer rlk (state {version}, this one reads up to {STATE_VERSION}). "
+            f"{path} was written by a newer rlk (state {version}, this one reads up to "
+            f"{STATE_VERSION}). "
             "Upgrade rlk-kernel."
         )
     return state
 
 
 def serializer_for(path: Path, kernel: Kernel) -> Serializer:
-    """The serializer whose suffix the file has. One that can run code must be asked for by name instead."""
+    """The serializer whose suffix the file has.
+
+    One that can run code must be asked for by name instead.
+    """
     suffixes = []
     for name in kernel.registries.serializers.names():
         component = kernel.registries.serializers.get(name).component()
@@ -180,7 +190,10 @@ def serializer_for(path: Path, kernel: Kernel) -> Serializer:
         if path.suffix == serializer.suffix:
             return serializer
         suffixes.append(serializer.suffix)
-    raise BadFile(f"{path}: no installed serializer reads {path.suffix!r} files (there are {sorted(suffixes)}).")
+    raise BadFile(
+        f"{path}: no installed serializer reads {path.suffix!r} files (there are "
+        f"{sorted(suffixes)})."
+    )
 
 
 def locate(place: str | os.PathLike[str], *, best: bool = False) -> Path:
@@ -212,7 +225,10 @@ def checkpoints(folder: Path) -> list[Path]:
 
 
 def save(run: Run, path: Path, *, whole: bool = False, replay: bool = True) -> Path:
-    """Write `model.zip` (or with `whole` a checkpoint) of a run; returns the path with its suffix."""
+    """Write `model.zip` (or with `whole` a checkpoint) of a run.
+
+    Returns the path with its suffix.
+    """
     serializer: Serializer = run.plan.serializer.make()
     if path.suffix != serializer.suffix:
         path = path.with_name(path.name + serializer.suffix)

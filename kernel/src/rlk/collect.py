@@ -1,6 +1,7 @@
 """The default collector: steps the vector environment into the storage.
 
-Per vector step: one actor call, one environment call, one `storage.add`, and whoever listens to `rlk_step`.
+Per vector step: one actor call, one environment call, one `storage.add`, and whoever listens to
+    `rlk_step`.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ class StepCollector:
             start = terminated | truncated
             episodes.step(reward)
             final = self._ended(start, infos) if start.any() else _NOTHING_FINAL
-            step = Step(observation, action, reward, terminated, truncated, following, final, extras)
+            step = Step(
+                observation, action, reward, terminated, truncated, following, final, extras
+            )
             add(step)
             clock.timesteps += self._n_envs
             observation = following
@@ -92,7 +95,9 @@ class StepCollector:
 
     def _name_bad_step(self, observation: Any, reward: Any, action: Any) -> None:
         """Says which field of which environment is not finite."""
-        fields = dict(observation) if isinstance(observation, dict) else {"observation": observation}
+        fields = (
+            dict(observation) if isinstance(observation, dict) else {"observation": observation}
+        )
         for name, values in {**fields, "reward": reward}.items():
             array = np.asarray(values)
             if not np.issubdtype(array.dtype, np.floating) or np.isfinite(array).all():
@@ -103,13 +108,19 @@ class StepCollector:
             shown = "" if action is None else f" after action {np.asarray(action)[env]!r}"
             raise NotFinite(
                 f"environment {env} ({self.run.plan.env.name}) gave {array[tuple(where)]} in {name}"
-                f"{[int(i) for i in where[1:]] if batched else ''} at timestep {self.run.timesteps}{shown}.\n"
-                "Nothing of this step was stored. Mend the environment, or wrap it to clip what it returns."
+                f"{[int(i) for i in where[1:]] if batched else ''} at timestep "
+                f"{self.run.timesteps}{shown}.\n"
+                "Nothing of this step was stored. Mend the environment, or wrap it to clip what "
+                "it returns."
             )
 
     def state_dict(self) -> State:
         """What the next collection starts from; the environments' own state is kept beside it."""
-        observation = spaces.map_observation(np.copy, self._observation) if self._observation is not None else None
+        observation = (
+            spaces.map_observation(np.copy, self._observation)
+            if self._observation is not None
+            else None
+        )
         return {"observation": observation, "carry": self._carry, "start": self._start.copy()}
 
     def load_state_dict(self, state: State) -> None:
@@ -117,7 +128,7 @@ class StepCollector:
         self._start = np.asarray(state["start"], dtype=bool)
 
     def forget(self) -> None:
-        """Start from a reset at the next collection (another environment, or one whose state is lost)."""
+        """Start from a reset at the next collection: another environment, or its state is lost."""
         self._observation = None
         self._carry = self.run.actor.start(self._n_envs)
         self._start = np.ones(self._n_envs, dtype=bool)

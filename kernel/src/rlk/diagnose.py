@@ -1,6 +1,7 @@
 """What is wrong with an installed component, found without running its implementation.
 
-The factory's source is parsed, not imported, so that a listing of everything stays quick and starts no torch.
+The factory's source is parsed, not imported, so that a listing of everything stays quick and starts
+no torch.
 """
 
 from __future__ import annotations
@@ -35,14 +36,16 @@ def problem(entry: Entry) -> str | None:
     try:
         component = entry.component()
     except BrokenPlugin as error:
-        return str(error.__cause__ and f"{type(error.__cause__).__name__}: {error.__cause__}" or error)
+        return str(
+            (error.__cause__ and f"{type(error.__cause__).__name__}: {error.__cause__}") or error
+        )
     if not isinstance(component.factory, str):
         return _lacks(entry.kind, component, set(dir(component.factory)))
     return _static(entry.kind, component, component.factory)
 
 
 def require(entry: Entry) -> None:
-    """Raises BrokenPlugin, naming distribution, version and cause, if the component cannot be used."""
+    """Raises BrokenPlugin, with distribution, version and cause, if it cannot be used."""
     found = problem(entry)
     if found:
         raise BrokenPlugin(f"{entry.title()} is broken: {found}.")
@@ -51,8 +54,12 @@ def require(entry: Entry) -> None:
 def methods_of(kind: str, component: Component) -> set[str]:
     """What an object of this kind must be able to do."""
     protocol = protocols.Decorator if component.stages else PROTOCOLS.get(kind)
-    names = {name for base in (protocol.__mro__ if protocol else ()) for name, value in vars(base).items()
-             if callable(value) and (not name.startswith("_") or name == "__len__")}
+    names = {
+        name
+        for base in (protocol.__mro__ if protocol else ())
+        for name, value in vars(base).items()
+        if callable(value) and (not name.startswith("_") or name == "__len__")
+    }
     return (names - {"mro"}) | set(component.stages)
 
 
@@ -67,7 +74,7 @@ def _static(kind: str, component: Component, factory: str) -> str | None:
     module, _, name = factory.partition(":")
     try:
         spec = importlib.util.find_spec(module)
-    except Exception as error:  # noqa: BLE001 - whatever its package raises is the finding
+    except Exception as error:
         return f"{type(error).__name__}: {error}"
     if spec is None or spec.origin is None:
         return f"its factory {factory!r} is in no module that can be found"
@@ -89,15 +96,27 @@ def _static(kind: str, component: Component, factory: str) -> str | None:
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Name)
     }
-    imported = any(isinstance(node, (ast.Import, ast.ImportFrom)) and any(
-        (alias.asname or alias.name) in (name, "*") for alias in node.names) for node in tree.body)
+    imported = any(
+        isinstance(node, (ast.Import, ast.ImportFrom))
+        and any((alias.asname or alias.name) in (name, "*") for alias in node.names)
+        for node in tree.body
+    )
     return None if name in defined or imported or "." in name else f"{module} has no {name!r}"
 
 
 def _methods(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> set[str] | None:
-    """What a class defines, with bases of the same file; None if a base is elsewhere and may define the rest."""
+    """What a class defines, with bases of the same file.
+
+    None if a base is elsewhere and may define the rest.
+    """
     found = {getattr(item, "name", "") for item in node.body}
-    found |= {t.id for item in node.body if isinstance(item, ast.Assign) for t in item.targets if isinstance(t, ast.Name)}
+    found |= {
+        t.id
+        for item in node.body
+        if isinstance(item, ast.Assign)
+        for t in item.targets
+        if isinstance(t, ast.Name)
+    }
     for base in node.bases:
         known = classes.get(base.id) if isinstance(base, ast.Name) else None
         above = _methods(known, classes) if known is not None else None
@@ -119,6 +138,8 @@ def _misspelt(tree: ast.AST) -> str | None:
 
 def _is_hookimpl(decorator: Any) -> bool:
     call = decorator.func if isinstance(decorator, ast.Call) else decorator
-    optional = isinstance(decorator, ast.Call) and any(k.arg == "optionalhook" for k in decorator.keywords)
+    optional = isinstance(decorator, ast.Call) and any(
+        k.arg == "optionalhook" for k in decorator.keywords
+    )
     name = call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "")
     return name == "hookimpl" and not optional

@@ -1,4 +1,6 @@
-"""Which environment is meant, and functions that make it: in this process or, sent over, in a worker.
+"""Which environment is meant, and functions that make it.
+
+In this process or, sent over, in a worker.
 
 Imports no torch: workers import this module.
 """
@@ -29,7 +31,8 @@ class EnvChoice:
         name: what the user wrote, or a name made from the object.
         kwargs: keyword arguments of the environment.
         modules: imported before the id is looked up (they register it).
-        made: the class, callable, environment or vector environment that was passed instead of a name.
+        made: the class, callable, environment or vector environment that was passed instead of a
+            name.
     """
 
     name: str
@@ -85,28 +88,37 @@ class EnvChoice:
 
         _import_all(self.modules)
         try:
-            # The passive checker costs more than many a step; `rlk env check` and the first probe look instead.
+            # The passive checker costs more than many a step; `rlk env check` and the first probe
+            # look instead.
             return gym.make(self.name, disable_env_checker=True, **keywords)
         except (TypeError, gym.error.Error, ImportError) as error:
-            raise PlanError(f"environment {self.name!r} cannot be made with {keywords}: {error}") from error
+            raise PlanError(
+                f"environment {self.name!r} cannot be made with {keywords}: {error}"
+            ) from error
 
 
-def choose_environment(asked: Any, kwargs: Mapping[str, Any], modules: tuple[str, ...] = ()) -> EnvChoice:
+def choose_environment(
+    asked: Any, kwargs: Mapping[str, Any], modules: tuple[str, ...] = ()
+) -> EnvChoice:
     """What a user wrote, or passed, as an EnvChoice."""
     if isinstance(asked, str):
         return EnvChoice(asked, kwargs, modules)
     if not callable(asked) and not hasattr(asked, "step"):
         raise PlanError(
-            f"env must be an id, a class, a callable or an environment, got {type(asked).__name__} {asked!r:.80}."
+            "env must be an id, a class, a callable or an environment, got "
+            f"{type(asked).__name__} {asked!r:.80}."
         )
     spec = getattr(asked, "spec", None)
-    named = getattr(spec, "id", None) or getattr(asked, "__name__", type(asked).__name__)
+    named: str = getattr(spec, "id", None) or getattr(asked, "__name__", type(asked).__name__)
     return EnvChoice(named, kwargs, modules, asked)
 
 
 @attrs.frozen
 class MakeEnv:
-    """A zero-argument factory of one environment with its wrappers, innermost first. Travels to workers."""
+    """A zero-argument factory of one environment with its wrappers, innermost first.
+
+    Travels to workers.
+    """
 
     choice: EnvChoice
     wrappers: tuple[tuple[str | Callable[..., Any], Any], ...] = ()
@@ -136,11 +148,13 @@ def _import_all(modules: tuple[str, ...]) -> None:
         try:
             importlib.import_module(module)
         except ImportError as error:
-            raise PlanError(f"cannot import {module!r}, which registers the environment: {error}.") from error
+            raise PlanError(
+                f"cannot import {module!r}, which registers the environment: {error}."
+            ) from error
 
 
 def load_object(path: str, what: str) -> Any:
-    """The object at `package.module:Object` or `./file.py:Object` (`./file.py` alone gives the module).
+    """The object at `package.module:Object` or `./file.py:Object`; a file alone gives the module.
 
     Raises:
         PlanError: naming the file or module and what it has instead.
@@ -163,7 +177,9 @@ def _load_module(name: str, what: str) -> Any:
     try:
         return importlib.import_module(name)
     except Exception as error:
-        raise PlanError(f"cannot import {what} module {name!r}: {type(error).__name__}: {error}.") from error
+        raise PlanError(
+            f"cannot import {what} module {name!r}: {type(error).__name__}: {error}."
+        ) from error
     finally:
         sys.path.remove("")
 

@@ -1,4 +1,7 @@
-"""What rlk raises. Every message says what failed, whose it is, what was found, and what to type next."""
+"""What rlk raises.
+
+Every message says what failed, whose it is, what was found, and what to type next.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,10 @@ from collections.abc import Iterable
 
 
 class RlkError(Exception):
-    """The base of everything rlk raises on purpose; the command line prints it without a traceback."""
+    """The base of everything rlk raises on purpose.
+
+    The command line prints it without a traceback.
+    """
 
     exit_code = 1
 

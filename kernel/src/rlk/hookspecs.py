@@ -1,9 +1,10 @@
 """Every seam that a name cannot carry, on one page.
 
-A hook never runs per environment step or per gradient step: a pluggy call costs 30 to 60 plain calls. Hooks
-run while a run is planned and built, and at the borders of iterations; they return objects and callables
-that the loop then calls directly. `None` always means "not mine". Who listens to a lifecycle hook is asked
-once, when the run is built. Arguments that an implementation does not name are not passed to it.
+A hook never runs per environment step or per gradient step: a pluggy call costs 30 to 60 plain
+calls. Hooks run while a run is planned and built, and at the borders of iterations; they return
+objects and callables that the loop then calls directly. `None` always means "not mine". Who listens
+to a lifecycle hook is asked once, when the run is built. Arguments that an implementation does not
+name are not passed to it.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 if TYPE_CHECKING:
+    from rlk.kernel import Kernel
     from rlk.plan import Choice, Plan
     from rlk.protocols import Actor, Collector, Communicator, OptimiserStep, State
     from rlk.records import Step
-    from rlk.registry import Kernel
     from rlk.run import Run
     from rlk.spec import Patch, RunSpec
 
@@ -27,33 +28,48 @@ hookimpl = pluggy.HookimplMarker("rlk")
 
 @hookspec(historic=True)
 def rlk_register(kernel: Kernel) -> None:
-    """On the kernel, once, when it is made or the plugin joins it: add components, kinds or hook specs."""
+    """On the kernel, once, when it is made or the plugin joins it.
+
+    Add components, kinds or hook specs.
+    """
 
 
-# ---- while planning: milliseconds, no torch -------------------------------------------------------------
+# ---- while planning: milliseconds, no torch -----------------------------------------------------
 
 
 @hookspec
 def rlk_configure(spec: RunSpec) -> Patch | list[Patch] | None:
-    """Once per plan, all results used: propose settings the user left unset. Two that differ are an error."""
+    """Once per plan, all results used: propose settings the user left unset.
+
+    Two that differ are an error.
+    """
 
 
 @hookspec
 def rlk_check_plan(plan: Plan) -> str | list[str] | None:
-    """Once per plan, all results used: problems that forbid it, each saying what to type instead."""
+    """Once per plan, all results used.
+
+    Problems that forbid it, each saying what to type instead.
+    """
 
 
 @hookspec(firstresult=True)
 def rlk_take_over(plan: Plan) -> int | None:
-    """Before anything is built or written: do something else with this process; returns its exit code."""
+    """Before anything is built or written: do something else with this process.
+
+    Returns its exit code.
+    """
 
 
-# ---- while building: the first result wins --------------------------------------------------------------
+# ---- while building: the first result wins ------------------------------------------------------
 
 
 @hookspec(firstresult=True)
 def rlk_make_vec_env(plan: Plan, n_envs: int, seeds: list[int], training: bool) -> Any:
-    """Once for training and once per evaluation environment: a gymnasium.vector.VectorEnv, unwrapped."""
+    """Once for training and once per evaluation environment.
+
+    A gymnasium.vector.VectorEnv, unwrapped.
+    """
 
 
 @hookspec(firstresult=True)
@@ -68,7 +84,10 @@ def rlk_make_storage(run: Run, choice: Choice) -> Any:
 
 @hookspec(firstresult=True)
 def rlk_make_actor(run: Run) -> Actor | None:
-    """Once: the actor that the collector uses, instead of the algorithm's own (before noise wraps it)."""
+    """Once.
+
+    The actor that the collector uses, instead of the algorithm's own (before noise wraps it).
+    """
 
 
 @hookspec(firstresult=True)
@@ -86,7 +105,7 @@ def rlk_make_communicator(run: Run) -> Communicator | None:
     """Once, before the environments: what several ranks agree through."""
 
 
-# ---- while building: all results used, composed once, innermost first -----------------------------------
+# ---- while building: all results used, composed once, innermost first ---------------------------
 
 
 @hookspec
@@ -95,8 +114,13 @@ def rlk_wrap_collector(run: Run) -> Callable[[Callable[[], bool]], Callable[[], 
 
 
 @hookspec
-def rlk_wrap_loss(run: Run, group: str) -> Callable[[Callable[..., Any]], Callable[..., Any]] | None:
-    """A wrapper around every loss function of that group (an extra term); applied once per function."""
+def rlk_wrap_loss(
+    run: Run, group: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]] | None:
+    """A wrapper around every loss function of that group (an extra term).
+
+    Applied once per function.
+    """
 
 
 @hookspec
@@ -104,7 +128,7 @@ def rlk_wrap_update(run: Run) -> Callable[[Callable[..., Any]], Callable[..., An
     """A wrapper around `algorithm.update` (compile)."""
 
 
-# ---- lifecycle: who listens is asked once ---------------------------------------------------------------
+# ---- lifecycle: who listens is asked once -------------------------------------------------------
 
 
 @hookspec
@@ -134,7 +158,7 @@ def rlk_update_end(run: Run) -> None:
 
 @hookspec
 def rlk_evaluation_end(run: Run, result: Any) -> None:
-    """After an evaluation during training; result is an `rlk.evaluate.Evaluation`."""
+    """After an evaluation during training; result has `returns`, `lengths` and `mean_return`."""
 
 
 @hookspec
@@ -152,7 +176,7 @@ def rlk_training_end(run: Run, reason: str | None) -> None:
     """When `learn` ends, also after a signal or an error; reason says why if it ended early."""
 
 
-# ---- state ----------------------------------------------------------------------------------------------
+# ---- state --------------------------------------------------------------------------------------
 
 
 @hookspec
@@ -162,6 +186,7 @@ def rlk_save(run: Run) -> State | None:
 
 @hookspec
 def rlk_load(run: Run, state: State) -> None:
-    """While a checkpoint is restored: exactly what this plugin's `rlk_save` returned. Not called without."""
+    """While a checkpoint is restored: exactly what this plugin's `rlk_save` returned.
 
-
+    Not called without.
+    """

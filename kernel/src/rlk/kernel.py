@@ -15,8 +15,8 @@ class Kernel:
     """Registries of components and what is done with them.
 
     Args:
-        discover: read the installed distributions' entry points; False gives an empty kernel, filled by
-            `kernel.registries.<kind>.register(…)` or by `kernel.activate(plugin)`.
+        discover: read the installed distributions' entry points; False gives an empty kernel,
+            filled by `kernel.registries.<kind>.register(…)` or by `kernel.activate(plugin)`.
     """
 
     def __init__(self, discover: bool = True) -> None:

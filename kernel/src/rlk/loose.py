@@ -1,4 +1,7 @@
-"""Components that no entry point names: `--plugin ./file.py`, `--storage package.module:Object`, or an object passed."""
+"""Components that no entry point names.
+
+`--plugin ./file.py`, `--storage package.module:Object`, or an object passed.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from rlk.registry import KINDS, Entry
 def loose_entry(asked: Any, kind: str | None = None) -> Entry:
     """The entry for a path, a class, a function or a Component.
 
-    A file or module may hold a `component`, or module-level hook implementations (it is an extension then).
+    A file or module may hold a `component`, or module-level hook implementations (it is an
+    extension then).
 
     Args:
         kind: where it goes; None asks the component, or guesses from the methods of a class.
@@ -28,10 +32,13 @@ def loose_entry(asked: Any, kind: str | None = None) -> Entry:
     elif _has_hooks(found):
         component = Component(name=_name(found, name), factory=lambda: found, kind="extensions")
     elif callable(found):
-        component = Component(name=_name(found, name), factory=found, config=getattr(found, "config", None))
+        component = Component(
+            name=_name(found, name), factory=found, config=getattr(found, "config", None)
+        )
     else:
         raise PlanError(
-            f"plugin {name or found!r} is {type(found).__name__}, but must be an rlk.Component, a class, a "
+            f"plugin {name or found!r} is {type(found).__name__}, but must be an rlk.Component, "
+            "a class, a "
             "function, or a module with hook implementations or a `component`."
         )
     kind = component.kind or kind or _guess(found)
@@ -44,7 +51,11 @@ def loose_entry(asked: Any, kind: str | None = None) -> Entry:
 
 
 def _has_hooks(found: Any) -> bool:
-    marked = [value for key, value in vars(found).items() if key.startswith("rlk_")] if hasattr(found, "__dict__") else []
+    marked = (
+        [value for key, value in vars(found).items() if key.startswith("rlk_")]
+        if hasattr(found, "__dict__")
+        else []
+    )
     return not isinstance(found, type) and any(hasattr(value, "rlk_impl") for value in marked)
 
 

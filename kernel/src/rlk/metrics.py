@@ -40,7 +40,10 @@ class Episodes:
         self._lengths += 1
 
     def ended(self, env: int, info: Mapping[str, Any] | None = None) -> None:
-        """One environment's episode is over; a Monitor's own figures win (rewards may be normalised here)."""
+        """One environment's episode is over.
+
+        A Monitor's own figures win (rewards may be normalised here).
+        """
         own = (float(self._returns[env]), int(self._lengths[env]))
         self.recent.append(own if info is None else (float(info["r"]), int(info["l"])))
         self.count += 1
@@ -89,7 +92,10 @@ class Metrics:
         return {k: float(v) for k, v in self._pending[-1].items()} if self._pending else {}
 
     def first_bad(self) -> tuple[int, str, float] | None:
-        """(updates before the latest, name, value) of the oldest figure that is not finite; called every iteration."""
+        """(updates before the latest, name, value) of the oldest figure that is not finite.
+
+        Called every iteration.
+        """
         unread = len(self._pending) - self._read
         for back in range(unread - 1, -1, -1):
             for name, value in self._pending[-1 - back].items():
@@ -104,6 +110,14 @@ class Metrics:
     def set(self, tag: str, value: float) -> None:
         """A figure for the next row (`eval/mean_reward`)."""
         self.extra[tag] = float(value)
+
+    def has_news(self) -> bool:
+        """Whether anything happened since the last row."""
+        return self._clock.timesteps != self._mark[1] or bool(self.extra)
+
+    def mark(self) -> None:
+        """Speed is measured from here on."""
+        self._mark = (time.monotonic(), self._clock.timesteps)
 
     def row(self) -> dict[str, float]:
         """Everything since the last row, by SB3's tags; starts the next."""
@@ -127,6 +141,16 @@ class Metrics:
         row |= self.extra
         self._sums, self._counts, self.extra, self._mark = {}, {}, {}, (now, clock.timesteps)
         return row
+
+    def state_dict(self) -> dict[str, Any]:
+        """What the next row is to average, with what came before."""
+        self._fold()
+        return {"sums": dict(self._sums), "counts": dict(self._counts), "extra": dict(self.extra)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """What `state_dict` returned; speed is measured anew."""
+        self._sums, self._counts = dict(state["sums"]), dict(state["counts"])
+        self.extra = dict(state["extra"])
 
     def _fold(self) -> None:
         import torch

@@ -1,4 +1,7 @@
-"""The optimiser seam: `optimise(group, loss_fn, *args)`, and the objective that a group's step drives."""
+"""The optimiser seam.
+
+`optimise(group, loss_fn, *args)`, and the objective that a group's step drives.
+"""
 
 from __future__ import annotations
 
@@ -38,12 +41,20 @@ class Group:
 
 
 class Objective:
-    """A loss as its group's optimiser sees it: it may be asked for as often as the optimiser needs."""
+    """A loss as its group's optimiser sees it.
+
+    It may be asked for as often as the optimiser needs.
+    """
 
     def __init__(
         self, group: Group, loss_fn: LossFn, args: tuple[Any, ...], communicator: Communicator
     ) -> None:
-        self.group, self._loss_fn, self._args, self._communicator = group, loss_fn, args, communicator
+        self.group, self._loss_fn, self._args, self._communicator = (
+            group,
+            loss_fn,
+            args,
+            communicator,
+        )
 
     def evaluate(self) -> Loss:
         """The loss at the parameters as they are now, without gradient."""
@@ -51,13 +62,16 @@ class Objective:
             return self._loss_fn(*self._args)
 
     def gradient(self) -> tuple[Loss, Tensor]:
-        """The loss and its flat gradient [P], averaged over ranks; parameters it does not touch get zeros."""
+        """The loss and its flat gradient [P], averaged over ranks.
+
+        Parameters it does not touch get zeros.
+        """
         loss = self._loss_fn(*self._args)
         parts = gradients(loss.value, self.group.parameters)
         return loss, self.mean(torch.cat([part.reshape(-1) for part in parts]))
 
     def differentiable(self) -> Loss:
-        """The loss with its graph, for optimisers that differentiate something of their own (Fisher products)."""
+        """The loss with its graph, for optimisers that differentiate it themselves."""
         return self._loss_fn(*self._args)
 
     def mean(self, tensor: Tensor) -> Tensor:
@@ -68,8 +82,8 @@ class Objective:
 def gradients(value: Tensor, parameters: list[nn.Parameter]) -> list[Tensor]:
     """d value / d parameters; zeros for those it does not depend on.
 
-    Asks the autograd engine directly, as `torch.autograd.grad` does after 30 µs of checks, which is a tenth of
-    a small update; a tracing compiler gets the public function.
+    Asks the autograd engine directly, as `torch.autograd.grad` does after 30 µs of checks, which is
+    a tenth of a small update; a tracing compiler gets the public function.
     """
     if torch.compiler.is_compiling():
         return list(torch.autograd.grad(value, parameters, materialize_grads=True))
@@ -96,7 +110,10 @@ class Optimiser:
         self._wrapped: dict[tuple[str, Any], LossFn] = {}
 
     def add(
-        self, group: Group, step: OptimiserStep, wrappers: list[Callable[[LossFn], LossFn]] | None = None
+        self,
+        group: Group,
+        step: OptimiserStep,
+        wrappers: list[Callable[[LossFn], LossFn]] | None = None,
     ) -> None:
         """Declare a group, what drives it and what wraps its losses."""
         self.groups[group.name] = group
@@ -106,7 +123,9 @@ class Optimiser:
     def __call__(self, group: str, loss_fn: LossFn, *args: Any) -> Loss:
         """One step of that group's optimiser on `loss_fn(*args)`."""
         if group not in self.groups:
-            raise RlkError(f"no parameter group {group!r}; this algorithm declared {sorted(self.groups)}")
+            raise RlkError(
+                f"no parameter group {group!r}; this algorithm declared {sorted(self.groups)}"
+            )
         if self._wrappers[group]:
             loss_fn = self._wrap(group, loss_fn)
         objective = Objective(self.groups[group], loss_fn, args, self._communicator)
@@ -121,7 +140,10 @@ class Optimiser:
         )
 
     def _wrap(self, group: str, loss_fn: LossFn) -> LossFn:
-        """The wrapped function, made once per function: bound methods compare equal from call to call."""
+        """The wrapped function, made once per function.
+
+        Bound methods compare equal from call to call.
+        """
         key = (group, loss_fn)
         if key not in self._wrapped:
             wrapped = loss_fn

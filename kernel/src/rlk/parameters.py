@@ -1,9 +1,10 @@
 """Flat parameters: every trainable parameter of a module as a view of one contiguous tensor.
 
-A gradient norm, an Adam step, a Polyak average, an all-reduce and a snapshot are then one call each (65 µs
-instead of 634 for clipping and Adam on a 64x64 network). Build it after the module is on its device. What
-breaks the views silently, measured: `.to()` another device or dtype, `load_state_dict(assign=True)`,
-`vector_to_parameters`, `deepcopy`, `weight_norm`; `check()` finds that.
+A gradient norm, an Adam step, a Polyak average, an all-reduce and a snapshot are then one call each
+(65 µs instead of 634 for clipping and Adam on a 64x64 network). Build it after the module is on its
+device. What breaks the views silently, measured: `.to()` another device or dtype,
+`load_state_dict(assign=True)`, `vector_to_parameters`, `deepcopy`, `weight_norm`; `check()` finds
+that.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rlk.errors import RlkError
 
 
 class FlatParameters:
-    """The trainable parameters of `module`, laid out in one tensor in the order of `named_parameters`.
+    """The trainable parameters of `module` in one tensor, in the order of `named_parameters`.
 
     Attributes:
         module: the module whose parameters are views of `flat`.
@@ -35,7 +36,9 @@ class FlatParameters:
             raise RlkError(f"{type(module).__name__} has no trainable parameters")
         kinds = {(p.dtype, p.device) for _, p in named}
         if len(kinds) > 1:
-            raise RlkError(f"parameters must have one dtype and device, found {sorted(map(str, kinds))}")
+            raise RlkError(
+                f"parameters must have one dtype and device, found {sorted(map(str, kinds))}"
+            )
         self.names = [name for name, _ in named]
         self.parameters = [p for _, p in named]
         self.flat = torch.cat([p.detach().reshape(-1) for p in self.parameters])
@@ -48,7 +51,7 @@ class FlatParameters:
             start = end
 
     def select(self, prefixes: Iterable[str] | None = None) -> tuple[list[nn.Parameter], Tensor]:
-        """The parameters under these module names (all if None) and the range of `flat` that they fill.
+        """The parameters under these names (all if None) and the range of `flat` that they fill.
 
         Raises:
             RlkError: if a prefix names no parameter, or what they name is no contiguous range.
@@ -56,17 +59,25 @@ class FlatParameters:
         if prefixes is None:
             return self.parameters, self.flat
         wanted = tuple(prefixes)
-        found = [i for i, name in enumerate(self.names) if name.split(".")[0] in wanted or name in wanted]
-        missing = set(wanted) - {self.names[i].split(".")[0] for i in found} - {self.names[i] for i in found}
+        found = [
+            i for i, name in enumerate(self.names) if name.split(".")[0] in wanted or name in wanted
+        ]
+        missing = (
+            set(wanted)
+            - {self.names[i].split(".")[0] for i in found}
+            - {self.names[i] for i in found}
+        )
         if missing:
-            raise RlkError(f"no trainable parameters under {sorted(missing)}; there are {self.names}")
+            raise RlkError(
+                f"no trainable parameters under {sorted(missing)}; there are {self.names}"
+            )
         if found != list(range(found[0], found[-1] + 1)):
             raise RlkError(f"{sorted(wanted)} is no contiguous range of parameters: {self.names}")
         end = self._starts[found[-1]] + self.parameters[found[-1]].numel()
         return [self.parameters[i] for i in found], self.flat[self._starts[found[0]] : end]
 
     def clone(self) -> FlatParameters:
-        """A copy of the module with flat parameters of its own that take no gradient (a target network)."""
+        """A copy of the module with flat parameters of its own, without gradients: a target."""
         module = copy.deepcopy(self.module)
         twin = FlatParameters(module)
         for parameter in module.parameters():
@@ -75,18 +86,22 @@ class FlatParameters:
 
     def check(self) -> None:
         """Raises RlkError if some parameter is no longer the view of `flat` that it was made."""
-        named = {name: p for name, p in self.module.named_parameters()}
+        named = dict(self.module.named_parameters())
         base, size = self.flat.data_ptr(), self.flat.element_size()
         for name, parameter, start in zip(self.names, self.parameters, self._starts, strict=True):
             if named.get(name) is not parameter or parameter.data_ptr() != base + start * size:
                 raise RlkError(
-                    f"parameter {name!r} is no longer part of the policy's flat tensor: something replaced its "
-                    "memory (.to(), load_state_dict(assign=True), deepcopy). Change values in place instead."
+                    f"parameter {name!r} is no longer part of the policy's flat tensor: "
+                    "something replaced its "
+                    "memory (.to(), load_state_dict(assign=True), deepcopy). Change values in "
+                    "place instead."
                 )
 
     def as_dict(self) -> dict[str, Tensor]:
         """name -> a copy of that parameter, as it is saved."""
-        return {name: p.detach().clone() for name, p in zip(self.names, self.parameters, strict=True)}
+        return {
+            name: p.detach().clone() for name, p in zip(self.names, self.parameters, strict=True)
+        }
 
     @torch.no_grad()
     def load_dict(self, values: dict[str, Tensor], exact: bool = True) -> None:
@@ -98,11 +113,14 @@ class FlatParameters:
         own = dict(zip(self.names, self.parameters, strict=True))
         unknown, missing = sorted(set(values) - set(own)), sorted(set(own) - set(values))
         if unknown or (exact and missing):
-            raise RlkError(f"parameters do not fit this policy: missing {missing}, unknown {unknown}")
+            raise RlkError(
+                f"parameters do not fit this policy: missing {missing}, unknown {unknown}"
+            )
         for name, value in values.items():
             if tuple(own[name].shape) != tuple(value.shape):
                 raise RlkError(
-                    f"parameter {name!r} has shape {tuple(own[name].shape)} here and {tuple(value.shape)} there"
+                    f"parameter {name!r} has shape {tuple(own[name].shape)} here and "
+                    f"{tuple(value.shape)} there"
                 )
         for name, value in values.items():
             own[name].copy_(torch.as_tensor(value))

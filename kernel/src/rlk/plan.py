@@ -1,7 +1,9 @@
-"""The plan: which component fills each slot, with which settings, and who chose it. Nothing is built here.
+"""The plan: which component fills each slot, with which settings, and who chose it.
 
-Precedence, weakest first: component's defaults, algorithm's defaults, preset, a plugin's Patch, SPEC.toml,
-command line or keyword. `resolve.py` makes a Plan; `build.py` makes a Run of it.
+Nothing is built here.
+
+Precedence, weakest first: component's defaults, algorithm's defaults, preset, a plugin's Patch,
+SPEC.toml, command line or keyword. `resolve.py` makes a Plan; `build.py` makes a Run of it.
 """
 
 from __future__ import annotations
@@ -44,7 +46,10 @@ class Choice:
         return f"{singular(self.kind)} {self.name!r} ({self.dist} {self.version}".rstrip() + ")"
 
     def make(self, *arguments: Any, **keywords: Any) -> Any:
-        """An instance: `factory(*arguments, config, **keywords)`, without config where it has none."""
+        """An instance.
+
+        `factory(*arguments, config, **keywords)`, without config where it has none.
+        """
         given = (*arguments, self.config) if self.config is not None else arguments
         return self.component.load()(*given, **keywords)
 
@@ -65,7 +70,8 @@ class Plan:
     """All that a run will be made of.
 
     Attributes:
-        algorithm, policy, distribution, noise, vec_env, optimiser, serializer: one component each, or None.
+        algorithm, policy, distribution, noise, vec_env, optimiser, serializer: one component each,
+            or None.
         storages: the base first, then decorating ones in the order of their stages.
         wrappers: innermost first.
         callbacks, loggers, extensions: all that are active.
@@ -105,7 +111,15 @@ class Plan:
 
     def choices(self) -> Iterator[tuple[str, Choice]]:
         """(slot, component) of everything that is in it."""
-        for slot in ("algorithm", "policy", "distribution", "noise", "vec_env", "optimiser", "serializer"):
+        for slot in (
+            "algorithm",
+            "policy",
+            "distribution",
+            "noise",
+            "vec_env",
+            "optimiser",
+            "serializer",
+        ):
             if getattr(self, slot) is not None:
                 yield slot, getattr(self, slot)
         yield "storage", self.storages[0]
@@ -141,10 +155,15 @@ class Plan:
         }
 
     def explain(self) -> str:
-        """The plan as text: each slot, what fills it, from which distribution, who chose it, and how."""
+        """The plan as text.
+
+        Each slot, what fills it, from which distribution, who chose it, and how.
+        """
         from rlk import spaces
 
-        lines = [f"environment   {self.env.name} x {self.n_envs}  ({self.sources.get('env', 'default')})"]
+        lines = [
+            f"environment   {self.env.name} x {self.n_envs}  ({self.sources.get('env', 'default')})"
+        ]
         lines.append(f"              observation {spaces.describe(self.observation_space)}")
         lines.append(f"              action      {spaces.describe(self.action_space)}")
         for slot, choice in self.choices():
@@ -156,7 +175,9 @@ class Plan:
         for name in self.objects:
             lines.append(f"{'object':<13} {name:<20} {'':<32} passed to rlk.make")
         if len(self.storages) > 1:
-            nest = " <- ".join(f"{c.name} ({', '.join(c.component.stages) or 'base'})" for c in self.storages)
+            nest = " <- ".join(
+                f"{c.name} ({', '.join(c.component.stages) or 'base'})" for c in self.storages
+            )
             lines.append(f"storages nest {nest}")
         wrapped = "".join(f"{c.name}(" for c in reversed(self.wrappers))
         lines.append(f"env nests     {wrapped}{self.env.name}{')' * len(self.wrappers)}")

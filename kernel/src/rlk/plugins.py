@@ -1,6 +1,9 @@
-"""The plugin manager of one run: which objects answer hooks, in a typed wrapper around pluggy's relay.
+"""The plugin manager of one run.
 
-A run has a manager of its own, else what one run activated would answer in the next. Lifecycle hooks are
+Which objects answer hooks, in a typed wrapper around pluggy's relay.
+
+A run has a manager of its own, else what one run activated would answer in the next. Lifecycle
+hooks are
 called directly: `listeners` asks pluggy once who implements one and returns plain functions.
 """
 
@@ -28,7 +31,8 @@ class Hooks:
         """Lets an object answer hooks.
 
         Raises:
-            BrokenPlugin: if it marks a method that is no hook of rlk's, or names arguments that a hook has not.
+            BrokenPlugin: if it marks a method that is no hook of rlk's, or names arguments that a
+                hook has not.
         """
         try:
             self._manager.register(plugin, name=name)
@@ -76,7 +80,7 @@ class Hooks:
                 implementation.function(*[arguments[name] for name in implementation.argnames])
 
     def listeners(self, hook: str) -> list[Listener]:
-        """The implementations of a lifecycle hook as functions of its keyword arguments, to be called directly.
+        """The implementations of a lifecycle hook, as functions of its keyword arguments.
 
         Raises:
             BrokenPlugin: for a hook wrapper, which a direct call cannot honour.
@@ -85,7 +89,8 @@ class Hooks:
         for implementation in getattr(self._manager.hook, hook).get_hookimpls():
             if implementation.wrapper or implementation.hookwrapper:
                 raise BrokenPlugin(
-                    f"plugin {implementation.plugin_name!r} implements {hook} as a wrapper; lifecycle hooks are "
+                    f"plugin {implementation.plugin_name!r} implements {hook} as a wrapper; "
+                    "lifecycle hooks are "
                     "called directly and take plain functions."
                 )
             found.append(_direct(implementation.function, tuple(implementation.argnames)))

@@ -1,6 +1,7 @@
 """The policy module: an encoder that heads share, and the heads the algorithm asked for.
 
-Submodules are named `shared`, `pi`, `vf`, `qf`, so that parameters read `pi.out.weight` in every algorithm.
+Submodules are named `shared`, `pi`, `vf`, `qf`, so that parameters read `pi.out.weight` in every
+algorithm.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from torch import Tensor, nn
 from rlk import spaces
 from rlk.protocols import Architecture, Heads, NumpyForward
 
-#: Above this many parameters torch is faster on one thread than numpy, and the numpy twin is not used.
+#: Above this many parameters torch is faster on one thread than numpy, and the numpy twin is not
+#: used.
 NUMPY_MAX_PARAMETERS = 200_000
 
 
@@ -34,7 +36,8 @@ class Policy(nn.Module):
         self.shared = shared
         for name, head in heads.items():
             self.add_module(name, head)
-        # Plain references: looking a submodule up costs more than a small layer (deepcopy keeps both in step).
+        # Plain references: looking a submodule up costs more than a small layer (deepcopy keeps
+        # both in step).
         self._parts = {"shared": shared, **heads}
 
     def encode(self, observation: Any) -> Tensor:
@@ -50,8 +53,8 @@ class Policy(nn.Module):
     def numpy_forward(self, *names: str) -> list[NumpyForward] | None:
         """Numpy twins of the named heads from float32 observations, or None where one has none.
 
-        They read the parameters' own memory, so they follow every update. A module offers its twin as a
-        method `numpy_forward()`; only plain float observations on the CPU qualify.
+        They read the parameters' own memory, so they follow every update. A module offers its twin
+        as a method `numpy_forward()`; only plain float observations on the CPU qualify.
         """
         space, parameters = self.observation_space, list(self.parameters())
         small = sum(p.numel() for p in parameters) <= NUMPY_MAX_PARAMETERS
@@ -88,9 +91,12 @@ def chain(first: NumpyForward, second: NumpyForward) -> NumpyForward:
 
 
 class Linear(nn.Module):
-    """A linear layer [B, F] to [B, S]: orthogonal weights of a given gain, no bias at first, and a numpy twin.
+    """A linear layer [B, F] to [B, S].
 
-    The weight is [F, S], as the seed system's are: without a transposition, the backward pass is a tenth faster.
+    Orthogonal weights of a given gain, no bias at first, and a numpy twin.
+
+    The weight is [F, S], as the seed system's are: without a transposition, the backward pass is a
+    tenth faster.
     """
 
     def __init__(self, features: int, size: int, gain: float = 1.0) -> None:

@@ -1,8 +1,9 @@
-"""What each kind of component must be able to do, as typing protocols: no base class is needed to be a plugin.
+"""What each kind of component must be able to do, as typing protocols.
 
-Dimensions: T time, N environments, B batch, F features, P size of a distribution's flat parameters.
-A vector environment has no protocol here: it *is* a `gymnasium.vector.VectorEnv` (see `vector.py` for the
-two promises that the loop makes use of). Contract suites for all of them are in `rlk.testing`.
+No base class is needed to be a plugin. Dimensions: T time, N environments, B batch, F features, P size of a distribution's flat parameters.
+A vector environment has no protocol here: it *is* a `gymnasium.vector.VectorEnv` (see `vector.py`
+for the two promises that the loop makes use of). Contract suites for all of them are in
+`rlk.testing`.
 """
 
 from __future__ import annotations
@@ -21,24 +22,31 @@ if TYPE_CHECKING:
     from rlk.optimise import Objective
     from rlk.run import Run
 
-#: State as it goes into a checkpoint: JSON values, numpy arrays and tensors in nested dicts and lists.
+#: State as it goes into a checkpoint: JSON values, numpy arrays and tensors in nested dicts and
+#: lists.
 State = dict[str, Any]
-#: `optimise(group, loss_fn, *args)`: one step of that group's optimiser; returns the loss, detached.
+#: `optimise(group, loss_fn, *args)`: one step of that group's optimiser; returns the loss,
+#: detached.
 Optimise = Callable[..., Loss]
 #: The fast twin of a module: numpy in, numpy out, on the parameters' own memory.
 NumpyForward = Callable[[Array], Array]
 
 
 class Trunk(Protocol):
-    """What a policy component gives an algorithm to build heads with: hidden layers on top of the encoder."""
+    """What a policy component gives an algorithm to build heads with.
+
+    Hidden layers on top of the encoder.
+    """
 
     def __call__(self, role: str, *, extra: int = 0, copies: int = 1) -> nn.Module:
         """Hidden layers for a head; the module has `.features`, the size of what it puts out.
 
         Args:
             role: `pi`, `vf` or `qf`.
-            extra: inputs besides the encoder's features, concatenated behind them (an action for a critic).
-            copies: independent copies evaluated in one batched call: [B, F] in, [copies, B, F'] out.
+            extra: inputs besides the encoder's features, concatenated behind them (an action for a
+                critic).
+            copies: independent copies evaluated in one batched call: [B, F] in, [copies, B, F']
+                out.
         """
         ...
 
@@ -48,10 +56,16 @@ Heads = Mapping[str, Callable[[Trunk], "nn.Module"]]
 
 
 class Architecture(Protocol):
-    """A policy component: the encoder that heads share and the hidden layers that each head has for itself."""
+    """A policy component.
+
+    The encoder that heads share and the hidden layers that each head has for itself.
+    """
 
     def encoder(self, observation_space: gym.Space[Any]) -> nn.Module:
-        """The module from preprocessed observations (`spaces.preprocess`) to [B, F]; it has `.features` = F."""
+        """The module from preprocessed observations (`spaces.preprocess`) to [B, F].
+
+        It has `.features` = F.
+        """
         ...
 
     def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
@@ -62,7 +76,8 @@ class Architecture(Protocol):
 class Distribution(Protocol):
     """Functions on flat parameter tensors [..., P]: no objects on the hot path.
 
-    `sample` takes its noise from outside, so that it is pure, traceable, and the same in torch and in numpy.
+    `sample` takes its noise from outside, so that it is pure, traceable, and the same in torch and
+    in numpy.
     """
 
     parameter_size: int
@@ -91,14 +106,20 @@ class Distribution(Protocol):
         ...
 
     def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
-        """(action, log_prob) for float32 parameters [N, P]; equal to the torch pair to float tolerance."""
+        """(action, log_prob) for float32 parameters [N, P].
+
+        Equal to the torch pair to float tolerance.
+        """
         ...
 
     def numpy_mode(self, parameters: Array) -> Array: ...
 
 
 class Actor(Protocol):
-    """Chooses actions. `act` is called once per vector step and must not allocate tensors it can do without."""
+    """Chooses actions.
+
+    `act` is called once per vector step and must not allocate tensors it can do without.
+    """
 
     def start(self, n_envs: int) -> Any:
         """The carry before the first step (None if nothing lives from step to step)."""
@@ -120,7 +141,9 @@ class Noise(Protocol):
 
 
 class Algorithm(Protocol):
-    """State and order of updates. Built once per run as `factory(config, context)`; see `rlk.build.Context`.
+    """State and order of updates. Built once per run as `factory(config, context)`.
+
+    See `rlk.build.Context`.
 
     Static before anything is built: `heads(config, context)`. Everything else after `__init__`.
     """
@@ -145,13 +168,19 @@ class Algorithm(Protocol):
         ...
 
     def batches(self, storage: Storage) -> Iterable[Batch]:
-        """What to learn from now: advantages, epochs of minibatches, samples; nothing before learning starts."""
+        """What to learn from now: advantages, epochs of minibatches, samples.
+
+        Nothing before learning starts.
+        """
         ...
 
     def update(self, batch: Batch, optimise: Optimise) -> Update: ...
 
     def state_dict(self) -> State:
-        """What the kernel does not know of: target networks, counters. Parameters and optimisers are saved by it."""
+        """What the kernel does not know of: target networks, counters.
+
+        Parameters and optimisers are saved by it.
+        """
         ...
 
     def load_state_dict(self, state: State) -> None: ...
@@ -164,7 +193,10 @@ class Storage(Protocol):
     def add(self, step: Step) -> None: ...
 
     def restart(self) -> None:
-        """A collection was cut short by a listener: what it left is not whole (a no-op for replay)."""
+        """A collection was cut short by a listener.
+
+        What it left is not whole (a no-op for replay).
+        """
         ...
 
     def __len__(self) -> int:
@@ -181,6 +213,8 @@ class Storage(Protocol):
 
 @runtime_checkable
 class OnPolicyStorage(Storage, Protocol):
+    """Keeps one collection."""
+
     def latest(self) -> Rollout:
         """The last collection, as views."""
         ...
@@ -188,6 +222,8 @@ class OnPolicyStorage(Storage, Protocol):
 
 @runtime_checkable
 class ReplayStorage(Storage, Protocol):
+    """Keeps many collections and samples from them in four stages."""
+
     def decorate(self, decorator: Decorator) -> None:
         """Hand the decorator's stages of sampling over to it."""
         ...
@@ -197,10 +233,12 @@ class ReplayStorage(Storage, Protocol):
 
 @runtime_checkable
 class Decorator(Protocol):
-    """A storage plugin that takes some of the four sampling stages of a base storage: see DESIGN of `replay`.
+    """A storage plugin that takes some of the four sampling stages of a base storage.
 
-    It also has the method of each stage it takes (`choose(n)`, `window(index, length)`, `relabel(window)`,
-    `fold(window)`).
+    See DESIGN of `replay`.
+
+    It also has the method of each stage it takes (`choose(n)`, `window(index, length)`,
+    `relabel(window)`, `fold(window)`).
     """
 
     def open(self, base: Any, schema: Schema) -> None: ...
@@ -215,7 +253,10 @@ class Decorator(Protocol):
 
 
 class OptimiserStep(Protocol):
-    """Drives one group's objective: asks for a gradient, a Fisher product, another evaluation; then moves it."""
+    """Drives one group's objective: asks for a gradient, a Fisher product, another evaluation.
+
+    Then moves it.
+    """
 
     def step(self, objective: Objective) -> Loss: ...
     def state_dict(self) -> State: ...
@@ -242,6 +283,10 @@ class Collector(Protocol):
 
     def collect(self) -> bool:
         """Step the environments into the storage; False if a listener stopped the run."""
+        ...
+
+    def forget(self) -> None:
+        """Begin the next collection with a reset."""
         ...
 
     def state_dict(self) -> State: ...

@@ -1,8 +1,8 @@
 """The data that crosses the tensor side of a seam: what a step, a batch, a loss and an update are.
 
-Dimensions: T time, N environments, B batch, D the size of one action. These are plain dataclasses and
-named tuples, for attrs' constructors do not trace under torch.compile. What planning passes around is in
-spec.py (RunSpec, Patch) and plan.py (Plan, Choice).
+Dimensions: T time, N environments, B batch, D the size of one action. These are plain dataclasses
+and named tuples, for attrs' constructors do not trace under torch.compile. What planning passes
+around is in spec.py (RunSpec, Patch) and plan.py (Plan, Choice).
 """
 
 from __future__ import annotations
@@ -21,17 +21,21 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Step(NamedTuple):
-    """One step of a vector environment, as a storage is given it. Arrays may be reused after the next step.
+    """One step of a vector environment, as a storage is given it.
+
+    Arrays may be reused after the next step.
 
     Attributes:
         observation: [N, ...], raw, what the action was chosen on.
         action: [N, ...], what the policy chose (before clipping or scaling to the environment).
         reward: float [N]; never holds a bootstrap value.
         terminated, truncated: bool [N], apart everywhere.
-        next_observation: [N, ...], what the next action is chosen on: where an episode ended, the first
-            observation of the next one.
-        final_observation: what the episode ended on, only where one ended: index of the environment -> observation.
-        extras: what the algorithm's schema asks for besides (value, log_prob, info keys …), each [N, ...].
+        next_observation: [N, ...], what the next action is chosen on: where an episode ended, the
+            first observation of the next one.
+        final_observation: what the episode ended on, only where one ended: index of the environment
+            -> observation.
+        extras: what the algorithm's schema asks for besides (value, log_prob, info keys …), each
+            [N, ...].
     """
 
     observation: Any
@@ -160,7 +164,8 @@ class Update:
     """What one update of an algorithm reports.
 
     Attributes:
-        metrics: 0-dim tensors by name (`loss`, `value_loss`); they stay tensors until somebody reads them.
+        metrics: 0-dim tensors by name (`loss`, `value_loss`); they stay tensors until somebody
+            reads them.
         td_error: float [B], for storages that keep priorities; None if the algorithm has none.
     """
 
@@ -174,7 +179,8 @@ class Act(NamedTuple):
     Attributes:
         action: [N, ...], what is stored.
         env_action: [N, ...], what the environment gets (clipped or scaled); may be the same array.
-        carry: what lives from step to step (recurrent state, gSDE matrix, noise); None if nothing does.
+        carry: what lives from step to step (recurrent state, gSDE matrix, noise); None if nothing
+            does.
         extras: fields for the storage (value, log_prob).
     """
 

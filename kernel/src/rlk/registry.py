@@ -1,7 +1,8 @@
 """Registries: what is chosen by name. One per kind, filled from entry points and by hand.
 
-Discovery reads the metadata of installed distributions once and imports nothing; a component is loaded when
-somebody asks for it. `rlk.registry.storages.register("mine", MyStorage)` adds to the default kernel's.
+Discovery reads the metadata of installed distributions once and imports nothing; a component is
+loaded when somebody asks for it. `rlk.registry.storages.register("mine", MyStorage)` adds to the
+default kernel's.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ KINDS = (
 
 @attrs.define(eq=False)
 class Entry:
-    """A name that a distribution (or a program) has put into a registry; its component is loaded on demand."""
+    """A name that a distribution (or a program) has put into a registry.
+
+    Its component is loaded on demand.
+    """
 
     kind: str
     name: str
@@ -66,7 +70,8 @@ class Entry:
                 raise BrokenPlugin(f"{self.title()} cannot be loaded: {cause}") from error
             if not isinstance(loaded, Component):
                 raise BrokenPlugin(
-                    f"{self.title()} names {type(loaded).__name__} {loaded!r:.60}, not an rlk.Component."
+                    f"{self.title()} names {type(loaded).__name__} {loaded!r:.60}, not an "
+                    "rlk.Component."
                 )
             self._component = loaded
         return self._component
@@ -106,7 +111,9 @@ class Registry:
         else:
             component = Component(name=name, factory=factory, **fields)
         if any(entry.dist == "this program" for entry in self._entries.get(name, [])):
-            raise PlanError(f"{singular(self.kind)} {name!r} is registered by this program already.")
+            raise PlanError(
+                f"{singular(self.kind)} {name!r} is registered by this program already."
+            )
         # By hand wins over installed: a program that registers a name means its own.
         self._entries[name] = [Entry(self.kind, name, "this program", "", lambda: component)]
         return factory
@@ -157,7 +164,9 @@ class Registries:
         try:
             return self.__dict__["_by_kind"][kind]  # type: ignore[no-any-return]
         except KeyError:
-            raise AttributeError(f"there is no registry {kind!r}; kinds: {', '.join(KINDS)}") from None
+            raise AttributeError(
+                f"there is no registry {kind!r}; kinds: {', '.join(KINDS)}"
+            ) from None
 
     def __iter__(self) -> Iterator[Registry]:
         return iter(self._by_kind.values())
@@ -203,7 +212,9 @@ class Registries:
 def clash(name: str, entries: list[Entry]) -> BrokenPlugin:
     """The error for a name that is not one component's alone."""
     owners = ", ".join(sorted(f"{singular(e.kind)} of {e.owner}" for e in entries))
-    return BrokenPlugin(f"{name!r} is given by {len(entries)} packages: {owners}. Uninstall all but one.")
+    return BrokenPlugin(
+        f"{name!r} is given by {len(entries)} packages: {owners}. Uninstall all but one."
+    )
 
 
 def singular(kind: str) -> str:

@@ -26,7 +26,8 @@ def spec_of(
     Args:
         plan: `Plan.as_json()`. env, plugins: what a file cannot hold, passed again.
         changes: settings on top of the saved ones.
-        observers: also what only watches (callbacks, loggers); an agent that was loaded to act has none.
+        observers: also what only watches (callbacks, loggers); an agent that was loaded to act has
+            none.
 
     Raises:
         PlanError: if something was passed as an object or a file and is not passed again.
@@ -47,10 +48,15 @@ def spec_of(
             algo = name
             settings |= given
             continue
-        if ":" in component["dist"] or component["dist"].endswith(".py") or component["dist"].startswith("passed"):
+        if (
+            ":" in component["dist"]
+            or component["dist"].endswith(".py")
+            or component["dist"].startswith("passed")
+        ):
             if not any(name in str(plugin) for plugin in plugins):
                 raise PlanError(
-                    f"this model was made with {slot} {name!r} from {component['dist']}, which no file may run by "
+                    f"this model was made with {slot} {name!r} from {component['dist']}, which "
+                    "no file may run by "
                     f"itself. Pass it again: plugins=[…] or --plugin {component['dist']}"
                 )
         elif slot in SLOTS:
@@ -63,9 +69,12 @@ def spec_of(
     if missing and observers:
         raise PlanError(f"{', '.join(missing)} was a callable, which no file holds. Pass it again.")
     chosen = _environment(plan["env"], env)
-    run = {key: value for key, value in plan["run"].items() if value is not None and key != "preset"}
+    run = {
+        key: value for key, value in plan["run"].items() if value is not None and key != "preset"
+    }
     spec = make_spec(algo, {**run, **slots, **chosen, **settings}, origin=ORIGIN)
-    spec = attrs.evolve(spec, plugins=(*names, *plugins), preset="none")
+    together: tuple[Any, ...] = (*names, *plugins)
+    spec = attrs.evolve(spec, plugins=together, preset="none")
     return make_spec(algo, changed).over(spec) if changed else spec
 
 
@@ -73,12 +82,16 @@ def _environment(saved: Mapping[str, Any], env: Any) -> dict[str, Any]:
     if env is not None:
         return {"env": env}
     if saved["passed_as_object"]:
-        raise PlanError(f"this model's environment {saved['name']!r} was passed as an object. Pass it again: env=…")
+        raise PlanError(
+            f"this model's environment {saved['name']!r} was passed as an object. Pass it again: "
+            "env=…"
+        )
     kwargs = {f"env.{key}": value for key, value in saved["kwargs"].items()}
     head, found, tail = saved["name"].partition(":")
     if found and (head.endswith(".py") or tail.isidentifier()):
         raise PlanError(
-            f"this model's environment is {saved['name']!r}, code that no file may run by itself. Pass it again: "
+            f"this model's environment is {saved['name']!r}, code that no file may run by "
+            "itself. Pass it again: "
             f"env={saved['name']!r} (--env {saved['name']})"
         )
     return {"env": saved["name"], **kwargs}

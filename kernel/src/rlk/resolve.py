@@ -1,8 +1,12 @@
-"""From a RunSpec to a Plan: layers of settings, plugins into slots, everything checked before it is built."""
+"""From a RunSpec to a Plan.
+
+Layers of settings, plugins into slots, everything checked before it is built.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -25,6 +29,8 @@ SLOT_OF = {kind: slot for slot, kind in SLOTS.items()}
 #: Kinds of which any number may be active.
 LISTS = ("wrappers", "callbacks", "loggers", "extensions")
 DEFAULT_ENV = "CartPole-v1"
+#: Who chose what `autostart` put in.
+JOINED = "active in every run"
 RUN_DEFAULTS: dict[str, Any] = {
     "env": DEFAULT_ENV,
     "n_envs": 1,
@@ -46,45 +52,57 @@ class _Asked:
     settings: dict[str, Any]
 
 
-def resolve(kernel: Kernel, spec: RunSpec, *, terminal: bool = False) -> Plan:
+def resolve(
+    kernel: Kernel, spec: RunSpec, *, terminal: bool = False, autostart: bool = True
+) -> Plan:
     """The plan for a spec.
 
     Args:
         terminal: whether a person watches; components with `autostart="terminal"` join then.
+        autostart: whether any join unasked, in a run that writes to a folder.
 
     Raises:
         PlanError: for whatever does not exist or does not fit, before anything is built or written.
     """
-    return _Resolver(kernel, spec, terminal).plan()
+    return _Resolver(kernel, spec, terminal, autostart).plan()
 
 
 class _Resolver:
     """One resolution: layers, then slots, then configs, then checks."""
 
-    def __init__(self, kernel: Kernel, spec: RunSpec, terminal: bool) -> None:
+    def __init__(self, kernel: Kernel, spec: RunSpec, terminal: bool, autostart: bool) -> None:
         self.kernel, self.spec, self.terminal = kernel, spec, terminal
+        self.autostart = autostart and spec.out is not None
         self.notes: list[str] = []
         self.layers: list[tuple[str, dict[str, Any]]] = [("default", dict(RUN_DEFAULTS))]
         if not spec.algo:
             names = kernel.registries.algorithms.names()
-            raise PlanError(f"no algorithm. Say --algo NAME; installed: {', '.join(names) or 'none'}.")
+            raise PlanError(
+                f"no algorithm. Say --algo NAME; installed: {', '.join(names) or 'none'}."
+            )
         algorithms = kernel.registries.algorithms
         loose = ":" in spec.algo or spec.algo.endswith(".py")
-        self.algorithm = loose_entry(spec.algo, "algorithms") if loose else algorithms.get(spec.algo)
+        self.algorithm = (
+            loose_entry(spec.algo, "algorithms") if loose else algorithms.get(spec.algo)
+        )
         self.asked: dict[str, _Asked] = {}
         self.refused: dict[str, str] = {}
         self.objects: dict[str, Any] = {}
         self.preset = ""
 
-    # ---- the stages of a resolution, in order -----------------------------------------------------------
+    # ---- the stages of a resolution, in order ---------------------------------------------------
 
     def plan(self) -> Plan:
         algorithm = self.algorithm.component()
         by_algorithm = f"algorithm {self.algorithm.name}"
-        self._layer(by_algorithm, {k: v for k, v in algorithm.defaults.items() if k != "distribution"})
+        self._layer(
+            by_algorithm, {k: v for k, v in algorithm.defaults.items() if k != "distribution"}
+        )
         said = self.spec.values()
         self._read_plugins(self.spec.plugins, "command line")
-        self._apply_preset(str(said.get("env", self._peek("env"))) if not callable(said.get("env")) else "")
+        self._apply_preset(
+            str(said.get("env", self._peek("env"))) if not callable(said.get("env")) else ""
+        )
         self._autostart()
         self._apply_patches()
         for key, value in said.items():
@@ -124,7 +142,9 @@ class _Resolver:
         loose = ":" in name or name.endswith(".py")
         entry = loose_entry(name) if loose else self.kernel.registries.find(name)
         if entry.kind == "algorithms":
-            raise PlanError(f"{name!r} is an algorithm; choose it with --algo {name}, not as a plugin.")
+            raise PlanError(
+                f"{name!r} is an algorithm; choose it with --algo {name}, not as a plugin."
+            )
         if entry.kind in ("commands", "presets", "environments"):
             raise PlanError(f"{entry.title()} is no part of a run and cannot be a plugin of one.")
         component = entry.component()
@@ -144,7 +164,8 @@ class _Resolver:
             if same and other.entry.name != entry.name and other.by == by:
                 slot = SLOT_OF[entry.kind]
                 raise PlanError(
-                    f"{other.entry.name!r} and {entry.name!r} both fill the slot {slot!r}. Ask for one of them."
+                    f"{other.entry.name!r} and {entry.name!r} both fill the slot {slot!r}. Ask "
+                    "for one of them."
                 )
 
     def _apply_preset(self, env: str) -> None:
@@ -154,8 +175,11 @@ class _Resolver:
         sources = self.kernel.registries.presets
         names = sources.names() if wanted == "auto" else [wanted]
         for name in names:
-            found = sources.get(name).component().load()().find(self.algorithm.name, env)
+            source_of = sources.get(name).component().load()()
+            found = source_of.find(self.algorithm.name, env)
             if found is None:
+                why = getattr(source_of, "why_not", lambda *_: None)(self.algorithm.name, env)
+                self.notes += [f"preset {name} left out: {why}"] if why else []
                 continue
             self.preset = f"{name}: {self.algorithm.name} on {env}"
             source = f"preset {name}"
@@ -167,11 +191,12 @@ class _Resolver:
             self.notes.append(f"preset {self.preset} (--preset none turns it off)")
             return
         if wanted != "auto":
-            raise PlanError(f"preset {wanted!r} has nothing for {self.algorithm.name} on {env}.")
+            why = "; ".join(self.notes) or "it has nothing for them"
+            raise PlanError(f"preset {wanted!r} for {self.algorithm.name} on {env}: {why}.")
 
     def _autostart(self) -> None:
         """What runs without being asked for, in runs that write to a folder."""
-        if self.spec.out is None:
+        if not self.autostart:
             return
         for registry in (self.kernel.registries[kind] for kind in LISTS):
             for name in registry.names():
@@ -180,9 +205,9 @@ class _Resolver:
                 except BrokenPlugin:
                     continue  # nobody asked for it: `rlk plugins list` shows its cause
                 watched = component.autostart == "terminal" and self.terminal
-                if component.autostart == "run" or watched:
-                    if name == component.name and name not in self.asked:
-                        self._ask(name, "active in every run")
+                own = name == component.name and name not in self.asked
+                if own and (component.autostart == "run" or watched):
+                    self._ask(name, JOINED)
 
     def _apply_patches(self) -> None:
         hooks = self._activate_for_planning()
@@ -190,14 +215,17 @@ class _Resolver:
         for name, answer in hooks.answers("rlk_configure", spec=self.spec):
             for patch in answer if isinstance(answer, list) else [answer]:
                 if not isinstance(patch, Patch):
-                    raise BrokenPlugin(f"plugin {name!r} answered rlk_configure with {answer!r}, no Patch.")
+                    raise BrokenPlugin(
+                        f"plugin {name!r} answered rlk_configure with {answer!r}, no Patch."
+                    )
                 source = f"plugin {name}" + (f" ({patch.reason})" if patch.reason else "")
                 self._read_plugins(patch.values.get("plugins", ()), source)
                 for key, value in patch.values.items():
                     other = proposals.get(key)
                     if key != "plugins" and other is not None and other[0] != value:
                         raise PlanError(
-                            f"{other[1]} and {source} propose different values for {key!r}: {other[0]!r} and "
+                            f"{other[1]} and {source} propose different values for {key!r}: "
+                            f"{other[0]!r} and "
                             f"{value!r}. Set it yourself: --set {key}=…"
                         )
                     proposals[key] = (value, source)
@@ -221,12 +249,18 @@ class _Resolver:
             value, source = self._find(key)
             if value is True and plugin not in self.asked:
                 self._ask(plugin, source)
-            elif value is False and plugin in self.asked and source != f"algorithm {self.algorithm.name}":
-                raise PlanError(f"{key}=false and plugin {plugin!r} contradict each other; drop one of them.")
+            elif (
+                value is False
+                and plugin in self.asked
+                and source != f"algorithm {self.algorithm.name}"
+            ):
+                raise PlanError(
+                    f"{key}=false and plugin {plugin!r} contradict each other; drop one of them."
+                )
             if plugin in self.asked:
                 self._layer(self.asked[plugin].by, {key: True})
 
-    # ---- slots and configs ------------------------------------------------------------------------------
+    # ---- slots and configs ----------------------------------------------------------------------
 
     def _assemble(self, algorithm: Component) -> Plan:
         self._check_plain_keys(algorithm)
@@ -234,10 +268,16 @@ class _Resolver:
         env = self._environment(run["env"][0])
         env.check()
         slots = {slot: self._slot(slot) for slot in SLOTS if slot != "distribution"}
-        decorators = [a for a in self.asked.values() if a.entry.kind == "storages" and self._stages(a)]
+        decorators = [
+            a for a in self.asked.values() if a.entry.kind == "storages" and self._stages(a)
+        ]
         lists = {kind: [a for a in self.asked.values() if a.entry.kind == kind] for kind in LISTS}
+        # What joins every run (a monitor) sees what the environment gives, not what others make of it.
+        lists["wrappers"].sort(key=lambda asked: asked.by != JOINED)
         used = {self.algorithm.name, "env", *SLOTS}
-        named = [a for a in (*slots.values(), *decorators, *sum(lists.values(), [])) if a is not None]
+        named = [
+            a for a in (*slots.values(), *decorators, *chain(*lists.values())) if a is not None
+        ]
         used |= {asked.entry.name for asked in named} | self._distributions(algorithm)
         self._check_dotted_keys(used)
         fed = self._feeds(algorithm, {asked.entry.name: asked.entry for asked in named})
@@ -255,10 +295,15 @@ class _Resolver:
         )
         check.spaces_fit(chosen, made, slots, observation_space, action_space)
         distribution = self._distribution(algorithm, action_space, used, fed)
-        missing = [slot for slot in ("policy", "vec_env", "storage", "optimiser", "serializer") if slots[slot] is None]
+        missing = [
+            slot
+            for slot in ("policy", "vec_env", "storage", "optimiser", "serializer")
+            if slots[slot] is None
+        ]
         if missing:
             raise PlanError(
-                f"nothing fills the slot {missing[0]!r}: {chosen.title} names no default. Say --{missing[0]} NAME."
+                f"nothing fills the slot {missing[0]!r}: {chosen.title} names no default. Say "
+                f"--{missing[0]} NAME."
             )
 
         def of(slot: str) -> Any:
@@ -286,7 +331,11 @@ class _Resolver:
             preset=self.preset,
             sources={key: source for key, (_, source) in run.items()},
             notes=tuple(self.notes),
-            **{key: check.run_setting(key, value) for key, (value, _) in run.items() if key != "env"},
+            **{
+                key: check.run_setting(key, value)
+                for key, (value, _) in run.items()
+                if key != "env"
+            },
         )
         check.capabilities(plan)
         check.hooks(plan, self._activate_for_planning())
@@ -319,7 +368,8 @@ class _Resolver:
         for asked in plugins:
             if source == "command line" and asked.by == source and named != asked.entry.name:
                 raise PlanError(
-                    f"--{slot.replace('_', '-')} {named} and --plugin {asked.entry.name} both fill the slot "
+                    f"--{slot.replace('_', '-')} {named} and --plugin {asked.entry.name} both "
+                    "fill the slot "
                     f"{slot!r}. Ask for one of them."
                 )
         if plugins:
@@ -332,7 +382,8 @@ class _Resolver:
         entry = loose_entry(value, kind) if loose else self.kernel.registries[kind].get(value)
         if slot == "storage" and entry.component().stages:
             raise PlanError(
-                f"{entry.title()} decorates a storage and is none by itself. Say --plugin {entry.name}."
+                f"{entry.title()} decorates a storage and is none by itself. Say --plugin "
+                f"{entry.name}."
             )
         return _Asked(entry, source, {})
 
@@ -343,13 +394,17 @@ class _Resolver:
 
     def _check_plain_keys(self, algorithm: Component) -> None:
         """A key without a dot belongs to the run or to the algorithm."""
-        own = {field.name for field in attrs.fields(algorithm.config)} if algorithm.config else set()
+        own = (
+            {field.name for field in attrs.fields(algorithm.config)} if algorithm.config else set()
+        )
         known = own | set(RUN_KEYS) | set(SLOTS)
         for _, values in self.layers:
             for key in values:
                 if "." not in key and key not in known:
                     whose = f"setting of {self.algorithm.title()} or of a run:"
-                    raise UnknownName(whose, key, known, f"See: rlk plugins show {self.algorithm.name}")
+                    raise UnknownName(
+                        whose, key, known, f"See: rlk plugins show {self.algorithm.name}"
+                    )
         self._own_config(self.algorithm, {})
 
     def _check_dotted_keys(self, used: set[str]) -> None:
@@ -358,9 +413,13 @@ class _Resolver:
             for key in values:
                 head, dot, _ = key.partition(".")
                 if dot and head not in used:
-                    raise UnknownName("component in this run", head, used, f"In the setting {key!r} ({source}).")
+                    raise UnknownName(
+                        "component in this run", head, used, f"In the setting {key!r} ({source})."
+                    )
 
-    def _feeds(self, algorithm: Component, entries: Mapping[str, Entry]) -> dict[str, tuple[Any, str]]:
+    def _feeds(
+        self, algorithm: Component, entries: Mapping[str, Entry]
+    ) -> dict[str, tuple[Any, str]]:
         """`name.key` -> value, for settings of the algorithm that another component uses."""
         if algorithm.config is None:
             return {}
@@ -375,14 +434,22 @@ class _Resolver:
             slot_value, slot_by = self._find(f"storage.{setting}")
             if not theirs_by and slot_by and entries[name].kind == "storages":
                 theirs, theirs_by = slot_value, slot_by
-            if mine_by and theirs_by and mine != theirs and _is_users(mine_by) != _is_users(theirs_by):
+            if (
+                mine_by
+                and theirs_by
+                and mine != theirs
+                and _is_users(mine_by) != _is_users(theirs_by)
+            ):
                 # What a user says at either end wins over what a preset says at the other.
                 mine, mine_by, theirs, theirs_by = (
-                    (mine, mine_by, mine, mine_by) if _is_users(mine_by) else (theirs, theirs_by, theirs, theirs_by)
+                    (mine, mine_by, mine, mine_by)
+                    if _is_users(mine_by)
+                    else (theirs, theirs_by, theirs, theirs_by)
                 )
             if mine_by and theirs_by and mine != theirs:
                 raise PlanError(
-                    f"{key}={mine!r} ({mine_by}) and {target}={theirs!r} ({theirs_by}) are one setting with two "
+                    f"{key}={mine!r} ({mine_by}) and {target}={theirs!r} ({theirs_by}) are one "
+                    "setting with two "
                     "values. Set one of them."
                 )
             if theirs_by:
@@ -405,7 +472,9 @@ class _Resolver:
 
     def _configured(self, asked: _Asked, slot: str, fed: Mapping[str, tuple[Any, str]]) -> Choice:
         entry, component = asked.entry, asked.entry.component()
-        known = {field.name for field in attrs.fields(component.config)} if component.config else set()
+        known = (
+            {field.name for field in attrs.fields(component.config)} if component.config else set()
+        )
         given: dict[str, tuple[Any, str]] = {}
         for target, found in fed.items():
             if target.startswith(f"{entry.name}."):
@@ -416,9 +485,10 @@ class _Resolver:
                     given[key.removeprefix(f"{entry.name}.")] = (value, source)
                 elif slot and key.startswith(f"{slot}."):
                     setting = key.removeprefix(f"{slot}.")
-                    # A storage's keys may be those of any in the stack, and an algorithm's wish for its
-                    # usual policy is no demand on another one.
-                    wish = source == f"algorithm {self.algorithm.name}" or slot == "storage"
+                    # A storage's keys may be those of any in the stack, and what an algorithm or a
+                    # preset wishes of its usual policy is no demand on another one.
+                    wish = source.startswith((f"algorithm {self.algorithm.name}", "preset "))
+                    wish = wish or slot == "storage"
                     if setting in known or not wish:
                         given[setting] = (value, source)
         return self._choice(entry, asked.by, {}, given)

@@ -88,7 +88,7 @@ class Run:
         self._logged = 0
         self.closed = False
 
-    # ---- what plugins use -------------------------------------------------------------------------------
+    # ---- what plugins use -----------------------------------------------------------------------
 
     @property
     def timesteps(self) -> int:
@@ -121,7 +121,7 @@ class Run:
         self._listeners = {hook: self.hooks.listeners(hook) for hook in LIFECYCLE}
 
     def schedule(self, schedule: Schedule) -> Tensor:
-        """A scheduled number as a 0-dim float tensor that is filled anew before every collection's updates."""
+        """A scheduled number as a 0-dim tensor, filled anew before every collection."""
         import torch
 
         value = torch.tensor(float(schedule(self.clock.remaining())), device=self.device)
@@ -136,7 +136,7 @@ class Run:
             for schedule, tensor in self._schedules:
                 tensor.fill_(schedule(remaining))
 
-    # ---- the iteration's border -------------------------------------------------------------------------
+    # ---- the iteration's border -----------------------------------------------------------------
 
     def iteration_ended(self) -> None:
         """Lifecycle, the check for NaN, and a row of metrics when one is due."""
@@ -147,6 +147,11 @@ class Run:
         unit = self.clock.iterations if self._by_iteration() else self.episodes.count
         if unit - self._logged >= self.plan.log_interval:
             self._logged = unit
+            self.log()
+
+    def log_rest(self) -> None:
+        """Write what came after the last row, if anything did."""
+        if self.metrics.has_news():
             self.log()
 
     def log(self) -> None:
@@ -165,31 +170,44 @@ class Run:
         return self.plan.algorithm.component.collects == "on-policy"
 
     def _check_finite(self) -> None:
-        """Every step with a bad gradient was skipped by its optimiser; here the run stops, and says which."""
+        """Every step with a bad gradient was skipped by its optimiser.
+
+        Here the run stops, and says which.
+        """
         bad = self.metrics.first_bad()
         if bad is not None:
             back, name, value = bad
             what = "the gradient's norm" if name == "grad_norm" else repr(name)
             raise NotFinite(
-                f"{self.plan.algorithm.title}: {what} is {value} in update {self.clock.updates - back} at "
-                f"timestep {self.timesteps}. That step was not taken: the parameters are the last good ones.\n"
-                "Try a lower learning rate (--set learning_rate=…) or look at the scale of the rewards."
+                f"{self.plan.algorithm.title}: {what} is {value} in update "
+                f"{self.clock.updates - back} at "
+                f"timestep {self.timesteps}. That step was not taken: the parameters are the "
+                "last good ones.\n"
+                "Try a lower learning rate (--set learning_rate=…) or look at the scale of the "
+                "rewards."
             )
 
-    # ---- its own part of a checkpoint -------------------------------------------------------------------
+    # ---- its own part of a checkpoint -----------------------------------------------------------
 
     def state_dict(self) -> State:
-        return {"clock": self.clock.state_dict(), "episodes": self.episodes.state_dict(), "logged": self._logged}
+        return {
+            "clock": self.clock.state_dict(),
+            "episodes": self.episodes.state_dict(),
+            "metrics": self.metrics.state_dict(),
+            "logged": self._logged,
+        }
 
     def load_state_dict(self, state: State) -> None:
         self.clock.load_state_dict(state["clock"])
         self.episodes.load_state_dict(state["episodes"])
+        self.metrics.load_state_dict(state["metrics"])
         self._logged = int(state["logged"])
 
     def begin(self, total_timesteps: int) -> None:
         """A new call of `learn` that ends at this timestep."""
         self.clock.total_timesteps = total_timesteps
         self._stop = None
+        self.metrics.mark()
 
     def close(self) -> None:
         """Close environments, loggers and whatever plugins opened. Safe to call twice."""

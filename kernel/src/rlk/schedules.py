@@ -1,8 +1,10 @@
-"""Numbers that change while a run goes on: what a user may write for one, and the clock that drives them.
+"""Numbers that change while a run goes on.
 
-A schedule is a function of the *remaining* part of the run, from 1 at its start to 0 at its end, as the
-callables of Stable Baselines are. Users write a number, such a callable, or `"lin_0.001"` (from that value
-down to zero).
+What a user may write for one, and the clock that drives them.
+
+A schedule is a function of the *remaining* part of the run, from 1 at its start to 0 at its end, as
+the callables of Stable Baselines are. Users write a number, such a callable, or `"lin_0.001"` (from
+that value down to zero).
 """
 
 from __future__ import annotations
@@ -80,7 +82,9 @@ def as_schedule(value: ScheduleLike) -> Schedule:
         TypeError: for anything else that is not a number or a callable.
     """
     if isinstance(value, bool):
-        raise TypeError("a schedule is a number, 'lin_0.001' or a callable of the remaining progress")
+        raise TypeError(
+            "a schedule is a number, 'lin_0.001' or a callable of the remaining progress"
+        )
     if isinstance(value, (int, float)):
         return Constant(value)
     if callable(value):
@@ -94,8 +98,12 @@ def as_schedule(value: ScheduleLike) -> Schedule:
                 return Constant(float(number))
         except ValueError:
             pass
-        raise ValueError(f"{value!r} is no schedule: write a number, 'lin_0.001', or pass a callable")
-    raise TypeError(f"a schedule is a number, 'lin_0.001' or a callable, got {type(value).__name__}")
+        raise ValueError(
+            f"{value!r} is no schedule: write a number, 'lin_0.001', or pass a callable"
+        )
+    raise TypeError(
+        f"a schedule is a number, 'lin_0.001' or a callable, got {type(value).__name__}"
+    )
 
 
 def is_schedule(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:

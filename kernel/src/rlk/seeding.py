@@ -1,8 +1,8 @@
 """Randomness: one seed, and a stream of its own for whoever draws from it.
 
-Streams are named (`environments`, `actor`, `storage`, `update`, `evaluation`, …) and do not depend on the
-order in which they are asked for. Nothing of rlk draws from a global generator; a custom module's dropout
-does, so the state of torch's global generator is part of a checkpoint too.
+Streams are named (`environments`, `actor`, `storage`, `update`, `evaluation`, …) and do not depend
+on the order in which they are asked for. Nothing of rlk draws from a global generator; a custom
+module's dropout does, so the state of torch's global generator is part of a checkpoint too.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Streams:
 
     @contextlib.contextmanager
     def globally(self, name: str) -> Iterator[None]:
-        """Torch's global CPU generator seeded for a moment, for library code that knows no other (init)."""
+        """Torch's global CPU generator seeded for a moment, for code that knows no other."""
         import torch
 
         with torch.random.fork_rng(devices=[]):

@@ -1,12 +1,14 @@
 """From settings as a user writes them to a component's config: types, ranges, unknown keys.
 
-cattrs does the structuring, with numbers taken strictly: 1.5 is no integer, "abc" no float, 1 no bool.
+cattrs does the structuring, with numbers taken strictly: 1.5 is no integer, "abc" no float, 1 no
+    bool.
 """
 
 from __future__ import annotations
 
+import collections.abc
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import attrs
@@ -49,7 +51,7 @@ def _union(value: Any, kind: Any) -> Any:
         elif value is not None:
             try:
                 return _converter.structure(value, alternative)
-            except Exception:  # noqa: BLE001 - the next alternative may take it; the last line says if none did
+            except Exception:
                 continue
     raise ValueError(f"must be {type_name(kind)}, got {value!r}")
 
@@ -70,15 +72,17 @@ def _is_union(kind: Any) -> bool:
     return get_origin(kind) in (typing.Union, type(int | str))
 
 
+def _is_callable(kind: Any) -> bool:
+    return collections.abc.Callable in (kind, get_origin(kind))
+
+
 def _converter_of_rlk() -> cattrs.Converter:
     converter = cattrs.Converter(detailed_validation=False)
     for kind, hook in ((int, _int), (float, _float), (bool, _bool), (str, _str)):
         converter.register_structure_hook(kind, hook)
     converter.register_structure_hook_func(lambda kind: get_origin(kind) is Literal, _literal)
     converter.register_structure_hook_func(_is_union, _union)
-    converter.register_structure_hook_func(
-        lambda kind: get_origin(kind) is Callable or kind is Callable, _callable
-    )
+    converter.register_structure_hook_func(_is_callable, _callable)
     return converter
 
 
@@ -105,7 +109,7 @@ def structure(config: type, values: Mapping[str, Any], whose: str) -> Any:
             raise UnknownName(f"setting of {whose}:", key, fields)
         try:
             arguments[key] = _converter.structure(value, hints[key])
-        except Exception as error:  # noqa: BLE001 - whatever the converter raises, it is the value's fault
+        except Exception as error:
             raise PlanError(f"{whose}: {key} {_because(error)}.") from None
     try:
         return config(**arguments)
@@ -120,12 +124,17 @@ def _because(error: BaseException) -> str:
 
 def unstructure(config: Any) -> dict[str, Any]:
     """A config as JSON values; a callable, which no file can hold, as `{"callable": its name}`."""
-    return {} if config is None else {
-        field.name: plain(getattr(config, field.name)) for field in attrs.fields(type(config))
-    }
+    return (
+        {}
+        if config is None
+        else {
+            field.name: plain(getattr(config, field.name)) for field in attrs.fields(type(config))
+        }
+    )
 
 
 def plain(value: Any) -> Any:
+    """A value as JSON has it; a callable as `{"callable": its name}`."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):
@@ -144,7 +153,9 @@ def fields_of(config: type) -> list[tuple[str, str, str, str]]:
         if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
             default = default.factory()
         shown = "required" if default is attrs.NOTHING else repr(default)
-        rows.append((field.name, type_name(hints[field.name]), shown, field.metadata.get("help", "")))
+        rows.append(
+            (field.name, type_name(hints[field.name]), shown, field.metadata.get("help", ""))
+        )
     return rows
 
 
@@ -161,7 +172,9 @@ def type_name(kind: Any) -> str:
     if get_origin(kind) in (list, tuple):
         parts = [type_name(part) for part in get_args(kind) if part is not Ellipsis]
         return f"list of {parts[0]}" if parts else "list"
-    return {int: "int", float: "float", bool: "bool", str: "str"}.get(kind, getattr(kind, "__name__", str(kind)))
+    return {int: "int", float: "float", bool: "bool", str: "str"}.get(
+        kind, getattr(kind, "__name__", str(kind))
+    )
 
 
 def convert(value: Any, kind: Any) -> Any:

@@ -1,4 +1,7 @@
-"""Gymnasium spaces as rlk sees them: what kind one is, how an observation becomes a tensor, whether it is finite."""
+"""Gymnasium spaces as rlk sees them.
+
+What kind one is, how an observation becomes a tensor, whether it is finite.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ Space = spaces.Space[Any]
 
 
 def is_image(space: Space) -> bool:
-    """Whether a space holds images: uint8, 0 to 255, [height, width, channels] or [channels, height, width]."""
+    """Whether a space holds images.
+
+    Uint8, 0 to 255, [height, width, channels] or [channels, height, width].
+    """
     return (
         isinstance(space, spaces.Box)
         and space.dtype == np.uint8
@@ -52,8 +58,8 @@ def flat_size(space: Space) -> int:
 def preprocess(space: Space) -> Callable[[Any], Any]:
     """The function from raw observations [B, ...] to what an encoder takes, in torch and traceable.
 
-    Images become float in 0..1, whole numbers become one-hot, everything else float32; a Dict space gives a
-    dict of these.
+    Images become float in 0..1, whole numbers become one-hot, everything else float32; a Dict space
+    gives a dict of these.
     """
     import torch
 
@@ -106,7 +112,7 @@ def map_observation(function: Callable[[Array], Any], observation: Any) -> Any:
 
 
 def finite_check(space: Space) -> Callable[[Any], bool]:
-    """The cheapest test that observations of this space hold no NaN or infinity (1 µs for a small one).
+    """The cheapest test that observations of this space are finite (1 µs for a small one).
 
     A sum is finite only if every term is; one that merely overflows is looked at again.
     """
@@ -124,7 +130,9 @@ def finite(array: Array) -> bool:
 
 
 def batched(space: Space, observation: Any) -> tuple[Any, bool]:
-    """The observation with a leading batch axis, and whether it had one; single arrays and lists are both taken.
+    """The observation with a leading batch axis, and whether it had one.
+
+    Single arrays and lists are both taken.
 
     Raises:
         ValueError: if the shape fits neither one observation nor a batch of them.
@@ -141,4 +149,6 @@ def batched(space: Space, observation: Any) -> tuple[Any, bool]:
         return array[None], False
     if array.shape[1:] == shape and array.ndim == len(shape) + 1:
         return array, True
-    raise ValueError(f"an observation of this agent has shape {shape} or [B, *{shape}], got {array.shape}")
+    raise ValueError(
+        f"an observation of this agent has shape {shape} or [B, *{shape}], got {array.shape}"
+    )

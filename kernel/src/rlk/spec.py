@@ -1,8 +1,9 @@
 """What was asked for: the RunSpec, the patches of plugins, and how both are read from text.
 
 Every choice and setting has a dotted key in one flat namespace: `n_envs`, `policy`, `gamma` (the
-algorithm's), `policy.layers` (the component in a slot), `prioritized-replay.alpha` (a component by name),
-`env.gravity` (a keyword of the environment). Layers of such mappings are what `plan.py` resolves.
+algorithm's), `policy.layers` (the component in a slot), `prioritized-replay.alpha` (a component by
+name), `env.gravity` (a keyword of the environment). Layers of such mappings are what `plan.py`
+resolves.
 """
 
 from __future__ import annotations
@@ -43,12 +44,14 @@ _ARGUMENTS = re.compile(r":(?=[A-Za-z_][\w.]*=)")
 
 @attrs.frozen(kw_only=True)
 class RunSpec:
-    """What a user asked for; None is "not said", and leaves the choice to plugins, presets and defaults.
+    """What a user asked for.
+
+    None is "not said", and leaves the choice to plugins, presets and defaults.
 
     Attributes:
         algo: the algorithm's name.
-        env: an id, `module:Id-v0`, `module:Class`, `./file.py:Class`, a class, a callable that makes one, an
-            environment or a vector environment.
+        env: an id, `module:Id-v0`, `module:Class`, `./file.py:Class`, a class, a callable that
+            makes one, an environment or a vector environment.
         n_envs: environments stepped together; one vector step is `n_envs` timesteps.
         total_timesteps: environment steps of training, over all environments.
         seed: of everything random; None draws one.
@@ -58,7 +61,8 @@ class RunSpec:
         verbose: 0 prints nothing.
         preset: `auto` takes tuned settings where there are any, `none` takes none.
         out: the run's folder; None writes nothing.
-        policy, distribution, noise, vec_env, storage, optimiser, serializer: the component in that slot.
+        policy, distribution, noise, vec_env, storage, optimiser, serializer: the component in that
+            slot.
         plugins: `NAME[:key=value,…]`, `no:NAME`, or objects that implement hooks.
         settings: everything else, by dotted key.
         origin: who said a key, where it was not the command line or the caller.
@@ -89,10 +93,15 @@ class RunSpec:
     def values(self) -> dict[str, Any]:
         """All that was said, by dotted key."""
         said = {key: getattr(self, key) for key in (*RUN_KEYS, *SLOTS)}
-        return {key: value for key, value in said.items() if value is not None} | dict(self.settings)
+        return {key: value for key, value in said.items() if value is not None} | dict(
+            self.settings
+        )
 
     def over(self, lower: RunSpec) -> RunSpec:
-        """This spec on top of another: what this one leaves unsaid comes from `lower`, plugins are joined."""
+        """This spec on top of another.
+
+        What this one leaves unsaid comes from `lower`, plugins are joined.
+        """
         fields: dict[str, Any] = {}
         for field in attrs.fields(RunSpec):
             mine, theirs = getattr(self, field.name), getattr(lower, field.name)
@@ -123,7 +132,10 @@ class Patch:
 
 
 def make_spec(algo: str, said: Mapping[str, Any], origin: str = "") -> RunSpec:
-    """A RunSpec from keywords: its own fields by name, everything else settings; nested tables are flattened."""
+    """A RunSpec from keywords: its own fields by name, everything else settings.
+
+    Nested tables are flattened.
+    """
     own = {field.name for field in attrs.fields(RunSpec)} - {"settings", "origin", "algo"}
     fields = {key: value for key, value in said.items() if key in own}
     rest = flatten({key: value for key, value in said.items() if key not in own})
@@ -134,7 +146,9 @@ def make_spec(algo: str, said: Mapping[str, Any], origin: str = "") -> RunSpec:
         rest |= flatten({"env": table})
     if isinstance(fields.get("plugins"), str):
         fields["plugins"] = (fields["plugins"],)
-    rest |= {k: fields.pop(k) for k in list(fields) if k in SLOTS and isinstance(fields[k], Mapping)}
+    rest |= {
+        k: fields.pop(k) for k in list(fields) if k in SLOTS and isinstance(fields[k], Mapping)
+    }
     spec = RunSpec(algo=algo, settings=flatten(rest), **fields)
     return attrs.evolve(spec, origin=dict.fromkeys(spec.values(), origin)) if origin else spec
 
@@ -195,7 +209,9 @@ def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:
 
 
 def parse_plugin(text: str) -> tuple[str, dict[str, Any]]:
-    """`NAME[:key=value,…]`: arguments begin at the first `:identifier=`, commas in brackets do not split.
+    """`NAME[:key=value,…]`.
+
+    Arguments begin at the first `:identifier=`, commas in brackets do not split.
 
     >>> parse_plugin("evaluation:every=5000,seeds=[1,2]")
     ('evaluation', {'every': 5000, 'seeds': [1, 2]})

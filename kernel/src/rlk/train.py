@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 def train(run: Run, total_timesteps: int) -> str | None:
     """Collect and update until the clock reads `total_timesteps`.
 
-    An iteration is one collection and the updates that follow it. Signals, checkpoints and every other
-    plugin wait for its border.
+    An iteration is one collection and the updates that follow it. Signals, checkpoints and every
+    other plugin wait for its border.
 
     Returns:
         Why it ended early, or None.
@@ -34,6 +34,7 @@ def train(run: Run, total_timesteps: int) -> str | None:
                 run.storage.feedback(batch, update)
             run.iteration_ended()
         reason = run.stop_reason()
+        run.log_rest()
     finally:
         run.notify("rlk_training_end", reason=reason)
     return reason

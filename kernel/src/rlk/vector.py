@@ -1,8 +1,10 @@
-"""Vector environments as the loop takes them: Gymnasium's own interface, with episodes restarted in the same step.
+"""Vector environments as the loop takes them.
 
-Two promises the loop makes use of, and `rlk.testing.VecEnvContract` checks: the arrays a step returns stay
-valid during the next step (so an observation can be stored after the action on it was taken), and infos are
-empty but where an episode ended.
+Gymnasium's own interface, with episodes restarted in the same step.
+
+Two promises the loop makes use of, and `rlk.testing.VecEnvContract` checks: the arrays a step
+returns stay valid during the next step (so an observation can be stored after the action on it was
+taken), and infos are empty but where an episode ended.
 """
 
 from __future__ import annotations
@@ -18,7 +20,10 @@ from rlk.errors import PlanError
 
 
 def autoreset_mode(env: VectorEnv[Any, Any, Any]) -> AutoresetMode:
-    """How a vector environment restarts finished episodes; Gymnasium's default where it does not say."""
+    """How a vector environment restarts finished episodes.
+
+    Gymnasium's default where it does not say.
+    """
     return AutoresetMode(env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
 
 
@@ -34,8 +39,10 @@ def same_step(env: VectorEnv[Any, Any, Any]) -> VectorEnv[Any, Any, Any]:
     if mode == AutoresetMode.DISABLED:
         return ResetWhereEnded(env)
     raise PlanError(
-        f"vector environment {type(env).__name__} restarts episodes in the step after their end, which puts a "
-        "step that is none between them. Make it with autoreset_mode=AutoresetMode.SAME_STEP or DISABLED."
+        f"vector environment {type(env).__name__} restarts episodes in the step after their end, "
+        "which puts a "
+        "step that is none between them. Make it with autoreset_mode=AutoresetMode.SAME_STEP or "
+        "DISABLED."
     )
 
 
@@ -53,12 +60,18 @@ class ResetWhereEnded(gym.vector.VectorWrapper[Any, Any, Any, Any]):
             return observation, reward, terminated, truncated, infos
         final = np.full(self.num_envs, None, dtype=object)
         for env in np.flatnonzero(ended):
-            final[env] = spaces.map_observation(lambda part, at=env: np.copy(part[at]), observation)
+            final[env] = spaces.map_observation(lambda part: np.copy(part[env]), observation)
         observation, reset_infos = self.env.reset(options={"reset_mask": ended})
         return (
             observation,
             reward,
             terminated,
             truncated,
-            {**reset_infos, "final_obs": final, "_final_obs": ended, "final_info": infos, "_final_info": ended},
+            {
+                **reset_infos,
+                "final_obs": final,
+                "_final_obs": ended,
+                "final_info": infos,
+                "_final_info": ended,
+            },
         )

@@ -1,4 +1,7 @@
-"""The command line: `rlk`. Starts without torch, gymnasium or MPI; a command's module is imported when it is run."""
+"""The command line: `rlk`. Starts without torch, gymnasium or MPI.
+
+A command's module is imported when it is run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The group of commands: the kernel's own by module name, plugins' by entry point, none imported for `--help`."""
+"""The group of commands.
+
+The kernel's own by module name, plugins' by entry point, none imported for `--help`.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,13 @@ class LazyGroup(click.Group):
     """A group whose commands are named in a table and in the registry of commands.
 
     Args:
-        own: name -> (module:object, help). prefix: of the entry points that belong here (`plugins.`).
+        own: name -> (module:object, help). prefix: of the entry points that belong here
+            (`plugins.`).
     """
 
-    def __init__(self, *args: Any, own: dict[str, tuple[str, str]], prefix: str = "", **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, own: dict[str, tuple[str, str]], prefix: str = "", **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.own, self.prefix = own, prefix
 
@@ -55,16 +61,21 @@ class LazyGroup(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         name = args[0] if args else ""
         if name and not name.startswith("-") and self.get_command(ctx, name) is None:
-            raise UnknownName("command", f"{self.prefix}{name}", self.list_commands(ctx), "See: rlk --help")
+            raise UnknownName(
+                "command", f"{self.prefix}{name}", self.list_commands(ctx), "See: rlk --help"
+            )
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Names and summaries from tables and components; click would import every command for them."""
+        """Names and summaries from tables and components.
+
+        Click would import every command for them.
+        """
         rows = {name: line for name, (_, line) in self.own.items()}
         for name, entry in self._installed().items():
             try:
                 rows[name] = entry.component().summary
-            except Exception as error:  # noqa: BLE001 - a broken plugin must not be in the way of --help
+            except Exception as error:
                 rows[name] = f"(broken: {error})"
         with formatter.section("Commands"):
             formatter.write_dl(sorted(rows.items()))

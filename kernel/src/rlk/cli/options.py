@@ -16,7 +16,9 @@ def environment_options(command: Command) -> Command:
     """`--env`, `--plugin`, `--set`, `--device`, `--seed`: for every command that makes an agent."""
     for option in reversed(
         [
-            click.option("--env", metavar="ENV", help="Id, module:Id-v0, module:Class or ./file.py:Class."),
+            click.option(
+                "--env", metavar="ENV", help="Id, module:Id-v0, module:Class or ./file.py:Class."
+            ),
             click.option(
                 "--plugin",
                 "plugins",
@@ -44,7 +46,9 @@ def slot_options(command: Command) -> Command:
     """One option per slot that a single component fills."""
     for slot in reversed(SLOTS):
         flag = f"--{slot.replace('_', '-')}"
-        command = click.option(flag, slot, metavar="NAME", help=f"The component for the slot {slot}.")(command)
+        command = click.option(
+            flag, slot, metavar="NAME", help=f"The component for the slot {slot}."
+        )(command)
     return command
 
 

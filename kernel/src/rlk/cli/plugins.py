@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from rlk.component import Component
 
 
-@click.group(cls=LazyGroup, prefix="plugins.", own={
-    "list": ("rlk.cli.plugins:list_plugins", "Everything that is installed, by kind."),
-    "show": ("rlk.cli.plugins:show", "One component: what it does, needs and takes."),
-    "check": ("rlk.cli.plugins:check", "Look for faults, in all or in one."),
-})
+@click.group(
+    cls=LazyGroup,
+    prefix="plugins.",
+    own={
+        "list": ("rlk.cli.plugins:list_plugins", "Everything that is installed, by kind."),
+        "show": ("rlk.cli.plugins:show", "One component: what it does, needs and takes."),
+        "check": ("rlk.cli.plugins:check", "Look for faults, in all or in one."),
+    },
+)
 def plugins() -> None:
     """List, show and check what is installed."""
 
@@ -29,7 +33,9 @@ def plugins() -> None:
 @click.option("--kind", help="One kind: algorithms, storages, ….")
 @click.option("--reports", help="Only what reports this (td_error).")
 @click.option("--action-space", help="Only what serves this space (Box, Discrete, …).")
-@click.option("--observation-space", help="Only what takes these observations (Box, Image, Dict, …).")
+@click.option(
+    "--observation-space", help="Only what takes these observations (Box, Image, Dict, …)."
+)
 @click.option("--collects", help="Only what is on-policy, off-policy or offline.")
 @click.option("--recurrent", is_flag=True, help="Only what is recurrent, or can train what is.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
@@ -38,7 +44,11 @@ def list_plugins(kind: str | None, as_json: bool, debug: bool, **wanted: Any) ->
     """Everything that is installed, by kind; what is broken in red with its cause."""
     rows = [row for row in _rows(kind) if row["problem"] or _fits(row["component"], wanted)]
     if as_json:
-        click.echo(json.dumps([{k: v for k, v in row.items() if k != "component"} for row in rows], indent=2))
+        click.echo(
+            json.dumps(
+                [{k: v for k, v in row.items() if k != "component"} for row in rows], indent=2
+            )
+        )
         return
     heading, width = "", shutil.get_terminal_size((100, 24)).columns
     for row in rows:
@@ -109,13 +119,23 @@ def show(name: str, debug: bool) -> None:
     component = entry.component()
     click.secho(f"{name}", bold=True, nl=False)
     click.echo(f"  {singular(entry.kind)} of {entry.owner}\n{component.summary}\n")
-    for label in ("collects", "action_spaces", "observation_spaces", "reports", "needs", "stages", "recurrent"):
+    for label in (
+        "collects",
+        "action_spaces",
+        "observation_spaces",
+        "reports",
+        "needs",
+        "stages",
+        "recurrent",
+    ):
         value = getattr(component, label)
         if value:
             text = ", ".join(value) if isinstance(value, tuple) else str(value)
             click.echo(f"{label.replace('_', ' '):<20}{text}")
     for slot, wish in component.defaults.items():
-        text = ", ".join(f"{v} for {k}" for k, v in wish.items()) if isinstance(wish, dict) else wish
+        text = (
+            ", ".join(f"{v} for {k}" for k, v in wish.items()) if isinstance(wish, dict) else wish
+        )
         click.echo(f"{'default ' + slot:<30}{text}")
     _show_settings(entry, component)
 
@@ -143,7 +163,9 @@ def check(names: tuple[str, ...], debug: bool) -> None:
     from rlk.kernel import default_kernel
 
     registries = default_kernel().registries
-    entries = [registries.find(name) for name in names] if names else [e for r in registries for e in r]
+    entries = (
+        [registries.find(name) for name in names] if names else [e for r in registries for e in r]
+    )
     faults = 0
     for entry in entries:
         found = _fault(entry)
@@ -167,6 +189,6 @@ def _fault(entry: Entry) -> str | None:
         return found
     try:
         entry.component().load()
-    except Exception as error:  # noqa: BLE001 - this command is for finding whatever it is
+    except Exception as error:
         return f"{type(error).__name__}: {error}"
     return None

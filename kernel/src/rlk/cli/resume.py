@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,20 @@ from rlk.cli.options import environment_options
 @click.command()
 @click.argument("run", metavar="RUN")
 @environment_options
-@click.option("--timesteps", "total_timesteps", type=float, help="Where to end now; default: where it was to end.")
+@click.option(
+    "--timesteps",
+    "total_timesteps",
+    type=float,
+    help="Where to end now; default: where it was to end.",
+)
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-def resume(run: str, quiet: bool, pairs: tuple[str, ...], plugins: tuple[str, ...], **said: Any) -> int:
+def resume(
+    run: str, quiet: bool, pairs: tuple[str, ...], plugins: tuple[str, ...], **said: Any
+) -> int:
     """Go on with a run where its last checkpoint is.
 
-    RUN is a run folder, or one checkpoint in it. Environment and plugins that came from a file of yours are
+    RUN is a run folder, or one checkpoint in it. Environment and plugins that came from a file of
+    yours are
     named again: no saved file may run code.
     """
     import attrs
@@ -38,7 +45,9 @@ def resume(run: str, quiet: bool, pairs: tuple[str, ...], plugins: tuple[str, ..
     if path.is_dir():
         found = checkpoint.checkpoints(path)
         if not found:
-            raise BadFile(f"{path} holds no checkpoint. A model alone cannot go on; train anew with rlk run.")
+            raise BadFile(
+                f"{path} holds no checkpoint. A model alone cannot go on; train anew with rlk run."
+            )
         folder, path = path, found[-1]
     else:
         folder = path.parent.parent
@@ -49,7 +58,7 @@ def resume(run: str, quiet: bool, pairs: tuple[str, ...], plugins: tuple[str, ..
         state["manifest"]["plan"], env=said["env"], plugins=plugins, changes=changes, observers=True
     )
     spec = attrs.evolve(spec, out=str(folder))
-    plan = resolve(kernel, spec, terminal=sys.stderr.isatty())
+    plan = resolve(kernel, spec, autostart=False)
     agent = Agent(plan, kernel, spec)
     try:
         differs = checkpoint.restore(agent.run, state)
@@ -57,7 +66,10 @@ def resume(run: str, quiet: bool, pairs: tuple[str, ...], plugins: tuple[str, ..
         agent.close()
         raise
     if plan.verbose:
-        click.echo(f"{plan.algorithm.name} on {plan.env.name}: on from {path} at {agent.num_timesteps:,} timesteps")
+        click.echo(
+            f"{plan.algorithm.name} on {plan.env.name}: on from {path} at "
+            f"{agent.num_timesteps:,} timesteps"
+        )
         for sentence in differs:
             click.echo(f"  not as before: {sentence}")
     if agent.num_timesteps >= plan.total_timesteps:

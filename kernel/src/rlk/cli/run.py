@@ -15,19 +15,35 @@ from rlk.spec import RunSpec, read_spec
 
 @click.command()
 @click.argument("spec_file", required=False, metavar="[SPEC.toml]", type=click.Path(dir_okay=False))
-@click.option("--algo", metavar="NAME", help="The algorithm; see: rlk plugins list --kind algorithms.")
+@click.option(
+    "--algo", metavar="NAME", help="The algorithm; see: rlk plugins list --kind algorithms."
+)
 @environment_options
 @slot_options
-@click.option("--timesteps", "total_timesteps", type=float, help="Environment steps, over all environments.")
+@click.option(
+    "--timesteps", "total_timesteps", type=float, help="Environment steps, over all environments."
+)
 @click.option("--n-envs", type=int, help="Environments stepped together.")
-@click.option("--preset", metavar="NAME", help="Tuned settings; auto (the default) where there are any, or none.")
-@click.option("--out", metavar="DIR", help="The run's folder; must be empty. Default: runs/<algo>-<env>-<seed>-<time>.")
-@click.option("--log-interval", type=int, help="Iterations (on-policy) or episodes (off-policy) between rows.")
+@click.option(
+    "--preset",
+    metavar="NAME",
+    help="Tuned settings; auto (the default) where there are any, or none.",
+)
+@click.option(
+    "--out",
+    metavar="DIR",
+    help="The run's folder; must be empty. Default: runs/<algo>-<env>-<seed>-<time>.",
+)
+@click.option(
+    "--log-interval", type=int, help="Iterations (on-policy) or episodes (off-policy) between rows."
+)
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @click.option("-v", "verbosity", count=True, help="Say more; twice for everything.")
 @click.option("--explain", is_flag=True, help="Print the plan and who chose what; train nothing.")
-def run(spec_file: str | None, algo: str | None, quiet: bool, verbosity: int, explain: bool, **said: Any) -> int:
-    """Train an agent.
+def run(
+    spec_file: str | None, algo: str | None, quiet: bool, verbosity: int, explain: bool, **said: Any
+) -> int:
+    r"""Train an agent.
 
     \b
     rlk run --algo dqn --plugin prioritized-replay
@@ -38,7 +54,9 @@ def run(spec_file: str | None, algo: str | None, quiet: bool, verbosity: int, ex
     spec = spec_from(algo or "", {**said, "verbose": 0 if quiet else 1 + verbosity}, pairs)
     if spec_file:
         spec = spec.over(read_spec(Path(spec_file)))
-    spec = attrs.evolve(spec, preset=spec.preset or "auto", seed=_seed(spec), out=spec.out or "pending")
+    spec = attrs.evolve(
+        spec, preset=spec.preset or "auto", seed=_seed(spec), out=spec.out or "pending"
+    )
     if explain:
         return _explain(spec)
     from rlk.cli.session import start

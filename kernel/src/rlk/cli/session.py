@@ -54,13 +54,17 @@ def _taken_over(plan: Plan) -> int | None:
 
 
 def train_to_the_end(agent: Agent, timesteps: int) -> int:
-    """Train with signals turned into stops at an iteration's border; says how it ended. Returns the exit code."""
+    """Train with signals turned into stops at an iteration's border, and say how it ended.
+
+    Returns:
+        The exit code.
+    """
     with agent, _signals(agent) as caught:
         began, first = time.monotonic(), agent.num_timesteps
         reason = agent.learn_until(timesteps)
         seconds = time.monotonic() - began
-        if agent.plan.verbose:
-            _say_end(agent, reason, agent.num_timesteps - first, seconds, interrupted=bool(caught))
+    if agent.plan.verbose:
+        _say_end(agent, reason, agent.num_timesteps - first, seconds, interrupted=bool(caught))
     return SIGNALS[caught[0]] if caught else 0
 
 
@@ -97,7 +101,9 @@ def choose_folder(asked: str | None, plan: Plan) -> Path:
     else:
         path = Path(asked)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise PlanError(f"--out {path} is there and not empty. Name another folder, or: rlk resume {path}")
+        raise PlanError(
+            f"--out {path} is there and not empty. Name another folder, or: rlk resume {path}"
+        )
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -114,7 +120,10 @@ def write_plan(agent: Agent, out: Path) -> None:
 
 
 def spec_toml(plan: dict[str, Any]) -> str:
-    """A saved plan as SPEC.toml; what a file cannot hold (callables, objects) is left out with a comment."""
+    """A saved plan as SPEC.toml.
+
+    What a file cannot hold (callables, objects) is left out with a comment.
+    """
     by_slot: dict[str, list[dict[str, Any]]] = {}
     for component in plan["components"]:
         by_slot.setdefault(component["slot"], []).append(component)
@@ -127,7 +136,9 @@ def spec_toml(plan: dict[str, Any]) -> str:
             singles[slot] = components[0]["name"]
     lines = [f"algo = {json.dumps(algorithm['name'])}", 'preset = "none"']
     lines += [f"{key} = {_toml(value)}" for key, value in singles.items()]
-    lines += [f"{key} = {_toml(v)}" for key, v in plan["run"].items() if v is not None and key != "preset"]
+    lines += [
+        f"{key} = {_toml(v)}" for key, v in plan["run"].items() if v is not None and key != "preset"
+    ]
     lines += [f"plugins = {_toml(plugins)}", "", "[env]", f"id = {_toml(plan['env']['name'])}"]
     lines += [f"{key} = {_toml(value)}" for key, value in plan["env"]["kwargs"].items()]
     lines += ["", "[settings]", *_settings(algorithm["settings"])]
@@ -160,7 +171,11 @@ def _say_start(agent: Agent) -> None:
     plan, run = agent.plan, agent.run
     if not plan.verbose:
         return
-    why = "chosen by --device" if plan.device != "auto" else "auto: networks of this kind are fastest there"
+    why = (
+        "chosen by --device"
+        if plan.device != "auto"
+        else "auto: networks of this kind are fastest there"
+    )
     click.echo(f"{plan.algorithm.name} on {plan.env.name} x {plan.n_envs}, seed {run.streams.seed}")
     for note in plan.notes:
         click.echo(f"  {note}")
@@ -170,7 +185,9 @@ def _say_start(agent: Agent) -> None:
         click.echo(plan.explain())
 
 
-def _say_end(agent: Agent, reason: str | None, steps: int, seconds: float, *, interrupted: bool) -> None:
+def _say_end(
+    agent: Agent, reason: str | None, steps: int, seconds: float, *, interrupted: bool
+) -> None:
     out = Path(str(agent.plan.out))
     speed = f"{steps:,} timesteps in {seconds:.1f} s ({steps / max(seconds, 1e-9):,.0f} a second)"
     click.echo(f"stopped by {reason} after {speed}" if reason else f"done: {speed}")

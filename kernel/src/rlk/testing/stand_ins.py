@@ -164,6 +164,9 @@ class StandInStorage:
         }
         self._steps = [*self._steps[-self.size + 1 :], kept]
 
+    def restart(self) -> None:
+        """Every transition is whole by itself."""
+
     def __len__(self) -> int:
         return len(self._steps) * self.schema.n_envs
 

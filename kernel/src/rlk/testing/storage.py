@@ -14,8 +14,8 @@ import pytest
 
 from rlk.errors import RlkError
 from rlk.testing.contract import global_generators_untouched, plain, same
-from rlk.testing.off_policy import OffPolicyChecks
-from rlk.testing.on_policy import OnPolicyChecks
+from rlk.testing.off_policy import OffPolicyChecks, check_batch
+from rlk.testing.on_policy import OnPolicyChecks, check_rollout
 from rlk.testing.trajectory import SPACES, Trajectory, schema
 
 #: Growth that is none: the interpreter's own, and what a storage keeps besides observations
@@ -72,6 +72,16 @@ class StorageContract(OffPolicyChecks, OnPolicyChecks):
         (step,) = trajectory.steps(1)
         with pytest.raises((RlkError, KeyError), match="log_prob"):
             storage.add(step._replace(extras={}))
+
+    def test_a_collection_that_was_cut_short_does_not_spoil_the_next(self) -> None:
+        storage, trajectory = self.filled(self.n_steps - 2)
+        storage.restart()
+        for step in trajectory.steps(self.n_steps):
+            storage.add(step)
+        if self.record().collects != "off-policy":
+            check_rollout(storage.latest(), trajectory, self.n_steps)
+        if self.record().collects != "on-policy":
+            check_batch(storage.sample(100), trajectory)
 
     def test_adding_draws_from_no_global_generator(self) -> None:
         with global_generators_untouched():

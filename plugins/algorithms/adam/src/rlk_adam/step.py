@@ -15,7 +15,8 @@ from rlk.records import Loss
 class Adam:
     """Adam on a flat group, with clipping of the gradient's norm; two fused calls.
 
-    A gradient that is not finite, or a loss whose `accept` is False, leaves everything as it was, without a
+    A gradient that is not finite, or a loss whose `accept` is False, leaves everything as it was,
+    without a
     branch. `options`: `betas` (0.9, 0.999), `eps` 1e-8.
     """
 
@@ -49,7 +50,7 @@ class Adam:
         return self._one if limit is None else (norm / limit).clamp(min=1.0)
 
     def _move_on_cpu(self, gradient: Tensor, norm: float) -> None:
-        """Reading the norm costs nothing here, so a plain branch does instead of five small tensors."""
+        """Reading the norm costs nothing here: a branch does instead of five small tensors."""
         if not math.isfinite(norm):
             return
         self.count += 1.0
@@ -95,7 +96,11 @@ class Adam:
         self.group.flat.sub_(taken * self.group.learning_rate * change)
 
     def state_dict(self) -> State:
-        return {"mean": self.mean.clone(), "square": self.square.clone(), "count": self.count.clone()}
+        return {
+            "mean": self.mean.clone(),
+            "square": self.square.clone(),
+            "count": self.count.clone(),
+        }
 
     def load_state_dict(self, state: State) -> None:
         self.mean.copy_(state["mean"])

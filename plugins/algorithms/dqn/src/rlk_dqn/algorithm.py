@@ -44,7 +44,7 @@ class DQN:
         """The greedy policy; it draws nothing, so it needs no stream."""
         return GreedyActor(self.policy, self.context.action_space, self.context.device)
 
-    # ---- learning ---------------------------------------------------------------------------------------
+    # ---- learning -------------------------------------------------------------------------------
 
     def batches(self, storage: ReplayStorage) -> Iterator[Batch]:
         config, timesteps = self.config, self.context.run.timesteps
@@ -78,7 +78,7 @@ class DQN:
         value = losses.huber_loss(td_error, batch.weight)
         return Loss(value, metrics={"loss": value}, outputs={"td_error": td_error})
 
-    # ---- state ------------------------------------------------------------------------------------------
+    # ---- state ----------------------------------------------------------------------------------
 
     def state_dict(self) -> State:
         return {"target": self.target.flat.clone(), "copied_at": self._copied_at}
@@ -91,8 +91,8 @@ class DQN:
 def values_of(policy: Any) -> Callable[[Any], Tensor]:
     """The function from observations to Q values, float [B, A], where no gradient is wanted.
 
-    A policy with a numpy twin computes small batches in a third of the time on the same memory; a tracing
-    compiler gets torch.
+    A policy with a numpy twin computes small batches in a third of the time on the same memory; a
+    tracing compiler gets torch.
     """
     fast = policy.numpy_forward("qf")
 

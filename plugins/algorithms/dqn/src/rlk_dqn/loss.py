@@ -1,4 +1,6 @@
-"""The DQN loss: Mnih et al. 2015 (doi:10.1038/nature14236), with double Q-learning (van Hasselt 2016, arXiv 1509.06461).
+"""The DQN loss: Mnih et al.
+
+2015 (doi:10.1038/nature14236), with double Q-learning (van Hasselt 2016, arXiv 1509.06461).
 
 Shapes: B transitions, A discrete actions.
 """
@@ -15,15 +17,17 @@ def q_target(reward: Tensor, discount: Tensor, next_q_target: Tensor) -> Tensor:
 
     Args:
         reward: float [B].
-        discount: float [B], gamma * (1 - terminated). A truncated episode keeps its gamma: the state after a
-            time limit still has value.
+        discount: float [B], gamma * (1 - terminated). A truncated episode keeps its gamma: the
+            state after a time limit still has value.
         next_q_target: float [B, A], the target network at the next observation.
     """
     return reward + discount * next_q_target.amax(1)
 
 
 @torch.no_grad()
-def double_q_target(reward: Tensor, discount: Tensor, next_q: Tensor, next_q_target: Tensor) -> Tensor:
+def double_q_target(
+    reward: Tensor, discount: Tensor, next_q: Tensor, next_q_target: Tensor
+) -> Tensor:
     """y = r + discount * Q_target(s', argmax_a Q(s', a)), float [B].
 
     Args:
@@ -37,8 +41,9 @@ def double_q_target(reward: Tensor, discount: Tensor, next_q: Tensor, next_q_tar
 def huber_loss(td_error: Tensor, weight: Tensor) -> Tensor:
     """E[weight * huber(e)], quadratic within 1 and linear beyond, 0-dim, for float [B].
 
-    huber(e) = c * e - c^2 / 2 with c = e clipped to 1. c counts as a constant: the gradient is then c, as it must
-    be in both parts, and the mean is two dot products, a fifth of the nodes of the usual form to walk back.
+    huber(e) = c * e - c^2 / 2 with c = e clipped to 1. c counts as a constant: the gradient is then
+    c, as it must be in both parts, and the mean is two dot products, a fifth of the nodes of the
+    usual form to walk back.
     """
     clipped = td_error.detach().clamp(-1.0, 1.0)
     share = weight * clipped / len(weight)

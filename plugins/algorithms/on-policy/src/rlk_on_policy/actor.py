@@ -1,4 +1,7 @@
-"""The actor of on-policy actor-critics: a sample of the policy, its log-probability and the value."""
+"""The actor of on-policy actor-critics.
+
+A sample of the policy, its log-probability and the value.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,9 @@ from rlk.records import Act, Array
 
 
 class DistributionActor:
-    """The actor of algorithms with a `pi` head: a sample of the distribution, and what `extras` asks.
+    """The actor of algorithms with a `pi` head.
+
+    A sample of the distribution, and what `extras` asks.
 
     Args:
         policy: with heads `pi` and, where values are wanted, `vf`.

@@ -1,7 +1,8 @@
 """Generalised advantage estimation: Schulman et al. 2016, arXiv 1506.02438, eq. 16.
 
-Shapes: T steps, N environments. Truncated episodes bootstrap from the value of what they ended on, terminated
-ones from zero (Pardo et al. 2018, arXiv 1712.00378); Stable Baselines 2.10 takes zero for both.
+Shapes: T steps, N environments. Truncated episodes bootstrap from the value of what they ended on,
+terminated ones from zero (Pardo et al. 2018, arXiv 1712.00378); Stable Baselines 2.10 takes zero
+for both.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def next_values(
 def gae(
     reward: Array, value: Array, next_value: Array, ended: Array, gamma: float, lam: float
 ) -> Array:
-    """A_t = delta_t + gamma * lam * (1 - ended_t) * A_{t+1}, with delta_t = r_t + gamma * V(s'_t) - V(s_t).
+    """A_t = delta_t + gamma * lam * (1 - ended_t) * A_{t+1}.
+
+    With delta_t = r_t + gamma * V(s'_t) - V(s_t).
 
     Args:
         reward, value, next_value: float32 [T, N]; see `next_values`.
@@ -61,7 +64,10 @@ def gae(
 
 
 def explained_variance(predicted: Array, actual: Array) -> float:
-    """1 - Var[actual - predicted] / Var[actual]: 1 is perfect, 0 as good as a constant; NaN if actual is one."""
+    """1 - Var[actual - predicted] / Var[actual]: 1 is perfect, 0 as good as a constant.
+
+    NaN if actual is one.
+    """
     variance = float(np.var(actual, dtype=np.float64))
     if variance == 0.0:
         return float("nan")

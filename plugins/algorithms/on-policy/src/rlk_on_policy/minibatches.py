@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,10 @@ class Minibatch:
 
 
 def flat(rollout: Rollout, advantage: Array, device: Any = "cpu") -> Minibatch:
-    """The whole rollout as one minibatch, time and environments flattened; returns are advantage + value."""
+    """The whole rollout as one minibatch, time and environments flattened.
+
+    Returns are advantage + value.
+    """
 
     def tensor(array: Array) -> Tensor:
         joined: Tensor = spaces.as_tensor(array.reshape(-1, *array.shape[2:]), device)
@@ -56,15 +60,15 @@ def epochs(
 ) -> Iterator[Minibatch]:
     """Every epoch shuffles anew and yields `n_minibatches` slices that hold each transition once.
 
-    Fields are gathered once per epoch; a minibatch is a view. What does not divide evenly is spread over the
-    first minibatches, so that none is a small remainder.
+    Fields are gathered once per epoch; a minibatch is a view. What does not divide evenly is spread
+    over the first minibatches, so that none is a small remainder.
     """
     size = len(whole.action)
     bounds = np.linspace(0, size, n_minibatches + 1).round().astype(int)
     for _ in range(n_epochs):
         order = torch.from_numpy(rng.permutation(size)).to(whole.action.device)
         shuffled = _take(whole, order)
-        for start, end in zip(bounds[:-1], bounds[1:], strict=True):
+        for start, end in pairwise(bounds):
             yield _slice(shuffled, int(start), int(end))
 
 

@@ -1,4 +1,7 @@
-"""PPO2: Schulman et al. 2017, arXiv 1707.06347, as OpenAI's `ppo2` and Stable Baselines 2.10 have it."""
+"""PPO2: Schulman et al.
+
+2017, arXiv 1707.06347, as OpenAI's `ppo2` and Stable Baselines 2.10 have it.
+"""
 
 from __future__ import annotations
 
@@ -22,25 +25,33 @@ from rlk_ppo2.config import PPO2Config
 
 
 class PPO2:
-    """Collects `n_steps` of every environment, then makes `noptepochs` passes of minibatches over them."""
+    """Collects `n_steps` of every environment, then passes over them in minibatches."""
 
     def __init__(self, config: PPO2Config, context: Any) -> None:
         transitions = config.n_steps * context.n_envs
         if config.nminibatches > transitions:
             raise PlanError(
-                f"algorithm 'ppo2' (rlk-ppo2): a collection of n_steps={config.n_steps} of {context.n_envs} "
-                f"environments makes no nminibatches={config.nminibatches}. Set at most {transitions}."
+                f"algorithm 'ppo2' (rlk-ppo2): a collection of n_steps={config.n_steps} of "
+                f"{context.n_envs} "
+                f"environments makes no nminibatches={config.nminibatches}. Set at most "
+                f"{transitions}."
             )
         self.config, self.context = config, context
         self.policy, self.distribution = context.policy, context.distribution
         self.cliprange = context.schedule(config.cliprange)
         self.cliprange_vf: Tensor | None = self._cliprange_vf()
         context.group(
-            "policy", learning_rate=config.learning_rate, max_grad_norm=config.max_grad_norm, eps=1e-5
+            "policy",
+            learning_rate=config.learning_rate,
+            max_grad_norm=config.max_grad_norm,
+            eps=1e-5,
         )
 
     def _cliprange_vf(self) -> Tensor | None:
-        """The clipping of values: that of ratios if unset, None if a negative number turned it off."""
+        """The clipping of values.
+
+        That of ratios if unset, None if a negative number turned it off.
+        """
         chosen = self.config.cliprange_vf
         if chosen is None:
             clipped: Tensor = self.cliprange
@@ -67,7 +78,7 @@ class PPO2:
         stream = rng if rng is not None else self.context.run.streams.numpy("actor")
         return DistributionActor(self.policy, self.distribution, stream, device=self.context.device)
 
-    # ---- learning ---------------------------------------------------------------------------------------
+    # ---- learning -------------------------------------------------------------------------------
 
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
         config, run = self.config, self.context.run
@@ -80,13 +91,17 @@ class PPO2:
             rollout.truncated,
             rollout.final_time,
             rollout.final_env,
-            self._values(rollout.final_observation) if len(rollout.final_time) else np.empty(0, np.float32),
+            self._values(rollout.final_observation)
+            if len(rollout.final_time)
+            else np.empty(0, np.float32),
         )
         ended = rollout.terminated | rollout.truncated
         advantage = gae(rollout.reward, value, following, ended, config.gamma, config.lam)
         run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
         whole = flat(rollout, advantage, self.context.device)
-        yield from epochs(whole, config.noptepochs, config.nminibatches, run.streams.numpy("update"))
+        yield from epochs(
+            whole, config.noptepochs, config.nminibatches, run.streams.numpy("update")
+        )
 
     @torch.no_grad()
     def _values(self, observation: Any) -> Any:
@@ -115,7 +130,9 @@ class PPO2:
         if self.cliprange_vf is None:
             value_loss = losses.value_loss(value, batch.return_)
         else:
-            value_loss = losses.clipped_value_loss(value, batch.value, batch.return_, self.cliprange_vf)
+            value_loss = losses.clipped_value_loss(
+                value, batch.value, batch.return_, self.cliprange_vf
+            )
         entropy = distribution.entropy(parameters).mean()
         total = policy_loss + config.vf_coef * value_loss
         if config.ent_coef:
@@ -130,7 +147,7 @@ class PPO2:
         }
         return Loss(total, distribution=parameters, metrics=metrics)
 
-    # ---- state ------------------------------------------------------------------------------------------
+    # ---- state ----------------------------------------------------------------------------------
 
     def state_dict(self) -> State:
         return {}

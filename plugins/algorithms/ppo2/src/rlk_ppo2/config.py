@@ -12,10 +12,15 @@ from rlk.schedules import is_schedule
 
 @attrs.frozen(kw_only=True)
 class PPO2Config:
-    """Hyperparameters of PPO2. Scheduled ones take a number, `"lin_0.001"`, or a callable of what remains (1 to 0)."""
+    """Hyperparameters of PPO2.
+
+    Scheduled ones take a number, `"lin_0.001"`, or a callable of what remains (1 to 0).
+    """
 
     gamma: float = attrs.field(
-        default=0.99, validator=[v.ge(0.0), v.le(1.0)], metadata={"help": "discount per step, 0 to 1"}
+        default=0.99,
+        validator=[v.ge(0.0), v.le(1.0)],
+        metadata={"help": "discount per step, 0 to 1"},
     )
     n_steps: int = attrs.field(
         default=128,
@@ -23,17 +28,21 @@ class PPO2Config:
         metadata={"help": "steps per environment in one collection; a batch is n_steps * n_envs"},
     )
     ent_coef: float = attrs.field(
-        default=0.01, validator=v.ge(0.0), metadata={"help": "weight of the entropy bonus, at least 0"}
+        default=0.01,
+        validator=v.ge(0.0),
+        metadata={"help": "weight of the entropy bonus, at least 0"},
     )
     learning_rate: float | str | Callable[[float], float] = attrs.field(
-        default=0.00025, validator=is_schedule, metadata={"help": "Adam's step size; may be scheduled"}
+        default=0.00025,
+        validator=is_schedule,
+        metadata={"help": "Adam's step size; may be scheduled"},
     )
     vf_coef: float = attrs.field(
         default=0.5, validator=v.ge(0.0), metadata={"help": "weight of the value loss, at least 0"}
     )
     max_grad_norm: float | None = attrs.field(
         default=0.5,
-        validator=v.optional(v.gt(0.0)),
+        validator=v.optional([v.gt(0.0)]),
         metadata={"help": "the gradient's norm is clipped to this; none for no clipping"},
     )
     lam: float = attrs.field(
@@ -48,10 +57,15 @@ class PPO2Config:
         default=4, validator=v.ge(1), metadata={"help": "epochs over each collection"}
     )
     cliprange: float | str | Callable[[float], float] = attrs.field(
-        default=0.2, validator=is_schedule, metadata={"help": "clipping of the probability ratio; may be scheduled"}
+        default=0.2,
+        validator=is_schedule,
+        metadata={"help": "clipping of the probability ratio; may be scheduled"},
     )
     cliprange_vf: float | str | Callable[[float], float] | None = attrs.field(
         default=None,
         validator=v.optional(is_schedule),
-        metadata={"help": "clipping of the value, in units of return: none takes cliprange, negative turns it off"},
+        metadata={
+            "help": "clipping of the value, in units of return: none takes cliprange, negative "
+            "turns it off"
+        },
     )

@@ -1,4 +1,6 @@
-"""The PPO2 loss: Schulman et al. 2017, arXiv 1707.06347, eq. 7 and 9, with OpenAI's clipped value loss.
+"""The PPO2 loss: Schulman et al. 2017, arXiv 1707.06347, eq.
+
+7 and 9, with OpenAI's clipped value loss.
 
 Shapes: B transitions.
 """
@@ -24,7 +26,9 @@ def value_loss(value: Tensor, return_: Tensor) -> Tensor:
     return 0.5 * (value - return_).square().mean()
 
 
-def clipped_value_loss(value: Tensor, old_value: Tensor, return_: Tensor, cliprange: Tensor) -> Tensor:
+def clipped_value_loss(
+    value: Tensor, old_value: Tensor, return_: Tensor, cliprange: Tensor
+) -> Tensor:
     """E[max((V - R)^2, (V_clip - R)^2)] / 2, with V_clip within `cliprange` of V_old, 0-dim.
 
     Not in the paper: from OpenAI's code. It depends on the scale of returns.

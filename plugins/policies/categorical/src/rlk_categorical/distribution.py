@@ -1,7 +1,8 @@
 """The categorical distribution over A actions; flat parameters are logits, float [..., A].
 
-Samples are taken by the Gumbel-max trick (Gumbel 1954; Maddison 2014, arXiv 1411.0030): argmax(logits + g)
-with g from the standard Gumbel distribution, so that the noise comes from outside and one argmax is all.
+Samples are taken by the Gumbel-max trick (Gumbel 1954; Maddison 2014, arXiv 1411.0030):
+argmax(logits + g) with g from the standard Gumbel distribution, so that the noise comes from
+outside and one argmax is all.
 """
 
 from __future__ import annotations
@@ -67,4 +68,5 @@ class Categorical:
         return action, shifted[np.arange(len(action)), action] - log_sum
 
     def numpy_mode(self, parameters: Array) -> Array:
-        return parameters.argmax(1)
+        mode: Array = parameters.argmax(1)
+        return mode

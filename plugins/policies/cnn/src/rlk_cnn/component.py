@@ -1,4 +1,7 @@
-"""What this distribution offers: `cnn`, also as `CnnPolicy`, and `LnCnnPolicy`, with layer norm in the heads."""
+"""What this distribution offers.
+
+`cnn`, also as `CnnPolicy`, and `LnCnnPolicy`, with layer norm in the heads.
+"""
 
 from __future__ import annotations
 

@@ -15,10 +15,14 @@ def _no_layers() -> list[int]:
 
 @attrs.frozen(kw_only=True)
 class CnnConfig(MlpConfig):
-    """The Nature CNN's; `layers` are the hidden layers of heads between it and their outputs, by default none."""
+    """The Nature CNN's.
+
+    `layers` are the hidden layers of heads between it and their outputs, by default none.
+    """
 
     layers: list[int] = attrs.field(
-        factory=_no_layers, metadata={"help": "sizes of the hidden layers of every head, after the CNN"}
+        factory=_no_layers,
+        metadata={"help": "sizes of the hidden layers of every head, after the CNN"},
     )
     act_fun: Literal["tanh", "relu", "elu", "leaky_relu"] = attrs.field(
         default="relu",
@@ -33,9 +37,11 @@ class CnnConfig(MlpConfig):
     channels: Literal["auto", "first", "last"] = attrs.field(
         default="auto",
         validator=attrs.validators.in_(("auto", "first", "last")),
-        metadata={"help": "which axis of an image holds its channels; auto takes the smallest of the two ends"},
+        metadata={
+            "help": "which axis of an image holds its channels; auto takes the smallest of the "
+            "two ends"
+        },
     )
-
 
 
 def channels_first(shape: tuple[int, ...], channels: Any) -> bool:

@@ -1,7 +1,7 @@
 """The Nature CNN: Mnih et al. 2015 (doi:10.1038/nature14236), with orthogonal initial weights.
 
-Three convolutions (32 of 8x8 by 4, 64 of 4x4 by 2, 64 of 3x3 by 1) and one fully connected layer, ReLU after
-each. Images come as float in 0 to 1 (`rlk.spaces.preprocess`), channels on either end.
+Three convolutions (32 of 8x8 by 4, 64 of 4x4 by 2, 64 of 3x3 by 1) and one fully connected layer,
+ReLU after each. Images come as float in 0 to 1 (`rlk.spaces.preprocess`), channels on either end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from rlk_mlp.network import Layers, TwinLayers
 
 
 class Cnn:
-    """The architecture: the Nature CNN as the encoder, and hidden layers for heads, by default none."""
+    """The architecture.
+
+    The Nature CNN as the encoder, and hidden layers for heads, by default none.
+    """
 
     def __init__(self, config: CnnConfig | None = None) -> None:
         self.config = config or CnnConfig()
@@ -41,7 +44,8 @@ class NatureCnn(nn.Module):
     """Images [B, H, W, C] or [B, C, H, W] to [B, features].
 
     Raises:
-        PlanError: if the image is too small for the convolutions (36 pixels each way are the least).
+        PlanError: if the image is too small for the convolutions (36 pixels each way are the
+            least).
     """
 
     def __init__(self, shape: tuple[int, ...], first: bool, features: int) -> None:
@@ -51,7 +55,8 @@ class NatureCnn(nn.Module):
         if min(size) < 36:
             raise PlanError(
                 f"policy 'cnn' needs images of at least 36x36 pixels, got {size[0]}x{size[1]} "
-                f"({channels} channels, {'first' if first else 'last'}). Use --policy mlp, or resize the "
+                f"({channels} channels, {'first' if first else 'last'}). Use --policy mlp, or "
+                "resize the "
                 "images; if that axis is not the channels': --set policy.channels=first or last."
             )
         self.conv1 = nn.Conv2d(channels, 32, 8, stride=4)

@@ -1,4 +1,6 @@
-"""The Gaussian with a diagonal covariance over D actions; flat parameters are [mean, log_std], float [..., 2D].
+"""The Gaussian with a diagonal covariance over D actions.
+
+Flat parameters are [mean, log_std], float [..., 2D].
 
 The spread is a parameter of its own and the same in all states, as in Stable Baselines 2.10.
 """
@@ -21,7 +23,10 @@ HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 class DiagGaussian:
-    """Functions on [mean, log_std]. Actions are float32 [..., D], unbounded; the environment's are clipped."""
+    """Functions on [mean, log_std]. Actions are float32 [..., D], unbounded.
+
+    The environment's are clipped.
+    """
 
     def __init__(self, action_space: Any, config: DiagGaussianConfig | None = None) -> None:
         self.config = config or DiagGaussianConfig()
@@ -59,7 +64,10 @@ class DiagGaussian:
         return (parameters[..., self.size :] + (HALF_LOG_2PI + 0.5)).sum(-1)
 
     def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
-        """KL(parameters || other), sum over D of log(s2/s1) + (s1^2 + (m1 - m2)^2) / (2 s2^2) - 1/2, float [...]."""
+        """KL(parameters || other), float [...].
+
+        The sum over D of log(s2/s1) + (s1^2 + (m1 - m2)^2) / (2 s2^2) - 1/2.
+        """
         (m1, l1), (m2, l2) = parameters.chunk(2, -1), other.chunk(2, -1)
         spread = ((2 * l1).exp() + (m1 - m2).square()) * (-2 * l2).exp()
         return (l2 - l1 + 0.5 * spread - 0.5).sum(-1)

@@ -13,7 +13,10 @@ from rlk_epsilon_greedy.config import EpsilonGreedyConfig
 
 
 class EpsilonGreedy:
-    """Makes an actor explore. `context` gives the action space, a random stream and the run's progress."""
+    """Makes an actor explore.
+
+    `context` gives the action space, a random stream and the run's progress.
+    """
 
     def __init__(self, context: Any, config: EpsilonGreedyConfig | None = None) -> None:
         self.context, self.config = context, config or EpsilonGreedyConfig()
@@ -23,7 +26,7 @@ class EpsilonGreedy:
 
 
 class EpsilonGreedyActor:
-    """Asks the inner actor only for those environments that do not act at random, and not at all if none is left."""
+    """Asks the inner actor only where somebody does not act at random."""
 
     def __init__(self, actor: Actor, context: Any, config: EpsilonGreedyConfig) -> None:
         self.actor = actor
@@ -47,7 +50,8 @@ class EpsilonGreedyActor:
     ) -> Act:
         if deterministic:
             return self.actor.act(observation, carry, episode_start, deterministic)
-        # One draw decides both: below epsilon, what is left of it is uniform again and picks the action.
+        # One draw decides both: below epsilon, what is left of it is uniform again and picks the
+        # action.
         draw = self._rng.random(len(episode_start))
         epsilon = self.epsilon()
         if draw.min() >= epsilon:

@@ -1,4 +1,7 @@
-"""What this distribution offers: `mlp`, also as `MlpPolicy`, and `LnMlpPolicy`, the same with layer norm."""
+"""What this distribution offers.
+
+`mlp`, also as `MlpPolicy`, and `LnMlpPolicy`, the same with layer norm.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Settings of the multilayer perceptron, named as Stable Baselines 2.10 names its `policy_kwargs`."""
+"""Settings of the multilayer perceptron, with the names of Stable Baselines' `policy_kwargs`."""
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any, Literal
 
 import attrs
@@ -12,7 +13,7 @@ Roles = dict[str, list[int]]
 def _positive(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
     sizes: list[Any] = []
     for entry in value or ():
-        sizes += sum(entry.values(), []) if isinstance(entry, dict) else [entry]
+        sizes += chain(*entry.values()) if isinstance(entry, dict) else [entry]
     if any(isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes):
         raise ValueError(f"{attribute.name} takes layer sizes of at least 1, got {value!r}")
 
@@ -47,7 +48,10 @@ class MlpConfig:
     init: Literal["orthogonal", "xavier"] = attrs.field(
         default="orthogonal",
         validator=attrs.validators.in_(("orthogonal", "xavier")),
-        metadata={"help": "initial weights of hidden layers: orthogonal with gain sqrt(2), or Xavier's uniform"},
+        metadata={
+            "help": "initial weights of hidden layers: orthogonal with gain sqrt(2), or Xavier's "
+            "uniform"
+        },
     )
 
     def shared(self) -> list[int]:

@@ -1,6 +1,7 @@
 """Hidden layers in torch, and their numpy twins on the same memory.
 
-Layers are applied with `addmm` on cached parameters: a call of a module costs as much as a small product.
+Layers are applied with `addmm` on cached parameters: a call of a module costs as much as a small
+    product.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ NUMPY_ACTIVATIONS: dict[str, Callable[[Array], Any]] = {
 
 
 class Mlp:
-    """The architecture: an encoder that flattens (and has the shared layers), and hidden layers for heads."""
+    """The architecture.
+
+    An encoder that flattens (and has the shared layers), and hidden layers for heads.
+    """
 
     def __init__(self, config: MlpConfig | None = None) -> None:
         self.config = config or MlpConfig()
@@ -58,9 +62,12 @@ def initialise(weight: Tensor, kind: str) -> None:
 
 
 class Layers(nn.Module):
-    """Linear layers with an activation each: [B, ...] flattened to [B, F]; none at all passes it on.
+    """Linear layers with an activation each: [B, ...] flattened to [B, F].
 
-    Weights are [inputs, outputs], as the seed system's are: the backward pass then has no transpositions.
+    None at all passes it on.
+
+    Weights are [inputs, outputs], as the seed system's are: the backward pass then has no
+    transpositions.
 
     Attributes:
         features: F, the size of what comes out.
@@ -92,7 +99,7 @@ class Layers(nn.Module):
         return x
 
     def numpy_forward(self) -> NumpyForward | None:
-        """The same in numpy on the same memory, or None with layer norm or an activation without a twin."""
+        """The same in numpy on the same memory; None with layer norm or an odd activation."""
         act = self._numpy_act
         if self.norms or (act is None and len(self._cached) > 0):
             return None
@@ -114,7 +121,9 @@ class TwinLayers(nn.Module):
     def __init__(self, inputs: int, sizes: list[int], copies: int, config: MlpConfig) -> None:
         super().__init__()
         if config.layer_norm:
-            raise ValueError("layer_norm with several copies of a head is not supported; set layer_norm=false")
+            raise ValueError(
+                "layer_norm with several copies of a head is not supported; set layer_norm=false"
+            )
         self.features, self.copies = (sizes[-1] if sizes else inputs), copies
         self._act = ACTIVATIONS[config.act_fun]
         self.weights = nn.ParameterList()

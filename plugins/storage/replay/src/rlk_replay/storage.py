@@ -80,6 +80,9 @@ class Replay:
         """
         self._ring.interrupt()
 
+    def restart(self) -> None:
+        """A collection was cut short: nothing to do, for every transition is whole by itself."""
+
     def __len__(self) -> int:
         """Transitions stored; each of them can be sampled."""
         return len(self._ring)
