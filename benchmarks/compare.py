@@ -35,14 +35,14 @@ def measure(python: str, library: str, case: str) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "cases", nargs="*", default=CASES, choices=[*CASES, []], help="ppo2, dqn; default both"
+        "cases", nargs="*", metavar="CASE", help="ppo2, dqn; default both"
     )
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument(
         "--peer-python", default=sys.executable, help="of an environment that has the peer"
     )
     arguments = parser.parse_args()
-    for case in arguments.cases:
+    for case in arguments.cases or CASES:
         ratios: list[float] = []
         speeds: dict[str, list[float]] = {"rlk": [], "sb3": []}
         updates: dict[str, float] = {}

@@ -221,7 +221,10 @@ def install(site: Path, dist: str, points: str, version: str = "0.3", **modules:
         (site / f"{name}.py").write_text(text)
 
 
-GOOD = "from rlk.component import Component\ncomponent = Component(name='shelf', factory='shelf:Shelf')\n"
+GOOD = """
+from rlk.component import Component
+component = Component(name="shelf", factory="shelf:Shelf")
+"""
 
 
 def test_an_installed_package_is_found_and_not_imported(site):

@@ -68,7 +68,7 @@ class Objective:
         """
         loss = self._loss_fn(*self._args)
         parts = gradients(loss.value, self.group.parameters)
-        return loss, self.mean(torch.cat([part.reshape(-1) for part in parts]))
+        return loss, self.mean(torch._C._nn.flatten_dense_tensors(parts))
 
     def differentiable(self) -> Loss:
         """The loss with its graph, for optimisers that differentiate it themselves."""

@@ -63,7 +63,6 @@ class DQN:
         loss = optimise("q", self.loss, batch, self.q_target(batch))
         return Update(loss.metrics, td_error=loss.outputs["td_error"])
 
-    @torch.no_grad()
     def q_target(self, batch: Batch) -> Tensor:
         """What Q(s, a) should have been, float [B]."""
         next_q_target = self._target_q(batch.next_observation)
@@ -98,7 +97,8 @@ def values_of(policy: Any) -> Callable[[Any], Tensor]:
 
     def q(observation: Any) -> Tensor:
         if fast is None or torch.compiler.is_compiling():
-            (values,) = policy(observation, "qf")
+            with torch.no_grad():
+                (values,) = policy(observation, "qf")
             return cast(Tensor, values)
         return torch.from_numpy(fast[0](observation.numpy().astype(np.float32, copy=False)))
 

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 
-@torch.no_grad()
 def q_target(reward: Tensor, discount: Tensor, next_q_target: Tensor) -> Tensor:
     """y = r + discount * max_a Q_target(s', a), float [B].
 
@@ -24,7 +23,6 @@ def q_target(reward: Tensor, discount: Tensor, next_q_target: Tensor) -> Tensor:
     return reward + discount * next_q_target.amax(1)
 
 
-@torch.no_grad()
 def double_q_target(
     reward: Tensor, discount: Tensor, next_q: Tensor, next_q_target: Tensor
 ) -> Tensor:
@@ -42,9 +40,9 @@ def huber_loss(td_error: Tensor, weight: Tensor) -> Tensor:
     """E[weight * huber(e)], quadratic within 1 and linear beyond, 0-dim, for float [B].
 
     huber(e) = c * e - c^2 / 2 with c = e clipped to 1. c counts as a constant: the gradient is then
-    c, as it must be in both parts, and the mean is two dot products, a fifth of the nodes of the
+    c, as it must be in both parts, and the mean is a dot product: a fifth of the nodes of the
     usual form to walk back.
     """
     clipped = td_error.detach().clamp(-1.0, 1.0)
     share = weight * clipped / len(weight)
-    return torch.dot(share, td_error) - 0.5 * torch.dot(share, clipped)
+    return torch.dot(share, torch.sub(td_error, clipped, alpha=0.5))
