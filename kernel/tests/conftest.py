@@ -5,8 +5,13 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import attrs
 import pytest
 import torch
+
+from rlk.resolve import resolve
+from rlk.spec import make_spec
+from rlk.testing.stand_ins import COMPONENTS, StandInStorage
 
 
 @pytest.fixture(autouse=True)
@@ -51,3 +56,102 @@ def fails(verdict: Callable[..., str]) -> Callable[..., None]:
         assert found.startswith("failed"), f"the broken one: {found}"
 
     return judge
+
+
+# ---- a kernel to plan with: names that say what they are, factories that do nothing --------------
+
+
+@attrs.frozen(kw_only=True)
+class Sized:
+    size: int = attrs.field(default=1, validator=attrs.validators.ge(0))
+    shape: str = "round"
+
+
+@attrs.frozen(kw_only=True)
+class AlgoConfig:
+    gamma: float = attrs.field(default=0.9, validator=attrs.validators.le(1.0))
+    n_steps: int = 4
+    batch_size: int = 8
+    learning_rate: float = 0.1
+    store_size: int = 100
+    sharpened: bool = False
+
+
+class Nothing:
+    def __init__(self, *arguments, **keywords):
+        pass
+
+
+class Presets:
+    def find(self, algo, env):
+        return {("algo", "CartPole-v1"): {"gamma": 0.3, "n_envs": 3, "plugins": ["watches"]}}.get(
+            (algo, env)
+        )
+
+
+@pytest.fixture
+def planning_kernel(rlk_stand_in_kernel):
+    registries = rlk_stand_in_kernel.registries
+    registries.algorithms.register(
+        "algo",
+        attrs.evolve(
+            COMPONENTS["algorithms"],
+            name="algo",
+            config=AlgoConfig,
+            collects="off-policy",
+            action_spaces=("Discrete", "Box"),
+            defaults={
+                **COMPONENTS["algorithms"].defaults,
+                "policy": "plain",
+                "policy.size": 5,
+                "storage": "keeps",
+                "n_envs": 2,
+                "gamma": 0.8,
+                "distribution": {"Discrete": "coins", "Box": "bells"},
+            },
+            feeds={"store_size": "keeps.size"},
+            switches={"sharpened": "sharpens"},
+        ),
+    )
+    registries.algorithms.register(
+        "other",
+        attrs.evolve(COMPONENTS["algorithms"], name="other", collects="on-policy", reports=()),
+    )
+    for name in ("plain", "fancy"):
+        registries.policies.register(name, Nothing, config=Sized, observation_spaces=("Box",))
+    registries.policies.register("remembers", Nothing, recurrent=True)
+    for name in ("keeps", "hoards"):
+        registries.storages.register(name, StandInStorage, config=Sized, collects="off-policy")
+    registries.storages.register(
+        "sharpens",
+        Nothing,
+        config=Sized,
+        stages=("choose",),
+        needs=("td_error",),
+        collects="off-policy",
+    )
+    registries.storages.register("relabels", Nothing, stages=("relabel",))
+    registries.storages.register("chooses", Nothing, stages=("choose",))
+    registries.storages.register("folds", Nothing, stages=("window", "fold"))
+    for name in ("coins", "bells"):
+        registries.distributions.register(name, Nothing, config=Sized)
+    registries.noises.register("shakes", Nothing, config=Sized)
+    registries.callbacks.register("watches", Nothing, config=Sized)
+    registries.loggers.register("writes", Nothing, autostart="run")
+    registries.loggers.register("draws", Nothing, autostart="terminal")
+    registries.wrappers.register("wraps", lambda env: env)
+    registries.wrappers.register("guards", lambda env: env)
+    registries.commands.register("does", Nothing)
+    registries.presets.register("tuned", Presets)
+    return rlk_stand_in_kernel
+
+
+@pytest.fixture
+def plan(planning_kernel):
+    def planned(algo="algo", origin="", lower=None, terminal=False, **said):
+        spec = make_spec(algo, said, origin=origin)
+        return resolve(
+            planning_kernel, spec if lower is None else spec.over(lower), terminal=terminal
+        )
+
+    return planned

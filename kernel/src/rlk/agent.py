@@ -186,7 +186,7 @@ class Agent:
         self.run.env, self.spec = new, spec
         self.plan = attrs.evolve(self.plan, env=plan.env)
         self.run.plan = self.plan
-        self.run.collector.forget()  # type: ignore[attr-defined]
+        self.run.collector.forget()
         self.run.parameters.check()
 
     def set_random_seed(self, seed: int) -> None:

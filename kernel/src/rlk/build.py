@@ -196,15 +196,18 @@ def make_storage(run: Run) -> Any:
         progress=run.clock.progress,
         extras=run.algorithm.extras(),
     )
-    base, *decorators = [
-        run.hooks.first("rlk_make_storage", run=run, choice=choice) or choice.make()
-        for choice in plan.storages
-    ]
+    base, *decorators = [_made_storage(run, choice) for choice in plan.storages]
     base.open(schema)
     for decorator in decorators:
         decorator.open(base, schema)
         base.decorate(decorator)
     return base
+
+
+def _made_storage(run: Run, choice: Choice) -> Any:
+    made = run.hooks.first("rlk_make_storage", run=run, choice=choice)
+    # Not `or`: an empty storage is false.
+    return choice.make() if made is None else made
 
 
 def pick_device(plan: Plan) -> Any:

@@ -38,6 +38,22 @@ def run_setting(key: str, value: Any) -> Any:
     return value
 
 
+def vector_size(env: EnvChoice, n_envs: Any, by: str) -> tuple[Any, str]:
+    """(environments stepped together, who said so): a vector that was passed has its own number.
+
+    Raises:
+        PlanError: if another number was asked for.
+    """
+    if not env.is_vector:
+        return n_envs, by
+    if by != "default" and n_envs != env.made.num_envs:
+        raise PlanError(
+            f"n_envs={n_envs} ({by}), but the vector environment {env.name!r} that was passed has "
+            f"{env.made.num_envs}. Leave n_envs out."
+        )
+    return env.made.num_envs, "the vector environment"
+
+
 def probe(env: EnvChoice, wrappers: Sequence[Choice]) -> tuple[Any, Any]:
     """(observation space, action space) of one environment with its wrappers.
 
@@ -103,6 +119,16 @@ def spaces_fit(
             f"{spaces.describe(observation_space)} ({observation}). Say --policy NAME with one of: "
             f"rlk plugins list --observation-space {observation}"
         )
+
+
+def slots_filled(algorithm: Choice, filled: Mapping[str, Choice]) -> None:
+    """Raises PlanError if nothing fills a slot that every run needs."""
+    for slot in ("policy", "vec_env", "storage", "optimiser", "serializer"):
+        if slot not in filled:
+            raise PlanError(
+                f"nothing fills the slot {slot!r}: {algorithm.title} names no default. "
+                f"Say --{slot.replace('_', '-')} NAME."
+            )
 
 
 def stacked(decorators: Sequence[Choice]) -> tuple[Choice, ...]:

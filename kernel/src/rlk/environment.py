@@ -109,7 +109,8 @@ def choose_environment(
             f"{type(asked).__name__} {asked!r:.80}."
         )
     spec = getattr(asked, "spec", None)
-    named: str = getattr(spec, "id", None) or getattr(asked, "__name__", type(asked).__name__)
+    own = getattr(asked, "__name__", type(asked).__name__)
+    named = str(getattr(spec, "id", None) or own)
     return EnvChoice(named, kwargs, modules, asked)
 
 

@@ -50,6 +50,11 @@ def loose_entry(asked: Any, kind: str | None = None) -> Entry:
     return Entry(kind, component.name, name or "passed as object", "", lambda: component)
 
 
+def is_path(name: str) -> bool:
+    """Whether a name is a place (`./file.py`, `module:Object`) and not a component's."""
+    return ":" in name or name.endswith(".py")
+
+
 def _has_hooks(found: Any) -> bool:
     marked = (
         [value for key, value in vars(found).items() if key.startswith("rlk_")]

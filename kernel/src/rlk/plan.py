@@ -16,7 +16,9 @@ import attrs
 from rlk import settings
 from rlk.component import Component
 from rlk.environment import EnvChoice
-from rlk.registry import singular
+from rlk.errors import PlanError
+from rlk.layers import Said
+from rlk.registry import Entry, singular
 
 
 @attrs.frozen(kw_only=True)
@@ -63,6 +65,31 @@ class Choice:
             "settings": settings.unstructure(self.config),
             "set_by": dict(self.sources),
         }
+
+
+def choose(entry: Entry, by: str, given: Mapping[str, Said]) -> Choice:
+    """A component in its place, with settings (and who said each) as its config.
+
+    Raises:
+        PlanError: if it has no such setting, or the value does not do.
+    """
+    component = entry.component()
+    config = None
+    if component.config is not None:
+        values = dict(component.own) | {key: value for key, (value, _) in given.items()}
+        config = settings.structure(component.config, values, entry.title())
+    elif given:
+        raise PlanError(f"{entry.title()} has no settings, got {', '.join(sorted(given))}.")
+    return Choice(
+        kind=entry.kind,
+        name=component.name,
+        dist=entry.dist,
+        version=entry.version,
+        by=by,
+        component=component,
+        config=config,
+        sources={key: source for key, (_, source) in given.items()},
+    )
 
 
 @attrs.frozen(kw_only=True)

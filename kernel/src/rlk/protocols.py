@@ -1,6 +1,7 @@
 """What each kind of component must be able to do, as typing protocols.
 
-No base class is needed to be a plugin. Dimensions: T time, N environments, B batch, F features, P size of a distribution's flat parameters.
+No base class is needed to be a plugin. Dimensions: T time, N environments, B batch, F features, P
+size of a distribution's flat parameters.
 A vector environment has no protocol here: it *is* a `gymnasium.vector.VectorEnv` (see `vector.py`
 for the two promises that the loop makes use of). Contract suites for all of them are in
 `rlk.testing`.

@@ -72,6 +72,11 @@ def _is_union(kind: Any) -> bool:
     return get_origin(kind) in (typing.Union, type(int | str))
 
 
+def _is_literal(kind: Any) -> bool:
+    origin: Any = get_origin(kind)
+    return origin is Literal
+
+
 def _is_callable(kind: Any) -> bool:
     return collections.abc.Callable in (kind, get_origin(kind))
 
@@ -80,7 +85,7 @@ def _converter_of_rlk() -> cattrs.Converter:
     converter = cattrs.Converter(detailed_validation=False)
     for kind, hook in ((int, _int), (float, _float), (bool, _bool), (str, _str)):
         converter.register_structure_hook(kind, hook)
-    converter.register_structure_hook_func(lambda kind: get_origin(kind) is Literal, _literal)
+    converter.register_structure_hook_func(_is_literal, _literal)
     converter.register_structure_hook_func(_is_union, _union)
     converter.register_structure_hook_func(_is_callable, _callable)
     return converter
@@ -161,7 +166,7 @@ def fields_of(config: type) -> list[tuple[str, str, str, str]]:
 
 def type_name(kind: Any) -> str:
     """A type as a person writes it."""
-    if get_origin(kind) is Literal:
+    if _is_literal(kind):
         return " or ".join(repr(value) for value in get_args(kind))
     if _is_union(kind):
         return " or ".join(type_name(part) for part in get_args(kind))

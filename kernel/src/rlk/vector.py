@@ -9,6 +9,7 @@ taken), and infos are empty but where an episode ended.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -17,6 +18,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from rlk import spaces
 from rlk.errors import PlanError
+from rlk.records import Array
 
 
 def autoreset_mode(env: VectorEnv[Any, Any, Any]) -> AutoresetMode:
@@ -60,7 +62,7 @@ class ResetWhereEnded(gym.vector.VectorWrapper[Any, Any, Any, Any]):
             return observation, reward, terminated, truncated, infos
         final = np.full(self.num_envs, None, dtype=object)
         for env in np.flatnonzero(ended):
-            final[env] = spaces.map_observation(lambda part: np.copy(part[env]), observation)
+            final[env] = spaces.map_observation(partial(_row, int(env)), observation)
         observation, reset_infos = self.env.reset(options={"reset_mask": ended})
         return (
             observation,
@@ -75,3 +77,9 @@ class ResetWhereEnded(gym.vector.VectorWrapper[Any, Any, Any, Any]):
                 "_final_info": ended,
             },
         )
+
+
+def _row(env: int, part: Array) -> Array:
+    """A copy of one environment's part of a batch of observations."""
+    row: Array = np.copy(part[env])
+    return row

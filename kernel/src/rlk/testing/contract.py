@@ -121,7 +121,7 @@ class Contract:
         missing = [
             name for name, _, _, help_text in settings.fields_of(config) if not help_text.strip()
         ]
-        assert not missing, f"no metadata={{'help': …}} on {missing}; `rlk plugins show` prints it"
+        assert not missing, f"no metadata={{'help': …}} on {missing}, which users read"
 
     def test_every_default_can_be_written_to_a_file(self) -> None:
         config = self.config()

@@ -149,7 +149,8 @@ class SerializerContract(Contract):
         }
         self.written(state)
         assert set(state) == {"manifest", "a", "b"} and state["b"] == [1, {"c": 2}]
-        assert isinstance(state["a"]["t"], torch.Tensor) and isinstance(state["a"]["n"], np.ndarray)  # type: ignore[index]
+        inner: Any = state["a"]
+        assert isinstance(inner["t"], torch.Tensor) and isinstance(inner["n"], np.ndarray)
 
     def test_the_manifest_can_be_read_by_itself(self) -> None:
         data = self.written(

@@ -203,7 +203,7 @@ class StandInStorage:
         space = self.schema.observation_space
         if isinstance(space, gym.spaces.Dict):
             return isinstance(observation, Mapping) and set(observation) == set(space.spaces)
-        return np.shape(observation)[1:] == space.shape
+        return tuple(np.shape(observation)[1:]) == tuple(space.shape or ())
 
 
 def _put(batch: Any, env: int, observation: Any) -> None:

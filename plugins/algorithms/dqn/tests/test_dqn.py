@@ -184,6 +184,7 @@ def test_its_target_is_the_formula_on_its_two_networks(rlk_make, double_q, act_f
         agent.run.parameters.flat.mul_(-1.3)  # apart from the target network
         (online,) = agent.run.policy(batch.next_observation, "qf")
         (target,) = algorithm.target.module(batch.next_observation, "qf")
+    assert not algorithm.q_target(batch).requires_grad
     for row, found in enumerate(algorithm.q_target(batch).tolist()):
         best = int((online if double_q else target)[row].argmax())
         assert found == pytest.approx(1.0 + 0.5 * float(target[row, best]), abs=1e-5)
@@ -265,3 +266,13 @@ def test_it_learns_from_images(rlk_make):
     agent.learn(60)
     assert not before.equal(agent.run.parameters.flat)
     assert agent.run.storage.sample(2).observation.dtype == torch.uint8
+
+
+@pytest.mark.parametrize("double_q", [True, False])
+@pytest.mark.parametrize("layers", [[8], [2000, 2000]])  # with a numpy twin, and too large for one
+def test_targets_take_no_gradient(rlk_make, double_q, layers):
+    settings = {"double_q": double_q, "dueling": False, "policy": {"layers": layers}}
+    agent = rlk_make("dqn", seed=0, learning_starts=0, batch_size=4, train_freq=8, **settings)
+    agent.run.collect()
+    batch = agent.run.storage.sample(4)
+    assert not agent.run.algorithm.q_target(batch).requires_grad

@@ -32,12 +32,6 @@ def test_double_q_values_the_action_of_the_online_network_with_the_target_networ
     assert found.tolist() == [3.0, 6.0]  # 1 + 0.5 * 4 and 1 + 0.5 * 10
 
 
-def test_targets_take_no_gradient():
-    q = torch.ones(2, 3, requires_grad=True)
-    assert not q_target(torch.ones(2), torch.ones(2), q).requires_grad
-    assert not double_q_target(torch.ones(2), torch.ones(2), q, q).requires_grad
-
-
 @pytest.mark.parametrize(
     ("error", "loss"), [(0.0, 0.0), (0.5, 0.125), (-0.5, 0.125), (1.0, 0.5), (3.0, 2.5)]
 )

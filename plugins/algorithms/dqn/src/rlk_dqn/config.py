@@ -24,6 +24,11 @@ def _not_zero(_: object, attribute: attrs.Attribute[Any], value: int) -> None:
         )
 
 
+def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float | None) -> None:
+    if value is not None and value <= 0:
+        raise ValueError(f"{attribute.name} must be above 0, or none, got {value!r}")
+
+
 @attrs.frozen(kw_only=True)
 class DQNConfig:
     """Hyperparameters of DQN. A timestep is one step of one environment."""
@@ -110,6 +115,6 @@ class DQNConfig:
     )
     max_grad_norm: float | None = attrs.field(
         default=10.0,
-        validator=v.optional([v.gt(0.0)]),
+        validator=_above_zero_or_none,
         metadata={"help": "the gradient's norm is clipped to this; none for no clipping"},
     )

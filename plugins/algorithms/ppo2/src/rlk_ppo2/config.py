@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import attrs
 from attrs import validators as v
 
 from rlk.schedules import is_schedule
+
+
+def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float | None) -> None:
+    if value is not None and value <= 0:
+        raise ValueError(f"{attribute.name} must be above 0, or none, got {value!r}")
 
 
 @attrs.frozen(kw_only=True)
@@ -42,7 +48,7 @@ class PPO2Config:
     )
     max_grad_norm: float | None = attrs.field(
         default=0.5,
-        validator=v.optional([v.gt(0.0)]),
+        validator=_above_zero_or_none,
         metadata={"help": "the gradient's norm is clipped to this; none for no clipping"},
     )
     lam: float = attrs.field(

@@ -84,7 +84,7 @@ class Layers(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(size) for size in sizes if config.layer_norm)
         self._cached: list[tuple[Any, Any]] = []
         for layer in self.layers:
-            initialise(layer.weight.detach().T, config.init)  # type: ignore[union-attr, operator]
+            initialise(layer.weight.detach().T, config.init)  # type: ignore[operator]
             self._cached.append((layer.weight, layer.bias))
 
     def forward(self, x: Tensor) -> Tensor:

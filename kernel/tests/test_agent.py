@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import rlk
+from rlk.errors import PlanError, RlkError
+from rlk.testing.environments import BY_ACTION_SPACE, BoxMatch, DiscreteMatch
+
+MATCH = BY_ACTION_SPACE["Discrete"]
+
+
+@pytest.fixture
+def make(rlk_make, rlk_stand_in_kernel):
+    def made(**said):
+        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **{"env": MATCH, "seed": 0, **said})
+
+    return made
+
+
+# ---- acting --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("space", "shape"),
+    [("Discrete", ()), ("Box", (2,)), ("MultiDiscrete", (2,)), ("MultiBinary", (3,))],
+)
+def test_one_observation_gives_one_action_and_a_batch_as_many(make, space, shape):
+    agent = make(env=BY_ACTION_SPACE[space])
+    width = agent.plan.observation_space.shape[0]
+    action, state = agent.predict(np.zeros(width, np.float32))
+    assert np.shape(action) == shape and state is None
+    actions, _ = agent.predict(np.zeros((5, width), np.float32))
+    assert np.shape(actions) == (5, *shape)
+
+
+def test_a_list_of_numbers_is_an_observation_too(make):
+    action, _ = make().predict([0.0, 1.0, 0.0])
+    assert action in (1, 2, 3)
+
+
+def test_an_observation_of_another_shape_is_refused(make):
+    with pytest.raises(ValueError, match=r"shape \(3,\)"):
+        make().predict(np.zeros(4))
+
+
+def test_actions_are_those_of_the_environments_space(make):
+    actions, _ = make().predict(np.zeros((200, 3), np.float32))
+    assert set(actions.tolist()) == {1, 2, 3}
+
+
+def test_state_and_mask_reach_the_actor(make):
+    agent = make()
+    seen = []
+
+    class Carries:
+        def start(self, n_envs):
+            return np.zeros(n_envs)
+
+        def act(self, observation, carry, episode_start, deterministic=False):
+            seen.append((carry.tolist(), episode_start.tolist(), deterministic))
+            action = np.zeros(len(episode_start), np.int64)
+            return rlk.records.Act(action, action, carry + 1, {})
+
+    agent.run.algorithm.actor = lambda rng=None: Carries()
+    batch = np.zeros((2, 3), np.float32)
+    _, state = agent.predict(batch)
+    _, state = agent.predict(batch, state, deterministic=True)
+    agent.predict(batch, state, mask=[True, False])
+    assert seen == [
+        ([0.0, 0.0], [True, True], False),
+        ([1.0, 1.0], [False, False], True),
+        ([2.0, 2.0], [True, False], False),
+    ]
+
+
+# ---- parameters ----------------------------------------------------------------------------------
+
+
+def test_parameters_are_named_as_a_path_and_are_copies(make):
+    agent = make()
+    values = agent.get_parameters()
+    assert set(values) == {"model/vf/out/weight", "model/vf/out/bias"}
+    values["model/vf/out/bias"][:] = 9.0
+    assert agent.get_parameters()["model/vf/out/bias"].tolist() == [0.0]
+
+
+def test_parameters_are_taken_from_a_dict_or_a_file(make, tmp_path):
+    agent, other = make(), make(seed=1)
+    agent.learn(40)
+    other.load_parameters(agent.get_parameters())
+    assert torch.equal(other.run.parameters.flat, agent.run.parameters.flat)
+    third = make(seed=2)
+    third.load_parameters(str(agent.save(tmp_path / "model")))
+    assert torch.equal(third.run.parameters.flat, agent.run.parameters.flat)
+
+
+def test_some_parameters_are_taken_if_told_so(make):
+    agent = make()
+    part = {"model/vf/out/bias": np.array([4.0])}
+    with pytest.raises(RlkError, match="missing"):
+        agent.load_parameters(part)
+    agent.load_parameters(part, exact_match=False)
+    assert agent.get_parameters()["model/vf/out/bias"].tolist() == [4.0]
+    with pytest.raises(RlkError, match="no parameters"):
+        agent.load_parameters({"model/pi/bias": np.zeros(1)}, exact_match=False)
+
+
+# ---- learning ------------------------------------------------------------------------------------
+
+
+def test_learning_gives_the_agent_back(make):
+    agent = make()
+    assert agent.learn(8) is agent and agent.num_timesteps == 8
+
+
+def test_learning_again_counts_anew_unless_told(make):
+    agent = make()
+    agent.learn(40)
+    agent.learn(20)
+    assert agent.num_timesteps == 20
+    agent.learn(20, reset_num_timesteps=False)
+    assert agent.num_timesteps == 40
+
+
+def test_without_a_number_the_plans_is_taken(make):
+    agent = make(total_timesteps=24)
+    agent.learn()
+    assert agent.num_timesteps == 24
+
+
+def test_a_new_seed_makes_what_follows_repeatable(make):
+    def parameters():
+        agent = make(seed=5)
+        agent.learn(40)
+        agent.set_random_seed(9)
+        agent.run.parameters.flat.zero_()
+        agent.run.collector.forget()
+        agent.run.storage.load_state_dict({"steps": []})
+        agent.learn(40)
+        return agent.run.parameters.flat.clone()
+
+    assert torch.equal(parameters(), parameters())
+
+
+# ---- the environment -----------------------------------------------------------------------------
+
+
+def test_training_goes_on_in_another_environment_with_the_same_spaces(make):
+    agent = make()
+    agent.learn(20)
+    old = agent.get_env()
+    agent.set_env(lambda: DiscreteMatch(length=3))
+    assert agent.get_env() is not old
+    agent.learn(24)
+    assert {length for _, length in list(agent.run.episodes.recent)[-4:]} == {3}
+
+
+def test_an_environment_with_other_spaces_is_refused_and_the_old_one_stays(make):
+    agent = make()
+    old = agent.get_env()
+    with pytest.raises(PlanError, match="observation_space"):
+        agent.set_env(BoxMatch)
+    assert agent.get_env() is old
+    agent.learn(20)
+
+
+def test_an_environment_object_is_used_as_it_is(make):
+    env = DiscreteMatch()
+    agent = make(env=env)
+    agent.learn(20)
+    assert env.ever == 20
+    with pytest.raises(PlanError, match="n_envs=1"):
+        make(env=DiscreteMatch(), n_envs=2)
+
+
+def test_a_vector_environment_may_be_passed(make):
+    from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+    vector = SyncVectorEnv([DiscreteMatch] * 2, autoreset_mode=AutoresetMode.SAME_STEP)
+    agent = make(env=vector)
+    assert agent.get_env() is vector and agent.plan.n_envs == 2
+    agent.learn(20)
+    assert agent.num_timesteps == 24
+
+
+def test_an_agent_is_closed_when_its_block_ends(rlk_stand_in_kernel):
+    with rlk.make("stand-in", kernel=rlk_stand_in_kernel, env=MATCH) as agent:
+        pass
+    assert agent.run.closed
+    agent.close()
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def test_a_saved_model_acts_and_counts_as_it_did(make, tmp_path, rlk_stand_in_kernel):
+    agent = make()
+    agent.learn(40)
+    path = agent.save(tmp_path / "model")
+    assert path.suffix == ".standin"
+    with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel) as loaded:
+        assert torch.equal(loaded.run.parameters.flat, agent.run.parameters.flat)
+        assert loaded.num_timesteps == 40
+        assert loaded.differs and "model, not a checkpoint" in loaded.differs[0]
+
+
+def test_settings_may_be_others_when_a_model_is_loaded(make, tmp_path, rlk_stand_in_kernel):
+    path = make(batch_size=4).save(tmp_path / "model")
+    with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, learning_rate=0.5) as loaded:
+        assert loaded.plan.algorithm.config.learning_rate == 0.5
+        assert loaded.plan.algorithm.config.batch_size == 4
+
+
+def test_code_is_not_run_because_a_file_names_it(make, tmp_path, rlk_stand_in_kernel):
+    path = make().save(tmp_path / "model")
+    with pytest.raises(PlanError, match="Pass it again"):
+        rlk.load(path, kernel=rlk_stand_in_kernel)
+
+
+def test_a_config_object_is_as_good_as_keywords(rlk_stand_in_kernel):
+    from rlk.testing.stand_in_config import StandInConfig
+
+    with rlk.make(
+        "stand-in", config=StandInConfig(gamma=0.25), kernel=rlk_stand_in_kernel, env=MATCH
+    ) as agent:
+        assert agent.plan.algorithm.config.gamma == 0.25
+
+
+def test_without_a_seed_one_is_drawn_and_kept_in_the_file(rlk_stand_in_kernel, tmp_path):
+    with rlk.make("stand-in", kernel=rlk_stand_in_kernel, env=MATCH) as agent:
+        path = agent.save(tmp_path / "model")
+        with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel) as loaded:
+            assert loaded.run.streams.seed == agent.run.streams.seed
+
+
+def test_a_vector_environment_has_its_own_number_of_environments(make):
+    from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+    vector = SyncVectorEnv([DiscreteMatch] * 2, autoreset_mode=AutoresetMode.SAME_STEP)
+    with pytest.raises(PlanError, match="n_envs=3"):
+        make(env=vector, n_envs=3)

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from rlk.errors import RlkError
+from rlk.optimise import Group, Objective, OneProcess, Optimiser
+from rlk.parameters import FlatParameters
+from rlk.records import Loss
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Parameter(torch.tensor([2.0, 3.0]))
+        self.b = nn.Parameter(torch.tensor([5.0]))
+
+
+def group_of(net, prefixes=None):
+    views, memory = FlatParameters(net).select(prefixes)
+    return Group("all", views, memory, torch.tensor(0.1))
+
+
+class TwoRanks:
+    """The other rank has nothing but zeros."""
+
+    rank, size = 0, 2
+
+    def mean(self, tensor):
+        return tensor / 2
+
+    def agree(self, value):
+        return value
+
+
+class Keeps:
+    """An optimiser that does nothing but hand on the loss, with its graph."""
+
+    def __init__(self):
+        self.objectives = []
+
+    def step(self, objective):
+        self.objectives.append(objective)
+        return objective.differentiable()
+
+    def state_dict(self):
+        return {"steps": len(self.objectives)}
+
+    def load_state_dict(self, state):
+        self.loaded = state["steps"]
+
+
+# ---- the objective -------------------------------------------------------------------------------
+
+
+def objective_of(net, communicator=None, prefixes=None):
+    def loss(factor):
+        return Loss(factor * (net.a * net.a).sum())
+
+    return Objective(group_of(net, prefixes), loss, (2.0,), communicator or OneProcess())
+
+
+def test_the_gradient_is_flat_in_the_order_of_the_group():
+    loss, gradient = objective_of(Net()).gradient()
+    assert loss.value.item() == pytest.approx(2 * (4 + 9))
+    assert gradient.tolist() == [8.0, 12.0, 0.0]  # b is not used: zeros
+
+
+def test_the_gradient_is_that_of_the_group_alone():
+    _, gradient = objective_of(Net(), prefixes=("b",)).gradient()
+    assert gradient.tolist() == [0.0]
+
+
+def test_no_grad_field_is_filled():
+    net = Net()
+    objective_of(net).gradient()
+    assert net.a.grad is None and net.b.grad is None
+
+
+def test_an_evaluation_has_no_graph_and_sees_parameters_as_they_are():
+    net = Net()
+    objective = objective_of(net)
+    assert not objective.evaluate().value.requires_grad
+    with torch.no_grad():
+        net.a.zero_()
+    assert objective.evaluate().value.item() == 0.0
+    assert objective.differentiable().value.requires_grad
+
+
+def test_gradients_are_means_over_ranks():
+    _, gradient = objective_of(Net(), TwoRanks()).gradient()
+    assert gradient.tolist() == [4.0, 6.0, 0.0]
+    assert objective_of(Net(), TwoRanks()).mean(torch.tensor(3.0)).item() == 1.5
+
+
+def test_one_process_is_a_communicator_that_changes_nothing():
+    alone = OneProcess()
+    assert (alone.rank, alone.size) == (0, 1)
+    assert alone.mean(torch.tensor(3.0)).item() == 3.0 and alone.agree("x") == "x"
+
+
+# ---- the seam ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def net():
+    return Net()
+
+
+@pytest.fixture
+def optimise(net):
+    made = Optimiser(OneProcess())
+    made.add(group_of(net), Keeps())
+    return made
+
+
+def loss_of(net):
+    value = net.a.sum()
+    return Loss(value, distribution=net.a * 2, metrics={"m": value}, outputs={"o": net.a * 3})
+
+
+def test_what_it_returns_is_detached(optimise, net):
+    found = optimise("all", loss_of, net)
+    assert found.value.item() == 5.0 and not found.value.requires_grad
+    assert not found.distribution.requires_grad
+    assert found.metrics["m"].item() == 5.0 and not found.metrics["m"].requires_grad
+    assert found.outputs["o"].tolist() == [6.0, 9.0] and not found.outputs["o"].requires_grad
+
+
+def test_a_group_that_was_not_declared_is_refused_with_those_that_were(optimise, net):
+    with pytest.raises(RlkError, match=r"'actor'.*\['all'\]"):
+        optimise("actor", loss_of, net)
+
+
+class Algorithm:
+    def __init__(self, net):
+        self.net = net
+
+    def loss(self):
+        return loss_of(self.net)
+
+
+def test_wrappers_compose_once_for_each_function(net):
+    made = []
+
+    def wraps(name):
+        def wrapper(function):
+            made.append(name)
+            return lambda *args: plus_one(function(*args))
+
+        return wrapper
+
+    def plus_one(loss):
+        return Loss(loss.value + 1)
+
+    optimise = Optimiser(OneProcess())
+    optimise.add(group_of(net), Keeps(), [wraps("inner"), wraps("outer")])
+    algorithm = Algorithm(net)
+    for _ in range(3):
+        # A bound method is another object at every access.
+        assert optimise("all", algorithm.loss).value.item() == 7.0
+    assert made == ["inner", "outer"]
+    optimise("all", loss_of, net)
+    assert made == ["inner", "outer"] * 2
+
+
+def test_wrappers_of_one_group_leave_others_alone(net):
+    optimise = Optimiser(OneProcess())
+    optimise.add(group_of(net), Keeps(), [lambda function: lambda *args: Loss(torch.zeros(()))])
+    views, memory = FlatParameters(Net()).select(None)
+    optimise.add(Group("other", views, memory, torch.tensor(0.1)), Keeps())
+    assert optimise("all", loss_of, net).value.item() == 0.0
+    assert optimise("other", loss_of, net).value.item() == 5.0
+
+
+def test_states_of_all_groups_are_kept_by_name(optimise, net):
+    optimise("all", loss_of, net)
+    assert optimise.state_dict() == {"all": {"steps": 1}}
+    optimise.load_state_dict({"all": {"steps": 9}})
+    assert optimise.steps["all"].loaded == 9

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import copy
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from rlk.component import Component
+from rlk.parameters import FlatParameters
+from rlk.policy import Head, Linear, build_policy, twin
+from rlk.testing.stand_ins import StandInPolicy
+
+BOX = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
+
+
+def head(trunk, role="pi", size=2):
+    layers = trunk(role)
+    return Head(layers, Linear(layers.features, size))
+
+
+def made(space=BOX, **sizes):
+    torch.manual_seed(0)
+    sizes = sizes or {"pi": 2, "vf": 1}
+    heads = {name: lambda trunk, size=size: head(trunk, "pi", size) for name, size in sizes.items()}
+    return build_policy(StandInPolicy(), heads, space)
+
+
+def test_heads_are_submodules_by_their_names():
+    assert [name for name, _ in made().named_parameters()] == [
+        "pi.out.weight",
+        "pi.out.bias",
+        "vf.out.weight",
+        "vf.out.bias",
+    ]
+
+
+def test_the_heads_that_are_named_are_computed_in_that_order():
+    policy, x = made(), torch.randn(4, 3)
+    pi, vf = policy(x, "pi", "vf")
+    assert pi.shape == (4, 2) and vf.shape == (4, 1)
+    assert torch.equal(policy(x, "vf")[0], vf)
+    assert torch.equal(policy(x, "vf", "pi")[1], pi)
+
+
+def test_observations_are_preprocessed_by_their_space():
+    policy = made(gym.spaces.Discrete(5, start=2))
+    found = policy.encode(torch.tensor([2, 6]))
+    assert found.tolist() == [[1.0, 0, 0, 0, 0], [0, 0, 0, 0, 1.0]]
+
+
+def test_numpy_twins_compute_the_same_on_the_same_memory():
+    policy = made()
+    flat = FlatParameters(policy)
+    pi, vf = policy.numpy_forward("pi", "vf")
+    x = torch.randn(4, 3)
+    for _ in range(2):
+        expected = policy(x, "pi", "vf")
+        assert np.allclose(pi(x.numpy()), expected[0].detach().numpy(), atol=1e-6)
+        assert np.allclose(vf(x.numpy()), expected[1].detach().numpy(), atol=1e-6)
+        flat.flat.mul_(2.0)
+
+
+class NoTwin(StandInPolicy):
+    def trunk(self, role, features, *, extra=0, copies=1):
+        layer = nn.Linear(features, 4)
+        layer.features = 4
+        return layer
+
+
+@pytest.mark.parametrize(
+    "space", [gym.spaces.Discrete(3), gym.spaces.Box(0, 255, (4, 4, 3), np.uint8)]
+)
+def test_there_is_no_twin_for_other_observations_than_plain_floats(space):
+    assert made(space).numpy_forward("pi") is None
+
+
+def test_there_is_no_twin_where_a_part_has_none():
+    assert build_policy(NoTwin(), {"pi": head}, BOX).numpy_forward("pi") is None
+    assert twin(nn.Linear(2, 2)) is None
+
+
+def test_a_large_network_has_no_twin():
+    assert made(pi=200_001).numpy_forward("pi") is None
+
+
+def test_a_linear_layer_is_a_product_and_a_bias():
+    layer = Linear(2, 3)
+    with torch.no_grad():
+        layer.weight.copy_(torch.tensor([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]]))
+        layer.bias.copy_(torch.tensor([0.0, 0.0, 0.5]))
+    x = torch.tensor([[1.0, 1.0]])
+    assert layer(x).tolist() == [[11.0, 22.0, 33.5]]
+    assert layer.numpy_forward()(x.numpy()).tolist() == [[11.0, 22.0, 33.5]]
+
+
+@pytest.mark.parametrize(("features", "size"), [(6, 3), (3, 6)])
+def test_a_linear_layer_begins_orthogonal_with_its_gain_and_no_bias(features, size):
+    layer = Linear(features, size, gain=0.5)
+    weight = layer.weight.detach()
+    product = weight.T @ weight if size <= features else weight @ weight.T
+    assert torch.allclose(product, 0.25 * torch.eye(min(features, size)), atol=1e-6)
+    assert not bool(layer.bias.any())
+
+
+def test_a_copy_computes_with_parameters_of_its_own():
+    policy, x = made(), torch.randn(4, 3)
+    other = copy.deepcopy(policy)
+    before = other(x, "pi")[0].clone()
+    with torch.no_grad():
+        for parameter in policy.parameters():
+            parameter.zero_()
+    assert torch.equal(other(x, "pi")[0], before)
+
+
+# ---- components ----------------------------------------------------------------------------------
+
+
+def test_a_factory_is_imported_when_it_is_loaded():
+    component = Component(name="linear", factory="rlk.policy:Linear")
+    assert component.load() is Linear
+    assert Component(name="flat", factory="rlk.parameters:FlatParameters.clone").load()
+    assert Component(name="mine", factory=Linear).load() is Linear
+
+
+@pytest.mark.parametrize("factory", ["rlk.policy", "a:b:c", 3, None])
+def test_a_factory_is_a_callable_or_a_path(factory):
+    with pytest.raises(ValueError, match="factory must be a callable or"):
+        Component(name="x", factory=factory)
+
+
+@pytest.mark.parametrize("name", ["", "1x", "a b", "-x", "ä"])
+def test_a_name_can_be_typed(name):
+    with pytest.raises(ValueError, match="name"):
+        Component(name=name, factory=Linear)

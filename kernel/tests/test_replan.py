@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rlk.component import Component
+from rlk.errors import PlanError
+from rlk.replan import spec_of
+from rlk.resolve import resolve
+from rlk.spec import make_spec
+from rlk.testing.environments import DiscreteMatch
+
+
+class Watches:
+    pass
+
+
+class Wraps:
+    def __init__(self, env):
+        raise AssertionError("nothing is built here")
+
+
+@pytest.fixture
+def kernel(rlk_stand_in_kernel):
+    registries = rlk_stand_in_kernel.registries
+    registries.callbacks.register("watches", Watches)
+    registries.extensions.register("extends", Watches)
+    return rlk_stand_in_kernel
+
+
+@pytest.fixture
+def saved(kernel):
+    def plan_of(**said):
+        plan = resolve(kernel, make_spec("stand-in", {"env": "CartPole-v1", **said}))
+        return json.loads(json.dumps(plan.as_json()))
+
+    return plan_of
+
+
+def again(kernel, plan, **keywords):
+    return resolve(kernel, spec_of(plan, **keywords))
+
+
+def test_a_saved_plan_makes_the_same_plan(kernel, saved):
+    first = saved(n_envs=3, seed=5, gamma=0.25, batch_size=4, plugins=["extends"])
+    second = again(kernel, first).as_json()
+    for part in ("env", "run"):
+        assert second[part] == first[part]
+    names = [(c["slot"], c["name"], c["settings"]) for c in first["components"]]
+    assert [(c["slot"], c["name"], c["settings"]) for c in second["components"]] == names
+
+
+def test_keywords_of_the_environment_are_kept(kernel, saved):
+    plan = saved(env={"id": "CartPole-v1", "sutton_barto_reward": True})
+    assert dict(again(kernel, plan).env.kwargs) == {"sutton_barto_reward": True}
+
+
+def test_what_only_watches_joins_if_asked(kernel, saved):
+    plan = saved(plugins=["watches", "extends"])
+    assert [c.name for c in again(kernel, plan).callbacks] == []
+    assert [c.name for c in again(kernel, plan).extensions] == ["extends"]
+    assert [c.name for c in again(kernel, plan, observers=True).callbacks] == ["watches"]
+
+
+def test_changes_are_on_top_of_what_was_saved(kernel, saved):
+    plan = saved(gamma=0.25, n_envs=3)
+    changed = again(kernel, plan, changes={"gamma": 0.75})
+    assert changed.algorithm.config.gamma == 0.75 and changed.n_envs == 3
+    assert changed.algorithm.sources["gamma"] == "command line"
+
+
+def test_it_is_said_that_settings_come_from_the_file(kernel, saved):
+    assert again(kernel, saved(gamma=0.25)).algorithm.sources["gamma"] == "saved plan"
+
+
+@pytest.mark.parametrize("env", [DiscreteMatch, "rlk.testing.environments:DiscreteMatch"])
+def test_an_environment_that_is_code_must_be_passed_again(kernel, saved, env):
+    plan = saved(env=env)
+    with pytest.raises(PlanError, match="Pass it again"):
+        spec_of(plan)
+    assert again(kernel, plan, env=env).env.name == plan["env"]["name"]
+
+
+def test_a_component_from_a_file_must_be_passed_again(kernel, saved, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from rlk import hookimpl\nclass Mine:\n    @hookimpl\n    def rlk_update_end(self): pass\n"
+    )
+    plan = saved(plugins=[f"{path}:Mine"])
+    with pytest.raises(PlanError, match=r"no file may run by itself|Pass it again"):
+        spec_of(plan)
+    found = again(kernel, plan, plugins=(f"{path}:Mine",))
+    assert [c.name for c in found.extensions] == ["Mine"]
+
+
+def test_a_name_that_is_not_installed_any_more_is_refused(kernel, saved):
+    plan = saved(plugins=["extends"])
+    kernel.registries.extensions.unregister("extends")
+    with pytest.raises(PlanError, match="extends"):
+        again(kernel, plan)
+
+
+def test_a_callable_must_be_passed_again_to_go_on_training(saved):
+    plan = saved(learning_rate=lambda remaining: remaining)
+    with pytest.raises(PlanError, match="learning_rate was a callable"):
+        spec_of(plan, observers=True)
+    spec_of(plan, observers=True, changes={"learning_rate": 0.1})
+    assert "learning_rate" not in spec_of(plan).settings  # to act, no schedule is needed
+
+
+def test_a_preset_is_not_applied_once_more(kernel, saved):
+    assert spec_of(saved()).preset == "none"
+
+
+def test_components_are_resolved_and_not_built(kernel, saved):
+    kernel.registries.wrappers.register(
+        "wraps", Component(name="wraps", factory=Wraps, scope="vector")
+    )
+    assert [c.name for c in again(kernel, saved(plugins=["wraps"])).wrappers] == ["wraps"]

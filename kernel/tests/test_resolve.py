@@ -1,0 +1,245 @@
+"""Planning: which layer wins, what settings are taken, and what fills a slot."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+
+from rlk import Patch, hookimpl
+from rlk.errors import BrokenPlugin, PlanError, UnknownName
+from rlk.spec import read_spec
+from rlk.testing.stand_ins import COMPONENTS
+
+
+class Proposes:
+    """A plugin with a patch of its own."""
+
+    def __init__(self, values, reason="because"):
+        self.values, self.reason = values, reason
+
+    @hookimpl
+    def rlk_configure(self, spec):
+        return Patch(self.values, self.reason)
+
+
+# ---- precedence ----------------------------------------------------------------------------------
+
+
+def test_every_layer_beats_the_one_below_it(plan, tmp_path):
+    toml = tmp_path / "spec.toml"
+    toml.write_text('algo = "algo"\ngamma = 0.5\n')
+    lower = read_spec(toml)
+    patch = Proposes({"gamma": 0.4})
+    steps = [
+        ({}, 0.8, "algorithm algo"),
+        ({"preset": "tuned"}, 0.3, "preset tuned"),
+        ({"preset": "tuned", "plugins": [patch]}, 0.4, "plugin Proposes-0 (because)"),
+        ({"preset": "tuned", "plugins": [patch], "lower": lower}, 0.5, str(toml)),
+        (
+            {"preset": "tuned", "plugins": [patch], "lower": lower, "gamma": 0.6},
+            0.6,
+            "command line",
+        ),
+    ]
+    for said, value, source in steps:
+        found = plan(**said).algorithm
+        assert found.config.gamma == value, said
+        assert found.sources["gamma"] == source
+
+
+def test_a_default_of_the_config_is_nobodys(plan):
+    found = plan().algorithm
+    assert found.config.batch_size == 8 and "batch_size" not in found.sources
+
+
+def test_settings_of_the_run_have_the_same_layers(plan):
+    assert plan("other").n_envs == 1
+    assert (plan().n_envs, plan().sources["n_envs"]) == (2, "algorithm algo")
+    assert plan(preset="tuned").n_envs == 3
+    assert plan(preset="tuned", n_envs=7).n_envs == 7
+
+
+def test_who_chose_a_component_is_known(plan):
+    assert plan().policy.by == "algorithm algo"
+    assert plan(policy="fancy").policy.by == "command line"
+    assert plan(plugins=["fancy"]).policy.by == "command line"
+    assert plan(preset="tuned").callbacks[0].by == "preset tuned"
+
+
+def test_two_patches_that_differ_are_refused_with_both_names(plan):
+    with pytest.raises(PlanError) as caught:
+        plan(plugins=[Proposes({"gamma": 0.1}), Proposes({"gamma": 0.2}, "otherwise")])
+    message = str(caught.value)
+    assert "Proposes-0 (because)" in message and "Proposes-1 (otherwise)" in message
+    assert "'gamma': 0.1 and 0.2" in message and "--set gamma" in message
+
+
+def test_two_patches_that_agree_are_fine(plan):
+    found = plan(plugins=[Proposes({"gamma": 0.1}), Proposes({"gamma": 0.1, "n_steps": 3})])
+    assert (found.algorithm.config.gamma, found.algorithm.config.n_steps) == (0.1, 3)
+
+
+def test_a_patch_may_put_in_a_plugin(plan):
+    found = plan(plugins=[Proposes({"plugins": ["watches:size=4"]})])
+    assert [(c.name, c.config.size) for c in found.callbacks] == [("watches", 4)]
+
+
+def test_an_answer_that_is_no_patch_is_the_plugins_fault(plan):
+    class Answers:
+        @hookimpl
+        def rlk_configure(self, spec):
+            return {"gamma": 0.1}
+
+    with pytest.raises(BrokenPlugin, match=r"Answers-0.*no Patch"):
+        plan(plugins=[Answers()])
+
+
+# ---- settings ------------------------------------------------------------------------------------
+
+
+def test_a_setting_is_reached_by_slot_by_name_and_with_the_plugin(plan):
+    assert plan(**{"policy.size": 3}).policy.config.size == 3
+    assert plan(**{"plain.size": 3}).policy.config.size == 3
+    assert plan(plugins=["fancy:size=3"]).policy.config.size == 3
+    assert plan(plugins=["watches:size=3,shape=square"]).callbacks[0].config.shape == "square"
+    assert plan(plugins=["watches"], watches={"size": 3}).callbacks[0].config.size == 3
+
+
+def test_what_an_algorithm_wants_of_its_usual_policy_is_no_demand_on_another(plan):
+    assert plan().policy.config.size == 5
+    found = plan(policy="stand-in-policy")
+    assert found.policy.config is None
+
+
+def test_keywords_of_the_environment_are_settings(plan):
+    found = plan(env={"id": "CartPole-v1", "sutton_barto_reward": True})
+    assert dict(found.env.kwargs) == {"sutton_barto_reward": True}
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "message"),
+    [
+        ({"gama": 0.5}, UnknownName, "Did you mean 'gamma'"),
+        ({"policy.sise": 5}, UnknownName, "Did you mean 'size'"),
+        ({"nobody.size": 5}, UnknownName, "nobody"),
+        ({"watches.size": 5}, UnknownName, "watches"),
+        ({"gamma": "much"}, PlanError, "gamma must be a number, got 'much'"),
+        ({"gamma": 1.5}, PlanError, "'gamma' must be <= 1.0"),
+        ({"n_envs": 0}, PlanError, "n_envs must be at least 1, got 0"),
+        ({"n_envs": 1.5}, PlanError, "n_envs must be a whole number"),
+        ({"n_threads": 0}, PlanError, "n_threads must be at least 1"),
+        ({"seed": -1}, PlanError, "seed must be at least 0"),
+        ({"env": "CartPol-v1"}, UnknownName, "CartPole-v1"),
+        ({"policy": "plane"}, UnknownName, "Did you mean 'plain'"),
+        ({"plugins": ["watchs"]}, UnknownName, "Did you mean 'watches'"),
+        ({"plugins": ["no:watchs"]}, UnknownName, "Did you mean 'watches'"),
+        ({"plugins": ["watches:sise=1"]}, UnknownName, "Did you mean 'size'"),
+        ({"plugins": ["wraps:size=1"]}, PlanError, "has no settings"),
+        ({"preset": "other"}, UnknownName, "tuned"),
+        (
+            {"preset": "tuned", "env": "Acrobot-v1"},
+            PlanError,
+            "preset 'tuned' for algo on Acrobot-v1",
+        ),
+    ],
+)
+def test_what_does_not_exist_or_fit_is_refused(plan, said, error, message):
+    with pytest.raises(error, match=message):
+        plan(**said)
+
+
+def test_an_unknown_algorithm_and_none_are_refused_with_those_there_are(plan):
+    with pytest.raises(UnknownName, match="Did you mean 'algo'"):
+        plan("algos")
+    with pytest.raises(PlanError, match=r"no algorithm.*algo, other, stand-in"):
+        plan("")
+
+
+# ---- slots ---------------------------------------------------------------------------------------
+
+
+def test_a_plugin_goes_into_its_slot_whatever_its_kind(plan):
+    found = plan(plugins=["fancy", "hoards", "shakes", "watches", "writes", "wraps", "sharpens"])
+    assert found.policy.name == "fancy" and found.noise.name == "shakes"
+    assert [c.name for c in found.storages] == ["hoards", "sharpens"]
+    assert [c.name for c in found.callbacks] == ["watches"]
+    assert [c.name for c in found.loggers] == ["writes"]
+    assert [c.name for c in found.wrappers] == ["wraps"]
+
+
+def test_decorators_are_stacked_by_their_first_stage_and_wrappers_as_written(plan):
+    found = plan(plugins=["folds", "relabels", "sharpens", "guards", "wraps"])
+    assert [c.name for c in found.storages] == ["keeps", "sharpens", "folds", "relabels"]
+    assert [c.name for c in found.wrappers] == ["guards", "wraps"]
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"plugins": ["keeps", "hoards"]}, "'keeps' and 'hoards' both fill the slot 'storage'"),
+        ({"storage": "keeps", "plugins": ["hoards"]}, "both fill the slot"),
+        ({"policy": "plain", "plugins": ["fancy"]}, "both fill the slot"),
+        ({"plugins": ["sharpens", "chooses"]}, "both take the sampling stage 'choose'"),
+        (
+            {"storage": "sharpens"},
+            "decorates a storage and is none by itself. Say --plugin sharpens",
+        ),
+        ({"plugins": ["other"]}, "choose it with --algo other"),
+        ({"plugins": ["does"]}, "no part of a run"),
+        ({"plugins": ["tuned"]}, "no part of a run"),
+    ],
+)
+def test_two_for_one_slot_or_what_is_in_none_is_refused(plan, said, message):
+    with pytest.raises(PlanError, match=message):
+        plan(**said)
+
+
+def test_naming_the_same_component_twice_is_fine(plan):
+    found = plan(storage="hoards", plugins=["hoards:size=3"])
+    assert [c.name for c in found.storages] == ["hoards"] and found.storages[0].config.size == 3
+    assert len(plan(plugins=["watches", "watches:size=3"]).callbacks) == 1
+
+
+def test_a_plugin_of_the_user_takes_the_slot_of_one_of_a_preset(planning_kernel, plan):
+    class Wants:
+        def find(self, algo, env):
+            return {"plugins": ["hoards"]}
+
+    planning_kernel.registries.presets.register("wants", Wants)
+    assert plan(preset="wants").storages[0].name == "hoards"
+    assert plan(preset="wants", plugins=["keeps"]).storages[0].name == "keeps"
+
+
+def test_what_a_preset_put_in_can_be_taken_out(plan):
+    assert [c.name for c in plan(preset="tuned").callbacks] == ["watches"]
+    assert plan(preset="tuned", plugins=["no:watches"]).callbacks == ()
+
+
+def test_an_object_may_fill_a_slot_and_be_a_plugin(plan):
+    class Mine:
+        def encoder(self, space): ...
+        def trunk(self, role, features): ...
+
+    assert plan(policy=Mine).policy.component.factory is Mine
+    watcher = Proposes({})
+    assert list(plan(plugins=[watcher]).objects.values()) == [watcher]
+
+
+def test_a_component_in_a_file_is_put_in_its_slot(plan, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from rlk.component import Component\n"
+        "from rlk.testing.stand_ins import StandInPolicy\n"
+        "component = Component(name='mine', factory=StandInPolicy, kind='policies')\n"
+    )
+    assert plan(plugins=[str(path)]).policy.name == "mine"
+
+
+def test_a_slot_that_nothing_fills_is_refused(planning_kernel, plan):
+    defaults = dict(COMPONENTS["algorithms"].defaults)
+    defaults.pop("serializer")
+    planning_kernel.registries.algorithms.register(
+        "bare", attrs.evolve(COMPONENTS["algorithms"], name="bare", defaults=defaults)
+    )
+    with pytest.raises(PlanError, match="nothing fills the slot 'serializer'"):
+        plan("bare")

@@ -1,0 +1,189 @@
+"""Planning: what feeds what, what fits together, what joins unasked, and what a plan says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rlk import hookimpl
+from rlk.component import Component
+from rlk.errors import BrokenPlugin, PlanError
+from rlk.registry import Entry
+
+
+class Silent:
+    @hookimpl
+    def rlk_update_end(self): ...
+
+
+# ---- feeds and switches --------------------------------------------------------------------------
+
+
+def test_a_setting_of_the_algorithm_feeds_the_component_that_uses_it(plan):
+    assert plan().storages[0].config.size == 100  # the algorithm's default
+    assert plan(store_size=7).storages[0].config.size == 7
+    assert (
+        plan(store_size=7, storage="hoards").storages[0].config.size == 1
+    )  # it feeds `keeps` alone
+
+
+@pytest.mark.parametrize("key", ["keeps.size", "storage.size"])
+def test_the_components_own_key_is_the_same_setting(plan, key):
+    found = plan(**{key: 7})
+    assert found.storages[0].config.size == 7
+    assert found.algorithm.config.store_size == 7
+    assert plan(store_size=7, **{key: 7}).storages[0].config.size == 7
+
+
+def test_one_setting_with_two_values_is_refused(plan):
+    with pytest.raises(PlanError, match=r"store_size=7 .*keeps\.size=8 .*Set one of them"):
+        plan(store_size=7, **{"keeps.size": 8})
+
+
+@pytest.mark.parametrize(
+    ("tuned", "said", "size"),
+    [
+        ({"store_size": 5}, {"keeps.size": 8}, 8),
+        ({"keeps.size": 5}, {"store_size": 8}, 8),
+        ({"store_size": 5}, {}, 5),
+        ({"keeps.size": 5}, {}, 5),
+    ],
+)
+def test_what_a_user_says_at_either_end_wins_over_a_preset_at_the_other(
+    planning_kernel, plan, tuned, said, size
+):
+    class Wants:
+        def find(self, algo, env):
+            return tuned
+
+    planning_kernel.registries.presets.register("wants", Wants)
+    found = plan(preset="wants", **said)
+    assert found.storages[0].config.size == size and found.algorithm.config.store_size == size
+
+
+def test_a_switch_puts_a_plugin_in_and_the_plugin_turns_the_switch(plan):
+    found = plan(sharpened=True)
+    assert [c.name for c in found.storages] == ["keeps", "sharpens"]
+    found = plan(plugins=["sharpens"])
+    assert found.algorithm.config.sharpened is True
+    assert [c.name for c in plan(sharpened=False).storages] == ["keeps"]
+
+
+def test_a_switch_and_a_plugin_that_contradict_each_other_are_refused(plan):
+    with pytest.raises(PlanError, match="sharpened=false and plugin 'sharpens' contradict"):
+        plan(sharpened=False, plugins=["sharpens"])
+
+
+# ---- what fits together --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("algo", "said", "message"),
+    [
+        (
+            "algo",
+            {"env": "rlk.testing.environments:MultiBinaryMatch"},
+            r"serves action spaces Discrete, Box",
+        ),
+        (
+            "algo",
+            {"env": "rlk.testing.environments:Walk", "env.observation": "dict"},
+            "takes observations",
+        ),
+        ("algo", {"policy": "remembers"}, "cannot train recurrent policies"),
+        ("other", {"plugins": ["sharpens"]}, "needs td_error .* does not report it"),
+        ("other", {"plugins": ["relabels"]}, "decorates a replay storage"),
+        ("other", {"storage": "keeps"}, "is for off-policy algorithms"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused_with_both_names(plan, algo, said, message):
+    with pytest.raises(PlanError, match=message) as caught:
+        plan(algo, **said)
+    assert "rlk plugins list" in str(caught.value)
+
+
+def test_the_distribution_is_chosen_by_the_action_space(plan):
+    assert plan().distribution.name == "coins"
+    box = plan(env="rlk.testing.environments:BoxMatch")
+    assert box.distribution.name == "bells"
+    assert plan(distribution="bells").distribution.name == "bells"
+    assert plan("other").distribution is None
+
+
+def test_a_distribution_has_settings_too(plan):
+    assert plan(**{"distribution.size": 4}).distribution.config.size == 4
+    assert plan(**{"coins.size": 4}).distribution.config.size == 4
+
+
+def test_a_plugin_may_forbid_a_plan_and_all_problems_are_said(plan):
+    class Forbids:
+        def __init__(self, problem):
+            self.problem = problem
+
+        @hookimpl
+        def rlk_check_plan(self, plan):
+            return self.problem if plan.n_envs > 1 else None
+
+    problems = [Forbids("too many"), Forbids(["this", "that"])]
+    with pytest.raises(PlanError) as caught:
+        plan(plugins=problems)
+    assert str(caught.value).splitlines() == ["too many", "this", "that"]
+    plan(plugins=problems, n_envs=1)
+
+
+# ---- what joins unasked --------------------------------------------------------------------------
+
+
+def test_components_join_a_run_that_has_a_folder_and_a_terminal(plan, tmp_path):
+    assert plan().loggers == ()
+    out = str(tmp_path)
+    assert [c.name for c in plan(out=out).loggers] == ["writes"]
+    assert {c.name for c in plan(out=out, terminal=True).loggers} == {"writes", "draws"}
+    assert plan(out=out, plugins=["no:writes"]).loggers == ()
+
+
+def test_a_broken_component_is_in_the_way_of_nobody(planning_kernel, plan, tmp_path):
+    def load():
+        raise ImportError("no jax")
+
+    for kind in ("loggers", "storages", "callbacks"):
+        planning_kernel.registries[kind].add(Entry(kind, "broken", "rlk-broken", "0.1", load))
+        break
+    plan(out=str(tmp_path))
+    with pytest.raises(BrokenPlugin, match=r"rlk-broken 0\.1.*no jax"):
+        plan(plugins=["broken"])
+
+
+# ---- what a plan says ----------------------------------------------------------------------------
+
+
+def test_the_explanation_says_what_fills_each_slot_and_who_chose_it(plan):
+    text = plan(gamma=0.5, plugins=["sharpens", "wraps", "guards"], preset="tuned").explain()
+    for line in (
+        "gamma = 0.5   <- command line",
+        "storages nest keeps (base) <- sharpens (choose)",
+        "env nests     guards(wraps(CartPole-v1))",
+        "note: preset tuned: algo on CartPole-v1",
+    ):
+        assert line in text, text
+    (policy,) = [line for line in text.splitlines() if line.startswith("policy")]
+    assert policy.split()[1:3] == ["plain", "this"] and policy.endswith("algorithm algo")
+
+
+def test_a_plan_can_be_written_as_json(plan):
+    written = json.loads(json.dumps(plan(plugins=["sharpens", Silent()]).as_json()))
+    assert written["env"]["name"] == "CartPole-v1" and written["run"]["n_envs"] == 2
+    slots = [component["slot"] for component in written["components"]]
+    assert slots[0] == "algorithm" and "decorator" in slots
+    assert written["passed_as_objects"] == ["Silent-0"]
+
+
+def test_planning_builds_nothing(planning_kernel, plan):
+    def never(*arguments, **keywords):
+        raise AssertionError("built")
+
+    planning_kernel.registries.policies.register("never", never)
+    planning_kernel.registries.storages.register("never-too", never)
+    found = plan(policy="never", storage="never-too")
+    assert isinstance(found.policy.component, Component)

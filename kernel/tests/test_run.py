@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import dataclasses
+
+import attrs
+import pytest
+import torch
+
+from rlk import hookimpl
+from rlk.errors import NotFinite, PlanError, RlkError
+from rlk.testing.environments import BY_ACTION_SPACE
+from rlk.testing.stand_ins import COMPONENTS, StandIn
+
+MATCH = BY_ACTION_SPACE["Discrete"]
+
+
+@pytest.fixture
+def make(rlk_make, rlk_stand_in_kernel):
+    def made(*plugins, algorithm=StandIn, **said):
+        registry = rlk_stand_in_kernel.registries.algorithms
+        registry.unregister("stand-in")
+        registry.register("stand-in", attrs.evolve(COMPONENTS["algorithms"], factory=algorithm))
+        given = {"env": MATCH, "seed": 0, "n_steps": 4, "plugins": plugins, **said}
+        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **given)
+
+    return made
+
+
+# ---- what is not finite --------------------------------------------------------------------------
+
+
+def spoils(update: int, **what):
+    class Spoils(StandIn):
+        count = 0
+
+        def loss(self, batch):
+            self.count += 1
+            found = super().loss(batch)
+            if self.count != update:
+                return found
+            if "metric" in what:
+                metrics = {**found.metrics, what["metric"]: torch.tensor(float("nan"))}
+                return dataclasses.replace(found, metrics=metrics)
+            return dataclasses.replace(found, value=found.value * float("inf"))
+
+    return Spoils
+
+
+def test_a_gradient_that_is_not_finite_is_not_taken_and_named_at_the_border(make):
+    agent = make(algorithm=spoils(3))
+    agent.learn(8)
+    before = agent.run.parameters.flat.clone()
+    with pytest.raises(NotFinite) as caught:
+        agent.learn(100, reset_num_timesteps=False)
+    message = str(caught.value)
+    assert "algorithm 'stand-in'" in message and "the gradient's norm is" in message
+    assert "in update 3 at timestep 12" in message and "learning_rate" in message
+    assert agent.run.parameters.flat.equal(before)
+
+
+def test_a_metric_that_is_not_finite_is_named(make):
+    with pytest.raises(NotFinite, match="'strange' is nan in update 2 at timestep 8"):
+        make(algorithm=spoils(2, metric="strange")).learn(100)
+
+
+# ---- what it offers to plugins -------------------------------------------------------------------
+
+
+def test_a_scheduled_number_is_one_tensor_that_is_filled_anew(make):
+    run = make().run
+    from rlk.schedules import Linear
+
+    value = run.schedule(Linear(1.0, 0.0))
+    run.clock.total_timesteps, run.clock.timesteps = 100, 25
+    assert value.item() == 1.0
+    run.refresh_schedules()
+    assert value.item() == 0.75 and value.dim() == 0
+
+
+def test_closing_closes_everything_once_and_the_last_opened_first(make):
+    closed = []
+    agent = make()
+    run = agent.run
+    run.on_close += [lambda: closed.append("first"), lambda: closed.append("second")]
+    agent.close()
+    agent.close()
+    assert closed == ["second", "first"] and run.env.closed
+
+
+def test_a_row_has_the_learning_rate_once_there_were_updates(make):
+    rows = []
+
+    class Keeps:
+        @hookimpl
+        def rlk_log(self, row):
+            rows.append(dict(row))
+
+    agent = make(Keeps(), learning_rate=0.25)
+    agent.run.log()
+    agent.learn(16)
+    agent.run.log()
+    assert "train/learning_rate" not in rows[0]
+    assert rows[1]["train/learning_rate"] == 0.25
+    assert "train/learning_rate" not in rows[-1]  # no update since the row before
+
+
+# ---- building ------------------------------------------------------------------------------------
+
+
+def test_what_a_plugin_makes_is_used_instead(make):
+    from rlk.optimise import OneProcess
+    from rlk.testing.stand_ins import StandInOptimiser, StandInStorage, StandInVecEnv
+
+    class Vec(StandInVecEnv):
+        pass
+
+    class Store(StandInStorage):
+        pass
+
+    class Step(StandInOptimiser):
+        pass
+
+    class Alone(OneProcess):
+        pass
+
+    class Makes:
+        asked: list = []
+
+        @hookimpl
+        def rlk_make_vec_env(self, plan, n_envs, training):
+            self.asked.append((n_envs, training))
+            return Vec([plan.env.make] * n_envs)
+
+        @hookimpl
+        def rlk_make_storage(self, choice):
+            return Store() if choice.name == "stand-in-storage" else None
+
+        @hookimpl
+        def rlk_make_optimiser(self, group):
+            return Step(group)
+
+        @hookimpl
+        def rlk_make_communicator(self):
+            return Alone()
+
+    run = make(Makes(), n_envs=2).run
+    assert type(run.env) is Vec and type(run.storage) is Store
+    assert type(run.optimise.steps["value"]) is Step and type(run.communicator) is Alone
+    assert Makes.asked == [(2, True)]
+
+
+def test_a_policy_or_an_actor_of_a_plugin_is_used(make):
+    from rlk.policy import build_policy
+    from rlk.testing.stand_ins import RandomActor, StandInPolicy
+
+    class Makes:
+        @hookimpl
+        def rlk_make_policy(self, run, heads):
+            self.policy = build_policy(StandInPolicy(), heads, run.plan.observation_space)
+            return self.policy
+
+        @hookimpl
+        def rlk_make_actor(self, run):
+            self.actor = RandomActor(run.plan.action_space, run.streams.numpy("actor"))
+            return self.actor
+
+    makes = Makes()
+    run = make(makes).run
+    assert run.policy is makes.policy and run.actor is makes.actor
+
+
+def test_a_wrapper_that_returns_no_function_is_the_plugins_fault(make):
+    class Wraps:
+        @hookimpl
+        def rlk_wrap_update(self, run):
+            return lambda update: None
+
+    with pytest.raises(RlkError, match="wrapper returned NoneType"):
+        make(Wraps())
+
+
+def test_a_run_that_cannot_be_built_closes_its_environments(make):
+    made = []
+
+    class Breaks(StandIn):
+        def __init__(self, config, context):
+            made.append(context.run.env)
+            raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError, match="no"):
+        make(algorithm=Breaks)
+    assert made[0].closed
+
+
+def test_a_device_that_there_is_not_is_refused_by_its_name(make):
+    for device in ("cuda:99", "toaster"):
+        with pytest.raises(PlanError, match=device):
+            make(device=device)
+
+
+def test_threads_are_as_told_and_else_one_for_a_small_network(make):
+    before = torch.get_num_threads()
+    try:
+        make(n_threads=2)
+        assert torch.get_num_threads() == 2
+        make(n_threads=None)
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_two_runs_share_nothing_that_one_has_activated(make):
+    class Stops:
+        @hookimpl
+        def rlk_should_stop(self):
+            return "at once"
+
+    assert make(Stops()).learn_until(100) == "at once"
+    other = make()
+    assert other.learn_until(100) is None

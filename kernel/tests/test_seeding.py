@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import torch
+
+from rlk.seeding import CONTROL, Streams
+
+
+def drawn(streams, name, count=4):
+    return streams.numpy(name).random(count).tolist()
+
+
+def test_a_stream_is_the_same_whatever_was_asked_for_before():
+    one, two = Streams(7), Streams(7)
+    two.numpy("storage").random(100)
+    two.torch("update")
+    assert drawn(one, "actor") == drawn(two, "actor")
+
+
+def test_streams_of_other_names_and_seeds_differ():
+    streams = Streams(7)
+    seen = {tuple(drawn(streams, name)) for name in ("actor", "storage", "update", "environments")}
+    seen.add(tuple(drawn(Streams(8), "actor")))
+    assert len(seen) == 5
+
+
+def test_a_name_is_one_object_that_draws_on():
+    streams = Streams(7)
+    assert streams.numpy("actor") is streams.numpy("actor")
+    assert streams.torch("actor") is streams.torch("actor")
+    assert drawn(streams, "actor") != drawn(streams, "actor")
+
+
+def test_torch_streams_are_seeded_alike():
+    def draw():
+        return torch.randn(4, generator=Streams(7).torch("actor"))
+
+    assert torch.equal(draw(), draw())
+    assert not torch.equal(draw(), torch.randn(4, generator=Streams(8).torch("actor")))
+
+
+def test_every_rank_has_streams_of_its_own_but_for_control():
+    one, two = Streams(7, rank=0), Streams(7, rank=1)
+    assert drawn(one, "actor") != drawn(two, "actor")
+    assert drawn(one, CONTROL) == drawn(two, CONTROL)
+    assert one.integers("environments", 3) != two.integers("environments", 3)
+
+
+def test_integers_are_seeds_that_stay_the_same():
+    streams = Streams(7)
+    found = streams.integers("environments", 5)
+    assert found == streams.integers("environments", 5) == Streams(7).integers("environments", 5)
+    assert len(set(found)) == 5 and all(0 <= seed < 2**31 for seed in found)
+    assert streams.integers("environments", 3) == found[:3]
+
+
+def test_without_a_seed_one_is_drawn_and_told():
+    one, two = Streams(None), Streams(None)
+    assert one.seed != two.seed
+    assert drawn(Streams(one.seed), "actor") == drawn(one, "actor")
+
+
+def test_torchs_global_generator_is_seeded_for_a_moment_only():
+    before = torch.get_rng_state()
+    with Streams(7).globally("init"):
+        one = torch.randn(3)
+    assert torch.equal(torch.get_rng_state(), before)
+    with Streams(7).globally("init"):
+        assert torch.equal(torch.randn(3), one)
+    with Streams(8).globally("init"):
+        assert not torch.equal(torch.randn(3), one)
+
+
+def test_a_state_goes_on_where_it_was():
+    streams = Streams(7)
+    drawn(streams, "actor"), torch.randn(3, generator=streams.torch("noise"))
+    state = copy.deepcopy(streams.state_dict())
+    expected = drawn(streams, "actor"), torch.randn(3, generator=streams.torch("noise"))
+    twin = Streams(99)
+    twin.load_state_dict(state)
+    assert twin.seed == 7
+    assert drawn(twin, "actor") == expected[0]
+    assert torch.equal(torch.randn(3, generator=twin.torch("noise")), expected[1])
+
+
+def test_a_state_holds_torchs_global_generator_too():
+    state = Streams(7).state_dict()
+    expected = torch.randn(3)
+    Streams(7).load_state_dict(state)
+    assert torch.equal(torch.randn(3), expected)
+
+
+def test_streams_that_were_not_asked_for_before_a_checkpoint_come_out_the_same_after_it():
+    streams, twin = Streams(7), Streams(99)
+    twin.load_state_dict(streams.state_dict())
+    assert drawn(twin, "late") == drawn(streams, "late")
+
+
+def test_a_new_seed_reaches_those_who_hold_a_generator():
+    streams = Streams(7)
+    held, held_torch = streams.numpy("actor"), streams.torch("actor")
+    held.random(5)
+    streams.reseed(8)
+    assert streams.numpy("actor") is held
+    assert held.random(4).tolist() == drawn(Streams(8), "actor")
+    expected = torch.randn(3, generator=Streams(8).torch("actor"))
+    assert torch.equal(torch.randn(3, generator=held_torch), expected)
+    assert drawn(streams, "other") == drawn(Streams(8), "other")
+
+
+def test_numpys_global_generator_is_left_alone():
+    before = np.random.get_state()[1].copy()
+    streams = Streams(7)
+    drawn(streams, "actor"), streams.integers("environments", 3)
+    assert np.array_equal(np.random.get_state()[1], before)

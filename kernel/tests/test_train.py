@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import pytest
+
+from rlk import hookimpl
+from rlk.records import Update
+from rlk.testing.environments import BY_ACTION_SPACE
+
+MATCH = BY_ACTION_SPACE["Discrete"]
+
+
+class Hears:
+    """Writes down every lifecycle hook in order."""
+
+    def __init__(self, stops_after=None, fails_in=""):
+        self.heard, self.stops_after, self.fails_in = [], stops_after, fails_in
+        self.reasons = []
+
+    def _hear(self, name):
+        self.heard.append(name)
+        if name == self.fails_in:
+            raise RuntimeError(f"in {name}")
+
+    @hookimpl
+    def rlk_training_start(self):
+        self._hear("training_start")
+
+    @hookimpl
+    def rlk_rollout_start(self):
+        self._hear("rollout_start")
+
+    @hookimpl
+    def rlk_rollout_end(self):
+        self._hear("rollout_end")
+
+    @hookimpl
+    def rlk_update_end(self):
+        self._hear("update_end")
+
+    @hookimpl
+    def rlk_should_stop(self, run):
+        stops = self.stops_after is not None and run.clock.iterations >= self.stops_after
+        return "enough" if stops else None
+
+    @hookimpl
+    def rlk_training_end(self, reason):
+        self.heard.append("training_end")
+        self.reasons.append(reason)
+
+
+@pytest.fixture
+def make(rlk_make, rlk_stand_in_kernel):
+    def made(*plugins, **said):
+        given = {"env": MATCH, "seed": 0, "n_steps": 4, "plugins": plugins, **said}
+        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **given)
+
+    return made
+
+
+def test_an_iteration_is_a_collection_and_the_updates_that_follow_it(make):
+    hears = Hears()
+    make(hears).learn(8)
+    iteration = ["rollout_start", "rollout_end", "update_end"]
+    assert hears.heard == ["training_start", *iteration, *iteration, "training_end"]
+    assert hears.reasons == [None]
+
+
+def test_a_run_ends_with_the_first_iteration_that_reaches_its_timesteps(make):
+    agent = make()
+    agent.learn(9)
+    assert agent.num_timesteps == 12
+
+
+def test_no_timesteps_are_no_iteration(make):
+    hears = Hears()
+    make(hears).learn(0)
+    assert hears.heard == ["training_start", "training_end"]
+
+
+def test_a_reason_to_stop_ends_the_run_at_the_border_and_is_told(make):
+    hears = Hears(stops_after=2)
+    agent = make(hears)
+    assert agent.learn_until(1000) == "enough"
+    assert agent.num_timesteps == 8
+    assert hears.reasons == ["enough"]
+
+
+def test_a_run_can_be_asked_to_stop_and_keeps_the_first_reason(make):
+    class Asks:
+        @hookimpl
+        def rlk_rollout_end(self, run):
+            run.stop("first")
+            run.stop("second")
+
+    agent = make(Asks())
+    assert agent.learn_until(1000) == "first"
+    assert agent.num_timesteps == 4 and agent.run.clock.updates == 1
+
+
+def test_a_stop_does_not_outlive_its_training(make):
+    class StopsOnce:
+        done = False
+
+        @hookimpl
+        def rlk_update_end(self, run):
+            if not self.done:
+                self.done = True
+                run.stop("once")
+
+    agent = make(StopsOnce())
+    agent.learn(100)
+    assert agent.num_timesteps == 4
+    agent.learn(20)
+    assert agent.num_timesteps == 20
+
+
+@pytest.mark.parametrize("where", ["rollout_start", "rollout_end", "update_end"])
+def test_the_end_of_a_training_is_told_also_after_an_error(make, where):
+    hears = Hears(fails_in=where)
+    with pytest.raises(RuntimeError, match=where):
+        make(hears).learn(8)
+    assert hears.heard[-1] == "training_end"
+    assert hears.reasons == ["an error"]
+
+
+def test_updates_are_counted_and_fed_back_to_the_storage(make):
+    agent = make()
+    fed = []
+    agent.run.storage.feedback = lambda batch, update: fed.append((batch, update))
+    agent.learn(20)
+    assert agent.run.clock.updates == len(fed) == 5
+    assert all(isinstance(update, Update) for _, update in fed)
+
+
+def test_schedules_are_filled_before_every_collection(make):
+    agent = make(learning_rate="lin_0.4")
+    rate = agent.run.optimise.groups["value"].learning_rate
+    seen = []
+
+    class Looks:
+        pass
+
+    collect = agent.run.collect
+    agent.run.collect = lambda: (seen.append(round(rate.item(), 6)), collect())[1]
+    agent.learn(16)
+    assert seen == [0.4, 0.3, 0.2, 0.1]
+
+
+def test_a_second_training_begins_its_schedules_anew_or_goes_on(make):
+    agent = make()
+    agent.learn(40)
+    assert agent.run.clock.progress() == 1.0
+    agent.learn(40)
+    assert agent.num_timesteps == 40
+    agent.learn(40, reset_num_timesteps=False)
+    assert agent.num_timesteps == 80 and agent.run.clock.start == 40
+
+
+def test_rows_come_every_log_interval(make):
+    class Counts:
+        rows = 0
+
+        @hookimpl
+        def rlk_log(self, row):
+            Counts.rows += 1
+            row["mine"] = 1.0
+
+    class Logger:
+        rows: list = []
+
+        def open(self, run):
+            pass
+
+        def write(self, timesteps, row):
+            self.rows.append((timesteps, row["mine"]))
+
+        def close(self):
+            pass
+
+    agent = make(Counts(), log_interval=2)
+    agent.run.loggers.append(Logger())
+    agent.learn(160)
+    episodes = agent.run.episodes.count  # this algorithm counts episodes, of 8 steps
+    assert episodes == 20 and Counts.rows == 10 == len(Logger.rows)
+    assert Logger.rows[0] == (16, 1.0)
+
+
+def test_a_wrapper_around_updates_and_losses_is_called_instead(make):
+    called = []
+
+    class Wraps:
+        @hookimpl
+        def rlk_wrap_update(self, run):
+            return lambda update: lambda *args: (called.append("update"), update(*args))[1]
+
+        @hookimpl
+        def rlk_wrap_loss(self, run, group):
+            assert group == "value"
+            return lambda loss: lambda *args: (called.append("loss"), loss(*args))[1]
+
+        @hookimpl
+        def rlk_wrap_collector(self, run):
+            return lambda collect: lambda: (called.append("collect"), collect())[1]
+
+    make(Wraps()).learn(8)
+    assert called == ["collect", "update", "loss"] * 2
