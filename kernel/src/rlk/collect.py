@@ -105,10 +105,11 @@ class StepCollector:
             where = np.argwhere(~np.isfinite(array))[0]
             batched = array.ndim > 0 and len(array) == self._n_envs
             env = int(where[0]) if batched else 0
+            place = [int(i) for i in (where[1:] if batched else where)] or ""
             shown = "" if action is None else f" after action {np.asarray(action)[env]!r}"
             raise NotFinite(
                 f"environment {env} ({self.run.plan.env.name}) gave {array[tuple(where)]} in {name}"
-                f"{[int(i) for i in where[1:]] if batched else ''} at timestep "
+                f"{[int(i) for i in where[1:]] or '' if batched else ''} at timestep "
                 f"{self.run.timesteps}{shown}.\n"
                 "Nothing of this step was stored. Mend the environment, or wrap it to clip what "
                 "it returns."

@@ -82,10 +82,10 @@ def _static(kind: str, component: Component, factory: str) -> str | None:
         tree = ast.parse(Path(spec.origin).read_text())
     except (SyntaxError, OSError, ValueError) as error:
         return f"{type(error).__name__}: {error}"
-    misspelt = _misspelt(tree)
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    misspelt = _misspelt(classes.get(name, tree))
     if misspelt:
         return misspelt
-    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     if name in classes:
         has = _methods(classes[name], classes)
         return None if has is None else _lacks(kind, component, has)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from rlk import check
+from rlk import check, diagnose
 from rlk.component import Component
 from rlk.environment import EnvChoice, choose_environment
 from rlk.errors import PlanError, UnknownName
@@ -85,6 +85,8 @@ class _Resolver:
         lists["wrappers"].sort(key=lambda a: a.by != JOINED)
         active = [a for a in (*slots.values(), *decorators, *chain(*lists.values())) if a]
         self._check_dotted_keys(active)
+        for entry in (self.algorithm, *(a.entry for a in active)):
+            diagnose.require(entry)
         fed = self._feeds({a.entry.name: a.entry for a in active})
         made = {a.entry.name: self._configured(a, _slot_of(a, slots), fed) for a in active}
         algorithm = choose(self.algorithm, self.spec.origin.get("algo", USER), self._own_settings())

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from rlk.run import Run
 
 
+# NaN and infinity are looked for where they can be named; numpy need not warn of them as well.
+@np.errstate(over="ignore", invalid="ignore")
 def train(run: Run, total_timesteps: int) -> str | None:
     """Collect and update until the clock reads `total_timesteps`.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from rlk import diagnose
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.layers import Layers
@@ -135,6 +136,7 @@ class Wishes:
         hooks = Hooks()
         for name, asked in self.asked.items():
             if asked.entry.kind in ("extensions", "callbacks"):
+                diagnose.require(asked.entry)
                 given = {key: (value, asked.by) for key, value in asked.settings.items()}
                 hooks.activate(choose(asked.entry, asked.by, given).make(), name, asked.entry.owner)
         for name, plugin in self.objects.items():
