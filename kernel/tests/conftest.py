@@ -9,6 +9,8 @@ import attrs
 import pytest
 import torch
 
+from rlk import diagnose, protocols
+from rlk.component import STAGES
 from rlk.resolve import resolve
 from rlk.spec import make_spec
 from rlk.testing.stand_ins import COMPONENTS, StandInStorage
@@ -78,8 +80,19 @@ class AlgoConfig:
 
 
 class Nothing:
+    """Satisfies every protocol by name, and does nothing."""
+
     def __init__(self, *arguments, **keywords):
         pass
+
+
+def _does_nothing(self, *arguments, **keywords):
+    return None
+
+
+for _protocol in (*diagnose.PROTOCOLS.values(), protocols.Decorator):
+    for _name in diagnose.methods(_protocol) | set(STAGES):
+        setattr(Nothing, _name, _does_nothing)
 
 
 class Presets:

@@ -109,7 +109,7 @@ class StepCollector:
             shown = "" if action is None else f" after action {np.asarray(action)[env]!r}"
             raise NotFinite(
                 f"environment {env} ({self.run.plan.env.name}) gave {array[tuple(where)]} in {name}"
-                f"{[int(i) for i in where[1:]] or '' if batched else ''} at timestep "
+                f"{place} at timestep "
                 f"{self.run.timesteps}{shown}.\n"
                 "Nothing of this step was stored. Mend the environment, or wrap it to clip what "
                 "it returns."

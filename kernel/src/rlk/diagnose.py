@@ -51,16 +51,17 @@ def require(entry: Entry) -> None:
         raise BrokenPlugin(f"{entry.title()} is broken: {found}.")
 
 
+def methods(protocol: type) -> set[str]:
+    """The methods that a protocol asks for, those of protocols it extends included."""
+    members = {name: value for base in protocol.__mro__ for name, value in vars(base).items()}
+    named = {name for name, value in members.items() if callable(value)}
+    return {name for name in named if not name.startswith("_") or name == "__len__"} - {"mro"}
+
+
 def methods_of(kind: str, component: Component) -> set[str]:
     """What an object of this kind must be able to do."""
     protocol = protocols.Decorator if component.stages else PROTOCOLS.get(kind)
-    names = {
-        name
-        for base in (protocol.__mro__ if protocol else ())
-        for name, value in vars(base).items()
-        if callable(value) and (not name.startswith("_") or name == "__len__")
-    }
-    return (names - {"mro"}) | set(component.stages)
+    return (methods(protocol) if protocol else set()) | set(component.stages)
 
 
 def _lacks(kind: str, component: Component, has: set[str]) -> str | None:
