@@ -93,7 +93,9 @@ def test_as_many_workers_as_cores_unless_told(make, monkeypatch):
 
 
 @pytest.mark.parametrize("method", ["forkserver", "spawn"])
-def test_workers_import_no_torch_and_no_plugins_and_know_the_learners_path(make, method):
+def test_workers_import_no_torch_and_none_of_the_runs_plugins_and_know_the_learners_path(
+    make, method
+):
     import torch  # noqa: F401  the learner has it
 
     vector = make([Counter, Counter], start_method=method)
@@ -102,7 +104,7 @@ def test_workers_import_no_torch_and_no_plugins_and_know_the_learners_path(make,
     for modules in vector.call("modules"):
         assert "torch" not in modules
         others = [name for name in modules if name.startswith("rlk_")]
-        assert {name.partition(".")[0] for name in others} == {"rlk_subprocess"}
+        assert {name.partition(".")[0] for name in others} == {"rlk_subprocess", "rlk_vector_rows"}
     argv, path = vector.call("argv")[0]
     assert argv == ["-c"] and path == sys.path
 

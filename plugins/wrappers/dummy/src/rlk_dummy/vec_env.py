@@ -16,7 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 from rlk.env_state import Unsupported, capture, restore
 from rlk.errors import EnvironmentFailed, PlanError
-from rlk_dummy import arguments, infos, rows
+from rlk_vector_rows import arguments, infos, rows
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Result = tuple[Any, Array, Array, Array, dict[str, Any]]

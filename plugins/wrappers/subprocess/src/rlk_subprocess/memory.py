@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 
-from rlk_subprocess import rows
+from rlk_vector_rows import rows
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _ALIGNMENT = 64  # bytes: a cache line, so that no two arrays share one

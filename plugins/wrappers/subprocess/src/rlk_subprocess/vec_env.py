@@ -15,11 +15,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from rlk.errors import EnvironmentFailed
-from rlk_subprocess import arguments, infos, rows
 from rlk_subprocess.channel import ENDED, QUIET
 from rlk_subprocess.config import StartMethod, SubprocessConfig
 from rlk_subprocess.crew import Crew, Member, raise_failures
 from rlk_subprocess.launch import usable_cores
+from rlk_vector_rows import arguments, infos, rows
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Result = tuple[Any, Array, Array, Array, dict[str, Any]]

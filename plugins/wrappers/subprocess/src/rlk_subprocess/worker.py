@@ -19,9 +19,10 @@ import gymnasium as gym
 import numpy as np
 
 from rlk.errors import PlanError
-from rlk_subprocess import memory, rows
+from rlk_subprocess import memory
 from rlk_subprocess.channel import CLOSE, ENDED, QUIET, STEPS, Channel
 from rlk_subprocess.failures import Failure, describe
+from rlk_vector_rows import rows
 
 #: Seconds between two looks whether the process that started this one is still there.
 _PATIENCE_SECONDS = 2

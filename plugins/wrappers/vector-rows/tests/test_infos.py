@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlk_dummy.infos import ended, gather
+from rlk_vector_rows.infos import ended, gather
 
 
 def test_numbers_become_an_array_with_a_mask():
