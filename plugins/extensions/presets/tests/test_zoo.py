@@ -16,8 +16,8 @@ def nothing(name):
 
 
 def test_a_preset_is_found_by_algorithm_and_environment():
-    found = Zoo(nothing).find("ppo2", "CartPole-v1")
-    assert found["n_steps"] == 32 and found["learning_rate"] == "lin_0.001"
+    found = Zoo(nothing).find("ppo2", "CartPoleBulletEnv-v1")
+    assert found["n_steps"] == 32 and found["cliprange"] == 0.1
 
 
 @pytest.mark.parametrize("env", ["ALE/Pong-v5", "PongNoFrameskip-v4"])
@@ -51,7 +51,7 @@ def test_an_entry_whose_components_are_not_installed_is_passed_over_with_a_note(
 
 
 def test_a_preset_that_is_used_has_no_note():
-    assert Zoo(nothing).why_not("ppo2", "CartPole-v1") is None
+    assert Zoo(nothing).why_not("ppo2", "CartPoleBulletEnv-v1") is None
 
 
 def test_the_components_of_an_entry_are_those_in_plugins_and_slots():
