@@ -39,15 +39,19 @@ class Policy(nn.Module):
         # Plain references: looking a submodule up costs more than a small layer (deepcopy keeps
         # both in step).
         self._parts = {"shared": shared, **heads}
+        self._plain = bool(getattr(shared, "identity", False))
 
     def encode(self, observation: Any) -> Tensor:
         """Raw observations [B, ...] to features [B, F]."""
-        return cast(Tensor, self._parts["shared"](self.preprocess(observation)))
+        features = self.preprocess(observation)
+        return cast(Tensor, features if self._plain else self._parts["shared"](features))
 
     def forward(self, observation: Any, *names: str) -> tuple[Any, ...]:
         """What the named heads give for raw observations [B, ...]."""
         parts = self._parts
-        features = parts["shared"](self.preprocess(observation))
+        features = self.preprocess(observation)
+        if not self._plain:
+            features = parts["shared"](features)
         return tuple([parts[name](features) for name in names])
 
     def numpy_forward(self, *names: str) -> list[NumpyForward] | None:
@@ -61,11 +65,11 @@ class Policy(nn.Module):
         on_cpu = all(p.device.type == "cpu" and p.dtype == torch.float32 for p in parameters)
         if spaces.kind(space) != "Box" or not small or not on_cpu:
             return None
+        heads = [head for head in (twin(self._parts[name]) for name in names) if head is not None]
+        if len(heads) < len(names) or self._plain:
+            return heads if self._plain and len(heads) == len(names) else None
         encode = twin(self._parts["shared"])
-        heads = [twin(self._parts[name]) for name in names]
-        if encode is None or any(head is None for head in heads):
-            return None
-        return [chain(encode, cast(NumpyForward, head)) for head in heads]
+        return None if encode is None else [chain(encode, head) for head in heads]
 
 
 def build_policy(architecture: Architecture, heads: Heads, observation_space: Any) -> Policy:
@@ -112,7 +116,7 @@ class Linear(nn.Module):
 
     def numpy_forward(self) -> NumpyForward:
         weight, bias = self.weight.detach().numpy(), self.bias.detach().numpy()
-        return lambda features: features @ weight + bias
+        return lambda features: features.dot(weight) + bias
 
 
 class Head(nn.Module):
