@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -271,15 +271,3 @@ def _wrapped(
         if not callable(function):
             raise RlkError(f"a plugin's wrapper returned {type(function).__name__}, not a function")
     return function
-
-
-def rebuild_check(plan: Plan, manifest: Mapping[str, Any]) -> None:
-    """Raises PlanError if a saved state belongs to other spaces than this plan's."""
-    saved = manifest["plan"]["env"]
-    for key in ("observation_space", "action_space"):
-        here = spaces.describe(getattr(plan, key))
-        if saved[key] != here:
-            raise PlanError(
-                f"the model was trained with {key.replace('_', ' ')} {saved[key]}, and "
-                f"{plan.env.name} has {here}."
-            )

@@ -87,10 +87,6 @@ class Metrics:
         """The metrics of one update; nothing is read."""
         self._pending.append(metrics)
 
-    def latest(self) -> dict[str, float]:
-        """The metrics of the last update as numbers (reads tensors); {} before the first."""
-        return {k: float(v) for k, v in self._pending[-1].items()} if self._pending else {}
-
     def first_bad(self) -> tuple[int, str, float] | None:
         """(updates before the latest, name, value) of the oldest figure that is not finite.
 
