@@ -122,13 +122,6 @@ def test_means_over_very_many_updates_are_right(metrics):
     assert metrics.row()["train/loss"] == pytest.approx(1000.5)
 
 
-def test_the_latest_figures_can_be_read(metrics):
-    assert metrics.latest() == {}
-    push(metrics, loss=1.0)
-    push(metrics, loss=2.0)
-    assert metrics.latest() == {"loss": 2.0}
-
-
 def test_the_oldest_figure_that_is_not_finite_is_named(metrics):
     push(metrics, loss=1.0)
     push(metrics, loss=2.0, other=float("inf"))
