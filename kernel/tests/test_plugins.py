@@ -49,7 +49,7 @@ def test_a_misspelt_hook_is_refused_with_whose_it_is():
     hooks = Hooks()
     with pytest.raises(BrokenPlugin, match=r"plugin 'mine' \(rlk-mine 0\.1\).*rlk_confgure"):
         hooks.activate(Misspells(), "mine", "rlk-mine 0.1")
-    assert list(hooks) == []
+    assert not hooks._manager.get_plugins()
 
 
 def test_an_argument_that_a_hook_has_not_is_refused():
@@ -183,3 +183,27 @@ def test_a_historic_hook_reaches_those_who_come_later():
     hooks.historic("rlk_register", kernel="kernel")
     hooks.activate(Joins(), "late")
     assert seen == ["kernel"]
+
+
+def test_listeners_keep_to_tryfirst_and_trylast():
+    heard = []
+
+    def listener(word, **marks):
+        class Listens:
+            @hookimpl(**marks)
+            def rlk_training_start(self, run):
+                heard.append(word)
+
+        return Listens()
+
+    hooks = Hooks()
+    for word, marks in (
+        ("last", {"trylast": True}),
+        ("a", {}),
+        ("b", {}),
+        ("first", {"tryfirst": True}),
+    ):
+        hooks.activate(listener(word, **marks), word)
+    for listen in hooks.listeners("rlk_training_start"):
+        listen(run=None)
+    assert heard == ["first", "a", "b", "last"]

@@ -164,7 +164,7 @@ def make_vec_env(
     if plan.env.is_vector and training:
         env = plan.env.made
     else:
-        env = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, seeds=[], training=training)
+        env = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
     if env is None:
         single = tuple(
             (c.component.factory, c.config) for c in plan.wrappers if c.component.scope == "env"

@@ -65,7 +65,7 @@ def rlk_take_over(plan: Plan) -> int | None:
 
 
 @hookspec(firstresult=True)
-def rlk_make_vec_env(plan: Plan, n_envs: int, seeds: list[int], training: bool) -> Any:
+def rlk_make_vec_env(plan: Plan, n_envs: int, training: bool) -> Any:
     """Once for training and once per evaluation environment.
 
     A gymnasium.vector.VectorEnv, unwrapped.

@@ -9,7 +9,7 @@ called directly: `listeners` asks pluggy once who implements one and returns pla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pluggy
@@ -43,11 +43,6 @@ class Hooks:
             cause = str(error).splitlines()[-1].strip() if str(error) else type(error).__name__
             raise BrokenPlugin(f"plugin {name!r} ({owner}) is broken: {cause}") from error
 
-    def __iter__(self) -> Iterator[tuple[str, object]]:
-        for name, plugin in self._manager.list_name_plugin():
-            if plugin is not None:
-                yield name, plugin
-
     def historic(self, hook: str, **arguments: Any) -> None:
         """Calls a historic hook now and for every plugin that is activated later."""
         getattr(self._manager.hook, hook).call_historic(kwargs=arguments)
@@ -79,6 +74,11 @@ class Hooks:
             if implementation.plugin_name == plugin:
                 implementation.function(*[arguments[name] for name in implementation.argnames])
 
+    def _in_order(self, hook: str) -> list[Any]:
+        """Implementations as activated, `tryfirst` before and `trylast` after all others."""
+        found = getattr(self._manager.hook, hook).get_hookimpls()
+        return sorted(found, key=lambda one: bool(one.trylast) - bool(one.tryfirst))
+
     def listeners(self, hook: str) -> list[Listener]:
         """The implementations of a lifecycle hook, as functions of its keyword arguments.
 
@@ -86,7 +86,7 @@ class Hooks:
             BrokenPlugin: for a hook wrapper, which a direct call cannot honour.
         """
         found = []
-        for implementation in getattr(self._manager.hook, hook).get_hookimpls():
+        for implementation in self._in_order(hook):
             if implementation.wrapper or implementation.hookwrapper:
                 raise BrokenPlugin(
                     f"plugin {implementation.plugin_name!r} implements {hook} as a wrapper; "
