@@ -1,4 +1,4 @@
-"""What makes a function of a graph: inductor, with its C++ wrapper and CUDA graphs where they pay."""
+"""What makes a function of a graph: inductor, with C++ wrapper and CUDA graph where they pay."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def first_that_works(
     Raises:
         Untraceable: if none does.
     """
-    failures = []
+    failures: list[str] = []
     for way in tried:
         try:
             return way, make(way), "; ".join(failures)

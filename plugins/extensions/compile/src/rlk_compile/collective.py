@@ -53,8 +53,3 @@ class Traceable:
     def __getattr__(self, name: str) -> Any:
         """Whatever else the communicator has."""
         return getattr(self.inner, name)
-
-
-def traceable(communicator: Communicator) -> Communicator:
-    """The same communicator, fit for a graph."""
-    return Traceable(communicator)

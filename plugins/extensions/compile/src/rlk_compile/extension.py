@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 from rlk.hookspecs import hookimpl
-from rlk_compile.collective import traceable
+from rlk_compile.collective import Traceable
 from rlk_compile.config import CompileConfig
 from rlk_compile.update import CompiledUpdate
 
 if TYPE_CHECKING:
     from rlk.protocols import Communicator, State
     from rlk.run import Run
+
+Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Compile:
@@ -25,20 +27,26 @@ class Compile:
     def __init__(self, config: CompileConfig | None = None) -> None:
         self.config = config or CompileConfig()
         self.update: CompiledUpdate | None = None
-        self._told: float | None = None
-        self._counted = 0
+        self._logged = 0.0
+        self._told = 0
 
     @hookimpl(wrapper=True)
-    def rlk_make_communicator(self, run: Run) -> Iterator[Any]:
-        """Whatever communicator the run gets, one whose `mean` can be part of a graph."""
-        made: Communicator | None = yield
-        return traceable(made) if made is not None and made.size > 1 else made
+    def rlk_make_communicator(
+        self, run: Run
+    ) -> Generator[None, Communicator | None, Communicator | None]:
+        """Whatever communicator the run gets, with a `mean` that can be part of a graph."""
+        made = yield
+        return Traceable(made) if made is not None and made.size > 1 else made
 
     @hookimpl
-    def rlk_wrap_update(self, run: Run) -> Callable[[Callable[..., Any]], Callable[..., Any]] | None:
-        if run.plan.policy.component.recurrent:
-            _say(run, f"the update of {run.plan.algorithm.name} runs eagerly: {run.plan.policy.title} "
-                 "is recurrent, and nn.LSTM does not trace.")  # fmt: skip
+    def rlk_wrap_update(self, run: Run) -> Wrapper | None:
+        policy = run.plan.policy
+        if policy.component.recurrent:
+            _say(
+                run,
+                f"the update of {run.plan.algorithm.name} runs eagerly: {policy.title} is "
+                "recurrent, and nn.LSTM does not trace.",
+            )
             return None
 
         def wrap(update: Callable[..., Any]) -> CompiledUpdate:
@@ -54,19 +62,22 @@ class Compile:
 
     @hookimpl
     def rlk_log(self, row: dict[str, float]) -> None:
-        seconds = self.update.seconds if self.update is not None else 0.0
-        if seconds and seconds != self._told:
-            self._told = row["time/compile_seconds"] = seconds
+        seconds = 0.0 if self.update is None else self.update.seconds
+        if seconds != self._logged:
+            self._logged = row["time/compile_seconds"] = seconds
 
     @hookimpl
     def rlk_training_end(self, run: Run) -> None:
         update = self.update
-        if update is not None and update.eager_calls > self._counted:
-            self._counted = update.eager_calls
-            sizes = ", ".join(str(size) for _, size in update.reports)
-            _say(run, f"{update.eager_calls:,} of {update.calls:,} updates had another batch size than "
-                 f"{sizes} and ran eagerly; compile:sizes={self.config.sizes + 1} compiles one more "
-                 "size.")  # fmt: skip
+        if update is None or update.eager_calls == self._told:
+            return
+        self._told = update.eager_calls
+        sizes = " or ".join(str(size) for _, size in update.reports)
+        _say(
+            run,
+            f"{update.eager_calls:,} of {update.calls:,} updates had another batch size than "
+            f"{sizes} and ran eagerly; compile:sizes={self.config.sizes + 1} compiles one more.",
+        )
 
     @hookimpl
     def rlk_save(self) -> State | None:

@@ -54,11 +54,6 @@ def kind(tensor: Tensor) -> Kind:
     return tensor.shape, tensor.stride(), tensor.dtype, tensor.device
 
 
-def key_of(batch: Any) -> str:
-    """Which of an algorithm's alternating updates this batch is for."""
-    return str(getattr(batch, "key", ""))
-
-
 def size_of(batch: Any) -> int:
     """B: the length of the first tensor that has one; 0 if there is none."""
     return next((len(tensor) for tensor in leaves(batch).values() if tensor.dim()), 0)

@@ -21,6 +21,9 @@ from rlk_compile.trace import FlatInputs, Trace, Untraceable, reason_of
 TOLERANCE = 0.01
 #: Every so many updates Dynamo looks at its guards again.
 CHECK_EVERY = 512
+#: Calls in a row that must find the same tensors outside of the batch: the one that tries it out
+#: and the first update have one batch, the second has another.
+CONFIRMATIONS = 3
 #: Times that an update is tried eagerly and compiled, to time it.
 TRIALS = 3
 
@@ -51,8 +54,8 @@ class Program:
 
     The compiled function is called directly with the batch's tensors, after their kinds were
     compared: Dynamo's guards and the frame that it puts around a graph cost 80 µs, more than a
-    small update. Whether that is sound is found out, not assumed: the first two calls go through
-    Dynamo and must differ in nothing but the batch, and so must one call in `CHECK_EVERY`.
+    small update. Whether that is sound is found out, not assumed: the first two updates go through
+    Dynamo and must differ in nothing but the batch, and so must one in `CHECK_EVERY`.
 
     Args:
         tried: ways to compile, best first.
@@ -71,15 +74,13 @@ class Program:
         owners: Sequence[object] = (),
     ) -> None:
         began = time.perf_counter()
-        self._update, self._trace = update, Trace(update, batch, optimise)
-        self._owners = owners
-        recorder = self._trace.recorder
-        inputs, graph = recorder.inputs, recorder.graph
-        assert graph is not None
-        paths, moving, self.guarded = _moving(batch, inputs)
-        self._flat = FlatInputs(graph, inputs, moving)
-        self._inputs = self._flat.gather(inputs)
-        self._fixed = [t for n, t in enumerate(self._inputs) if n not in self._flat.moving]
+        self._update, self._owners = update, owners
+        paths = self._record(batch, optimise)
+        state = PythonState(owners)
+        with self._restored():
+            update(batch, optimise)
+        if state.changed():  # what is made at the first call, and kept, is there now
+            paths = self._record(batch, optimise)
         self.read = reader(paths)
         self._kinds = [kind(tensor) for tensor in self.read(batch)]
 
@@ -88,10 +89,21 @@ class Program:
                 return way.compile(self._flat.graph, self._inputs, self._flat.moving)
 
         self.way, self._execute, self.why_not = first_that_works(tried, make)
-        recorder.execute = lambda *given: self._execute(*self._flat.gather(given))
+        self._trace.recorder.execute = lambda *given: self._execute(*self._flat.gather(given))
         self.seconds = time.perf_counter() - began
         self._direct: Callable[[Sequence[Tensor]], Update] | None = None
-        self._until_check = 0
+        self._confirmed = self._until_check = 0
+
+    def _record(self, batch: Any, optimise: Any) -> list[Path]:
+        """Trace the update; returns where in the batch its inputs are."""
+        self._trace = Trace(self._update, batch, optimise)
+        inputs, graph = self._trace.recorder.inputs, self._trace.recorder.graph
+        assert graph is not None
+        paths, self._moving, self.guarded = _moving(batch, inputs)
+        self._flat = FlatInputs(graph, inputs, self._moving)
+        self._inputs = self._flat.gather(inputs)
+        self._fixed = [t for n, t in enumerate(self._inputs) if n not in self._flat.moving]
+        return paths
 
     def fits(self, tensors: Sequence[Tensor]) -> bool:
         """Whether these are tensors like those that it was compiled for."""
@@ -133,40 +145,38 @@ class Program:
             for number, (now, before) in enumerate(zip(inputs, self._inputs, strict=True))
             if number not in moving
         )
-        if same and self._direct is None:
-            try:
-                self._direct = self._directly(result)
-            except Untraceable as error:
-                self.guarded = str(error)
-                return result
-        if same:
+        if not same:  # something was replaced, or comes with every batch: the next calls will tell
+            self._inputs, self._confirmed, self._direct = inputs, 1, None
+            return result
+        self._confirmed += 1
+        if self._confirmed >= CONFIRMATIONS:
             self._until_check = CHECK_EVERY
-        else:  # something was loaded or replaced: whether it stays is seen at the next call
-            self._inputs, self._until_check, self._direct = inputs, 0, None
+        try:
+            self._direct = self._direct or self._directly(result)
+        except Untraceable as error:
+            self.guarded = str(error)
         return result
 
     def _directly(self, result: Any) -> Callable[[Sequence[Tensor]], Update]:
         """The function from the batch's tensors to the Update that this result is an example of."""
-        recorder = self._trace.recorder
         if type(result) is not Update:
             raise Untraceable(f"it returns a {type(result).__name__}, not an Update")
-        numbers = {id(value): number for number, value in enumerate(recorder.outputs)}
-        names = list(result.metrics)
-        wanted = [*result.metrics.values()]
-        if result.td_error is not None:
-            wanted.append(result.td_error)
-        if not all(id(value) in numbers for value in wanted):
+        recorder, moving = self._trace.recorder, self._flat.moving
+        # An update may also report a tensor that it was given and that stays (a coefficient).
+        stays = [t for n, t in enumerate(recorder.inputs) if n not in self._moving]
+        places = {id(value): n for n, value in enumerate([*recorder.outputs, *stays])}
+        reported = [*result.metrics.values(), result.td_error]
+        if not all(value is None or id(value) in places for value in reported):
             raise Untraceable("it reports something else than what it computed")
-        places = [numbers[id(value)] for value in wanted]
-        metrics = list(zip(names, places, strict=False))
-        error = places[-1] if result.td_error is not None else None
-        execute, inputs, moving = self._execute, self._inputs, self._flat.moving
+        metrics = [(name, places[id(value)]) for name, value in result.metrics.items()]
+        error = None if result.td_error is None else places[id(result.td_error)]
+        execute, inputs = self._execute, self._inputs
 
         def direct(tensors: Sequence[Tensor]) -> Update:
             given = inputs.copy()
             for number, tensor in zip(moving, tensors, strict=True):
                 given[number] = tensor
-            out = execute(*given)
+            out = [*execute(*given), *stays]
             return Update(
                 {name: out[place] for name, place in metrics}, None if error is None else out[error]
             )
@@ -205,7 +215,6 @@ class Program:
             compiled = self._time(lambda: self._trace(batch, optimise))
         else:
             compiled = self._time(lambda: direct(tensors))
-        self._until_check = 0  # the next call has another batch, and shows whether all else stays
         return Report(
             self.way, self.why_not, self.seconds, eager, compiled, difference, self.guarded
         )
@@ -252,9 +261,7 @@ def _moving(batch: Any, inputs: Sequence[Tensor]) -> tuple[list[Path], list[int]
     return paths, numbers, ""
 
 
-def _difference(
-    before: Sequence[Tensor], one: Sequence[Tensor], other: Sequence[Tensor]
-) -> float:
+def _difference(before: Sequence[Tensor], one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
     """The largest difference of two outcomes, as a part of what the first one changed."""
     worst = 0.0
     for start, a, b in zip(before, one, other, strict=True):
@@ -272,7 +279,8 @@ def _difference(
 def _norm(values: Tensor, a: Tensor, b: Tensor) -> Tensor:
     """The norm, leaving out where both are the same infinity or both NaN."""
     alike = (a == b) | (a.isnan() & b.isnan())
-    return torch.where(alike & ~values.isfinite(), 0.0, values).norm()
+    norm: Tensor = torch.where(alike & ~values.isfinite(), 0.0, values).norm()  # type: ignore[no-untyped-call]
+    return norm
 
 
 def _difference_of_reports(one: Any, other: Any) -> float:

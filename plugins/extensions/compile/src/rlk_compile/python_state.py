@@ -43,8 +43,15 @@ class PythonState:
             elif depth > 1 and hasattr(value, "__dict__") and _ours(value):
                 self._keep(value, depth - 1)
 
+    def changed(self) -> str:
+        """The first attribute that has changed, or "" if none has."""
+        return self._compare(restore=False)
+
     def put_back(self) -> str:
-        """Restore all of it; the first attribute that had changed, or "" if none had."""
+        """The same, and restore all of it."""
+        return self._compare(restore=True)
+
+    def _compare(self, restore: bool) -> str:
         found = ""
         for owner, before in self._objects.values():
             now = vars(owner)
@@ -52,14 +59,16 @@ class PythonState:
             changed = [n for n in names if now.get(n, _GONE) is not before.get(n, _GONE)]
             if changed:
                 found = found or f"{type(owner).__name__}.{changed[0]}"
-                now.clear()
-                now.update(before)
+                if restore:
+                    now.clear()
+                    now.update(before)
         for place, container, before in self._contents.values():
             if not _same(container, before):
                 found = found or place
-                container.clear()
-                refill = container.extend if isinstance(before, (list, deque)) else container.update
-                refill(before)
+                if restore:
+                    container.clear()
+                    sequence = isinstance(before, (list, deque))
+                    (container.extend if sequence else container.update)(before)
         return found
 
 

@@ -95,8 +95,13 @@ class Trace:
         Raises:
             Retraced: if it is not. Nothing has happened then.
         """
-        with torch._dynamo.config.patch(trace_autograd_ops=True):
-            return self._compiled(batch, optimise)
+        try:
+            with torch._dynamo.config.patch(trace_autograd_ops=True):
+                return self._compiled(batch, optimise)
+        except torch._dynamo.exc.TorchDynamoException as error:
+            if self.recorder.graph is None:
+                raise
+            raise Retraced from error
 
 
 def _with_code_of_its_own(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -153,7 +158,7 @@ class FlatInputs:
         by_memory = _by_memory(inputs, set(moving))
         placed: dict[int, fx.Node] = {}
         flats: dict[int, fx.Node] = {}
-        for number, (node, tensor) in enumerate(zip(nodes, inputs, strict=True)):
+        for number, node in enumerate(nodes):
             together = by_memory.get(number)
             if together is None:
                 placed[number] = made.placeholder(node.name)
@@ -198,7 +203,8 @@ def _memory(tensor: Tensor) -> Tensor:
     """All of the memory behind a tensor, as a flat tensor."""
     storage = tensor.untyped_storage()
     flat = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
-    return flat.set_(storage, 0, (storage.nbytes() // tensor.element_size(),))
+    size = storage.nbytes() // tensor.element_size()
+    return flat.set_(storage, 0, (size,), (1,))
 
 
 def _view(graph: fx.Graph, flat: fx.Node, tensor: Tensor) -> fx.Node:

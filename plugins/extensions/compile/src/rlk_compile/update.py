@@ -9,28 +9,36 @@ import torch
 
 from rlk_compile.backend import compiler, ways
 from rlk_compile.config import CompileConfig
-from rlk_compile.leaves import key_of, size_of
+from rlk_compile.leaves import size_of
 from rlk_compile.program import Program, Report
 from rlk_compile.trace import Retraced, Untraceable
 
 if TYPE_CHECKING:
     from rlk.run import Run
 
-#: Says one line to whoever watches the run.
-Say = Callable[[str], None]
+CHANGED = "what it does depends on something that is no tensor and no batch.key, and that changed"
 
 
 class CompiledUpdate:
     """Compiles the first batch of each kind that comes, and runs the rest as it can.
 
+    Args:
+        update: `update(batch, optimise)` as it is. run: whose it is. config: how to compile.
+        say: takes what there is to tell.
+
     Attributes:
         reports: (key, batch size) -> what became of it, for those that were compiled.
         reasons: key -> why updates of that kind run eagerly.
-        calls, eager_calls: updates so far, and those of a size that is not compiled.
+        calls, eager_calls: updates so far, and those of a kind that is compiled but of a size that
+            is not.
     """
 
     def __init__(
-        self, update: Callable[..., Any], run: Run, config: CompileConfig, say: Say
+        self,
+        update: Callable[..., Any],
+        run: Run,
+        config: CompileConfig,
+        say: Callable[[str], None],
     ) -> None:
         self._update, self._run, self._config, self._say = update, run, config, say
         self._programs: dict[str, list[Program]] = {}
@@ -50,32 +58,33 @@ class CompiledUpdate:
         for program in self._programs.get(key, ()):
             tensors = program.read(batch)
             if program.fits(tensors):
-                try:
-                    return program(batch, optimise, tensors)
-                except Retraced:
-                    self._give_up(key, "what it does depends on something that is no tensor and "
-                                  "no batch.key, and that changed")  # fmt: skip
-                    break
-        return self._another(key, batch, optimise)
+                return self._run_program(program, key, batch, optimise, tensors)
+        made = None if key in self.reasons else self._another(key, batch, optimise)
+        if made is None:
+            return self._update(batch, optimise)
+        return self._run_program(made, key, batch, optimise, made.read(batch))
 
-    def _another(self, key: str, batch: Any, optimise: Any) -> Any:
-        """An update that fits no program: compile it, if it may be, or run it eagerly."""
+    def _run_program(
+        self, program: Program, key: str, batch: Any, optimise: Any, tensors: Any
+    ) -> Any:
+        try:
+            return program(batch, optimise, tensors)
+        except Retraced:
+            self._give_up(key, CHANGED)
+            return self._update(batch, optimise)
+
+    def _another(self, key: str, batch: Any, optimise: Any) -> Program | None:
+        """A program for a batch that fits none, if one more may be compiled."""
         size, sizes = size_of(batch), self._sizes.setdefault(key, [])
-        if key not in self.reasons:
-            if size not in sizes and len(sizes) < self._config.sizes:
-                sizes.append(size)
-            known = (key, size) in self.reports
-            if size in sizes and not known:
-                self._compile(key, size, batch, optimise)
-                if key not in self.reasons:
-                    program = self._programs[key][-1]
-                    return program(batch, optimise, program.read(batch))
-        if key not in self.reasons:
+        if size not in sizes and len(sizes) < self._config.sizes:
+            sizes.append(size)
+        if size not in sizes or (key, size) in self.reports:
             self.eager_calls += 1
-        return self._update(batch, optimise)
+            return None
+        return self._compile(key, size, batch, optimise)
 
-    def _compile(self, key: str, size: int, batch: Any, optimise: Any) -> None:
-        run, failure, program = self._run, "", None
+    def _compile(self, key: str, size: int, batch: Any, optimise: Any) -> Program | None:
+        run, program, report, failure = self._run, None, None, "another rank cannot"
         owners = [run.algorithm, optimise, *optimise.steps.values(), *run.policy.modules()]
         try:
             device, ranks = torch.device(run.device).type, run.communicator.size
@@ -83,29 +92,32 @@ class CompiledUpdate:
             program = Program(self._update, batch, optimise, tried, owners)
         except Untraceable as error:
             failure = str(error)
-        if self._all(program is not None):
+        if self._all_have(program):
             assert program is not None
             try:
-                self.reports[key, size] = program.try_out(batch, optimise)
+                report = program.try_out(batch, optimise)
             except Untraceable as error:
                 failure = str(error)
-            if self._all(not failure):
-                self._programs.setdefault(key, []).append(program)
-                self._say(_told(self._title(key), size, self.reports[key, size]))
-                return
-            self.reports.pop((key, size), None)
-        self._give_up(key, failure or "it cannot be compiled on another rank")
+        if self._all_have(report):
+            assert program is not None and report is not None
+            self.reports[key, size] = report
+            self._programs.setdefault(key, []).append(program)
+            self._say(told(self._title(key), size, report))
+            return program
+        self._give_up(key, failure)
+        return None
 
-    def _all(self, fine: bool) -> bool:
-        """Whether it is fine on all ranks: one that runs eagerly averages in another order."""
-        if self._run.communicator.size == 1:
-            return fine
-        return float(self._run.communicator.mean(torch.tensor(float(fine)))) == 1.0
+    def _all_have(self, what: object) -> bool:
+        """Whether all ranks have it: one that ran eagerly would average in another order."""
+        communicator, has = self._run.communicator, what is not None
+        if communicator.size == 1:
+            return has
+        return float(communicator.mean(torch.tensor(float(has)))) == 1.0
 
     def _give_up(self, key: str, reason: str) -> None:
         self.reasons[key] = reason
         self._programs.pop(key, None)
-        self._say(f"{self._title(key)} runs eagerly: {reason}.")
+        self._say(f"{self._title(key)} runs eagerly: {reason.rstrip('.')}.")
 
     def _title(self, key: str) -> str:
         name = self._run.plan.algorithm.name
@@ -128,18 +140,19 @@ class CompiledUpdate:
         self._sizes = {key: [int(size) for size in sizes] for key, sizes in state["sizes"].items()}
 
 
-def _told(title: str, size: int, report: Report) -> str:
-    speed = f"{_shown(report.eager)} became {_shown(report.compiled)} per update of {size}"
-    slower = " (slower: leave compile out)" if report.compiled > report.eager else ""
-    parts = [
-        f"{title} is one graph, compiled in {report.seconds:.1f} s ({report.way}): {speed}{slower}, "
-        f"its step the same to {report.difference:.0e}."
-    ]
+def told(title: str, size: int, report: Report) -> str:
+    """What became of one kind of update, in a line."""
+    slower = ", which is slower: leave compile out" if report.compiled > report.eager else ""
+    text = (
+        f"{title} is one graph, compiled in {report.seconds:.1f} s ({report.way}): "
+        f"{_shown(report.eager)} became {_shown(report.compiled)} per update of {size}{slower}. "
+        f"Its step is the same to {report.difference:.0e}."
+    )
     if report.why_not:
-        parts.append(f"Not compiled in a better way: {report.why_not}.")
+        text += f" Not compiled in a better way: {report.why_not}."
     if report.guarded:
-        parts.append(f"Dynamo checks its guards at every call: {report.guarded}.")
-    return " ".join(parts)
+        text += f" Dynamo checks its guards at every call: {report.guarded}."
+    return text
 
 
 def _shown(seconds: float) -> str:
