@@ -122,7 +122,7 @@ def test_trying_it_out_leaves_no_trace_in_what_is_learnt() -> None:
 def test_a_loss_that_is_not_finite_is_skipped_and_named_as_without() -> None:
     spoilt = {"id": MATCH, "spoil": "huge", "spoil_at": 40}
     with made(env=spoilt) as agent:
-        with pytest.raises(rlk.errors.NotFinite, match="loss|gradient"):
+        with pytest.raises(rlk.errors.NotFinite, match=r"loss|gradient"):
             agent.learn(STEPS)
         assert bool(agent.run.parameters.flat.isfinite().all())
         assert agent.run.update.reports

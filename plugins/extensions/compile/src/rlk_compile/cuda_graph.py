@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rlk_compile.trace import Execute
+from rlk_compile.trace import Execute, Retraced
 
 #: Calls before the capture, in which libraries allocate what they need.
 WARM_UP = 3
@@ -57,12 +57,12 @@ class Replay:
         """The outputs, copied out of memory that the next call overwrites.
 
         Raises:
-            RuntimeError: an input that was to stay where it was has moved.
+            Retraced: an input that was to stay where it was has moved. Nothing has happened then.
         """
-        for number in self._moving:
-            self._inputs[number].copy_(inputs[number], non_blocking=True)
         for number, address in self._fixed:
             if inputs[number].data_ptr() != address:
-                raise RuntimeError(f"input {number} of a CUDA graph has moved to other memory")
+                raise Retraced
+        for number in self._moving:
+            self._inputs[number].copy_(inputs[number], non_blocking=True)
         self._graph.replay()
         return [out.clone() if isinstance(out, Tensor) else out for out in self._outputs]
