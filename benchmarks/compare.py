@@ -1,10 +1,10 @@
-"""Run rlk and Stable-Baselines3 in turn and print medians of ratios.
+"""Run rlk and its peers in turn and print medians of ratios.
 
-`python benchmarks/compare.py [CASE …]`.
+`python benchmarks/compare.py [CASE …] [--libraries rlk rlk+compile sb3 sbx]`.
 
-The two alternate within one run, A B A B …, so that a machine whose speed drifts slows both. Each
-training is a process of its own with one thread. What counts is the ratio; steps per second hold
-for this machine only.
+They take turns within one run, A B C A B C …, so that a machine whose speed drifts slows all. Each
+training is a process of its own on one core. What counts is the ratio; steps per second hold for
+this machine only.
 """
 
 from __future__ import annotations
@@ -18,52 +18,79 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-CASES = ("ppo2", "dqn")
+CASES = ("ppo2", "dqn", "sac")
+#: `rlk+compile` is rlk with that plugin; what does not begin with rlk is a peer.
+LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx")
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+}
+Figures = dict[str, float]
 
 
-def measure(python: str, library: str, case: str) -> dict[str, float]:
+def measure(python: str, library: str, case: str, clock: str) -> Figures:
     """One training in a process of its own."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    command = [python, str(HERE / "subjects.py"), library, case]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    command = [python, str(HERE / "subjects.py"), library, case, *(["cpu"] * (clock == "cpu"))]
+    done = subprocess.run(
+        command, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         sys.exit(f"{' '.join(command)} failed:\n{done.stderr}")
-    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    figures: Figures = json.loads(done.stdout.splitlines()[-1])
     return figures
+
+
+def ours(library: str) -> bool:
+    return library.startswith("rlk")
+
+
+def compare(case: str, arguments: argparse.Namespace) -> None:
+    """All repetitions of one case, then the medians."""
+    rows: list[dict[str, Figures]] = []
+    for repetition in range(arguments.repetitions):
+        row = {
+            library: measure(
+                sys.executable if ours(library) else arguments.peer_python,
+                library,
+                case,
+                arguments.clock,
+            )
+            for library in arguments.libraries
+        }
+        rows.append(row)
+        speeds = "  ".join(f"{name} {row[name]['steps_per_second']:.0f}" for name in row)
+        print(f"{case:<5}{repetition + 1:>3}: {speeds} steps/s", flush=True)
+    for library in arguments.libraries:
+        speed = statistics.median(row[library]["steps_per_second"] for row in rows)
+        seconds = statistics.median(row[library]["compile_seconds"] for row in rows)
+        compiling = f", compiled in {seconds:.1f} s" if seconds else ""
+        updates = rows[-1][library]["updates"]
+        print(f"{case:<5}{library}: {speed:.0f} steps/s, {updates:.0f} updates timed{compiling}")
+    for own in filter(ours, arguments.libraries):
+        for peer in (library for library in arguments.libraries if not ours(library)):
+            ratios = [row[own]["steps_per_second"] / row[peer]["steps_per_second"] for row in rows]
+            print(
+                f"{case:<5}{own} / {peer}: median {statistics.median(ratios):.2f}, "
+                f"from {min(ratios):.2f} to {max(ratios):.2f}",
+                flush=True,
+            )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("cases", nargs="*", metavar="CASE", help="ppo2, dqn; default both")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {CASES}; default all")
     parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--libraries", nargs="+", default=list(LIBRARIES), choices=LIBRARIES)
     parser.add_argument(
-        "--peer-python", default=sys.executable, help="of an environment that has the peer"
+        "--clock", choices=("wall", "cpu"), default="wall", help="cpu for a machine in use"
+    )
+    parser.add_argument(
+        "--peer-python", default=sys.executable, help="of an environment that has the peers"
     )
     arguments = parser.parse_args()
     for case in arguments.cases or CASES:
-        ratios: list[float] = []
-        speeds: dict[str, list[float]] = {"rlk": [], "sb3": []}
-        updates: dict[str, float] = {}
-        for repetition in range(arguments.repetitions):
-            for library, python in (("rlk", sys.executable), ("sb3", arguments.peer_python)):
-                figures = measure(python, library, case)
-                speeds[library].append(figures["steps_per_second"])
-                updates[library] = figures["updates"]
-            ratios.append(speeds["rlk"][-1] / speeds["sb3"][-1])
-            print(
-                f"{case:<6}{repetition + 1:>3}: rlk {speeds['rlk'][-1]:>8.0f}  sb3 "
-                f"{speeds['sb3'][-1]:>8.0f} "
-                f"steps/s  ratio {ratios[-1]:.2f}",
-                flush=True,
-            )
-        print(
-            f"{case:<6}median: rlk {statistics.median(speeds['rlk']):.0f}  sb3 "
-            f"{statistics.median(speeds['sb3']):.0f} steps/s, gradient updates timed: rlk "
-            f"{updates['rlk']:.0f}, "
-            f"sb3 {updates['sb3']:.0f}\n{case:<6}ratio median {statistics.median(ratios):.2f}, "
-            f"from {min(ratios):.2f} to {max(ratios):.2f}",
-            flush=True,
-        )
+        compare(case, arguments)
 
 
 if __name__ == "__main__":

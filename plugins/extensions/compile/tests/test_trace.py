@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from rlk.parameters import FlatParameters
 from rlk_compile.leaves import kind, leaves, reader, size_of
+from rlk_compile.products import split_bias
 from rlk_compile.python_state import PythonState
 from rlk_compile.trace import FlatInputs, Retraced, Trace, Untraceable
 
@@ -101,6 +102,22 @@ def test_one_flat_tensor_takes_the_place_of_all_its_views() -> None:
     assert torch.allclose(model.flat.flat, twin.flat.flat)
     assert torch.allclose(model.target.flat, twin.target.flat)
     assert model.flat.flat.data_ptr() in [t.data_ptr() for t in given]
+
+
+def test_a_bias_is_added_after_its_product() -> None:
+    bias, weight = torch.tensor([1.0, -1.0]), torch.tensor([[2.0, 0.0], [1.0, 3.0]])
+
+    def update(batch: Small, optimise: Any) -> Tensor:
+        return torch.addmm(bias, batch.x, weight).relu() + torch.addmm(bias, weight, batch.x)
+
+    batch = Small(torch.tensor([[1.0, 2.0], [3.0, -1.0]]))
+    trace = Trace(update, batch, None)
+    graph, inputs = trace.recorder.graph, trace.recorder.inputs
+    assert graph is not None
+    split_bias(graph)
+    names = [node.target for node in graph.graph.nodes if node.op == "call_function"]
+    assert torch.addmm not in names and names.count(torch.mm) == 2
+    assert graph(*inputs)[0].equal(update(batch, None))
 
 
 def test_a_tensor_of_the_batch_is_never_put_together_with_another() -> None:

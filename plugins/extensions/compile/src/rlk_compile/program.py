@@ -279,7 +279,7 @@ def _difference(before: Sequence[Tensor], one: Sequence[Tensor], other: Sequence
 def _norm(values: Tensor, a: Tensor, b: Tensor) -> Tensor:
     """The norm, leaving out where both are the same infinity or both NaN."""
     alike = (a == b) | (a.isnan() & b.isnan())
-    norm: Tensor = torch.where(alike & ~values.isfinite(), 0.0, values).norm()  # type: ignore[no-untyped-call]
+    norm: Tensor = torch.where(alike & ~values.isfinite(), 0.0, values).norm()
     return norm
 
 
