@@ -36,7 +36,7 @@ def measure(python: str, library: str, case: str, clock: str) -> Figures:
         command, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        sys.exit(f"{' '.join(command)} failed:\n{done.stderr}")
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
     figures: Figures = json.loads(done.stdout.splitlines()[-1])
     return figures
 

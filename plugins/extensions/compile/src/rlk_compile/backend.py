@@ -56,7 +56,13 @@ class Way:
                 split_bias(graph)
             known = torch._inductor.list_options()
             options = {name: value for name, value in options.items() if name in known}
-            execute = torch._inductor.compile(graph, list(inputs), options=options)
+            # Unlike `torch._inductor.compile`, it looks into torch's cache of compiled graphs.
+            execute = torch._inductor.standalone_compile(
+                graph,
+                list(inputs),
+                dynamic_shapes="from_example_inputs",
+                options={"config_patches": options},
+            )
         else:
             execute = torch._dynamo.lookup_backend(self.backend)(graph, list(inputs))
         return Replay(execute, inputs, moving) if self.cuda_graphs else execute

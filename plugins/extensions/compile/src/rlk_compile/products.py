@@ -18,6 +18,7 @@ def split_bias(graph: fx.GraphModule) -> None:
             with graph.graph.inserting_before(node):
                 product = graph.graph.call_function(torch.mm, (x, weight))
                 total = graph.graph.call_function(torch.add, (product, bias))
+            total.meta.update(node.meta)  # what torch's cache wants to know of it
             node.replace_all_uses_with(total)
             graph.graph.erase_node(node)
     graph.recompile()

@@ -11,6 +11,9 @@ from torch import Tensor, fx
 
 #: What executes a graph: tensors in, tensors out, in the graph's order.
 Execute = Callable[..., Sequence[Any]]
+#: Where a node has an example of its value: torch's cache takes no graph with a method of something
+#: unknown.
+EXAMPLE = "example_value"
 
 
 class Untraceable(Exception):
@@ -167,7 +170,10 @@ class FlatInputs:
                 flats[together] = made.placeholder(f"flat_{together}")
                 self._taken.append((number, True))
         for number, together in by_memory.items():
-            placed[number] = _view(made, flats[together], inputs[number])
+            example = nodes[number].meta.get(EXAMPLE)
+            placed[number] = _view(made, flats[together], inputs[number], example)
+        for number, node in placed.items():
+            node.meta[EXAMPLE] = nodes[number].meta.get(EXAMPLE)
         order = [number for number, _ in self._taken]
         self.moving = [order.index(number) for number in moving]
         known = {node: placed[number] for number, node in enumerate(nodes)}
@@ -207,9 +213,11 @@ def _memory(tensor: Tensor) -> Tensor:
     return flat.set_(storage, 0, (size,), (1,))
 
 
-def _view(graph: fx.Graph, flat: fx.Node, tensor: Tensor) -> fx.Node:
+def _view(graph: fx.Graph, flat: fx.Node, tensor: Tensor, example: Any) -> fx.Node:
     place = (tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset())
     view = graph.call_function(torch.as_strided, (flat, *place))
     if tensor.requires_grad:
-        view = graph.call_method("requires_grad_", (graph.call_method("detach", (view,)),))
+        leaf = graph.call_function(torch.detach, (view,))
+        leaf.meta[EXAMPLE] = example
+        view = graph.call_method("requires_grad_", (leaf,))
     return view
