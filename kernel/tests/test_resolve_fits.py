@@ -117,8 +117,11 @@ def test_a_vector_that_was_passed_has_its_own_number(plan):
     vector = gym.vector.SyncVectorEnv([DiscreteMatch] * 3)
     assert plan("other", env=vector).n_envs == 3
     assert plan(env=vector).n_envs == 3  # the algorithm's own wish for two is no demand
-    assert plan(env=vector).sources["n_envs"] == "the vector environment"
+    assert plan(env=vector).sources["n_envs"] == "the environment passed"
     assert plan(env=vector, n_envs=3).sources["n_envs"] == "command line"
+    assert plan(env=DiscreteMatch()).n_envs == 1
+    with pytest.raises(PlanError, match=r"n_envs=2 \(command line\).* has 1.*pass a function"):
+        plan(env=DiscreteMatch(), n_envs=2)
     with pytest.raises(PlanError, match=r"n_envs=4 \(command line\).* has 3.*Leave n_envs out"):
         plan(env=vector, n_envs=4)
 

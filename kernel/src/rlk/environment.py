@@ -9,7 +9,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,8 @@ from rlk.errors import PlanError, UnknownName
 
 if TYPE_CHECKING:
     import gymnasium as gym
+
+    from rlk.plan import Choice
 
 
 @attrs.frozen
@@ -40,6 +42,11 @@ class EnvChoice:
     def is_instance(self) -> bool:
         """Whether it is one finished environment, of which there can be no second."""
         return self.made is not None and not callable(self.made) and not self.is_vector
+
+    @property
+    def size(self) -> int | None:
+        """How many environments it is, if it was passed finished."""
+        return self.made.num_envs if self.is_vector else 1 if self.is_instance else None
 
     @property
     def is_code(self) -> bool:
@@ -100,6 +107,33 @@ class MakeEnv:
             wrap = load_object(factory, "wrapper") if isinstance(factory, str) else factory
             env = wrap(env, config) if config is not None else wrap(env)
         return env
+
+
+def probe(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
+    """(observation space, action space) of one environment with its wrappers, made and closed."""
+    import gymnasium as gym
+
+    if env.is_vector:
+        return env.made.single_observation_space, env.made.single_action_space
+    single = tuple((c.component.load(), c.config) for c in wrappers if c.component.scope == "env")
+    try:
+        made = MakeEnv(env, single)()
+    except PlanError:
+        raise
+    except Exception as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise PlanError(f"environment {env.name!r} cannot be made: {cause}.") from error
+    spaces = [getattr(made, f"{kind}_space", None) for kind in ("observation", "action")]
+    if not all(isinstance(space, gym.Space) for space in spaces):
+        found = [type(space).__name__ for space in spaces]
+        raise PlanError(
+            f"environment {env.name!r} is no Gymnasium environment: its observation_space is "
+            f"{found[0]} and its action_space {found[1]}. Both must be gymnasium.spaces (an old "
+            "gym environment needs shimmy's wrapper)."
+        )
+    if not env.is_instance:
+        made.close()
+    return spaces[0], spaces[1]
 
 
 def load_object(path: str, what: str) -> Any:

@@ -87,6 +87,60 @@ class Plan(RunSettings):
             key: value for key, value in attrs.asdict(self, recurse=False).items() if key in keys
         }
 
+    def misfits(self) -> Iterator[str]:
+        """What its parts have against each other, each with what to type instead."""
+        from rlk.spaces import describe, kind
+
+        algorithm, who, policy = self.algorithm.component, self.algorithm.title, self.policy
+        served, action = algorithm.action_spaces, type(self.action_space).__name__
+        if served and action not in served:
+            yield (
+                f"{who} serves action spaces {', '.join(served)}, but the environment's is "
+                f"{describe(self.action_space)}. Or: rlk plugins list --action-space {action}"
+            )
+        taken, observation = policy.component.observation_spaces, kind(self.observation_space)
+        if taken and observation not in taken:
+            yield (
+                f"{policy.title} takes observations that are {', '.join(taken)}, but the "
+                f"environment's are {describe(self.observation_space)}. Use --policy NAME with one "
+                f"of: rlk plugins list --observation-space {observation}"
+            )
+        if policy.component.recurrent and not algorithm.recurrent:
+            yield (
+                f"{who} cannot train recurrent policies as {policy.title}. Use another --policy, "
+                "or one of: rlk plugins list --recurrent"
+            )
+        ours, base = algorithm.collects, self.storages[0]
+        if len({ours, base.component.collects} - {None, "both"}) == 2:
+            yield (
+                f"{base.title} is for {base.component.collects} algorithms, but {who} is {ours}. "
+                f"Leave --storage out, or use one of: rlk plugins list --collects {ours}"
+            )
+        stages: dict[str, Choice] = {}
+        for storage in self.storages:
+            out = f"Use --plugin no:{storage.name}"
+            for need in set(storage.component.needs) - set(algorithm.reports):
+                yield (
+                    f"{storage.title} needs {need} after every update, but {who} does not report "
+                    f"it. {out}, or one of: rlk plugins list --reports {need}"
+                )
+            if storage is not base and ours == "on-policy":
+                yield (
+                    f"{storage.title} decorates a replay storage, but {who} is on-policy and keeps "
+                    f"none. {out}, or one of: rlk plugins list --collects off-policy"
+                )
+            for stage in storage.component.stages:
+                other = stages.setdefault(stage, storage)
+                if other is not storage:
+                    both = f"{other.title} and {storage.title} both take"
+                    yield f"{both} the sampling stage {stage!r}. {out}"
+        if self.env.size not in (None, self.n_envs):
+            by = self.sources.get("n_envs", "default")
+            yield (
+                f"n_envs={self.n_envs} ({by}), but {self.env.name!r} was passed as an object and "
+                f"has {self.env.size}. Leave n_envs out, or pass a function that makes one."
+            )
+
     def as_json(self) -> dict[str, Any]:
         """What `plan.json` and every checkpoint hold: enough to make the run again."""
         from rlk.spaces import describe

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk import settings
-from rlk.check import misfits, probe
 from rlk.component import STAGES
-from rlk.environment import EnvChoice, choose_environment
+from rlk.environment import EnvChoice, choose_environment, probe
 from rlk.errors import PlanError, UnknownName
 from rlk.plan import Choice, Plan
 from rlk.plugins import activated
@@ -67,7 +66,7 @@ def resolve(
         notes=tuple(wishes.notes),
     )
     hooks = activated((choice for _, choice in plan.choices()), plan.objects)
-    problems = list(misfits(plan)) or hooks.all("rlk_check_plan", plan=plan)
+    problems = list(plan.misfits()) or hooks.all("rlk_check_plan", plan=plan)
     if problems:
         raise PlanError("\n".join(map(str, problems)))
     return plan
@@ -102,8 +101,8 @@ def _environment(wishes: Wishes) -> EnvChoice:
         for entry in wishes.kernel.registries.environments:
             modules += entry.component().load()(asked) or ()
     env = choose_environment(asked, kwargs, tuple(modules))
-    if env.is_vector and wishes.find("n_envs").rank < FILE:
-        wishes.say({"n_envs": env.made.num_envs}, "the vector environment", FED)
+    if env.size is not None and wishes.find("n_envs").rank < FILE:
+        wishes.say({"n_envs": env.size}, "the environment passed", FED)
     return env
 
 

@@ -6,50 +6,39 @@
 from __future__ import annotations
 
 import contextlib
-import typing
 from collections.abc import Callable, Mapping
 from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import attrs
 import cattrs
 
 from rlk.errors import PlanError, UnknownName
 
-_UNIONS = (typing.Union, UnionType)
+_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a string"}
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _exactly(value: Any, kind: Any) -> Any:
+    """A value that must be of the type already; only whole floats are taken for an int."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if kind in (int, float):
+        fits = is_number and (kind is float or value == value // 1)
+    elif get_origin(kind) is Literal:
+        fits = value in get_args(kind)
+    else:
+        fits = callable(value) if _is_callable(kind) else isinstance(value, kind)
+    if not fits:
+        raise ValueError(f"must be {_WORDS.get(kind) or type_name(kind)}, got {value!r}")
+    return kind(value) if is_number and kind in (int, float) else value
 
 
-#: Type -> how a message calls it, and which values are one.
-_SCALARS: dict[Any, tuple[str, Callable[[Any], bool]]] = {
-    int: ("a whole number", lambda value: _is_number(value) and value == value // 1),
-    float: ("a number", _is_number),
-    bool: ("true or false", lambda value: isinstance(value, bool)),
-    str: ("a string", lambda value: isinstance(value, str)),
-}
-
-
-def _scalar(value: Any, kind: Any) -> Any:
-    words, fits = _SCALARS[kind]
-    if not fits(value):
-        raise ValueError(f"must be {words}, got {value!r}")
-    return kind(value)
-
-
-def _alternative(value: Any, kind: Any) -> Any:
-    """A value of a union, a Literal or a Callable; of a union the first that takes it as it is."""
-    parts = get_args(kind)
-    if get_origin(kind) in _UNIONS:
-        if NoneType in parts and (value is None or value == "none"):  # TOML has no null
-            return None
-        for part in parts:
-            with contextlib.suppress(Exception):
-                return _converter.structure(value, part)
-    elif callable(value) if _is_callable(kind) else value in parts:
-        return value
+def _first(value: Any, kind: Any) -> Any:
+    """The first alternative of a union that takes the value as it is."""
+    if NoneType in get_args(kind) and (value is None or value == "none"):  # TOML has no null
+        return None
+    for alternative in get_args(kind):
+        with contextlib.suppress(Exception):
+            return _converter.structure(value, alternative)
     raise ValueError(f"must be {type_name(kind)}, got {value!r}")
 
 
@@ -57,14 +46,16 @@ def _is_callable(kind: Any) -> bool:
     return Callable in (kind, get_origin(kind))
 
 
-def _has_alternatives(kind: Any) -> bool:
-    return get_origin(kind) in (*_UNIONS, Literal) or _is_callable(kind)
+def _is_union(kind: Any) -> bool:
+    return get_origin(kind) in (Union, UnionType)
 
 
 _converter = cattrs.Converter(detailed_validation=False)
-for _kind in _SCALARS:
-    _converter.register_structure_hook(_kind, _scalar)
-_converter.register_structure_hook_func(_has_alternatives, _alternative)
+for _kind in _WORDS:
+    _converter.register_structure_hook(_kind, _exactly)
+_converter.register_structure_hook_func(lambda kind: get_origin(kind) is Literal, _exactly)
+_converter.register_structure_hook_func(_is_callable, _exactly)
+_converter.register_structure_hook_func(_is_union, _first)
 
 
 def names(config: type | None) -> list[str]:
@@ -121,7 +112,7 @@ def type_name(kind: Any) -> str:
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Literal:
         return " or ".join(map(repr, parts))
-    if origin in _UNIONS:
+    if _is_union(kind):
         return " or ".join(map(type_name, parts))
     if _is_callable(kind):
         return "a callable"

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
+from attrs import validators as v
 
 from rlk.errors import PlanError
 
@@ -31,25 +32,17 @@ SLOTS = {
 LISTS = ("wrappers", "callbacks", "loggers", "extensions")
 
 
-def _at_least(least: int) -> Callable[[object, attrs.Attribute[Any], int | None], None]:
-    def check(_: object, field: attrs.Attribute[Any], value: int | None) -> None:
-        if value is not None and value < least:
-            raise ValueError(f"{field.name} must be at least {least}, got {value}")
-
-    return check
-
-
 @attrs.frozen(kw_only=True)
 class RunSettings:
     """The settings of a run itself, as `RunSpec` explains them."""
 
-    n_envs: int = attrs.field(default=1, validator=_at_least(1))
-    total_timesteps: int = attrs.field(default=100_000, validator=_at_least(0))
-    seed: int | None = attrs.field(default=None, validator=_at_least(0))
+    n_envs: int = attrs.field(default=1, validator=v.ge(1))
+    total_timesteps: int = attrs.field(default=100_000, validator=v.ge(0))
+    seed: int | None = attrs.field(default=None, validator=v.optional(v.ge(0)))
     device: str = "auto"
-    n_threads: int | None = attrs.field(default=None, validator=_at_least(1))
-    log_interval: int = attrs.field(default=1, validator=_at_least(1))
-    verbose: int = attrs.field(default=0, validator=_at_least(0))
+    n_threads: int | None = attrs.field(default=None, validator=v.optional(v.ge(1)))
+    log_interval: int = attrs.field(default=1, validator=v.ge(1))
+    verbose: int = attrs.field(default=0, validator=v.ge(0))
 
 
 RUN_KEYS = ("env", *attrs.fields_dict(RunSettings))

@@ -3,9 +3,8 @@ from __future__ import annotations
 import gymnasium as gym
 import pytest
 
-from rlk import check
 from rlk.component import Component
-from rlk.environment import EnvChoice, choose_environment
+from rlk.environment import EnvChoice, choose_environment, probe
 from rlk.errors import PlanError
 from rlk.plan import Choice
 from rlk.testing.environments import Walk
@@ -14,9 +13,6 @@ from rlk.testing.environments import Walk
 def choice(name="thing", kind="storages", **fields):
     component = Component(name=name, factory=object, **fields)
     return Choice(kind=kind, name=name, dist="rlk-x", version="1.0", by="test", component=component)
-
-
-# ---- the environment -----------------------------------------------------------------------------
 
 
 def test_spaces_are_those_of_the_wrapped_environment_which_is_closed_again():
@@ -34,20 +30,20 @@ def test_spaces_are_those_of_the_wrapped_environment_which_is_closed_again():
 
     wrapper = Component(name="doubled", factory=Doubled)
     wrapped = Choice(kind="wrappers", name="doubled", dist="", version="", by="", component=wrapper)
-    observation, action = check.probe(choose_environment(Kept, {}), [wrapped])
+    observation, action = probe(choose_environment(Kept, {}), [wrapped])
     assert observation.shape == (6,) and action == Walk().action_space
     assert made[0].closed == 1
 
 
 def test_wrappers_of_a_vector_are_not_put_around_one_environment():
     wrapper = choice("vector", "wrappers", scope="vector")
-    observation, _ = check.probe(choose_environment(Walk, {}), [wrapper])
+    observation, _ = probe(choose_environment(Walk, {}), [wrapper])
     assert observation.shape == (3,)
 
 
 def test_an_environment_object_is_not_closed():
     env = Walk()
-    check.probe(choose_environment(env, {}), [])
+    probe(choose_environment(env, {}), [])
     assert env.closed == 0
 
 
@@ -60,4 +56,4 @@ def test_an_environment_object_is_not_closed():
 )
 def test_what_is_no_environment_is_refused(made, message):
     with pytest.raises(PlanError, match=message):
-        check.probe(EnvChoice("mine", made=made), [])
+        probe(EnvChoice("mine", made=made), [])
