@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import difflib
 import importlib.util
+import re
 from pathlib import Path
 
 from rlk import hookspecs, protocols
@@ -69,55 +70,30 @@ def _check_source(kind: str, component: Component, module: str, name: str) -> No
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
         raise BrokenPlugin(f"its factory {component.factory!r} is in no module that can be found")
-    tree = ast.parse(Path(spec.origin).read_text())
-    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    for function in ast.walk(classes.get(name, tree)):
-        if not isinstance(function, ast.FunctionDef) or function.name in HOOKS:
-            continue
-        if any(map(_is_hookimpl, function.decorator_list)):
-            near = difflib.get_close_matches(function.name, HOOKS, n=1, cutoff=0.0)
-            raise BrokenPlugin(f"{function.name!r} is no hook; did you mean {near[0]!r}?")
+    text = Path(spec.origin).read_text()
+    classes = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)}
+    own = ast.get_source_segment(text, classes[name]) if name in classes else text
+    for hook in re.findall(r"@[\w.]*hookimpl(?!.*optionalhook).*\n\s*def (\w+)", own or ""):
+        if hook not in HOOKS:
+            near = difflib.get_close_matches(hook, HOOKS, n=1, cutoff=0.0)
+            raise BrokenPlugin(f"{hook!r} is no hook; did you mean {near[0]!r}?")
     if name in classes:
         has = _members(classes[name], classes)
         if has is not None:
             _check_methods(kind, component, has)
-    elif not {name.partition(".")[0], "*"} & _bound(tree):
+    elif not re.search(rf"\b{name.partition('.')[0]}\b|import \*", text):
         raise BrokenPlugin(f"{module} has no {name!r}")
 
 
 def _members(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> set[str] | None:
     """What a class and its bases of the same file define; None if a base is from elsewhere."""
-    found = _bound(node)
+    found = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+    targets = [t for part in node.body if isinstance(part, ast.Assign) for t in part.targets]
+    found |= {target.id for target in targets if isinstance(target, ast.Name)}
     for base in node.bases:
-        above = classes.get(base.id) if isinstance(base, ast.Name) else None
+        above = classes.get(getattr(base, "id", ""))
         inherited = _members(above, classes) if above else None
         if inherited is None:
             return None
         found |= inherited
     return found
-
-
-def _bound(node: ast.AST) -> set[str]:
-    """Every name that is defined, assigned or imported in a module or class."""
-    found = set()
-    for child in ast.iter_child_nodes(node):
-        match child:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                found.add(child.name)
-            case ast.Name(ctx=ast.Store()):
-                found.add(child.id)
-            case ast.alias():
-                found.add(child.asname or child.name)
-            case _:
-                found |= _bound(child)
-    return found
-
-
-def _is_hookimpl(decorator: ast.expr) -> bool:
-    match decorator:
-        case ast.Call(keywords=keywords):
-            optional = any(keyword.arg == "optionalhook" for keyword in keywords)
-            return not optional and _is_hookimpl(decorator.func)
-        case ast.Name(id="hookimpl") | ast.Attribute(attr="hookimpl"):
-            return True
-    return False

@@ -9,6 +9,7 @@ from rlk.environment import load_object
 from rlk.errors import PlanError
 from rlk.registry import KINDS, Entry
 
+PASSED = "passed as object"
 #: What a class can do, and what kind it is then; the first that fits.
 _METHODS = (
     ({"open", "add", "state_dict"}, "storages"),
@@ -19,17 +20,11 @@ _METHODS = (
     ({"sample", "log_prob"}, "distributions"),
     ({"step", "reset"}, "wrappers"),
 )
-_PASSED = "passed as object"
 
 
 def is_path(name: str) -> bool:
     """Whether a name is a place (`./file.py`, `module:Object`) and not a component's."""
     return ":" in name or name.endswith(".py")
-
-
-def is_loose(dist: str) -> bool:
-    """Whether that is not a distribution's name but what `loose_entry` says instead."""
-    return is_path(dist) or dist == _PASSED
 
 
 def loose_entry(asked: Any, kind: str | None = None) -> Entry:
@@ -42,18 +37,20 @@ def loose_entry(asked: Any, kind: str | None = None) -> Entry:
     component = getattr(found, "component", found)
     if not isinstance(component, Component):
         component = _described(found, path)
-    kind = component.kind or kind or _guess(found)
+    can = set(dir(found))
+    hooks = ["extensions"] if any(name.startswith("rlk_") for name in can) else []
+    guesses = [*hooks, *(kind for methods, kind in _METHODS if methods <= can), None]
+    kind = component.kind or kind or guesses[0]
     if kind not in KINDS:
         raise PlanError(
             f"cannot tell what kind of plugin {component.name!r} is. Give an "
             f"rlk.Component(kind=…); kinds: {', '.join(KINDS)}."
         )
-    return Entry(kind, component.name, path or _PASSED, "", lambda: component)
+    return Entry(kind, component.name, path or PASSED, "", lambda: component)
 
 
 def _described(found: Any, path: str) -> Component:
-    own = getattr(found, "__name__", type(found).__name__).rpartition(".")[2]
-    name = own.replace("_", "-") or path
+    name = getattr(found, "__name__", type(found).__name__).rpartition(".")[2].replace("_", "-")
     attributes = getattr(found, "__dict__", {}).values()
     if not isinstance(found, type) and any(hasattr(value, "rlk_impl") for value in attributes):
         return Component(name=name, factory=lambda: found, kind="extensions")
@@ -63,10 +60,3 @@ def _described(found: Any, path: str) -> Component:
         f"plugin {path or found!r} is {type(found).__name__}, but must be an rlk.Component, a "
         "class, a function, or a module with hook implementations or a `component`."
     )
-
-
-def _guess(found: Any) -> str | None:
-    can = set(dir(found))
-    if any(name.startswith("rlk_") for name in can):
-        return "extensions"
-    return next((kind for methods, kind in _METHODS if methods <= can), None)

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlk.environment import EnvChoice
 from rlk.errors import PlanError
-from rlk.loose import is_loose
+from rlk.loose import PASSED, is_path
 from rlk.spec import SLOTS, RunSpec, make_spec
 
 
@@ -35,7 +35,7 @@ def spec_of(
             continue
         if slot == "algorithm":
             algo = name
-        elif is_loose(dist):
+        elif is_path(dist) or dist == PASSED:
             if not any(name in str(plugin) for plugin in plugins):
                 raise PlanError(
                     f"this model was made with {slot} {name!r} from {dist}, which no file may run "

@@ -14,7 +14,7 @@ from rlk.errors import PlanError, UnknownName
 from rlk.plan import Choice, Plan
 from rlk.plugins import activated
 from rlk.spec import LISTS, RUN_KEYS, SLOTS, RunSettings, RunSpec
-from rlk.wishes import FED, FILE, JOINED, Asked, Wishes
+from rlk.wishes import FED, FILE, Asked, Wishes
 
 if TYPE_CHECKING:
     from rlk.kernel import Kernel
@@ -34,28 +34,31 @@ def resolve(
         raise PlanError(f"no algorithm. Say --algo NAME; installed: {names}.")
     wishes = Wishes(kernel, spec)
     wishes.collect(terminal, autostart and spec.out is not None)
-    active = [asked for slot in SLOTS if slot != "distribution" for asked in wishes.filling(slot)]
-    # What joins every run (a monitor) sees what the environment gives, not what others make of it.
-    active += sorted(wishes.plugins.values(), key=lambda asked: asked.by != JOINED)
+    active = wishes.active()
     _check_keys(wishes, active)
+    wishes.feed(active)
     env = _environment(wishes)
-    wishes.feed({asked.entry.name: asked for asked in active})
-    made: dict[str, list[Choice]] = {place: [] for place in ("algorithm", *SLOTS, *LISTS)}
-    for asked in (wishes.algorithm, *active):
+    made: dict[str, list[Choice]] = {place: [] for place in (*SLOTS, *LISTS)}
+    for asked in active:
         made[asked.place].append(wishes.configured(asked))
-    made["storage"].sort(key=_first_stage)
-    _check_filled(made)
+    algorithm = wishes.configured(wishes.algorithm)
+    for slot in ("policy", "vec_env", "storage", "optimiser", "serializer"):
+        if all(choice.component.stages for choice in made[slot]):
+            flag = f"--{slot.replace('_', '-')}"
+            message = f"nothing fills the slot {slot!r}: {algorithm.title} names no default."
+            raise PlanError(f"{message} Say {flag} NAME.")
     observation_space, action_space = probe(env, made["wrappers"])
     for asked in wishes.filling("distribution", type(action_space).__name__):
         made["distribution"].append(wishes.configured(asked))
+    parts: dict[str, Any] = {kind: tuple(made.pop(kind)) for kind in LISTS}
+    parts["storages"] = tuple(sorted(made.pop("storage"), key=_first_stage))
+    parts |= {slot: choices[0] if choices else None for slot, choices in made.items()}
     said = {key: found for key in RUN_KEYS if (found := wishes.find(key)).by}
     run = {key: found.value for key, found in said.items() if key != "env"}
-    parts: dict[str, Any] = {kind: tuple(made.pop(kind)) for kind in LISTS}
-    parts["storages"] = tuple(made.pop("storage"))
-    parts |= {slot: choices[0] if choices else None for slot, choices in made.items()}
     plan = Plan(
         **attrs.asdict(settings.structure(RunSettings, run, "a run")),
         **parts,
+        algorithm=algorithm,
         objects=wishes.objects,
         env=env,
         observation_space=observation_space,
@@ -104,15 +107,6 @@ def _environment(wishes: Wishes) -> EnvChoice:
     if env.size is not None and wishes.find("n_envs").rank < FILE:
         wishes.say({"n_envs": env.size}, "the environment passed", FED)
     return env
-
-
-def _check_filled(made: Mapping[str, list[Choice]]) -> None:
-    for slot in ("policy", "vec_env", "storage", "optimiser", "serializer"):
-        if not any(not choice.component.stages for choice in made[slot]):
-            raise PlanError(
-                f"nothing fills the slot {slot!r}: {made['algorithm'][0].title} names no default. "
-                f"Say --{slot.replace('_', '-')} NAME."
-            )
 
 
 def _first_stage(storage: Choice) -> int:

@@ -23,7 +23,7 @@ def _exactly(value: Any, kind: Any) -> Any:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if kind in (int, float):
         fits = is_number and (kind is float or value == value // 1)
-    elif get_origin(kind) is Literal:
+    elif _is_literal(kind):
         fits = value in get_args(kind)
     else:
         fits = callable(value) if _is_callable(kind) else isinstance(value, kind)
@@ -46,6 +46,11 @@ def _is_callable(kind: Any) -> bool:
     return Callable in (kind, get_origin(kind))
 
 
+def _is_literal(kind: Any) -> bool:
+    origin: Any = get_origin(kind)
+    return origin is Literal
+
+
 def _is_union(kind: Any) -> bool:
     return get_origin(kind) in (Union, UnionType)
 
@@ -53,7 +58,7 @@ def _is_union(kind: Any) -> bool:
 _converter = cattrs.Converter(detailed_validation=False)
 for _kind in _WORDS:
     _converter.register_structure_hook(_kind, _exactly)
-_converter.register_structure_hook_func(lambda kind: get_origin(kind) is Literal, _exactly)
+_converter.register_structure_hook_func(_is_literal, _exactly)
 _converter.register_structure_hook_func(_is_callable, _exactly)
 _converter.register_structure_hook_func(_is_union, _first)
 
@@ -110,7 +115,7 @@ def plain(value: Any) -> Any:
 def type_name(kind: Any) -> str:
     """A type as a person writes it."""
     origin, parts = get_origin(kind), get_args(kind)
-    if origin is Literal:
+    if _is_literal(kind):
         return " or ".join(map(repr, parts))
     if _is_union(kind):
         return " or ".join(map(type_name, parts))

@@ -87,13 +87,12 @@ class RunSpec:
     def over(self, lower: RunSpec) -> RunSpec:
         """This spec, and what it leaves unsaid from a lower one; plugins are joined."""
         said = {name: getattr(self, name) for name in attrs.fields_dict(RunSpec)}
-        mine = {name: value for name, value in said.items() if value is not None} | {
-            "algo": self.algo or lower.algo,
-            "plugins": (*lower.plugins, *self.plugins),
-            "settings": {**lower.settings, **self.settings},
-            "origin": {k: who for k, who in lower.origin.items() if k not in self.values()}
-            | {**self.origin},
-        }
+        mine = {name: value for name, value in said.items() if value is not None}
+        mine["algo"] = self.algo or lower.algo
+        mine["plugins"] = (*lower.plugins, *self.plugins)
+        mine["settings"] = {**lower.settings, **self.settings}
+        theirs = {key: who for key, who in lower.origin.items() if key not in self.values()}
+        mine["origin"] = {**theirs, **self.origin}
         return attrs.evolve(lower, **mine)
 
 

@@ -13,7 +13,7 @@ from rlk import diagnose, settings
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.loose import is_path, loose_entry
 from rlk.plan import Choice
-from rlk.plugins import Hooks, activated
+from rlk.plugins import activated
 from rlk.registry import Entry
 from rlk.spec import LISTS, RUN_KEYS, SLOTS, Patch, RunSpec, flatten, parse_plugin
 
@@ -34,31 +34,25 @@ class Said(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A component, and the slot (or the kind, where there may be many) that it goes into."""
+    """A component, the slot (or the kind, of which there may be many) it goes to, and who by."""
 
     entry: Entry
     place: str
     by: str
-    rank: int
 
 
 class Wishes:
-    """What everybody in turn has said.
-
-    Attributes:
-        plugins: what was asked for and fills no slot, by name. objects: plugins passed as objects.
-        preset: the one that was applied, or "". notes: what the user should be told.
-    """
+    """What everybody in turn has said."""
 
     def __init__(self, kernel: Kernel, spec: RunSpec) -> None:
         self.kernel, self.spec = kernel, spec
-        self.algorithm = Asked(self.entry(spec.algo, "algorithms"), "algorithm", CALLER, USER)
-        self.plugins: dict[str, Asked] = {}
-        self.objects: dict[str, Any] = {}
-        self.preset = ""
-        self.notes: list[str] = []
+        self.algorithm = Asked(self.entry(spec.algo, "algorithms"), "algorithm", CALLER)
+        self.plugins: dict[str, Asked] = {}  # what fills no slot, by name
+        self.objects: dict[str, Any] = {}  # plugins that were passed as objects, by name
+        self.preset = ""  # the one that was applied
+        self.notes: list[str] = []  # what the user should be told
         self._ranks: list[dict[str, Said]] = [{} for _ in range(FED + 1)]
-        self._refused: set[str] = set()
+        self._refused: list[str] = []
 
     def collect(self, terminal: bool, autostart: bool) -> None:
         """Hear everybody."""
@@ -76,21 +70,19 @@ class Wishes:
         self._apply_patches()
         self._apply_switches()
 
-    # ---- settings -------------------------------------------------------------------------------
-
     def say(self, values: Mapping[str, Any], by: str, rank: int) -> None:
-        """Settings by dotted key; whose word counts as much must not contradict each other."""
-        for key, value in values.items():
+        """Settings by dotted key; nobody of the same rank may contradict. Plugins are joined."""
+        self._ask(values.get("plugins", ()), by, rank)
+        for key in [key for key in values if key != "plugins"]:
+            value = values[key]
             other = self._ranks[rank].setdefault(self._full(key), Said(value, by, rank))
+            both = f"{other.value!r} and {value!r}"
             if other.value != value and key in SLOTS:
-                raise PlanError(
-                    f"{other.value!r} and {value!r} both fill the slot {key!r}. "
-                    "Ask for one of them."
-                )
+                raise PlanError(f"{both} both fill the slot {key!r}. Ask for one of them.")
             if other.value != value:
                 raise PlanError(
-                    f"{other.by} and {by} propose different values for {key!r}: {other.value!r} "
-                    f"and {value!r}. Set it yourself: --set {key}=…"
+                    f"{other.by} and {by} propose different values for {key!r}: {both}. "
+                    f"Set it yourself: --set {key}=…"
                 )
 
     def find(self, key: str) -> Said:
@@ -107,8 +99,6 @@ class Wishes:
         own = "." not in key and key not in SLOTS and key not in RUN_KEYS
         return f"{self.algorithm.entry.name}.{key}" if own else key
 
-    # ---- components -----------------------------------------------------------------------------
-
     def entry(self, asked: Any, kind: str | None = None) -> Entry:
         """A component by name, by path or as an object; BrokenPlugin if it cannot be used."""
         registries = self.kernel.registries
@@ -121,7 +111,7 @@ class Wishes:
 
     def filling(self, slot: str, action_space: str = "") -> list[Asked]:
         """The component in a slot, if there is one; a distribution may depend on the space."""
-        value, by, rank = self.find(slot)
+        value, by, _ = self.find(slot)
         value = value.get(action_space) if isinstance(value, Mapping) else value
         if value is None or value in self._refused:
             return []
@@ -131,7 +121,14 @@ class Wishes:
                 f"{entry.title()} decorates a storage and is none by itself. "
                 f"Say --plugin {entry.name}."
             )
-        return [Asked(entry, slot, by, rank)]
+        return [Asked(entry, slot, by)]
+
+    def active(self) -> list[Asked]:
+        """All that goes into the run but the distribution."""
+        slots = [asked for slot in SLOTS if slot != "distribution" for asked in self.filling(slot)]
+        # What joins every run (a monitor) sees what the environment gives, and not what others
+        # make of it.
+        return slots + sorted(self.plugins.values(), key=lambda asked: asked.by != JOINED)
 
     def configured(self, asked: Asked) -> Choice:
         """A component with the settings that were said under its name or its slot."""
@@ -152,30 +149,25 @@ class Wishes:
         name, owner = component.name, (entry.dist, entry.version)
         return Choice(entry.kind, name, *owner, asked.by, component, config, by)
 
-    def feed(self, active: Mapping[str, Asked]) -> None:
+    def feed(self, active: Iterable[Asked]) -> None:
         """Settings of the algorithm that other components use: one setting under several keys."""
+        places = {asked.entry.name: asked.place for asked in active}
         usual = self.configured(self.algorithm).config
         for key, target in self.algorithm.entry.component().feeds.items():
             name, _, setting = target.partition(".")
-            if name not in active:
+            if name not in places:
                 continue
-            keys = (key, target, f"{active[name].place}.{setting}")
-            ends = [(end, said) for end in keys if (said := self.find(end)).by]
-            top, most = max(ends, key=lambda end: end[1].rank, default=("", None))
-            for end, said in ends:
-                if most and said.rank == most.rank and said.value != most.value:
-                    raise PlanError(
-                        f"{top}={most.value!r} ({most.by}) and {end}={said.value!r} ({said.by}) "
-                        "are one setting with two values. Set one of them."
-                    )
-            if most:
-                self.say({key: most.value, target: most.value}, most.by, FED)
-            else:
+            keys = (key, target, f"{places[name]}.{setting}")
+            ends = {end: said for end in keys if (said := self.find(end)).by}
+            if not ends:
                 self.say({target: getattr(usual, key)}, f"{self.algorithm.entry.name} {key}", FED)
-
-    def hooks(self) -> Hooks:
-        """Those of all that was asked for so far, for planning."""
-        return activated(map(self.configured, self.plugins.values()), self.objects)
+                continue
+            value, by, rank = max(ends.values(), key=lambda said: said.rank)
+            top = [(end, said) for end, said in ends.items() if said.rank == rank]
+            if any(said.value != value for _, said in top):
+                both = " and ".join(f"{end}={said.value!r} ({said.by})" for end, said in top)
+                raise PlanError(f"{both} are one setting with two values. Set one of them.")
+            self.say({key: value, target: value}, by, FED)
 
     def _ask(self, plugins: Iterable[Any], by: str, rank: int) -> None:
         """`NAME[:key=value,…]`, `no:NAME`, or objects that implement hooks."""
@@ -183,7 +175,7 @@ class Wishes:
             if not isinstance(plugin, str):
                 self.objects[f"{type(plugin).__name__}-{len(self.objects)}"] = plugin
             elif plugin.startswith("no:"):
-                self._refused.add(self.kernel.registries.find(plugin[3:]).name)
+                self._refused.append(self.kernel.registries.find(plugin[3:]).name)
             else:
                 name, given = parse_plugin(plugin)
                 entry = self.entry(name)
@@ -194,17 +186,12 @@ class Wishes:
     def _put_in(self, name: str, entry: Entry, by: str, rank: int) -> None:
         slot = next((slot for slot, kind in SLOTS.items() if kind == entry.kind), None)
         if entry.kind in LISTS or entry.component().stages:
-            self.plugins.setdefault(entry.name, Asked(entry, slot or entry.kind, by, rank))
+            self.plugins.setdefault(entry.name, Asked(entry, slot or entry.kind, by))
         elif slot:
             self.say({slot: name}, by, rank)
-        elif entry.kind == "algorithms":
-            raise PlanError(
-                f"{name!r} is an algorithm; choose it with --algo {name}, not as a plugin."
-            )
         else:
-            raise PlanError(f"{entry.title()} is no part of a run and cannot be a plugin of one.")
-
-    # ---- who else has a say ---------------------------------------------------------------------
+            hint = f"; choose it with --algo {name}" if entry.kind == "algorithms" else ""
+            raise PlanError(f"{entry.title()} is no part of a run that --plugin puts in{hint}.")
 
     def _join(self, wanted: tuple[str, ...]) -> None:
         """What is active without being asked for."""
@@ -221,7 +208,7 @@ class Wishes:
             source = sources.get(name).component().load()()
             found = source.find(algo, env if isinstance(env, str) else "")
             if found is not None:
-                self._accept(flatten(found), f"preset {name}", PRESET)
+                self.say(flatten(found), f"preset {name}", PRESET)
                 self.preset = f"{name}: {algo} on {env}"
                 self.notes.append(f"preset {self.preset} (--preset none turns it off)")
                 return
@@ -232,18 +219,14 @@ class Wishes:
             raise PlanError(f"preset {wanted!r} for {algo} on {env}: {why}.")
 
     def _apply_patches(self) -> None:
-        for name, answer in self.hooks().answers("rlk_configure", spec=self.spec):
+        hooks = activated(map(self.configured, self.plugins.values()), self.objects)
+        for name, answer in hooks.answers("rlk_configure", spec=self.spec):
             for patch in answer if isinstance(answer, list) else [answer]:
                 if not isinstance(patch, Patch):
                     found = f"answered rlk_configure with {patch!r}, no Patch"
                     raise BrokenPlugin(f"plugin {name!r} {found}.")
                 reason = f" ({patch.reason})" if patch.reason else ""
-                self._accept(patch.values, f"plugin {name}{reason}", PATCH)
-
-    def _accept(self, values: Mapping[str, Any], by: str, rank: int) -> None:
-        """Settings with `plugins` among them, which are joined and not replaced."""
-        self._ask(values.get("plugins", ()), by, rank)
-        self.say({key: value for key, value in values.items() if key != "plugins"}, by, rank)
+                self.say(patch.values, f"plugin {name}{reason}", PATCH)
 
     def _apply_switches(self) -> None:
         """`prioritized_replay=True` puts the plugin in; the plugin put in makes it True."""
@@ -251,9 +234,9 @@ class Wishes:
             said = self.find(key)
             if said.value is True:
                 self._ask([plugin], said.by, said.rank)
-            slot = [self.find(slot) for slot in SLOTS if self.find(slot).value == plugin]
-            for found in [self.plugins[plugin]] if plugin in self.plugins else slot:
-                if said.value is False:
-                    both = f"{key}=false and plugin {plugin!r}"
-                    raise PlanError(f"{both} contradict each other; drop one of them.")
-                self.say({key: True}, found.by, found.rank)
+            found = next((one for one in self.active() if one.entry.name == plugin), None)
+            if found and said.value is False:
+                both = f"{key}=false and plugin {plugin!r}"
+                raise PlanError(f"{both} contradict each other; drop one of them.")
+            if found:
+                self.say({key: True}, found.by, FED)
