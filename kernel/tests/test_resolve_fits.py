@@ -122,7 +122,7 @@ def test_a_vector_that_was_passed_has_its_own_number(plan):
     assert plan(env=DiscreteMatch()).n_envs == 1
     with pytest.raises(PlanError, match=r"n_envs=2 \(command line\).* has 1.*pass a function"):
         plan(env=DiscreteMatch(), n_envs=2)
-    with pytest.raises(PlanError, match=r"n_envs=4 \(command line\).* has 3.*Leave n_envs out"):
+    with pytest.raises(PlanError, match=r"n_envs=4 \(command line\).* has 3.*Say n_envs=3"):
         plan(env=vector, n_envs=4)
 
 

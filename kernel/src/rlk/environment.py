@@ -72,9 +72,8 @@ class EnvChoice:
             hint = "Or your own: module:Class, ./file.py:Class, module:Id-v0."
             raise UnknownName("environment", self.name, known, hint) from None
         except (TypeError, gym.error.Error, ImportError) as error:
-            raise PlanError(
-                f"environment {self.name!r} cannot be made with {keywords}: {error}"
-            ) from error
+            refused = f"environment {self.name!r} cannot be made with {keywords}"
+            raise PlanError(f"{refused}: {error}") from error
 
 
 def choose_environment(
@@ -84,10 +83,8 @@ def choose_environment(
     if isinstance(asked, str):
         return EnvChoice(asked, kwargs, modules)
     if not callable(asked) and not hasattr(asked, "step"):
-        raise PlanError(
-            "env must be an id, a class, a callable or an environment, got "
-            f"{type(asked).__name__} {asked!r:.80}."
-        )
+        found = f"{type(asked).__name__} {asked!r:.80}"
+        raise PlanError(f"env must be an id, a class, a callable or an environment, got {found}.")
     registered = getattr(getattr(asked, "spec", None), "id", None)
     name = registered or getattr(asked, "__name__", type(asked).__name__)
     return EnvChoice(str(name), kwargs, modules, asked)
@@ -123,27 +120,23 @@ def probe(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
     except Exception as error:
         cause = f"{type(error).__name__}: {error}"
         raise PlanError(f"environment {env.name!r} cannot be made: {cause}.") from error
-    spaces = [getattr(made, f"{kind}_space", None) for kind in ("observation", "action")]
-    if not all(isinstance(space, gym.Space) for space in spaces):
-        found = [type(space).__name__ for space in spaces]
-        raise PlanError(
-            f"environment {env.name!r} is no Gymnasium environment: its observation_space is "
-            f"{found[0]} and its action_space {found[1]}. Both must be gymnasium.spaces (an old "
-            "gym environment needs shimmy's wrapper)."
-        )
+    spaces = {key: getattr(made, key, None) for key in ("observation_space", "action_space")}
+    for key, space in spaces.items():
+        if not isinstance(space, gym.Space):
+            raise PlanError(
+                f"environment {env.name!r} is no Gymnasium environment: its {key} is "
+                f"{type(space).__name__} (an old gym environment needs shimmy's wrapper)."
+            )
     if not env.is_instance:
         made.close()
-    return spaces[0], spaces[1]
+    return spaces["observation_space"], spaces["action_space"]
 
 
 def load_object(path: str, what: str) -> Any:
     """What is at `package.module:Object` or `./file.py:Object`; of a file alone the module."""
     place, _, name = (path, "", "") if path.endswith(".py") else path.rpartition(":")
-    module = (
-        _load_file(place, what)
-        if place.endswith(".py")
-        else _import(place, f"{what} module {place!r}")
-    )
+    is_file = place.endswith(".py")
+    module = _load_file(place, what) if is_file else _import(place, f"{what} module {place!r}")
     found: Any = module
     for part in filter(None, name.split(".")):
         if not hasattr(found, part):

@@ -14,7 +14,7 @@ from rlk import settings
 from rlk.component import Component
 from rlk.environment import EnvChoice
 from rlk.registry import singular
-from rlk.spec import LISTS, SLOTS, RunSettings
+from rlk.spec import LISTS, RUN_KEYS, SLOTS, RunSettings
 
 
 @attrs.frozen
@@ -82,10 +82,7 @@ class Plan(RunSettings):
 
     def run_settings(self) -> dict[str, Any]:
         """What shapes the run; how much it prints is not of the plan."""
-        keys = attrs.fields_dict(RunSettings).keys() - {"verbose"}
-        return {
-            key: value for key, value in attrs.asdict(self, recurse=False).items() if key in keys
-        }
+        return {key: getattr(self, key) for key in RUN_KEYS if key not in ("env", "verbose")}
 
     def misfits(self) -> Iterator[str]:
         """What its parts have against each other, each with what to type instead."""
@@ -119,7 +116,7 @@ class Plan(RunSettings):
         stages: dict[str, Choice] = {}
         for storage in self.storages:
             out = f"Use --plugin no:{storage.name}"
-            for need in set(storage.component.needs) - set(algorithm.reports):
+            for need in [one for one in storage.component.needs if one not in algorithm.reports]:
                 yield (
                     f"{storage.title} needs {need} after every update, but {who} does not report "
                     f"it. {out}, or one of: rlk plugins list --reports {need}"
@@ -138,7 +135,7 @@ class Plan(RunSettings):
             by = self.sources.get("n_envs", "default")
             yield (
                 f"n_envs={self.n_envs} ({by}), but {self.env.name!r} was passed as an object and "
-                f"has {self.env.size}. Leave n_envs out, or pass a function that makes one."
+                f"has {self.env.size}. Say n_envs={self.env.size}, or pass a function that makes one."
             )
 
     def as_json(self) -> dict[str, Any]:

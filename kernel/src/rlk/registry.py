@@ -60,12 +60,10 @@ class Registry:
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        self.entries: dict[str, list[Entry]] = {}
+        self.entries: dict[str, dict[str, Entry]] = {}  # by name, then by distribution
 
     def add(self, entry: Entry) -> None:
-        found = self.entries.setdefault(entry.name, [])
-        if not any(other.dist == entry.dist for other in found):
-            found.append(entry)
+        self.entries.setdefault(entry.name, {}).setdefault(entry.dist, entry)
 
     def register(self, name: str, factory: Any = None, **fields: Any) -> Any:
         """Adds a component by hand; without a factory, a decorator for one.
@@ -76,16 +74,14 @@ class Registry:
         """
         if factory is None:
             return lambda made: self.register(name, made, **fields) and made
-        if any(entry.dist == BY_HAND for entry in self.entries.get(name, [])):
-            raise PlanError(
-                f"{singular(self.kind)} {name!r} is registered by this program already."
-            )
+        if BY_HAND in self.entries.get(name, {}):
+            raise PlanError(f"{singular(self.kind)} {name!r} is registered by {BY_HAND} already.")
         if isinstance(factory, Component):
             component = attrs.evolve(factory, **fields) if fields else factory
         else:
             component = Component(name=name, factory=factory, **fields)
         # By hand wins over installed: a program that registers a name means its own.
-        self.entries[name] = [Entry(self.kind, name, BY_HAND, "", lambda: component)]
+        self.entries[name] = {BY_HAND: Entry(self.kind, name, BY_HAND, "", lambda: component)}
         return factory
 
     def unregister(self, name: str) -> None:
@@ -95,7 +91,7 @@ class Registry:
         return name in self.entries
 
     def __iter__(self) -> Iterator[Entry]:
-        return (entry for name in self.names() for entry in self.entries[name])
+        return (entry for name in self.names() for entry in self.entries[name].values())
 
     def names(self) -> list[str]:
         return sorted(self.entries)
@@ -132,11 +128,9 @@ class Registries:
 
     def clashes(self) -> dict[str, list[Entry]]:
         """Names that more than one distribution, or more than one kind, gives."""
-        by_name: dict[str, list[Entry]] = {}
-        for registry in self:
-            for entry in registry:
-                by_name.setdefault(entry.name, []).append(entry)
-        return {name: found for name, found in by_name.items() if len(found) > 1}
+        entries = [entry for registry in self for entry in registry]
+        named = {one.name: [two for two in entries if two.name == one.name] for one in entries}
+        return {name: found for name, found in named.items() if len(found) > 1}
 
     def discover(self) -> None:
         """One scan of the installed distributions' entry points; imports nothing of theirs."""
@@ -152,22 +146,21 @@ class Registries:
 
 def _only(what: str, name: str, registries: list[Registry]) -> Entry:
     """The one entry of that name; one that a program registered wins over installed ones."""
-    found = [entry for registry in registries for entry in registry.entries.get(name, [])]
-    by_hand = [entry for entry in found if entry.dist == BY_HAND]
+    entries = [entry for registry in registries for entry in registry]
+    found = [entry for entry in entries if entry.name == name]
     if not found:
-        known = [known for registry in registries for known in registry.names()]
-        raise UnknownName(what, name, known, "See: rlk plugins list")
-    if len(by_hand or found) > 1:
+        raise UnknownName(what, name, {entry.name for entry in entries}, "See: rlk plugins list")
+    wanted = [entry for entry in found if entry.dist == BY_HAND] or found
+    if len(wanted) > 1:
         raise clash(name, found)
-    return (by_hand or found)[0]
+    return wanted[0]
 
 
 def clash(name: str, entries: list[Entry]) -> BrokenPlugin:
     """The error for a name that is not one component's alone."""
     owners = ", ".join(sorted(f"{singular(e.kind)} of {e.owner}" for e in entries))
-    return BrokenPlugin(
-        f"{name!r} is given by {len(entries)} packages: {owners}. Uninstall all but one."
-    )
+    given = f"{name!r} is given by {len(entries)} packages"
+    return BrokenPlugin(f"{given}: {owners}. Uninstall all but one.")
 
 
 def singular(kind: str) -> str:

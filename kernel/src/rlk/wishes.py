@@ -72,9 +72,10 @@ class Wishes:
 
     def say(self, values: Mapping[str, Any], by: str, rank: int) -> None:
         """Settings by dotted key; nobody of the same rank may contradict. Plugins are joined."""
-        self._ask(values.get("plugins", ()), by, rank)
-        for key in [key for key in values if key != "plugins"]:
-            value = values[key]
+        for key, value in values.items():
+            if key == "plugins":
+                self._ask(value, by, rank)
+                continue
             other = self._ranks[rank].setdefault(self._full(key), Said(value, by, rank))
             both = f"{other.value!r} and {value!r}"
             if other.value != value and key in SLOTS:
@@ -117,10 +118,8 @@ class Wishes:
             return []
         entry = self.entry(value, SLOTS[slot])
         if entry.component().stages:
-            raise PlanError(
-                f"{entry.title()} decorates a storage and is none by itself. "
-                f"Say --plugin {entry.name}."
-            )
+            wrong = f"{entry.title()} decorates a storage and is none by itself"
+            raise PlanError(f"{wrong}. Say --plugin {entry.name}.")
         return [Asked(entry, slot, by)]
 
     def active(self) -> list[Asked]:
