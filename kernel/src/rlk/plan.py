@@ -135,7 +135,7 @@ class Plan(RunSettings):
             by = self.sources.get("n_envs", "default")
             yield (
                 f"n_envs={self.n_envs} ({by}), but {self.env.name!r} was passed as an object and "
-                f"has {self.env.size}. Say n_envs={self.env.size}, or pass a function that makes one."
+                f"has {self.env.size}. Say n_envs={self.env.size}, or pass what makes one."
             )
 
     def as_json(self) -> dict[str, Any]:

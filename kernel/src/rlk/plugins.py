@@ -91,6 +91,4 @@ def activated(choices: Iterable[Choice], objects: Mapping[str, object]) -> Hooks
 
 def _direct(function: Listener, names: tuple[str, ...]) -> Listener:
     """The function, taking only the arguments that it names."""
-    if not names:
-        return lambda **arguments: function()
     return lambda **arguments: function(*[arguments[name] for name in names])

@@ -62,13 +62,10 @@ def _environment(saved: Mapping[str, Any], env: Any) -> dict[str, Any]:
     name = saved["name"]
     if env is not None:
         return {"env": env}
-    if saved["passed_as_object"]:
+    if saved["passed_as_object"] or EnvChoice(name).is_code:
+        what = "an object" if saved["passed_as_object"] else "code"
         raise PlanError(
-            f"this model's environment {name!r} was passed as an object. Pass it again: env=…"
-        )
-    if EnvChoice(name).is_code:
-        raise PlanError(
-            f"this model's environment is {name!r}, code that no file may run by itself. Pass it "
-            f"again: env={name!r} (--env {name})"
+            f"this model's environment {name!r} was {what}, which no file may run by itself. "
+            "Pass it again: env=… (--env …)"
         )
     return {"env": name, **{f"env.{key}": value for key, value in saved["kwargs"].items()}}

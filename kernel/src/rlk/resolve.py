@@ -36,29 +36,27 @@ def resolve(
     wishes.collect(terminal, autostart and spec.out is not None)
     active = wishes.active()
     _check_keys(wishes, active)
-    wishes.feed(active)
     env = _environment(wishes)
-    made: dict[str, list[Choice]] = {place: [] for place in (*SLOTS, *LISTS)}
-    for asked in active:
+    wishes.feed(active)
+    made: dict[str, list[Choice]] = {place: [] for place in ("algorithm", *SLOTS, *LISTS)}
+    for asked in (wishes.algorithm, *active):
         made[asked.place].append(wishes.configured(asked))
-    algorithm = wishes.configured(wishes.algorithm)
+    made["storage"].sort(key=_first_stage)
     for slot in ("policy", "vec_env", "storage", "optimiser", "serializer"):
-        if all(choice.component.stages for choice in made[slot]):
-            flag = f"--{slot.replace('_', '-')}"
-            message = f"nothing fills the slot {slot!r}: {algorithm.title} names no default."
-            raise PlanError(f"{message} Say {flag} NAME.")
+        if not made[slot] or made[slot][0].component.stages:
+            lacks = f"nothing fills the slot {slot!r}: {spec.algo} names no default for it"
+            raise PlanError(f"{lacks}. Say --{slot.replace('_', '-')} NAME.")
     observation_space, action_space = probe(env, made["wrappers"])
     for asked in wishes.filling("distribution", type(action_space).__name__):
         made["distribution"].append(wishes.configured(asked))
     parts: dict[str, Any] = {kind: tuple(made.pop(kind)) for kind in LISTS}
-    parts["storages"] = tuple(sorted(made.pop("storage"), key=_first_stage))
+    parts["storages"] = tuple(made.pop("storage"))
     parts |= {slot: choices[0] if choices else None for slot, choices in made.items()}
     said = {key: found for key in RUN_KEYS if (found := wishes.find(key)).by}
     run = {key: found.value for key, found in said.items() if key != "env"}
     plan = Plan(
         **attrs.asdict(settings.structure(RunSettings, run, "a run")),
         **parts,
-        algorithm=algorithm,
         objects=wishes.objects,
         env=env,
         observation_space=observation_space,
@@ -75,34 +73,13 @@ def resolve(
     return plan
 
 
-def _check_keys(wishes: Wishes, active: list[Asked]) -> None:
-    """Every setting belongs to the run, to the algorithm, or to a component in this run."""
-    algorithm = wishes.algorithm.entry
-    own = {*settings.names(algorithm.component().config), *RUN_KEYS, *SLOTS}
-    stack = [asked.entry.component().config for asked in active if asked.place == "storage"]
-    stored = {setting for config in stack for setting in settings.names(config)}
-    wanted = wishes.find("distribution").value or ()
-    maybe = wanted.values() if isinstance(wanted, Mapping) else [wanted]
-    known = {"env", *SLOTS, *maybe, *(asked.entry.name for asked in active)}
-    for key, said in wishes:
-        head, dot, setting = key.partition(".")
-        if head == algorithm.name and setting not in own:
-            hint = f"See: rlk plugins show {head}"
-            raise UnknownName(f"setting of {algorithm.title()} or of a run:", setting, own, hint)
-        if dot and head not in {algorithm.name, *known}:
-            hint = f"In the setting {key!r} ({said.by})."
-            raise UnknownName("component in this run", head, known, hint)
-        if dot and head == "storage" and setting not in stored:
-            raise UnknownName("setting of this run's storages:", setting, stored)
-
-
 def _environment(wishes: Wishes) -> EnvChoice:
-    kwargs = {key[4:]: said.value for key, said in wishes if key.startswith("env.")}
     asked = wishes.find("env").value
     modules: list[str] = []
     if isinstance(asked, str):
         for entry in wishes.kernel.registries.environments:
             modules += entry.component().load()(asked) or ()
+    kwargs = {key[4:]: said.value for key, said in wishes if key.startswith("env.")}
     env = choose_environment(asked, kwargs, tuple(modules))
     if env.size is not None and wishes.find("n_envs").rank < FILE:
         wishes.say({"n_envs": env.size}, "the environment passed", FED)
@@ -111,3 +88,25 @@ def _environment(wishes: Wishes) -> EnvChoice:
 
 def _first_stage(storage: Choice) -> int:
     return min((STAGES.index(stage) for stage in storage.component.stages), default=-1)
+
+
+def _check_keys(wishes: Wishes, active: list[Asked]) -> None:
+    """Every setting belongs to the run, to the algorithm, or to a component in this run."""
+    algorithm = wishes.algorithm.entry
+    own = {*settings.names(algorithm.component().config), *RUN_KEYS, *SLOTS}
+    stack = [asked.entry.component().config for asked in active if asked.place == "storage"]
+    stored = {setting for config in stack for setting in settings.names(config)}
+    wanted = wishes.find("distribution").value
+    distributions = wanted.values() if isinstance(wanted, Mapping) else [wanted]
+    names = {name for name in distributions if isinstance(name, str)}
+    known = {"env", *SLOTS, *names, algorithm.name, *(asked.entry.name for asked in active)}
+    for key, said in wishes:
+        head, dot, setting = key.partition(".")
+        if head == algorithm.name and setting not in own:
+            hint = f"See: rlk plugins show {head}"
+            raise UnknownName(f"setting of {algorithm.title()} or of a run:", setting, own, hint)
+        if dot and head not in known:
+            hint = f"In the setting {key!r} ({said.by})."
+            raise UnknownName("component in this run", head, known, hint)
+        if dot and head == "storage" and setting not in stored:
+            raise UnknownName("setting of this run's storages:", setting, stored)

@@ -18,18 +18,24 @@ from rlk.errors import PlanError, UnknownName
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a string"}
 
 
+def _form(kind: Any) -> Any:
+    """Union, Literal or Callable, or else the type itself."""
+    origin = get_origin(kind) or kind
+    return Union if origin is UnionType else origin
+
+
 def _exactly(value: Any, kind: Any) -> Any:
     """A value that must be of the type already; only whole floats are taken for an int."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if kind in (int, float):
         fits = is_number and (kind is float or value == value // 1)
-    elif _is_literal(kind):
+    elif _form(kind) is Literal:
         fits = value in get_args(kind)
     else:
-        fits = callable(value) if _is_callable(kind) else isinstance(value, kind)
+        fits = callable(value) if _form(kind) is Callable else isinstance(value, kind)
     if not fits:
         raise ValueError(f"must be {_WORDS.get(kind) or type_name(kind)}, got {value!r}")
-    return kind(value) if is_number and kind in (int, float) else value
+    return kind(value) if kind in (int, float) else value
 
 
 def _first(value: Any, kind: Any) -> Any:
@@ -42,25 +48,11 @@ def _first(value: Any, kind: Any) -> Any:
     raise ValueError(f"must be {type_name(kind)}, got {value!r}")
 
 
-def _is_callable(kind: Any) -> bool:
-    return Callable in (kind, get_origin(kind))
-
-
-def _is_literal(kind: Any) -> bool:
-    origin: Any = get_origin(kind)
-    return origin is Literal
-
-
-def _is_union(kind: Any) -> bool:
-    return get_origin(kind) in (Union, UnionType)
-
-
 _converter = cattrs.Converter(detailed_validation=False)
 for _kind in _WORDS:
     _converter.register_structure_hook(_kind, _exactly)
-_converter.register_structure_hook_func(_is_literal, _exactly)
-_converter.register_structure_hook_func(_is_callable, _exactly)
-_converter.register_structure_hook_func(_is_union, _first)
+_converter.register_structure_hook_func(lambda kind: _form(kind) in (Literal, Callable), _exactly)
+_converter.register_structure_hook_func(lambda kind: _form(kind) is Union, _first)
 
 
 def names(config: type | None) -> list[str]:
@@ -78,22 +70,19 @@ def structure(config: type | None, values: Mapping[str, Any], whose: str) -> Any
         raise PlanError(f"{whose} has no settings, got {', '.join(sorted(values))}.")
     if config is None:
         return None
-    hints, arguments = get_type_hints(config), {}
-    for key, value in values.items():
+    hints, arguments, at = get_type_hints(config), {}, ""
+    for key in values:
         if key not in names(config):
             raise UnknownName(f"setting of {whose}:", key, names(config))
-        try:
-            arguments[key] = _converter.structure(value, hints[key])
-        except Exception as error:
-            raise PlanError(f"{whose}: {key} {_because(error)}.") from None
     try:
+        for key, value in values.items():
+            at = f" {key}"
+            arguments[key] = _converter.structure(value, hints[key])
+        at = ""
         return config(**arguments)
-    except (ValueError, TypeError) as error:
-        raise PlanError(f"{whose}: {_because(error)}.") from None
-
-
-def _because(error: Exception) -> str:
-    return str(error.args[0] if error.args else type(error).__name__).rstrip(".")
+    except Exception as error:
+        reason = str(error.args[0] if error.args else type(error).__name__)
+        raise PlanError(f"{whose}:{at} {reason.rstrip('.')}.") from None
 
 
 def unstructure(config: Any) -> dict[str, Any]:
@@ -114,14 +103,12 @@ def plain(value: Any) -> Any:
 
 def type_name(kind: Any) -> str:
     """A type as a person writes it."""
-    origin, parts = get_origin(kind), get_args(kind)
-    if _is_literal(kind):
-        return " or ".join(map(repr, parts))
-    if _is_union(kind):
-        return " or ".join(map(type_name, parts))
-    if _is_callable(kind):
+    form, parts = _form(kind), get_args(kind)
+    if form in (Literal, Union):
+        return " or ".join(map(repr if form is Literal else type_name, parts))
+    if form is Callable:
         return "a callable"
-    if origin in (list, tuple):
+    if form in (list, tuple) and parts:
         return f"list of {type_name(parts[0])}"
     return "none" if kind is NoneType else getattr(kind, "__name__", str(kind))
 
