@@ -171,6 +171,15 @@ def test_components_join_a_run_that_has_a_folder_and_a_terminal(plan, tmp_path):
     assert plan(out=out, plugins=["no:writes"]).loggers == ()
 
 
+def test_what_joins_a_run_wraps_it_innermost_and_otherwise_comes_last(
+    planning_kernel, plan, tmp_path
+):
+    planning_kernel.registries.wrappers.register("counts", lambda env: env, autostart="run")
+    found = plan(out=str(tmp_path), plugins=["wraps", "draws"])
+    assert [c.name for c in found.wrappers] == ["counts", "wraps"]
+    assert [c.name for c in found.loggers] == ["draws", "writes"]
+
+
 def test_a_broken_component_is_in_the_way_of_nobody(planning_kernel, plan, tmp_path):
     def load():
         raise ImportError("no jax")

@@ -116,12 +116,13 @@ class Plan(RunSettings):
         stages: dict[str, Choice] = {}
         for storage in self.storages:
             out = f"Use --plugin no:{storage.name}"
-            for need in [one for one in storage.component.needs if one not in algorithm.reports]:
+            missing = [need for need in storage.component.needs if need not in algorithm.reports]
+            if missing:
                 yield (
-                    f"{storage.title} needs {need} after every update, but {who} does not report "
-                    f"it. {out}, or one of: rlk plugins list --reports {need}"
+                    f"{storage.title} needs {', '.join(missing)} after every update, but {who} "
+                    f"does not report it.\n{out}, or one of: rlk plugins list --reports {missing[0]}"
                 )
-            if storage is not base and ours == "on-policy":
+            elif storage is not base and ours == "on-policy":
                 yield (
                     f"{storage.title} decorates a replay storage, but {who} is on-policy and keeps "
                     f"none. {out}, or one of: rlk plugins list --collects off-policy"
