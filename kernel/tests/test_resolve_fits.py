@@ -105,6 +105,31 @@ def test_parts_that_do_not_fit_are_refused_with_both_names(plan, algo, said, mes
     assert "rlk plugins list" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"action_spaces": ("Box",)}, "noise 'picky' .* serves action spaces Box, but .* Discrete"),
+        ({"observation_spaces": ("Image",)}, "noise 'picky' .* takes observations that are Image"),
+        ({"collects": "on-policy"}, "noise 'picky' .* is for on-policy algorithms"),
+        ({"needs": ("regret",)}, "noise 'picky' .* needs regret after every update"),
+    ],
+)
+def test_a_part_of_any_kind_may_say_what_it_goes_with(planning_kernel, plan, fields, message):
+    class Picky:
+        def wrap(self, actor, policy): ...
+
+    planning_kernel.registries.noises.register("picky", Picky, **fields)
+    with pytest.raises(PlanError, match=message):
+        plan(noise="picky")
+
+
+def test_a_wrapper_may_declare_the_spaces_that_it_changes(planning_kernel, plan):
+    planning_kernel.registries.wrappers.register(
+        "flattens", lambda env: env, observation_spaces=("Dict",)
+    )
+    assert [c.name for c in plan(plugins=["flattens"]).wrappers] == ["flattens"]
+
+
 def test_two_decorators_for_one_stage_are_refused_with_both_names(plan):
     with pytest.raises(PlanError) as caught:
         plan(plugins=["sharpens", "chooses"])
