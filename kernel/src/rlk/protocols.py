@@ -45,7 +45,6 @@ class Trunk(Protocol):
             role: `pi`, `vf` or `qf`.
             extra: inputs behind the encoder's features (an action for a critic).
             copies: independent ones in one batched call: [B, F] in, [copies, B, F'] out."""
-        ...
 
 
 #: name -> a function that builds that head from a trunk maker.
@@ -57,11 +56,9 @@ class Architecture(Protocol):
 
     def encoder(self, observation_space: gym.Space[Any]) -> nn.Module:
         """From preprocessed observations (`spaces.preprocess`) to [B, F]; `.features` is F."""
-        ...
 
     def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
         """Hidden layers on top of `features` inputs; see `Trunk`."""
-        ...
 
 
 class Distribution(Protocol):
@@ -74,11 +71,9 @@ class Distribution(Protocol):
 
     def head(self, features: int) -> nn.Module:
         """The module from [B, features] to flat parameters [B, P]."""
-        ...
 
     def noise(self, rng: np.random.Generator, batch: int) -> Array:
         """float32 [batch, ...], what one call of `sample` uses up."""
-        ...
 
     def sample(self, parameters: Tensor, noise: Tensor) -> Tensor: ...
     def mode(self, parameters: Tensor) -> Tensor: ...
@@ -87,15 +82,12 @@ class Distribution(Protocol):
 
     def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
         """KL(parameters || other), [...]."""
-        ...
 
     def env_action(self, action: Array) -> Array:
         """What the environment gets for a stored action: clipped or scaled into its space."""
-        ...
 
     def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
         """(action, log_prob) for float32 [N, P]: the torch pair's, to float tolerance."""
-        ...
 
     def numpy_mode(self, parameters: Array) -> Array: ...
 
@@ -105,7 +97,6 @@ class Actor(Protocol):
 
     def start(self, n_envs: int) -> Any:
         """The carry before the first step (None if nothing lives from step to step)."""
-        ...
 
     def act(
         self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
@@ -113,7 +104,6 @@ class Actor(Protocol):
 
     def metrics(self) -> Mapping[str, float]:
         """What to log about it now, by tag (`rollout/exploration_rate`)."""
-        ...
 
 
 class Noise(Protocol):
@@ -131,23 +121,18 @@ class Algorithm(Stateful, Protocol):
     @staticmethod
     def heads(config: Any, context: Any) -> Heads:
         """The heads this algorithm needs, before the policy exists."""
-        ...
 
     def steps_per_collect(self) -> int:
         """Vector steps in one collection."""
-        ...
 
     def extras(self) -> Mapping[str, Field]:
         """The fields that its actor adds to every step."""
-        ...
 
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
         """A new actor; it draws from `rng`, or from the run's stream `actor` (the collector's)."""
-        ...
 
     def batches(self, storage: Storage) -> Iterable[Batch]:
         """What to learn from now: epochs of minibatches, samples; none before learning starts."""
-        ...
 
     def update(self, batch: Batch, optimise: Optimise) -> Update: ...
 
@@ -160,15 +145,12 @@ class Storage(Stateful, Protocol):
 
     def restart(self) -> None:
         """A collection was cut short by a listener: what it left is not whole."""
-        ...
 
     def __len__(self) -> int:
         """Transitions that can be sampled now."""
-        ...
 
     def feedback(self, batch: Batch, update: Update) -> None:
         """Called after every update; a no-op for most."""
-        ...
 
 
 @runtime_checkable
@@ -177,7 +159,6 @@ class OnPolicyStorage(Storage, Protocol):
 
     def latest(self) -> Rollout:
         """The last collection, as views."""
-        ...
 
 
 @runtime_checkable
@@ -186,7 +167,6 @@ class ReplayStorage(Storage, Protocol):
 
     def decorate(self, decorator: Decorator) -> None:
         """Hand the decorator's stages of sampling over to it."""
-        ...
 
     def sample(self, batch_size: int) -> Batch: ...
 
@@ -200,7 +180,6 @@ class Decorator(Stateful, Protocol):
 
     def added(self, slots: Array) -> None:
         """These slots hold new transitions. Called from the base's `add`."""
-        ...
 
     def feedback(self, batch: Batch, update: Update) -> None: ...
 
@@ -220,11 +199,9 @@ class Communicator(Protocol):
 
     def mean(self, tensor: Tensor) -> Tensor:
         """The mean over ranks of a tensor of the same shape on each."""
-        ...
 
     def agree(self, value: Any) -> Any:
         """Rank 0's value, on every rank: for everything that steers control flow."""
-        ...
 
 
 class Collector(Stateful, Protocol):
@@ -232,11 +209,9 @@ class Collector(Stateful, Protocol):
 
     def collect(self) -> bool:
         """Step the environments into the storage; False if a listener stopped the run."""
-        ...
 
     def forget(self) -> None:
         """Begin the next collection with a reset."""
-        ...
 
 
 class Serializer(Protocol):
@@ -248,11 +223,9 @@ class Serializer(Protocol):
 
     def read(self, file: IO[bytes]) -> State:
         """Raises rlk.errors.BadFile for whatever it cannot vouch for."""
-        ...
 
     def manifest(self, file: IO[bytes]) -> State:
         """The part under `manifest`, without the tensors."""
-        ...
 
 
 class Logger(Protocol):
@@ -268,4 +241,3 @@ class PresetSource(Protocol):
 
     def find(self, algo: str, env: str) -> Mapping[str, Any] | None:
         """Settings as dotted keys, or None."""
-        ...
