@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import torch
@@ -65,11 +66,20 @@ def gradients(value: Tensor, parameters: list[nn.Parameter]) -> list[Tensor]:
     a tenth of a small update; a tracing compiler gets the public function."""
     if torch.compiler.is_compiling():
         return list(torch.autograd.grad(value, parameters, materialize_grads=True))
-    engine, one = torch.autograd.Variable._execution_engine, torch.ones_like(value)
+    engine, one = torch.autograd.Variable._execution_engine, _one(value.dtype, value.device)
     found = engine.run_backward(
         (value,), (one,), False, False, tuple(parameters), True, accumulate_grad=False
     )
     return [torch.zeros_like(p) if g is None else g for g, p in zip(found, parameters, strict=True)]
+
+
+@cache
+def _one(dtype: torch.dtype, device: torch.device) -> Tensor:
+    return torch.ones((), dtype=dtype, device=device)
+
+
+def _detached(values: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {key: one.detach() if one.requires_grad else one for key, one in values.items()}
 
 
 class Optimiser:
@@ -105,8 +115,8 @@ class Optimiser:
             None if loss.distribution is None else loss.distribution.detach(),
             None,
             loss.accept,
-            {name: value.detach() for name, value in loss.metrics.items()},
-            {name: value.detach() for name, value in loss.outputs.items()},
+            _detached(loss.metrics),
+            _detached(loss.outputs),
         )
 
     def _wrap(self, group: str, loss_fn: LossFn) -> LossFn:
