@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from rlk.errors import PlanError, UnknownName
-from rlk.settings import convert, fields_of, structure, type_name, unstructure
+from rlk.settings import convert, structure, unstructure
 
 
 @attrs.frozen(kw_only=True)
@@ -111,28 +111,10 @@ def test_what_was_written_is_read_again():
     assert made(**unstructure(config)) == config
 
 
-def test_every_field_is_listed_with_type_default_and_help():
-    rows = {row[0]: row[1:] for row in fields_of(Config)}
-    assert rows["rate"] == ("float or str or a callable", "0.1", "how fast")
-    assert rows["steps"] == ("int", "3", "how many")
-    assert rows["layers"] == ("list of int", "[64]", "")
-    assert rows["kind"][0] == "'a' or 'b'"
-    assert rows["limit"][0] == "int or none"
-
-
 def test_a_field_without_a_default_is_required():
     @attrs.frozen(kw_only=True)
     class Needs:
         size: int
 
-    assert fields_of(Needs) == [("size", "int", "required", "")]
     with pytest.raises(PlanError, match="size"):
         structure(Needs, {}, "thing")
-
-
-@pytest.mark.parametrize(
-    ("kind", "text"),
-    [(int, "int"), (list[int], "list of int"), (int | None, "int or none"), (type(None), "none")],
-)
-def test_types_are_named_as_a_person_writes_them(kind, text):
-    assert type_name(kind) == text

@@ -149,21 +149,6 @@ def plain(value: Any) -> Any:
     return {"callable": getattr(value, "__qualname__", repr(value))}
 
 
-def fields_of(config: type) -> list[tuple[str, str, str, str]]:
-    """(name, type, default, help) of every setting, for `rlk plugins show`."""
-    hints = get_type_hints(config)
-    rows = []
-    for field in attrs.fields(config):
-        default = field.default
-        if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
-            default = default.factory()
-        shown = "required" if default is attrs.NOTHING else repr(default)
-        rows.append(
-            (field.name, type_name(hints[field.name]), shown, field.metadata.get("help", ""))
-        )
-    return rows
-
-
 def type_name(kind: Any) -> str:
     """A type as a person writes it."""
     if _is_literal(kind):
