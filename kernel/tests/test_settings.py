@@ -99,6 +99,13 @@ def test_a_union_takes_the_first_alternative_that_takes_the_value():
         convert("x", int | None)
 
 
+def test_the_text_none_is_none_wherever_none_is_allowed():
+    assert convert("none", int | None) is None
+    assert convert("none", str | None) is None
+    assert convert("none", float | str | None) is None
+    assert convert("none", str) == "none"
+
+
 def test_a_config_is_written_as_json_values_and_a_callable_by_its_name():
     written = unstructure(made(rate=abs, layers=[1], pair=["a"]))
     assert written["rate"] == {"callable": "abs"}

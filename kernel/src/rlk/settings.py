@@ -43,12 +43,12 @@ def _str(value: Any, _: Any) -> str:
 
 
 def _union(value: Any, kind: Any) -> Any:
-    """The first alternative that takes the value as it is."""
-    for alternative in get_args(kind):
-        if alternative is type(None):
-            if value is None or value == "none":  # TOML has no null
-                return None
-        elif value is not None:
+    """The first alternative that takes the value as it is; `none` is None, for TOML has no null."""
+    alternatives = get_args(kind)
+    if type(None) in alternatives and (value is None or value == "none"):
+        return None
+    for alternative in alternatives:
+        if alternative is not type(None) and value is not None:
             try:
                 return _converter.structure(value, alternative)
             except Exception:
