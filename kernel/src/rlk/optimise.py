@@ -78,6 +78,10 @@ class Objective:
         """The mean over ranks."""
         return self._communicator.mean(tensor) if self._communicator.size > 1 else tensor
 
+    def agree(self, value: Any) -> Any:
+        """Rank 0's value, on every rank: for a step whose control flow depends on numbers."""
+        return self._communicator.agree(value) if self._communicator.size > 1 else value
+
 
 def gradients(value: Tensor, parameters: list[nn.Parameter]) -> list[Tensor]:
     """d value / d parameters; zeros for those it does not depend on.
