@@ -77,7 +77,8 @@ class Context:
         run = self.run
         step = run.hooks.first("rlk_make_optimiser", run=run, group=group)
         if step is None:
-            step = run.plan.optimiser.component.load()(group, *_config(run.plan.optimiser))
+            choice = run.plan.optimisers.get(f"{name}_optimiser", run.plan.optimiser)
+            step = choice.component.load()(group, *_config(choice))
         wrappers = run.hooks.all("rlk_wrap_loss", run=run, group=name)
         run.optimise.add(group, step, wrappers)
 

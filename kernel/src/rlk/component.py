@@ -38,8 +38,8 @@ class Component:
         own: settings that this name fixes for its own config (`LnMlpPolicy` is `mlp` with
             `layer_norm`).
         defaults: what it wants elsewhere: a slot (`"policy": "mlp"`, or one name per action space
-            for `"distribution"`), a setting of a slot (`"policy.act_fun": "relu"`), or a run
-            setting (`"n_envs": 8`).
+            for `"distribution"`), the optimiser of one parameter group (`"vf_optimiser": "adam"`),
+            a setting of a slot (`"policy.act_fun": "relu"`), or a run setting (`"n_envs": 8`).
         feeds: own setting -> setting of another component, as `"prioritized-replay.alpha"`. The
             value moves there when that component is in the plan; both set and different is an
             error.

@@ -99,6 +99,7 @@ class Plan:
     Attributes:
         algorithm, policy, distribution, noise, vec_env, optimiser, serializer: one component each,
             or None.
+        optimisers: by slot (`vf_optimiser`), of groups that have one of their own.
         storages: the base first, then decorating ones in the order of their stages.
         wrappers: innermost first.
         callbacks, loggers, extensions: all that are active.
@@ -114,6 +115,7 @@ class Plan:
     optimiser: Choice
     serializer: Choice
     storages: tuple[Choice, ...]
+    optimisers: Mapping[str, Choice] = attrs.field(factory=dict)
     distribution: Choice | None = None
     noise: Choice | None = None
     wrappers: tuple[Choice, ...] = ()
@@ -149,6 +151,7 @@ class Plan:
         ):
             if getattr(self, slot) is not None:
                 yield slot, getattr(self, slot)
+        yield from self.optimisers.items()
         yield "storage", self.storages[0]
         yield from (("decorator", choice) for choice in self.storages[1:])
         for slot in ("wrappers", "callbacks", "loggers", "extensions"):

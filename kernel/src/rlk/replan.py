@@ -59,11 +59,12 @@ def spec_of(
                     "no file may run by "
                     f"itself. Pass it again: plugins=[…] or --plugin {component['dist']}"
                 )
-        elif slot in SLOTS:
+        elif slot in SLOTS or slot.endswith("_optimiser"):
             slots[slot] = name
         else:
             names.append(name)
-        settings |= {f"{name}.{key}": value for key, value in given.items()}
+        owner = slot if slot.endswith("_optimiser") else name
+        settings |= {f"{owner}.{key}": value for key, value in given.items()}
     changed = dict(changes or {})
     missing = [key for key in callables if key not in changed]
     if missing and observers:

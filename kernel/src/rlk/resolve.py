@@ -69,6 +69,8 @@ class _Resolver:
         self.kernel, self.spec, self.wishes, self.layers = kernel, spec, wishes, wishes.layers
         self.algorithm = wishes.algorithm
         self.component: Component = self.algorithm.component()
+        # `vf_optimiser` in an algorithm's defaults: the group `vf` has an optimiser of its own.
+        self.of_groups = [key for key in self.component.defaults if key.endswith("_optimiser")]
 
     def plan(self) -> Plan:
         self._check_plain_keys()
@@ -77,6 +79,10 @@ class _Resolver:
         env.check()
         run["n_envs"] = check.vector_size(env, *run["n_envs"])
         slots = {slot: self._slot(slot) for slot in SLOTS if slot != "distribution"}
+        of_groups = {
+            slot: Asked(_entry(self.kernel, name, "optimisers"), by)
+            for slot, (name, by) in ((slot, self.layers.find(slot)) for slot in self.of_groups)
+        }
         asked = list(self.wishes.asked.values())
         decorators = [a for a in asked if a.decorates]
         lists = {kind: [a for a in asked if a.entry.kind == kind] for kind in LISTS}
@@ -84,10 +90,11 @@ class _Resolver:
         # of it.
         lists["wrappers"].sort(key=lambda a: a.by != JOINED)
         active = [a for a in (*slots.values(), *decorators, *chain(*lists.values())) if a]
-        self._check_dotted_keys(active)
-        for entry in (self.algorithm, *(a.entry for a in active)):
+        named = [*active, *of_groups.values()]
+        self._check_dotted_keys(named)
+        for entry in (self.algorithm, *(a.entry for a in named)):
             diagnose.require(entry)
-        fed = self._feeds({a.entry.name: a.entry for a in active})
+        fed = self._feeds({a.entry.name: a.entry for a in named})
         made = {a.entry.name: self._configured(a, _slot_of(a, slots), fed) for a in active}
         algorithm = choose(self.algorithm, self.spec.origin.get("algo", USER), self._own_settings())
         wrappers = tuple(made[a.entry.name] for a in lists["wrappers"])
@@ -101,6 +108,7 @@ class _Resolver:
         plan = Plan(
             algorithm=algorithm,
             **filled,
+            optimisers={s: self._configured(a, s, fed) for s, a in of_groups.items()},
             distribution=self._distribution(action_space, fed),
             storages=storages,
             objects=self.wishes.objects,
@@ -170,7 +178,7 @@ class _Resolver:
 
     def _check_plain_keys(self) -> None:
         """A key without a dot belongs to the run or to the algorithm."""
-        known = _fields(self.component) | set(RUN_KEYS) | set(SLOTS)
+        known = _fields(self.component) | {*RUN_KEYS, *SLOTS, *self.of_groups}
         for key, _, _ in self.layers:
             if "." not in key and key not in known:
                 hint = f"See: rlk plugins show {self.algorithm.name}"
@@ -182,7 +190,8 @@ class _Resolver:
         """A key with a dot belongs to something in the plan."""
         wanted = self._wanted_distribution()[0] or {}
         names = {wanted} if not isinstance(wanted, Mapping) else set(wanted.values())
-        known = {self.algorithm.name, "env", *SLOTS, *names, *(a.entry.name for a in active)}
+        known = {self.algorithm.name, "env", *SLOTS, *self.of_groups, *names}
+        known |= {a.entry.name for a in active}
         stack = [a.entry.component() for a in active if a.entry.kind == "storages"]
         of_storage = set().union(*(_fields(component) for component in stack))
         for key, _, source in self.layers:
@@ -198,7 +207,7 @@ class _Resolver:
         given: dict[str, Said] = {}
         for key, value, source in self.layers:
             own = key.removeprefix(f"{self.algorithm.name}.")
-            if "." not in own and own not in RUN_KEYS and own not in SLOTS:
+            if "." not in own and own not in (*RUN_KEYS, *SLOTS, *self.of_groups):
                 given[own] = (value, source)
         return given
 
