@@ -124,9 +124,10 @@ def test_the_environment_gets_the_dtype_of_its_space():
 def test_logits_far_from_zero_stay_finite(ragged):
     given = tensor([[1e4, 0.0, 0.0, -1e4, 1e4]])
     assert ragged.log_prob(given, tensor([[0, 2]])).item() == pytest.approx(0.0)
-    assert torch.isfinite(ragged.entropy(given)).all() and torch.isfinite(
-        ragged.kl(given, -given)
-    ).all()
+    assert (
+        torch.isfinite(ragged.entropy(given)).all()
+        and torch.isfinite(ragged.kl(given, -given)).all()
+    )
     _, log_prob = ragged.numpy_sample(given.numpy(), np.zeros((1, 5), np.float32))
     assert log_prob.tolist() == [0.0] and log_prob.dtype == np.float32
 
