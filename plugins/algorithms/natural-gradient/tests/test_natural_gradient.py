@@ -130,7 +130,7 @@ def test_a_gradient_of_zero_moves_nothing():
 
 def test_a_group_without_a_divergence_is_refused_with_what_to_use():
     x = nn.Parameter(torch.zeros(1))
-    with pytest.raises(PlanError, match="'policy'.*--optimiser adam"):
+    with pytest.raises(PlanError, match=r"'policy'.*--optimiser adam"):
         NaturalGradient(Group("policy", [x], x.data, torch.tensor(1.0)))
 
 
@@ -189,11 +189,14 @@ class Rank:
         return self._gather(value)[0]
 
 
-def policy_step(x, advantage, communicator, steps=2):
-    """Two natural steps of a small softmax policy on its own rows of a batch."""
+def network():
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        net = nn.Sequential(nn.Linear(3, 6), nn.Tanh(), nn.Linear(6, 4)).double()
+        return nn.Sequential(nn.Linear(3, 6), nn.Tanh(), nn.Linear(6, 4)).double()
+
+
+def policy_step(net, x, advantage, communicator, steps=2):
+    """Two natural steps of a small softmax policy on its own rows of a batch."""
     flat = FlatParameters(net)
 
     def kl(p, q):
@@ -215,12 +218,12 @@ def test_two_ranks_with_half_of_a_batch_each_take_the_step_of_the_whole():
     generator = torch.Generator().manual_seed(1)
     x = torch.randn(40, 3, generator=generator, dtype=torch.float64)
     advantage = torch.randn(40, 4, generator=generator, dtype=torch.float64)
-    whole, metrics = policy_step(x, advantage, OneProcess())
-    communicators, found = Ranks(2).all(), {}
+    whole, metrics = policy_step(network(), x, advantage, OneProcess())
+    communicators, nets, found = Ranks(2).all(), [network(), network()], {}
 
     def run(rank):
         rows = slice(20 * rank, 20 * rank + 20)
-        found[rank] = policy_step(x[rows], advantage[rows], communicators[rank])
+        found[rank] = policy_step(nets[rank], x[rows], advantage[rows], communicators[rank])
 
     threads = [threading.Thread(target=run, args=(rank,)) for rank in range(2)]
     for thread in threads:

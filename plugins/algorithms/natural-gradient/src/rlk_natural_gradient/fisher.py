@@ -43,7 +43,7 @@ class FisherProduct:
         (self._slope,) = torch.autograd.grad(divergence, self._moved, create_graph=True)
 
     def __call__(self, vector: Tensor) -> Tensor:
-        pieces = vector.split(self._sizes)
+        pieces = torch.split_with_sizes(vector, self._sizes)
         wanted = [self._parameters[i] for i in self._used]
         given = [pieces[i].view_as(p) for i, p in zip(self._used, wanted, strict=True)]
         (pushed,) = torch.autograd.grad(self._transposed, self._weight, given, retain_graph=True)

@@ -69,7 +69,7 @@ class Bernoulli:
     def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
         """(action int8 [N, K], log_prob float32 [N]) for logits and noise [N, K]."""
         action = parameters + noise > 0
-        log_prob = (action * parameters - np.logaddexp(np.float32(0.0), parameters)).sum(1)
+        log_prob: Array = (action * parameters - np.logaddexp(np.float32(0.0), parameters)).sum(1)
         return action.astype(np.int8), log_prob
 
     def numpy_mode(self, parameters: Array) -> Array:

@@ -46,8 +46,8 @@ class MultiCategorical:
     def table(self, parameters: Tensor) -> Tensor:
         """Logits [..., S] as [..., K, M]; where a choice has fewer options, `ABSENT`."""
         if self._even:
-            return parameters.unflatten(-1, (-1, self._most))
-        parts = parameters.split(self.sizes, -1)
+            return parameters.reshape(*parameters.shape[:-1], -1, self._most)
+        parts = torch.split_with_sizes(parameters, self.sizes, -1)
         padded = [F.pad(part, (0, self._most - part.shape[-1]), value=ABSENT) for part in parts]
         return torch.stack(padded, -2)
 
@@ -82,12 +82,12 @@ class MultiCategorical:
 
     def env_action(self, action: Array) -> Array:
         """The action as the space numbers and shapes it, [N, *shape]."""
-        shaped = action.reshape(-1, *self._shape) + self._start
+        shaped: Array = action.reshape(-1, *self._shape) + self._start
         return shaped.astype(self._dtype, copy=False)
 
     def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
         """(action int64 [N, K], log_prob float32 [N]) for logits and noise [N, S]."""
-        action = self._numpy_table(parameters + noise).argmax(2)
+        action: Array = self._numpy_table(parameters + noise).argmax(2)
         logits = self._numpy_table(parameters)
         logits -= logits.max(2, keepdims=True)
         chosen = np.take_along_axis(logits, action[:, :, None], 2)[:, :, 0]
@@ -99,6 +99,6 @@ class MultiCategorical:
         return mode
 
     def _numpy_table(self, parameters: Array) -> Array:
-        table = np.full((len(parameters), len(self.sizes), self._most), ABSENT, np.float32)
+        table: Array = np.full((len(parameters), len(self.sizes), self._most), ABSENT, np.float32)
         table[:, self._row, self._column] = parameters
         return table
