@@ -1,6 +1,6 @@
-"""TRPO: Schulman et al. 2015, arXiv 1502.05477, as OpenAI's `trpo_mpi` and Stable Baselines 2.10 have it.
+"""TRPO: Schulman et al. 2015, arXiv 1502.05477.
 
-The policy's step is that of the plugin `natural-gradient`; nothing here takes a gradient.
+As OpenAI's `trpo_mpi` and Stable Baselines 2.10 have it. The policy's step is that of the plugin `natural-gradient`; nothing here takes a gradient.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class TRPO:
         }
 
     def steps_per_collect(self) -> int:
-        return math.ceil(self.config.timesteps_per_batch / self.context.n_envs)
+        n_envs: int = self.context.n_envs
+        return math.ceil(self.config.timesteps_per_batch / n_envs)
 
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), "log_prob": Field(())}

@@ -11,7 +11,7 @@ from torch import Tensor
 
 
 def surrogate(log_prob: Tensor, old_log_prob: Tensor, advantage: Tensor) -> Tensor:
-    """E[pi(a|s) / pi_old(a|s) * A], 0-dim, for float [B]; what the new policy gains, at first order."""
+    """E[pi(a|s) / pi_old(a|s) * A], 0-dim, for float [B]: what the new policy gains."""
     return ((log_prob - old_log_prob).exp() * advantage).mean()
 
 
