@@ -71,7 +71,10 @@ class Objective:
         return loss, self.mean(torch._C._nn.flatten_dense_tensors(parts))
 
     def differentiable(self) -> Loss:
-        """The loss with its graph, for optimisers that differentiate it themselves."""
+        """The loss with its graph, for optimisers that differentiate it themselves.
+
+        By the group's parameters, or by what a layer gives: `Loss.fisher` is of the same graph.
+        """
         return self._loss_fn(*self._args)
 
     def mean(self, tensor: Tensor) -> Tensor:

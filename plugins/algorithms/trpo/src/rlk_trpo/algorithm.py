@@ -1,6 +1,6 @@
-"""TRPO: Schulman et al. 2015, arXiv 1502.05477.
+"""TRPO: Schulman et al. 2015, arXiv 1502.05477, as OpenAI and Stable Baselines 2.10 have it.
 
-As OpenAI's `trpo_mpi` and Stable Baselines 2.10 have it. The policy's step is that of the plugin `natural-gradient`; nothing here takes a gradient.
+The policy's step is that of the plugin `natural-gradient`; nothing here takes a gradient.
 """
 
 from __future__ import annotations
