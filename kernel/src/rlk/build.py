@@ -68,7 +68,8 @@ class Context:
         views, memory = flat.select(prefixes)
         group = Group(name, views, memory, self.schedule(learning_rate), max_grad_norm, options)
         step = run.hooks.first("rlk_make_optimiser", run=run, group=group)
-        step = run.plan.optimiser.make(group) if step is None else step
+        if step is None:
+            step = run.plan.optimisers.get(f"{name}_optimiser", run.plan.optimiser).make(group)
         run.optimise.add(group, step, run.hooks.all("rlk_wrap_loss", run=run, group=name))
 
 

@@ -35,8 +35,8 @@ class Component:
         config: the attrs class of its settings, or None if it has none. It must import no torch.
         own: settings that this name fixes (`LnMlpPolicy` is `mlp` with `layer_norm`).
         defaults: what it wants elsewhere: a slot (`"policy": "mlp"`, or one name per action space
-            for `"distribution"`), a setting of a slot (`"policy.act_fun": "relu"`), or a setting
-            of the run (`"n_envs": 8`).
+            for `"distribution"`), the optimiser of one parameter group (`"vf_optimiser": "adam"`),
+            a setting of a slot (`"policy.act_fun": "relu"`), or one of the run (`"n_envs": 8`).
         feeds: own setting -> another component's, as `"prioritized-replay.alpha"`: the value moves
             there when that one is in the plan; both set and different is an error.
         switches: own boolean setting -> name of the plugin it puts in (`prioritized_replay`).

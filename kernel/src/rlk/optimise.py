@@ -51,12 +51,19 @@ class Objective:
         return loss, self.mean(torch._C._nn.flatten_dense_tensors(parts))
 
     def differentiable(self) -> Loss:
-        """The loss with its graph, for optimisers that differentiate it themselves."""
+        """The loss with its graph, for optimisers that differentiate it themselves.
+
+        By the group's parameters, or by what a layer gives: `Loss.fisher` is of the same graph.
+        """
         return self._loss_fn(*self._args)
 
     def mean(self, tensor: Tensor) -> Tensor:
         """The mean over ranks."""
         return self._communicator.mean(tensor) if self._communicator.size > 1 else tensor
+
+    def agree(self, value: Any) -> Any:
+        """Rank 0's value, on every rank: for a step whose control flow depends on numbers."""
+        return self._communicator.agree(value) if self._communicator.size > 1 else value
 
 
 def gradients(value: Tensor, parameters: list[nn.Parameter]) -> list[Tensor]:

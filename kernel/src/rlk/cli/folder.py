@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.errors import PlanError
 from rlk.loose import is_path
-from rlk.spec import SLOTS
+from rlk.spec import SLOTS, is_group_slot
 
 if TYPE_CHECKING:
     from rlk.plan import Plan
@@ -51,8 +51,10 @@ def spec_toml(plan: dict[str, Any]) -> str:
     algorithm, *others = plan["components"]
     head = {"algo": _name(algorithm), **plan["run"], "preset": "none"}
     head |= {made["slot"]: _name(made) for made in others if made["slot"] in SLOTS}
-    head["plugins"] = [_name(made) for made in others if made["slot"] not in SLOTS]
-    tables = {"settings": algorithm["settings"]} | {m["name"]: m["settings"] for m in others}
+    groups = {made["slot"]: made["name"] for made in others if is_group_slot(made["slot"])}
+    head["plugins"] = [_name(made) for made in others if made["slot"] not in {*SLOTS, *groups}]
+    tables = {"settings": algorithm["settings"] | groups}
+    tables |= {m["slot" if m["slot"] in groups else "name"]: m["settings"] for m in others}
     env = {"id": plan["env"]["name"], **plan["env"]["kwargs"]}
     # A component takes the text none for None, a run and an environment do not.
     lost = [f"env.{key} was None" for key, value in env.items() if value is None]
