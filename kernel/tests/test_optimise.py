@@ -23,7 +23,7 @@ def group_of(net, prefixes=None):
 
 
 class TwoRanks:
-    """The other rank has nothing but zeros."""
+    """The other rank is the first, has nothing but zeros and says "yes" to everything."""
 
     rank, size = 0, 2
 
@@ -31,7 +31,7 @@ class TwoRanks:
         return tensor / 2
 
     def agree(self, value):
-        return value
+        return "yes"
 
 
 class Keeps:
@@ -92,6 +92,11 @@ def test_gradients_are_means_over_ranks():
     _, gradient = objective_of(Net(), TwoRanks()).gradient()
     assert gradient.tolist() == [4.0, 6.0, 0.0]
     assert objective_of(Net(), TwoRanks()).mean(torch.tensor(3.0)).item() == 1.5
+
+
+def test_what_a_step_decides_is_what_the_first_rank_says():
+    assert objective_of(Net(), TwoRanks()).agree("no") == "yes"
+    assert objective_of(Net()).agree("no") == "no"
 
 
 def test_one_process_is_a_communicator_that_changes_nothing():

@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from rlk.errors import PlanError, UnknownName
-from rlk.settings import fields_of, structure, type_name, unstructure
+from rlk.settings import structure, type_name, unstructure
 from rlk.spec import RunSettings
 
 
@@ -108,6 +108,16 @@ def test_none_is_a_word_where_a_file_has_no_null():
     assert made(limit="none").limit is None and made(name="none").name == "none"
 
 
+def test_the_text_none_is_none_wherever_none_is_allowed():
+    @attrs.frozen(kw_only=True)
+    class Optional:
+        text: str | None = "a"
+        either: float | str | None = 1.0
+
+    found = structure(Optional, {"text": "none", "either": "none"}, "thing")
+    assert found.text is None and found.either is None
+
+
 def test_a_config_is_written_as_json_values_and_a_callable_by_its_name():
     written = unstructure(made(rate=abs, layers=[1], pair=["a"]))
     assert written["rate"] == {"callable": "abs"}
@@ -120,21 +130,11 @@ def test_what_was_written_is_read_again():
     assert made(**unstructure(config)) == config
 
 
-def test_every_field_is_listed_with_type_default_and_help():
-    rows = {row[0]: row[1:] for row in fields_of(Config)}
-    assert rows["rate"] == ("float or str or a callable", "0.1", "how fast")
-    assert rows["steps"] == ("int", "3", "how many")
-    assert rows["layers"] == ("list of int", "[64]", "")
-    assert rows["kind"][0] == "'a' or 'b'"
-    assert rows["limit"][0] == "int or none"
-
-
 def test_a_field_without_a_default_is_required():
     @attrs.frozen(kw_only=True)
     class Needs:
         size: int
 
-    assert fields_of(Needs) == [("size", "int", "required", "")]
     with pytest.raises(PlanError, match="size"):
         structure(Needs, {}, "thing")
 

@@ -1,7 +1,7 @@
 """rlk: reinforcement learning as a plugin microkernel.
 
 `rlk.make` and `rlk.load` give an agent; `rlk.Component` is what a plugin's entry point names;
-`rlk.hookimpl` marks the answers to hooks. Nothing heavy is imported until it is used.
+`rlk.hookimpl` marks the answers to hooks. torch is imported when an agent is made, not before.
 """
 
 from __future__ import annotations
@@ -9,41 +9,21 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from rlk import registry as registry
+from rlk.component import Component as Component
+from rlk.hookspecs import hookimpl as hookimpl
+from rlk.kernel import Kernel as Kernel
+from rlk.kernel import default_kernel as default_kernel
+from rlk.spec import Patch as Patch
+from rlk.spec import RunSpec as RunSpec
+
 if TYPE_CHECKING:
-    from rlk.agent import Agent, load, make
-    from rlk.component import Component
-    from rlk.hookspecs import hookimpl
-    from rlk.kernel import Kernel, default_kernel
-    from rlk.spec import Patch, RunSpec
-
-__all__ = [
-    "Agent",
-    "Component",
-    "Kernel",
-    "Patch",
-    "RunSpec",
-    "default_kernel",
-    "hookimpl",
-    "load",
-    "make",
-]
-
-_HOMES = {
-    "Agent": "rlk.agent",
-    "load": "rlk.agent",
-    "make": "rlk.agent",
-    "Component": "rlk.component",
-    "hookimpl": "rlk.hookspecs",
-    "Kernel": "rlk.kernel",
-    "default_kernel": "rlk.kernel",
-    "Patch": "rlk.spec",
-    "RunSpec": "rlk.spec",
-    "registry": "",
-}
+    from rlk.agent import Agent as Agent
+    from rlk.agent import load as load
+    from rlk.agent import make as make
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'rlk' has no attribute {name!r}")
-    home = importlib.import_module(_HOMES[name] or f"rlk.{name}")
-    return getattr(home, name) if _HOMES[name] else home
+    if name in ("Agent", "load", "make"):
+        return getattr(importlib.import_module("rlk.agent"), name)
+    raise AttributeError(f"module 'rlk' has no attribute {name!r}")

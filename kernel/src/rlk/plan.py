@@ -55,6 +55,7 @@ class Plan(RunSettings):
     optimiser: Choice
     serializer: Choice
     storages: tuple[Choice, ...]  # the base, then decorating ones in the order of their stages
+    optimisers: Mapping[str, Choice] = attrs.field(factory=dict)  # by slot, of single groups
     distribution: Choice | None = None
     noise: Choice | None = None
     wrappers: tuple[Choice, ...] = ()  # innermost first
@@ -76,6 +77,7 @@ class Plan(RunSettings):
             choice = self.storages[0] if slot == "storage" else getattr(self, slot)
             if choice is not None:
                 yield slot, choice
+        yield from self.optimisers.items()
         yield from (("decorator", choice) for choice in self.storages[1:])
         for kind in LISTS:
             yield from ((singular(kind), choice) for choice in getattr(self, kind))

@@ -1,8 +1,5 @@
-"""The policy module: an encoder that heads share, and the heads the algorithm asked for.
-
-Submodules are named `shared`, `pi`, `vf`, `qf`, so that parameters read `pi.out.weight` in every
-algorithm.
-"""
+"""The policy module: an encoder that heads share, and the heads the algorithm asked for. Submodules
+are named `shared`, `pi`, `vf`, `qf`, so that parameters read `pi.out.weight` in every algorithm."""
 
 from __future__ import annotations
 
@@ -26,8 +23,7 @@ class Policy(nn.Module):
     Args:
         space: of one environment.
         shared: the encoder, from preprocessed observations to [B, F].
-        heads: by name, each from [B, F] to whatever it gives.
-    """
+        heads: by name, each from [B, F] to whatever it gives."""
 
     def __init__(self, space: Any, shared: nn.Module, heads: dict[str, nn.Module]) -> None:
         super().__init__()
@@ -56,10 +52,8 @@ class Policy(nn.Module):
 
     def numpy_forward(self, *names: str) -> list[NumpyForward] | None:
         """Numpy twins of the named heads from float32 observations, or None where one has none.
-
-        They read the parameters' own memory, so they follow every update. A module offers its twin
-        as a method `numpy_forward()`; only plain float observations on the CPU qualify.
-        """
+        They read the parameters' own memory, so they follow every update. A module offers its
+        twin as a method `numpy_forward()`; only plain float observations on the CPU qualify."""
         space, parameters = self.observation_space, list(self.parameters())
         small = sum(p.numel() for p in parameters) <= NUMPY_MAX_PARAMETERS
         on_cpu = all(p.device.type == "cpu" and p.dtype == torch.float32 for p in parameters)
@@ -95,13 +89,11 @@ def chain(first: NumpyForward, second: NumpyForward) -> NumpyForward:
 
 
 class Linear(nn.Module):
-    """A linear layer [B, F] to [B, S].
+    """A linear layer [B, F] to [B, S]. Orthogonal weights of a given gain, no bias at first, and a
+    numpy twin.
 
-    Orthogonal weights of a given gain, no bias at first, and a numpy twin.
-
-    The weight is [F, S], as the seed system's are: without a transposition, the backward pass is a
-    tenth faster.
-    """
+    The weight is [F, S], as the seed system's are: without a transposition, the backward pass is
+    a tenth faster."""
 
     def __init__(self, features: int, size: int, gain: float = 1.0) -> None:
         super().__init__()

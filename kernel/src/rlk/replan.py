@@ -8,7 +8,7 @@ from typing import Any
 from rlk.environment import EnvChoice
 from rlk.errors import PlanError
 from rlk.loose import PASSED, is_path
-from rlk.spec import SLOTS, RunSpec, make_spec
+from rlk.spec import SLOTS, RunSpec, is_group_slot, make_spec
 
 
 def spec_of(
@@ -41,11 +41,12 @@ def spec_of(
                     f"this model was made with {slot} {name!r} from {dist}, which no file may run "
                     f"by itself. Pass it again: plugins=[…] or --plugin {dist}"
                 )
-        elif slot in SLOTS:
+        elif slot in SLOTS or is_group_slot(slot):
             said[slot] = name
         else:
             names.append(name)
-        prefix = "" if slot == "algorithm" else f"{name}."
+        owner = slot if is_group_slot(slot) else name
+        prefix = "" if slot == "algorithm" else f"{owner}."
         for key, value in component["settings"].items():
             if isinstance(value, Mapping) and set(value) == {"callable"}:
                 callables.append(f"{prefix}{key}")
@@ -66,6 +67,6 @@ def _environment(saved: Mapping[str, Any], env: Any) -> dict[str, Any]:
         what = "an object" if saved["passed_as_object"] else "code"
         raise PlanError(
             f"this model's environment {name!r} was {what}, which no file may run by itself. "
-            "Pass it again: env=… (--env …)"
+            f"Pass it again: env=… in Python, or --env {name}"
         )
     return {"env": name, **{f"env.{key}": value for key, value in saved["kwargs"].items()}}

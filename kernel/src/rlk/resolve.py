@@ -13,7 +13,7 @@ from rlk.environment import EnvChoice, choose_environment, probe
 from rlk.errors import PlanError, UnknownName
 from rlk.plan import Choice, Plan
 from rlk.plugins import activated
-from rlk.spec import LISTS, RUN_KEYS, SLOTS, RunSettings, RunSpec
+from rlk.spec import LISTS, RUN_KEYS, RunSettings, RunSpec, is_group_slot
 from rlk.wishes import FED, FILE, Asked, Wishes
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def resolve(
     _check_keys(wishes, active)
     env = _environment(wishes)
     wishes.feed(active)
-    made: dict[str, list[Choice]] = {place: [] for place in ("algorithm", *SLOTS, *LISTS)}
+    places = ("algorithm", *wishes.slots, *LISTS)
+    made: dict[str, list[Choice]] = {place: [] for place in places}
     for asked in (wishes.algorithm, *active):
         made[asked.place].append(wishes.configured(asked))
     made["storage"].sort(key=_first_stage)
@@ -51,6 +52,8 @@ def resolve(
         made["distribution"].append(wishes.configured(asked))
     parts: dict[str, Any] = {kind: tuple(made.pop(kind)) for kind in LISTS}
     parts["storages"] = tuple(made.pop("storage"))
+    groups = [(slot, made.pop(slot)) for slot in wishes.slots if is_group_slot(slot)]
+    parts["optimisers"] = {slot: choice for slot, choices in groups for choice in choices}
     parts |= {slot: choices[0] if choices else None for slot, choices in made.items()}
     said = {key: found for key in RUN_KEYS if (found := wishes.find(key)).by}
     run = {key: found.value for key, found in said.items() if key != "env"}
@@ -93,13 +96,13 @@ def _first_stage(storage: Choice) -> int:
 def _check_keys(wishes: Wishes, active: list[Asked]) -> None:
     """Every setting belongs to the run, to the algorithm, or to a component in this run."""
     algorithm = wishes.algorithm.entry
-    own = {*settings.names(algorithm.component().config), *RUN_KEYS, *SLOTS}
+    own = {*settings.names(algorithm.component().config), *RUN_KEYS, *wishes.slots}
     stack = [asked.entry.component().config for asked in active if asked.place == "storage"]
     stored = {setting for config in stack for setting in settings.names(config)}
     wanted = wishes.find("distribution").value
     distributions = wanted.values() if isinstance(wanted, Mapping) else [wanted]
     names = {name for name in distributions if isinstance(name, str)}
-    known = {"env", *SLOTS, *names, algorithm.name, *(asked.entry.name for asked in active)}
+    known = {"env", *wishes.slots, *names, algorithm.name, *(asked.entry.name for asked in active)}
     for key, said in wishes:
         head, dot, setting = key.partition(".")
         if head == algorithm.name and setting not in own:

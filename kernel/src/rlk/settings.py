@@ -111,18 +111,3 @@ def type_name(kind: Any) -> str:
     if form in (list, tuple) and parts:
         return f"list of {type_name(parts[0])}"
     return "none" if kind is NoneType else getattr(kind, "__name__", str(kind))
-
-
-def fields_of(config: type) -> list[tuple[str, str, str, str]]:
-    """(name, type, default, help) of every setting, for `rlk plugins show`."""
-    hints = get_type_hints(config)
-    rows = []
-    for field in attrs.fields(config):
-        default = field.default
-        if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
-            default = default.factory()
-        shown = "required" if default is attrs.NOTHING else repr(default)
-        rows.append(
-            (field.name, type_name(hints[field.name]), shown, field.metadata.get("help", ""))
-        )
-    return rows

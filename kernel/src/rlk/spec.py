@@ -32,6 +32,11 @@ SLOTS = {
 LISTS = ("wrappers", "callbacks", "loggers", "extensions")
 
 
+def is_group_slot(key: str) -> bool:
+    """`vf_optimiser` in an algorithm's defaults: the parameter group `vf` has one of its own."""
+    return key.endswith("_optimiser")
+
+
 @attrs.frozen(kw_only=True)
 class RunSettings:
     """The settings of a run itself, as `RunSpec` explains them."""

@@ -15,7 +15,7 @@ from rlk.loose import is_path, loose_entry
 from rlk.plan import Choice
 from rlk.plugins import activated
 from rlk.registry import Entry
-from rlk.spec import LISTS, RUN_KEYS, SLOTS, Patch, RunSpec, flatten, parse_plugin
+from rlk.spec import LISTS, RUN_KEYS, SLOTS, Patch, RunSpec, flatten, is_group_slot, parse_plugin
 
 if TYPE_CHECKING:
     from rlk.kernel import Kernel
@@ -47,6 +47,8 @@ class Wishes:
     def __init__(self, kernel: Kernel, spec: RunSpec) -> None:
         self.kernel, self.spec = kernel, spec
         self.algorithm = Asked(self.entry(spec.algo, "algorithms"), "algorithm", CALLER)
+        own = [one for one in self.algorithm.entry.component().defaults if is_group_slot(one)]
+        self.slots = SLOTS | dict.fromkeys(own, "optimisers")
         self.plugins: dict[str, Asked] = {}  # what fills no slot, by name
         self.objects: dict[str, Any] = {}  # plugins that were passed as objects, by name
         self.preset = ""  # the one that was applied
@@ -78,7 +80,7 @@ class Wishes:
                 continue
             other = self._ranks[rank].setdefault(self._full(key), Said(value, by, rank))
             both = f"{other.value!r} and {value!r}"
-            if other.value != value and key in SLOTS:
+            if other.value != value and key in self.slots:
                 raise PlanError(f"{both} both fill the slot {key!r}. Ask for one of them.")
             if other.value != value:
                 raise PlanError(
@@ -97,7 +99,7 @@ class Wishes:
 
     def _full(self, key: str) -> str:
         """A key without a dot is of a slot, of the run, or else of the algorithm."""
-        own = "." not in key and key not in SLOTS and key not in RUN_KEYS
+        own = "." not in key and key not in self.slots and key not in RUN_KEYS
         return f"{self.algorithm.entry.name}.{key}" if own else key
 
     def entry(self, asked: Any, kind: str | None = None) -> Entry:
@@ -116,7 +118,7 @@ class Wishes:
         value = value.get(action_space) if isinstance(value, Mapping) else value
         if value is None or value in self._refused:
             return []
-        entry = self.entry(value, SLOTS[slot])
+        entry = self.entry(value, self.slots[slot])
         if entry.component().stages:
             wrong = f"{entry.title()} decorates a storage and is none by itself"
             raise PlanError(f"{wrong}. Say --plugin {entry.name}.")
@@ -124,7 +126,7 @@ class Wishes:
 
     def active(self) -> list[Asked]:
         """All that goes into the run but the distribution."""
-        slots = [asked for slot in SLOTS if slot != "distribution" for asked in self.filling(slot)]
+        slots = [one for slot in self.slots if slot != "distribution" for one in self.filling(slot)]
         # A wrapper of every run (a monitor) sees what the environment gives, not what others make.
         first = ("wrappers", JOINED)
         return slots + sorted(self.plugins.values(), key=lambda one: (one.place, one.by) != first)

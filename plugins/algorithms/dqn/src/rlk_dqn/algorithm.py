@@ -73,8 +73,8 @@ class DQN:
 
     def loss(self, batch: Batch, target: Tensor) -> Loss:
         (q_all,) = self.policy(batch.observation, "qf")
-        td_error = q_all.gather(1, batch.action.unsqueeze(1)).squeeze(1) - target
-        value = losses.huber_loss(td_error, batch.weight)
+        q = q_all.gather(1, batch.action.unsqueeze(1)).squeeze(1)
+        value, td_error = losses.huber_loss(q, target, batch.weight)
         return Loss(value, metrics={"loss": value}, outputs={"td_error": td_error})
 
     # ---- state ----------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ class Replay:
     def __init__(self, config: ReplayConfig) -> None:
         self._buffer_size = config.buffer_size
         self._ones = functools.lru_cache(_ones)
+        self._unit = functools.lru_cache(lambda n: self._tensor(_ones(n)))
 
     def open(self, schema: Schema) -> None:
         """Allocate the memory (`aside.py` names the one exception)."""
@@ -56,6 +57,7 @@ class Replay:
         self._discounts = np.array([schema.gamma, 0.0], np.float32)
         self._plain = len(self._ring.leaves) == 1 and self._ring.leaves[0].key is None
         self._on_cpu = torch.device(schema.device).type == "cpu"
+        self._uniform = True
 
     def add(self, step: Step) -> None:
         """Store one vector step; everything is copied.
@@ -121,7 +123,7 @@ class Replay:
             reward=tensor(rows["reward"]),
             next_observation=tensor(seen[1]),
             discount=tensor(self.discount(rows["terminated"])),
-            weight=tensor(weight.copy()),
+            weight=self._unit(len(index)) if self._uniform else tensor(weight.copy()),
             index=index,
             extras={name: tensor(rows[field]) for name, field in self._extras},
         )
@@ -183,6 +185,7 @@ class Replay:
         self._decorators.append(decorator)
         self.variants = max(self.variants, int(getattr(decorator, "variants", 1)))
         self._plain = self._plain and stages == ["choose"] and self.variants == 1
+        self._uniform = self._uniform and "choose" not in stages
         if len(self):
             decorator.added(np.arange(len(self)))
 
