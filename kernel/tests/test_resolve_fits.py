@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import attrs
 import pytest
 
 from rlk import hookimpl
@@ -101,6 +102,19 @@ def test_parts_that_do_not_fit_are_refused_with_both_names(plan, algo, said, mes
     with pytest.raises(PlanError, match=message) as caught:
         plan(algo, **said)
     assert "rlk plugins list" in str(caught.value)
+
+
+def test_a_storage_that_declares_observation_spaces_is_refused_for_others(planning_kernel, plan):
+    storages = planning_kernel.registries.storages
+    relabels = storages.get("relabels").component()
+    storages.register(
+        "reads-dicts", attrs.evolve(relabels, name="reads-dicts", observation_spaces=("Dict",))
+    )
+    with pytest.raises(PlanError, match=r"'reads-dicts' .* are Dict, .*Box\(.*no:reads-dicts"):
+        plan(plugins=["reads-dicts"])
+    dicts = {"env": "rlk.testing.environments:Walk", "env.observation": "dict"}
+    found = plan(plugins=["reads-dicts"], policy="stand-in-policy", **dicts)
+    assert [c.name for c in found.storages] == ["keeps", "reads-dicts"]
 
 
 def test_the_distribution_is_chosen_by_the_action_space(plan):

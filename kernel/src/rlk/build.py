@@ -166,10 +166,7 @@ def make_vec_env(
     else:
         env = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
     if env is None:
-        single = tuple(
-            (c.component.factory, c.config) for c in plan.wrappers if c.component.scope == "env"
-        )
-        make = MakeEnv(plan.env, single, extra)
+        make = MakeEnv(plan.env, _single_wrappers(plan), extra)
         config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
         env = plan.vec_env.component.load()([make] * n_envs, **config)
     env = same_step(env)
@@ -195,6 +192,7 @@ def make_storage(run: Run) -> Any:
         rng=run.streams.numpy("storage"),
         progress=run.clock.progress,
         extras=run.algorithm.extras(),
+        make_env=lambda: spare_env(run),
     )
     base, *decorators = [_made_storage(run, choice) for choice in plan.storages]
     base.open(schema)
@@ -202,6 +200,22 @@ def make_storage(run: Run) -> Any:
         decorator.open(base, schema)
         base.decorate(decorator)
     return base
+
+
+def spare_env(run: Run) -> Any:
+    """An environment to ask questions of; where a finished one was passed, that (never step it)."""
+    env = run.plan.env
+    if env.is_vector or env.is_instance:
+        return run.env if env.is_vector else env.made
+    made = MakeEnv(env, _single_wrappers(run.plan))()
+    run.on_close.append(made.close)
+    return made
+
+
+def _single_wrappers(plan: Plan) -> tuple[Any, ...]:
+    """(factory, config) of the wrappers around each single environment, innermost first."""
+    single = [choice for choice in plan.wrappers if choice.component.scope == "env"]
+    return tuple((choice.component.factory, choice.config) for choice in single)
 
 
 def _made_storage(run: Run, choice: Choice) -> Any:

@@ -152,6 +152,8 @@ def stacked(decorators: Sequence[Choice]) -> tuple[Choice, ...]:
 
 def capabilities(plan: Plan) -> None:
     """Raises PlanError for storages, policies and wrappers that the algorithm cannot serve."""
+    from rlk import spaces
+
     algorithm = plan.algorithm
     base, collects = plan.storages[0], algorithm.component.collects
     if base.component.stages:
@@ -165,7 +167,15 @@ def capabilities(plan: Plan) -> None:
             f"Leave --storage out, or one of: rlk plugins list --collects {collects}"
         )
     reports = set(algorithm.component.reports)
+    observation = spaces.kind(plan.observation_space)
     for storage in plan.storages:
+        taken = storage.component.observation_spaces
+        if taken and observation not in taken:
+            raise PlanError(
+                f"{storage.title} takes observations that are {', '.join(taken)}, but the "
+                f"environment's are {spaces.describe(plan.observation_space)} ({observation}). "
+                f"Use --plugin no:{storage.name}, or another --env."
+            )
         missing = [need for need in storage.component.needs if need not in reports]
         if missing:
             raise PlanError(

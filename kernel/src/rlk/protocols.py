@@ -30,7 +30,7 @@ State = dict[str, Any]
 #: detached.
 Optimise = Callable[..., Loss]
 #: The fast twin of a module: numpy in, numpy out, on the parameters' own memory.
-NumpyForward = Callable[[Array], Array]
+NumpyForward = Callable[[Any], Array]
 
 
 class Trunk(Protocol):

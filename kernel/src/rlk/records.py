@@ -7,7 +7,7 @@ around is in spec.py (RunSpec, Patch) and plan.py (Plan, Choice).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -70,6 +70,7 @@ class Schema:
         total_timesteps: of the whole run, for schedules.
         rng: the storage's own stream.
         progress: () -> the part of the run that is done, 0 to 1.
+        make_env: () -> an environment of the run in this process, to ask questions of, not to step.
     """
 
     observation_space: gym.Space[Any]
@@ -82,6 +83,7 @@ class Schema:
     rng: np.random.Generator
     progress: Any
     extras: Mapping[str, Field] = field(default_factory=dict)
+    make_env: Callable[[], Any] | None = None
 
 
 @dataclass(frozen=True)
