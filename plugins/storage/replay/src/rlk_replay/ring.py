@@ -17,7 +17,7 @@ from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Array, Schema, Step
 from rlk_replay.aside import Aside
-from rlk_replay.episodes import Episodes
+from rlk_replay.episodes import OPEN, Episodes
 from rlk_replay.layout import describe, observation_leaves, record_dtype, values_of
 
 #: Up to this size, copies of two arrays are compared sooner than the arrays themselves.
@@ -185,12 +185,22 @@ class Ring:
 
     def episode(self, slot: Array) -> tuple[Array, Array]:
         """Steps since the start of its episode, and to its end, of what is stored; int64 [B]."""
-        newest = self._time - 1
-        time = newest - (newest - slot // self.n_envs) % self.capacity
+        time = self.time_of(slot)
         bounds = self._episodes.bounds.reshape(-1, 2).take(slot, axis=0)
         first = np.maximum(bounds[:, 0], self._time - self.capacity)
-        last = np.minimum(bounds[:, 1], newest)
+        last = np.minimum(bounds[:, 1], self._time - 1)
         return time - first, last - time
+
+    def time_of(self, slot: Array) -> Array:
+        """Which vector step since `open` these slots hold, int64 [B]."""
+        newest = self._time - 1
+        time: Array = newest - (newest - slot // self.n_envs) % self.capacity
+        return time
+
+    def is_over(self, slot: Array) -> Array:
+        """Whether the episodes of these slots have ended, bool [B]."""
+        over: Array = self._episodes.bounds.reshape(-1, 2)[:, 1].take(slot) != OPEN
+        return over
 
     # ---- state -----------------------------------------------------------------------------------
 

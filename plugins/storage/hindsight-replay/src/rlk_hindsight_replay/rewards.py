@@ -1,0 +1,118 @@
+"""What the environment would have said under another goal: its reward, and whether it ends there.
+
+An environment for hindsight has `compute_reward(achieved_goal, desired_goal, info)`, and may have
+`compute_terminated` with the same arguments, as in Gymnasium-Robotics. Many such functions take a
+batch as well, but nothing says which. So it is tried, once, on goals that were reached and goals
+that were not: only if a batch gives the same as one by one is it used for batches.
+
+Dimensions: B transitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rlk.errors import RlkError
+from rlk.records import Array, Schema
+
+#: Rows of the trial; a goal of just as many numbers is tried with one more.
+_TRIAL = 7
+_GIVE = "Give the environment compute_reward(achieved_goal, desired_goal, info) -> reward"
+
+
+class Judge:
+    """One such method, for many transitions at once.
+
+    Attributes:
+        vectorised: whether it takes batches; None before it was tried.
+    """
+
+    def __init__(self, method: Callable[..., Any], name: str) -> None:
+        self._method, self._name = method, name
+        self.vectorised: bool | None = None
+
+    def __call__(self, achieved: Array, desired: Array) -> Array:
+        """One number for each of B pairs of goals, [B].
+
+        Raises:
+            RlkError: the method fails, or gives something else than a number.
+        """
+        if self.vectorised is None:
+            self.vectorised = self._try(achieved, desired)
+        if not self.vectorised:
+            return self._one_by_one(achieved, desired)
+        found = np.asarray(self._method(achieved, desired, {}))
+        if found.shape != (len(achieved),):
+            raise RlkError(
+                f"the environment's {self._name} gave an array of shape {found.shape} for "
+                f"{len(achieved)} pairs of goals, and did otherwise before. {_GIVE}."
+            )
+        return found
+
+    def _try(self, achieved: Array, desired: Array) -> bool:
+        """Whether a batch gives what its rows give one by one; half of them have been reached."""
+        rows = _TRIAL + (_TRIAL in achieved.shape[1:])
+        achieved = np.resize(achieved, (rows, *achieved.shape[1:]))
+        desired = np.resize(desired, achieved.shape).copy()
+        desired[::2] = achieved[::2]
+        expected = self._one_by_one(achieved, desired)
+        try:
+            found = np.asarray(self._method(achieved, desired, {}))
+            return found.shape == expected.shape and np.allclose(found, expected, equal_nan=True)
+        except Exception:
+            return False
+
+    def _one_by_one(self, achieved: Array, desired: Array) -> Array:
+        found = []
+        for one, goal in zip(achieved, desired, strict=True):
+            try:
+                value = np.asarray(self._method(one, goal, {}))
+            except Exception as error:
+                raise RlkError(
+                    f"the environment's {self._name} fails for one pair of goals and an empty "
+                    f"info: {type(error).__name__}: {error}. Rewards in hindsight can depend on "
+                    f"goals alone. {_GIVE}."
+                ) from error
+            if value.size != 1:
+                raise RlkError(
+                    f"the environment's {self._name} gave an array of shape {value.shape} for one "
+                    f"pair of goals, and not a number. {_GIVE}."
+                )
+            found.append(value.reshape(()))
+        return np.array(found)
+
+
+def judges(schema: Schema) -> tuple[Judge, Judge | None]:
+    """The environment's reward, and its end where it can tell.
+
+    Raises:
+        RlkError: it has no `compute_reward`.
+    """
+    env = None if schema.make_env is None else schema.make_env()
+    reward, terminated = (_method(env, name) for name in ("compute_reward", "compute_terminated"))
+    if reward is None:
+        raise RlkError(
+            "storage 'hindsight-replay' (rlk-hindsight-replay) asks the environment for rewards, "
+            f"but {type(getattr(env, 'unwrapped', env)).__name__} has no compute_reward. {_GIVE}, "
+            "or use --plugin no:hindsight-replay."
+        )
+    ends = None if terminated is None else Judge(terminated, "compute_terminated")
+    return Judge(reward, "compute_reward"), ends
+
+
+def _method(env: Any, name: str) -> Callable[..., Any] | None:
+    """A method of the environment or of what its wrappers wrap; of a vector, of its first."""
+    if hasattr(env, "num_envs"):
+        try:
+            env.get_attr(name)
+        except AttributeError:
+            return None
+        return lambda *given: env.call(name, *given)[0]
+    try:
+        found = env.get_wrapper_attr(name) if hasattr(env, "get_wrapper_attr") else None
+    except AttributeError:
+        return None
+    return found if callable(found) else None
