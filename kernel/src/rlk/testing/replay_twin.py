@@ -212,5 +212,3 @@ def attached(storage: Any, twin: ReplayTwin) -> list[Any]:
 
     storage.add, storage.sample = adds, samples
     return checked
-
-

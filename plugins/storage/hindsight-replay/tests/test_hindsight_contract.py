@@ -55,15 +55,15 @@ class TestFuture(Hindsight):
 
 
 class TestFinal(Hindsight):
-    settings = {"goal_selection_strategy": "final"}  # noqa: RUF012
+    settings = {"goal_selection_strategy": "final"}
 
 
 class TestEpisode(Hindsight):
-    settings = {"goal_selection_strategy": "episode", "n_sampled_goal": 1}  # noqa: RUF012
+    settings = {"goal_selection_strategy": "episode", "n_sampled_goal": 1}
 
 
 class TestRandom(Hindsight):
-    settings = {"goal_selection_strategy": "random", "n_sampled_goal": 20}  # noqa: RUF012
+    settings = {"goal_selection_strategy": "random", "n_sampled_goal": 20}
 
 
 @pytest.mark.parametrize("wrong", [{"n_sampled_goal": 0}, {"goal_selection_strategy": "past"}])

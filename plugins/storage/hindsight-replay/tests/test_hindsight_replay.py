@@ -198,7 +198,8 @@ def test_one_goal_is_set_for_all_steps_of_a_return():
     base, _ = line(3, {2: "truncated"}, n_steps=3, world=Endless)
     batch = variants_of(base, 0)
     # Places 1, 2, 2.5 against the one goal g.
-    for goal, reward in zip(batch.observation["desired_goal"][:, 0].tolist(), batch.reward):
+    goals = batch.observation["desired_goal"][:, 0].tolist()
+    for goal, reward in zip(goals, batch.reward, strict=True):
         expected = -abs(1 - goal) - 0.5 * abs(2 - goal) - 0.25 * abs(2.5 - goal)
         assert float(reward) == pytest.approx(expected)
 
@@ -213,6 +214,7 @@ def test_a_return_stops_where_the_new_goal_is_reached():
             batch.reward,
             batch.discount,
             batch.next_observation["observation"][:, 0],
+            strict=True,
         )
     }
     # Goal 1: reached at once. Goal 2: |1 - 2|, then reached. Goal 2.5: 1.5, then 0.5, then reached.
@@ -463,7 +465,7 @@ def test_a_memory_that_had_no_hindsight_gets_it_when_it_is_loaded():
 
 
 def test_priorities_may_join_a_memory_with_hindsight():
-    base, hindsight = line(6, {3: "truncated"}, goals=2)
+    base, _ = line(6, {3: "truncated"}, goals=2)
     chooses = PrioritizedReplay(PrioritizedReplayConfig())
     chooses.open(base, base.schema)
     base.decorate(chooses)

@@ -66,7 +66,8 @@ def test_a_batch_gives_what_its_rows_give_whatever_the_method_takes(method, vect
     judge = Judge(method, "compute_reward")
     for rows in (1, 2, 7, 30):
         achieved, desired = pairs(rows, width)
-        expected = [float(np.ravel(method(a, d, {}))[0]) for a, d in zip(achieved, desired)]
+        both = zip(achieved, desired, strict=True)
+        expected = [float(np.ravel(method(a, d, {}))[0]) for a, d in both]
         found = judge(achieved, desired)
         assert found.shape == (rows,) and np.allclose(found, expected)
     assert judge.vectorised is vectorised

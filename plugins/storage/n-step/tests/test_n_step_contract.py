@@ -9,4 +9,4 @@ class TestNStep(DecoratorContract):
 
 class TestNStepOfFive(DecoratorContract):
     component = "n-step"
-    settings = {"n_steps": 5}  # noqa: RUF012
+    settings = {"n_steps": 5}

@@ -92,13 +92,14 @@ def test_rewards_of_a_batch_are_those_of_its_rows(form):
     seen = [env.reset(seed=seed)[0] for seed in range(12)]
     achieved = np.stack([one["achieved_goal"] for one in seen])
     desired = np.stack([one["desired_goal"] for one in seen])
-    one_by_one = [env.compute_reward(a, d, {}) for a, d in zip(achieved, desired)]
+    both = list(zip(achieved, desired, strict=True))
+    one_by_one = [env.compute_reward(a, d, {}) for a, d in both]
     assert all(type(reward) is float for reward in one_by_one)
     assert set(one_by_one) == {0.0, -1.0}
     assert env.compute_reward(achieved, desired, {}).tolist() == one_by_one
     ends = env.compute_terminated(achieved, desired, {})
     assert ends.tolist() == [reward == 0.0 for reward in one_by_one]
-    assert all(type(env.compute_terminated(a, d, {})) is bool for a, d in zip(achieved, desired))
+    assert all(type(env.compute_terminated(a, d, {})) is bool for a, d in both)
 
 
 def test_what_step_says_is_what_compute_reward_says():

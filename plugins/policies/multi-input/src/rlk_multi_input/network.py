@@ -91,7 +91,7 @@ class SideBySide(nn.Module):
                 part = self.cnns[name](part)
             parts.append(part.flatten(1) if part.dim() != 2 else part)
         features = torch.cat(parts, dim=1)
-        return self.layers(features) if self._shares else features  # type: ignore[no-any-return]
+        return self.layers(features) if self._shares else features
 
     def numpy_forward(self) -> NumpyForward | None:
         """The same from a dict of raw arrays [B, ...]; None with images, or if a layer has none."""

@@ -99,7 +99,9 @@ def judges(schema: Schema) -> tuple[Judge, Judge | None]:
         RlkError: it has no `compute_reward`.
     """
     env = None if schema.make_env is None else schema.make_env()
-    reward, terminated = (_method(schema, env, name) for name in ("compute_reward", "compute_terminated"))
+    reward, terminated = (
+        _method(schema, env, name) for name in ("compute_reward", "compute_terminated")
+    )
     if reward is None:
         raise RlkError(
             "storage 'hindsight-replay' (rlk-hindsight-replay) asks the environment for rewards, "

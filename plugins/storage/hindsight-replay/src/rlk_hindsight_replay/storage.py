@@ -80,12 +80,16 @@ class HindsightReplay:
     def _judge(self, window: Window, rows: Array, goal: Array) -> None:
         """Write the rewards and ends under these goals, [K, ...], for the steps that count."""
         achieved = window.observation[ACHIEVED]
-        counts = np.arange(len(window.reward))[:, None] < window.length[rows]
-        step, which = np.nonzero(counts)
-        if not len(step):
+        if len(window.reward) == 1:
+            place: Any = (0, rows)
+            reached, wanted = achieved[1].take(rows, axis=0), goal
+        else:
+            counts = np.arange(len(window.reward))[:, None] < window.length[rows]
+            step, which = np.nonzero(counts)
+            place = (step, rows[which])
+            reached, wanted = achieved[step + 1, place[1]], goal[which]
+        if not len(reached):
             return
-        place = step, rows[which]
-        reached, wanted = achieved[step + 1, place[1]], goal[which]
         window.reward[place] = self._reward(reached, wanted)
         if self._terminated is not None:
             window.terminated[place] = self._terminated(reached, wanted)
@@ -121,7 +125,7 @@ class HindsightReplay:
                 self._base.offer(slot + variant * self._base.slots)
 
     def _remembered(self, slot: Array, variant: Array) -> Array:
-        """The steps whose goals these variants have; where one was overwritten, another from now on.
+        """The steps whose goals these variants have; for one that was overwritten, another.
 
         Returns:
             int64 [K], slots.

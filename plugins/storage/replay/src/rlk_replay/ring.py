@@ -183,13 +183,17 @@ class Ring:
         found[ends] = self._aside.stores[number].take(aside[ends], axis=0)
         return found
 
-    def episode(self, slot: Array) -> tuple[Array, Array]:
-        """Steps since the start of its episode, and to its end, of what is stored; int64 [B]."""
-        time = self.time_of(slot)
-        bounds = self._episodes.bounds.reshape(-1, 2).take(slot, axis=0)
-        first = np.maximum(bounds[:, 0], self._time - self.capacity)
-        last = np.minimum(bounds[:, 1], self._time - 1)
-        return time - first, last - time
+    def steps_from_start(self, slot: Array) -> Array:
+        """Steps since the first of its episode that is stored, int64 [B]."""
+        first = self._episodes.bounds.reshape(-1, 2)[:, 0].take(slot)
+        found: Array = self.time_of(slot) - np.maximum(first, self._time - self.capacity)
+        return found
+
+    def steps_to_end(self, slot: Array) -> Array:
+        """Steps to the last of its episode that is stored, int64 [B]."""
+        last = self._episodes.bounds.reshape(-1, 2)[:, 1].take(slot)
+        found: Array = np.minimum(last, self._time - 1) - self.time_of(slot)
+        return found
 
     def time_of(self, slot: Array) -> Array:
         """Which vector step since `open` these slots hold, int64 [B]."""

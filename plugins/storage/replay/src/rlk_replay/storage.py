@@ -229,11 +229,11 @@ class Replay:
 
     def steps_to_end(self, slot: Array) -> Array:
         """Steps to the last of its episode, or to the newest if that still runs; int64 [B]."""
-        return self._ring.episode(slot)[1]
+        return self._ring.steps_to_end(slot)
 
     def steps_from_start(self, slot: Array) -> Array:
         """Steps since the first of its episode that is still stored; int64 [B]."""
-        return self._ring.episode(slot)[0]
+        return self._ring.steps_from_start(slot)
 
     def episode_end(self, slot: Array) -> Array:
         """The slot of the last step of its episode, or of the newest if that still runs."""

@@ -51,21 +51,17 @@ class BitFlippingEnv(gym.Env[dict[str, Any], Any]):
         self.max_steps = n_bits if max_steps is None else max_steps
         if n_bits < 1 or self.max_steps < 1:
             raise ValueError(f"n_bits and max_steps must be 1 or more, got {n_bits}, {max_steps}")
-        self.form = "bits"
         if discrete_obs_space and image_obs_space:
             raise ValueError("patterns are one number or a picture, not both")
-        if discrete_obs_space:
-            self.form = "number"
-        if image_obs_space:
-            self.form = "image"
+        self.discrete_obs_space, self.image_obs_space = discrete_obs_space, image_obs_space
         self._cells = math.ceil(math.sqrt(n_bits))
         if image_obs_space and self._cells > SIDE:
             raise ValueError(f"a picture has room for {SIDE**2} bits, got n_bits={n_bits}")
-        pattern: spaces.Space[Any] = {
-            "bits": lambda: spaces.MultiBinary(n_bits),
-            "number": lambda: spaces.Discrete(2**n_bits),
-            "image": lambda: spaces.Box(0, 255, (SIDE, SIDE, 1), np.uint8),
-        }[self.form]()
+        pattern: spaces.Space[Any] = spaces.MultiBinary(n_bits)
+        if discrete_obs_space:
+            pattern = spaces.Discrete(2**n_bits)
+        if image_obs_space:
+            pattern = spaces.Box(0, 255, (SIDE, SIDE, 1), np.uint8)
         self.observation_space = spaces.Dict(
             {"observation": pattern, "achieved_goal": pattern, "desired_goal": pattern}
         )
@@ -120,10 +116,10 @@ class BitFlippingEnv(gym.Env[dict[str, Any], Any]):
 
     def _pattern(self, bits: Array) -> Any:
         """The bits in the form of the observation space, as a copy."""
-        if self.form == "bits":
-            return bits.copy()
-        if self.form == "number":
+        if self.discrete_obs_space:
             return np.int64(bits @ (1 << np.arange(self.n_bits)[::-1]))
+        if not self.image_obs_space:
+            return bits.copy()
         grid = np.zeros(self._cells**2, np.uint8)
         grid[: self.n_bits] = bits.astype(np.uint8) * 255
         pixels = SIDE // self._cells

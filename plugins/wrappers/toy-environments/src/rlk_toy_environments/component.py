@@ -7,7 +7,7 @@ from rlk.component import Component
 component = Component(
     name="toy-environments",
     factory="rlk_toy_environments.component:modules",
-    summary="rlk/BitFlipping-v0 (a goal environment) and rlk/Identity-v0, -Box, -Multi… to try with.",
+    summary="rlk/BitFlipping-v0, a goal environment, and rlk/Identity-v0 and its like",
 )
 
 
