@@ -16,7 +16,7 @@ from rlk.parameters import FlatParameters
 from rlk.plan import Choice, Plan
 from rlk.plugins import Hooks
 from rlk.protocols import Distribution
-from rlk.records import Schema
+from rlk.records import Field, Schema
 from rlk.run import Run
 from rlk.schedules import ScheduleLike, as_schedule
 from rlk.seeding import Streams
@@ -168,6 +168,8 @@ def make_vec_env(
     if env is None:
         make = MakeEnv(plan.env, _single_wrappers(plan), extra)
         config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
+        if training and plan.info_keys:
+            config["info_keys"] = plan.info_keys
         env = plan.vec_env.component.load()([make] * n_envs, **config)
     env = same_step(env)
     for choice in plan.wrappers:
@@ -191,7 +193,10 @@ def make_storage(run: Run) -> Any:
         total_timesteps=plan.total_timesteps,
         rng=run.streams.numpy("storage"),
         progress=run.clock.progress,
-        extras=run.algorithm.extras(),
+        extras={
+            **run.algorithm.extras(),
+            **{f"info.{key}": Field(()) for key in plan.info_keys},
+        },
         make_env=lambda: spare_env(run),
     )
     base, *decorators = [_made_storage(run, choice) for choice in plan.storages]

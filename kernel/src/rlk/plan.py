@@ -136,6 +136,11 @@ class Plan:
     sources: Mapping[str, str] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()
 
+    @property
+    def info_keys(self) -> tuple[str, ...]:
+        """Infos to keep with every step: what storages have in their setting of that name."""
+        return tuple(k for c in self.storages for k in getattr(c.config, "info_keys", ()))
+
     def choices(self) -> Iterator[tuple[str, Choice]]:
         """(slot, component) of everything that is in it."""
         for slot in (

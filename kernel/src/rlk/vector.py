@@ -4,7 +4,7 @@ Gymnasium's own interface, with episodes restarted in the same step.
 
 Two promises the loop makes use of, and `rlk.testing.VecEnvContract` checks: the arrays a step
 returns stay valid during the next step (so an observation can be stored after the action on it was
-taken), and infos are empty but where an episode ended.
+taken), and infos are empty but where an episode ended, but for the `info_keys` it was made with.
 """
 
 from __future__ import annotations
