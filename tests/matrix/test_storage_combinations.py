@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
@@ -49,10 +50,9 @@ def agent(algo: str, plugins: tuple[str, ...], n_envs: int, **said: Any) -> Iter
     """An agent on bit flipping, on one thread."""
     if algo not in KERNEL.registries.algorithms:
         pytest.skip(f"the algorithm {algo} is not installed")
+    bits = {"env": "rlk/BitFlipping-v0", "env.n_bits": N_BITS, "env.random_goal": True}
     settings = {
-        "env": "rlk/BitFlipping-v0",
-        "env.n_bits": N_BITS,
-        "env.random_goal": True,
+        **({} if "env" in said else bits),
         "policy": "multi-input",
         "policy.layers": [16],
         "replay.buffer_size": ROWS * n_envs,
@@ -130,6 +130,55 @@ def test_a_restored_run_goes_on_bit_for_bit(
                 one.learn(100, reset_num_timesteps=False)
             assert restored.run.parameters.flat.equal(made.run.parameters.flat)
             assert same(restored.run.storage.state_dict(), made.run.storage.state_dict())
+
+
+class Strained(gym.Env[Any, Any]):
+    """The reward depends on an info: how far the place is, which goals alone would not say here."""
+
+    def __init__(self) -> None:
+        place = gym.spaces.Box(-99.0, 99.0, (1,), np.float32)
+        keys = ("observation", "achieved_goal", "desired_goal")
+        self.observation_space = gym.spaces.Dict(dict.fromkeys(keys, place))
+        self.action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.place = self.np_random.normal(size=1).astype(np.float32)
+        return self._seen(), {}
+
+    def step(self, action: Any) -> Any:
+        self.place = self.place + self.np_random.normal(size=1).astype(np.float32)
+        info = {"strain": abs(float(self.place[0]))}
+        reward = self.compute_reward(self.place, np.ones(1, np.float32), info)
+        return self._seen(), float(reward), bool(self.np_random.random() < 0.2), False, info
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
+        return -np.abs(achieved_goal - desired_goal).sum(-1) - info["strain"]
+
+    def _seen(self) -> dict[str, Any]:
+        goal = np.ones(1, np.float32)
+        return {"observation": self.place, "achieved_goal": self.place, "desired_goal": goal}
+
+
+@pytest.mark.parametrize("vec_env", ["dummy", "subprocess"])
+@pytest.mark.parametrize("n_steps", [1, 3])
+def test_infos_that_rewards_depend_on_are_those_of_the_step(n_steps: int, vec_env: str) -> None:
+    plugins = ("hindsight-replay:info_keys=['strain']", f"n-step:n_steps={n_steps}")
+    with agent("dqn", plugins, 3, vec_env=vec_env, env=Strained) as made:
+        twin = ReplayTwin(
+            3,
+            ROWS,
+            float(np.float32(GAMMA)),
+            n_steps=n_steps,
+            strategy="future",
+            # The strain is what the step led to, whatever the goal.
+            compute_reward=lambda achieved, desired, info: (
+                -abs(float(achieved[0] - desired[0])) - abs(float(achieved[0]))
+            ),
+        )
+        checked = attached(made.run.storage, twin)
+        made.learn(300)
+    assert sum(source is not None for batch in checked for _, _, source in batch) > 500
 
 
 def test_one_seed_gives_one_run_with_everything_on() -> None:

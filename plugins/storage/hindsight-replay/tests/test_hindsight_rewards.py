@@ -68,23 +68,23 @@ def test_a_batch_gives_what_its_rows_give_whatever_the_method_takes(method, vect
         achieved, desired = pairs(rows, width)
         both = zip(achieved, desired, strict=True)
         expected = [float(np.ravel(method(a, d, {}))[0]) for a, d in both]
-        found = judge(achieved, desired)
+        found = judge(achieved, desired, {})
         assert found.shape == (rows,) and np.allclose(found, expected)
     assert judge.vectorised is vectorised
 
 
 def test_goals_that_are_plain_numbers_are_judged_too():
     judge = Judge(lambda a, d, info: -abs(a - d), "compute_reward")
-    assert judge(np.array([1, 5]), np.array([4, 5])).tolist() == [-3, 0]
+    assert judge(np.array([1, 5]), np.array([4, 5]), {}).tolist() == [-3, 0]
     assert judge.vectorised
 
 
 def test_one_that_always_gives_the_same_is_believed_after_a_while():
     judge = Judge(lambda a, d, info: np.zeros(a.shape[:-1]), "compute_reward")
-    judge(*pairs(5))
+    judge(*pairs(5), {})
     assert judge.vectorised is None
     for _ in range(30):
-        assert judge(*pairs(5)).tolist() == [0.0] * 5
+        assert judge(*pairs(5), {}).tolist() == [0.0] * 5
     assert judge.vectorised
 
 
@@ -96,35 +96,50 @@ def test_a_method_that_takes_batches_is_called_once_for_all():
         return batches_too(achieved, desired, info)
 
     judge = Judge(counted, "compute_reward")
-    judge(*pairs(4))
+    judge(*pairs(4), {})
     calls.clear()
-    judge(*pairs(500))
+    judge(*pairs(500), {})
     assert calls == [(500, 3)]
 
 
 def test_neither_goals_of_the_batch_are_written_to_when_it_is_tried():
     achieved, desired = pairs(9)
     kept = achieved.copy(), desired.copy()
-    Judge(batches_too, "compute_reward")(achieved, desired)
+    Judge(batches_too, "compute_reward")(achieved, desired, {})
     assert np.array_equal(achieved, kept[0]) and np.array_equal(desired, kept[1])
 
 
-def test_a_method_that_needs_more_than_goals_is_named_with_its_error():
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_infos_come_as_a_batch_or_one_by_one_as_the_goals_do(one_by_one):
+    def reward(achieved, desired, info):
+        if one_by_one:
+            assert np.ndim(info["speed"]) == 0
+        return -np.abs(achieved - desired).sum(-1) - info["speed"]
+
+    judge = Judge(reward, "compute_reward")
+    achieved, desired = pairs(9)
+    speed = np.arange(9.0)
+    expected = -np.abs(achieved - desired).sum(-1) - speed
+    assert judge(achieved, desired, {"speed": speed}).tolist() == expected.tolist()
+    assert judge.vectorised is not one_by_one
+
+
+def test_a_method_that_needs_an_info_is_named_with_its_error_and_the_setting():
     judge = Judge(lambda a, d, info: info["speed"], "compute_reward")
-    with pytest.raises(RlkError, match=r"compute_reward fails .*KeyError: 'speed'"):
-        judge(*pairs(2))
+    with pytest.raises(RlkError, match=r"compute_reward fails .*KeyError: 'speed'.*info_keys"):
+        judge(*pairs(2), {})
 
 
 def test_a_method_that_gives_no_number_is_refused():
     with pytest.raises(RlkError, match=r"gave an array of shape \(3,\) for one"):
-        Judge(lambda a, d, info: a - d, "compute_reward")(*pairs(2))
+        Judge(lambda a, d, info: a - d, "compute_reward")(*pairs(2), {})
 
 
 def test_a_method_that_changes_its_mind_is_refused():
     judge = Judge(lambda a, d, info: np.zeros(len(a)) if a.shape[0] < 9 else 0.0, "compute_reward")
     judge.vectorised = True
     with pytest.raises(RlkError, match=r"gave an array of shape \(\) for 20 pairs"):
-        judge(*pairs(20))
+        judge(*pairs(20), {})
 
 
 # ---- where the environment comes from ------------------------------------------------------------
@@ -161,9 +176,9 @@ def schema(make_env: Any, space: Any = Goals.observation_space) -> Schema:
 def test_the_method_is_found_through_wrappers():
     reward, ends = judges(schema(lambda: gym.wrappers.TimeLimit(Ends(), 5)))
     achieved, desired = np.ones((1, 3)), np.zeros((1, 3))
-    assert reward(achieved, desired).tolist() == [-3.0]
-    assert ends is not None and ends(achieved, desired).tolist() == [False]
-    assert ends(desired, desired).tolist() == [True]
+    assert reward(achieved, desired, {}).tolist() == [-3.0]
+    assert ends is not None and ends(achieved, desired, {}).tolist() == [False]
+    assert ends(desired, desired, {}).tolist() == [True]
 
 
 def test_an_environment_without_compute_terminated_ends_as_it_did():
@@ -174,7 +189,7 @@ def test_an_environment_without_compute_terminated_ends_as_it_did():
 def test_of_a_vector_environment_the_first_is_asked(env):
     vector = gym.vector.SyncVectorEnv([env, env])
     reward, ends = judges(schema(lambda: vector))
-    assert reward(np.ones((1, 3)), np.zeros((1, 3))).tolist() == [-3.0]
+    assert reward(np.ones((1, 3)), np.zeros((1, 3)), {}).tolist() == [-3.0]
     assert (ends is None) == (env is Goals)
 
 
@@ -195,7 +210,7 @@ class Worker:
 def test_of_environments_in_workers_the_first_is_asked(env):
     vector = Worker(env())
     reward, ends = judges(schema(lambda: vector))
-    assert reward(np.ones((1, 3)), np.zeros((1, 3))).tolist() == [-3.0]
+    assert reward(np.ones((1, 3)), np.zeros((1, 3)), {}).tolist() == [-3.0]
     assert (ends is None) == (env is Goals)
     assert all(indices == [0] for indices in vector.asked)
 

@@ -27,3 +27,10 @@ class HindsightReplayConfig:
             "in it (episode), or in any (random)"
         },
     )
+    info_keys: list[str] = attrs.field(
+        factory=list,
+        metadata={
+            "help": "infos (numbers, given with every step) that the environment's compute_reward "
+            "reads"
+        },
+    )

@@ -19,6 +19,8 @@ import numpy as np
 from rlk.errors import RlkError
 from rlk.records import Array, Schema
 
+#: Infos of B transitions: key -> [B].
+Infos = dict[str, Array]
 #: Rows of the trial; a goal of just as many numbers is tried with one more.
 _TRIAL = 7
 #: Trials after which a method that always gives the same is believed to.
@@ -38,17 +40,21 @@ class Judge:
         self.vectorised: bool | None = None
         self._trials = 0
 
-    def __call__(self, achieved: Array, desired: Array) -> Array:
+    def __call__(self, achieved: Array, desired: Array, info: Infos) -> Array:
         """One number for each of B pairs of goals, [B].
+
+        Args:
+            achieved, desired: [B, ...].
+            info: key -> [B]. Who takes batches is given it so; else a number for every key.
 
         Raises:
             RlkError: the method fails, or gives something else than a number.
         """
         if self.vectorised is None:
-            self._try(achieved, desired)
+            self._try(achieved, desired, info)
         if not self.vectorised:
-            return self._one_by_one(achieved, desired)
-        found = np.asarray(self._method(achieved, desired, {}))
+            return self._one_by_one(achieved, desired, info)
+        found = np.asarray(self._method(achieved, desired, info))
         if found.shape != (len(achieved),):
             raise RlkError(
                 f"the environment's {self._name} gave an array of shape {found.shape} for "
@@ -56,32 +62,34 @@ class Judge:
             )
         return found
 
-    def _try(self, achieved: Array, desired: Array) -> None:
+    def _try(self, achieved: Array, desired: Array, info: Infos) -> None:
         """Whether a batch gives what its rows give one by one; a third of them were reached."""
         rows = _TRIAL + (_TRIAL in achieved.shape[1:])
         achieved = np.resize(achieved, (rows, *achieved.shape[1:]))
         desired = np.resize(desired, achieved.shape)
         desired[::3] = achieved[::3]
-        expected = self._one_by_one(achieved, desired)
+        info = {key: np.resize(values, rows) for key, values in info.items()}
+        expected = self._one_by_one(achieved, desired, info)
         self._trials += 1
         try:
-            found = np.asarray(self._method(achieved, desired, {}))
+            found = np.asarray(self._method(achieved, desired, info))
             same = found.shape == expected.shape and np.allclose(found, expected, equal_nan=True)
         except Exception:
             same = False
         if not same or (expected != expected[0]).any() or self._trials == _TRIALS:
             self.vectorised = same
 
-    def _one_by_one(self, achieved: Array, desired: Array) -> Array:
+    def _one_by_one(self, achieved: Array, desired: Array, info: Infos) -> Array:
         found = []
-        for one, goal in zip(achieved, desired, strict=True):
+        for row, (one, goal) in enumerate(zip(achieved, desired, strict=True)):
+            its = {key: values[row] for key, values in info.items()}
             try:
-                value = np.asarray(self._method(one, goal, {}))
+                value = np.asarray(self._method(one, goal, its))
             except Exception as error:
                 raise RlkError(
-                    f"the environment's {self._name} fails for one pair of goals and an empty "
-                    f"info: {type(error).__name__}: {error}. Rewards in hindsight can depend on "
-                    f"goals alone. {_GIVE}."
+                    f"the environment's {self._name} fails for one pair of goals and the info "
+                    f"{its}: {type(error).__name__}: {error}. {_GIVE}. If it reads infos, name "
+                    "them: hindsight-replay.info_keys=['KEY']."
                 ) from error
             if value.size != 1:
                 raise RlkError(
@@ -132,9 +140,10 @@ def _remote(schema: Schema, vector: Any, name: str) -> Callable[..., Any] | None
     def call(*given: Any) -> Any:
         return vector.call_at([0], name, *given)[0]
 
-    goal: Any = schema.observation_space
+    goals: Any = schema.observation_space
+    info = {name.removeprefix("info."): 0.0 for name in schema.extras if name[:5] == "info."}
     try:
-        call(goal["achieved_goal"].sample(), goal["desired_goal"].sample(), {})
+        call(goals["achieved_goal"].sample(), goals["desired_goal"].sample(), info)
     except AttributeError:
         return None
     return call

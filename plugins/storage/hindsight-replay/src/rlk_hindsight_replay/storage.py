@@ -54,6 +54,7 @@ class HindsightReplay:
         _check_goals(schema.observation_space)
         self._base, self._schema = base, schema
         self._reward, self._terminated = judges(schema)
+        self._infos = [(key, f"info.{key}") for key in self._config.info_keys]
         #: int64 [k, slots]: the number of the step whose goal a variant has, -1 for none.
         self._chosen: Array | None = None
 
@@ -90,9 +91,10 @@ class HindsightReplay:
             reached, wanted = achieved[step + 1, place[1]], goal[which]
         if not len(reached):
             return
-        window.reward[place] = self._reward(reached, wanted)
+        info = {key: window.extras[field][place] for key, field in self._infos}
+        window.reward[place] = self._reward(reached, wanted, info)
         if self._terminated is not None:
-            window.terminated[place] = self._terminated(reached, wanted)
+            window.terminated[place] = self._terminated(reached, wanted, info)
 
     def _draw(self, slot: Array) -> tuple[Array, Array | None]:
         config, rng = self._config, self._schema.rng
