@@ -7,6 +7,7 @@ actions in any case.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -130,6 +131,23 @@ def test_a_restored_run_goes_on_bit_for_bit(
                 one.learn(100, reset_num_timesteps=False)
             assert restored.run.parameters.flat.equal(made.run.parameters.flat)
             assert same(restored.run.storage.state_dict(), made.run.storage.state_dict())
+
+
+@pytest.mark.parametrize(
+    "field", ["observation", "action", "reward", "next_observation", "discount"]
+)
+@pytest.mark.parametrize("key", ["observation", "achieved_goal", "desired_goal"])
+def test_the_twin_notices_what_is_wrong(field: str, key: str) -> None:
+    with agent("dqn", PLUGINS, 2) as made:
+        twin = twin_for(made, PLUGINS)
+        attached(made.run.storage, twin)
+        made.learn(100)
+        batch = made.run.storage.sample(4)
+    value = getattr(batch, field)
+    wrong = {**value, key: value[key] ^ 1} if isinstance(value, dict) else value + 1
+    with pytest.raises(AssertionError, match="row 0"):
+        twin.check(dataclasses.replace(batch, **{field: wrong}))
+    twin.check(batch)
 
 
 class Strained(gym.Env[Any, Any]):
