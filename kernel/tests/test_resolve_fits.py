@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import attrs
 import gymnasium as gym
 import pytest
 
@@ -124,6 +125,19 @@ def test_a_vector_that_was_passed_has_its_own_number(plan):
         plan(env=DiscreteMatch(), n_envs=2)
     with pytest.raises(PlanError, match=r"n_envs=4 \(command line\).* has 3.*Say n_envs=3"):
         plan(env=vector, n_envs=4)
+
+
+def test_a_storage_that_declares_observation_spaces_is_refused_for_others(planning_kernel, plan):
+    storages = planning_kernel.registries.storages
+    relabels = storages.get("relabels").component()
+    storages.register(
+        "reads-dicts", attrs.evolve(relabels, name="reads-dicts", observation_spaces=("Dict",))
+    )
+    with pytest.raises(PlanError, match=r"'reads-dicts' .* are Dict, .*Box\(.*no:reads-dicts"):
+        plan(plugins=["reads-dicts"])
+    dicts = {"env": "rlk.testing.environments:Walk", "env.observation": "dict"}
+    found = plan(plugins=["reads-dicts"], policy="stand-in-policy", **dicts)
+    assert [c.name for c in found.storages] == ["keeps", "reads-dicts"]
 
 
 def test_the_distribution_is_chosen_by_the_action_space(plan):

@@ -71,6 +71,11 @@ class Plan(RunSettings):
     sources: Mapping[str, str] = attrs.field(factory=dict)  # who set what of the run's settings
     notes: tuple[str, ...] = ()  # what the user should be told
 
+    @property
+    def info_keys(self) -> tuple[str, ...]:
+        """Infos to keep with every step: what storages have in their setting of that name."""
+        return tuple(k for c in self.storages for k in getattr(c.config, "info_keys", ()))
+
     def choices(self) -> Iterator[tuple[str, Choice]]:
         """(slot, component) of everything that is in it."""
         for slot in ("algorithm", *SLOTS):
@@ -117,7 +122,12 @@ class Plan(RunSettings):
             )
         stages: dict[str, Choice] = {}
         for storage in self.storages:
-            out = f"Use --plugin no:{storage.name}"
+            out, taken = f"Use --plugin no:{storage.name}", storage.component.observation_spaces
+            if taken and observation not in taken:
+                yield (
+                    f"{storage.title} takes observations that are {', '.join(taken)}, but the "
+                    f"environment's are {describe(self.observation_space)}. {out}"
+                )
             for need in [one for one in storage.component.needs if one not in algorithm.reports]:
                 yield (
                     f"{storage.title} needs {need} after every update, but {who} does not report "

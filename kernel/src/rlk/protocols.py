@@ -25,7 +25,7 @@ State = dict[str, Any]
 #: `optimise(group, loss_fn, *args)`: one step of that group's optimiser; the loss, detached.
 Optimise = Callable[..., Loss]
 #: The fast twin of a module: numpy in, numpy out, on the parameters' own memory.
-NumpyForward = Callable[[Array], Array]
+NumpyForward = Callable[[Any], Array]
 
 
 class Stateful(Protocol):
