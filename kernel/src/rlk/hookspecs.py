@@ -54,6 +54,14 @@ def rlk_check_plan(plan: Plan) -> str | list[str] | None:
 
 
 @hookspec(firstresult=True)
+def rlk_settle_plan(plan: Plan) -> Plan | None:
+    """Once per plan, when nothing forbids it: the plan as this process is to have it.
+
+    For one of several that share a run: without `out` it writes nothing.
+    """
+
+
+@hookspec(firstresult=True)
 def rlk_take_over(plan: Plan) -> int | None:
     """Before anything is built or written: do something else with this process.
 

@@ -113,8 +113,9 @@ class _Resolver:
             notes=tuple(self.wishes.notes),
         )
         check.capabilities(plan)
-        check.hooks(plan, self.wishes.hooks())
-        return plan
+        hooks = self.wishes.hooks()
+        check.hooks(plan, hooks)
+        return hooks.first("rlk_settle_plan", plan=plan) or plan
 
     # ---- what fills a slot ----------------------------------------------------------------------
 

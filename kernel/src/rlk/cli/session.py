@@ -33,17 +33,19 @@ def start(spec: RunSpec) -> int:
     kernel = default_kernel()
     asked = None if spec.out == "pending" else spec.out
     plan = resolve(kernel, spec, terminal=sys.stderr.isatty())
-    out = choose_folder(asked, plan)
-    spec, plan = attrs.evolve(spec, out=str(out)), attrs.evolve(plan, out=str(out))
+    if plan.out is not None:
+        out = str(choose_folder(asked, plan))
+        spec, plan = attrs.evolve(spec, out=out), attrs.evolve(plan, out=out)
     code = _taken_over(plan)
     if code is not None:
         return code
     from rlk.agent import Agent
 
-    agent = Agent(plan, kernel, spec)
-    write_plan(agent, out)
-    _say_start(agent)
-    return train_to_the_end(agent, plan.total_timesteps)
+    with Agent(plan, kernel, spec) as agent:
+        if plan.out is not None:
+            write_plan(agent, Path(plan.out))
+        _say_start(agent)
+        return train_to_the_end(agent, plan.total_timesteps)
 
 
 def _taken_over(plan: Plan) -> int | None:
