@@ -54,7 +54,7 @@ def run_state(run: Run, *, replay: bool = True) -> State:
     contents = state["manifest"]["contents"]
     contents.append("run")
     state["collector"] = run.collector.state_dict()
-    state["plugins"] = plugin_states(run)
+    state["plugins"] = plugin_states(run, replay=replay)
     if replay:
         contents.append("storage")
         state["storage"] = run.storage.state_dict()
@@ -104,9 +104,9 @@ def restore(run: Run, state: State) -> list[str]:
     return differs
 
 
-def plugin_states(run: Run) -> dict[str, State]:
+def plugin_states(run: Run, *, replay: bool = True) -> dict[str, State]:
     """What every active plugin has to remember, by its name."""
-    return dict(run.hooks.answers("rlk_save", run=run))
+    return dict(run.hooks.answers("rlk_save", run=run, replay=replay))
 
 
 def environment_states(run: Run) -> list[Any] | None:

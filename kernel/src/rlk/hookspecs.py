@@ -188,8 +188,11 @@ def rlk_training_end(run: Run, reason: str | None) -> None:
 
 
 @hookspec
-def rlk_save(run: Run) -> State | None:
-    """While a checkpoint is taken: what this plugin has to remember, kept under its name."""
+def rlk_save(run: Run, replay: bool) -> State | None:
+    """While a checkpoint is taken: what this plugin has to remember, kept under its name.
+
+    Without `replay` it leaves out what a replay holds.
+    """
 
 
 @hookspec
