@@ -91,8 +91,7 @@ def build(plan: Plan) -> Run:
     try:
         _assemble(run)
     except BaseException:
-        if hasattr(run, "env"):
-            run.close()
+        run.close()
         raise
     return run
 

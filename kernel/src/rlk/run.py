@@ -216,4 +216,5 @@ class Run:
         self.closed = True
         for close in (*reversed(self.on_close), *[logger.close for logger in self.loggers]):
             close()
-        self.env.close()
+        if hasattr(self, "env"):
+            self.env.close()
