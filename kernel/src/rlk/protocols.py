@@ -278,6 +278,10 @@ class Communicator(Protocol):
         """Rank 0's value, on every rank: for everything that steers control flow."""
         ...
 
+    def gather(self, value: Any) -> list[Any]:
+        """Every rank's value, in the order of ranks, on every rank."""
+        ...
+
 
 class Collector(Protocol):
     """Gathers experience; `run.collect` is this."""

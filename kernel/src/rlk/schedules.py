@@ -23,7 +23,7 @@ class Clock:
     """How far a run has come. One vector step is `n_envs` timesteps.
 
     Attributes:
-        timesteps: environment steps so far, over all environments.
+        timesteps: environment steps so far, over all environments of all ranks.
         total_timesteps: where the current call of `learn` ends.
         start: the timestep at which the current schedule began.
         iterations: collections finished. updates: calls of `algorithm.update`.
