@@ -299,3 +299,12 @@ def test_a_plugin_is_told_whether_a_checkpoint_holds_the_replay(make, tmp_path):
     agent.save_checkpoint(tmp_path / "with")
     agent.save_checkpoint(tmp_path / "without", replay=False)
     assert Saves.asked == [True, False]
+
+
+def test_of_several_ranks_only_the_first_writes_a_model(make, tmp_path):
+    agent = make()
+    agent.run.communicator.rank = 1
+    assert agent.save(tmp_path / "model") == tmp_path / "model.zip"
+    assert list(tmp_path.iterdir()) == []
+    agent.run.communicator.rank = 0
+    assert agent.save(tmp_path / "model").is_file()

@@ -225,7 +225,7 @@ def checkpoints(folder: Path) -> list[Path]:
 
 
 def save(run: Run, path: Path, *, whole: bool = False, replay: bool = True) -> Path:
-    """Write `model.zip` (or with `whole` a checkpoint) of a run.
+    """Write `model.zip` (or with `whole` a checkpoint) of a run; of several ranks, rank 0 does.
 
     Returns the path with its suffix.
     """
@@ -234,5 +234,7 @@ def save(run: Run, path: Path, *, whole: bool = False, replay: bool = True) -> P
         path = path.with_name(path.name + serializer.suffix)
     if path.is_dir():
         raise RlkError(f"cannot save to {path}: it is a folder.")
+    if run.communicator.rank != 0:
+        return path
     write(path, run_state(run, replay=replay) if whole else model_state(run), serializer)
     return path
