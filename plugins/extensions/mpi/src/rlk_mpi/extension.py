@@ -117,20 +117,21 @@ class Mpi:
     def rlk_training_start(self, run: Run) -> None:
         """All begin with what rank 0 has learnt, and with what is their own."""
         if self._communicator is None or self._guard is None:
-            self._say_left_out(run)
+            self._say_differs(run, [None])
+            self._saved = None
             return
         from rlk_mpi.same import check_clock, check_same, share_model
         from rlk_mpi.states import keep_apart, restore_own
 
         self._guard.phase = TOGETHER
         check_clock(run, self._communicator)
-        self._say_left_out(run)
         own = self._own()
         if own is not None:
             restore_own(run, own)
         share_model(run, self._communicator)
-        keep_apart(run, self._communicator)
+        anew = keep_apart(run, self._communicator)
         check_same(run, self._communicator)
+        self._say_differs(run, self._communicator.gather(anew or None))
         self._saved, self._counted, self._at_border = None, run.episodes.count, True
 
     def _own(self) -> State | None:
@@ -140,18 +141,20 @@ class Mpi:
         found: State | None = dict(enumerate(saved)).get(self._communicator.rank)
         return found
 
-    def _say_left_out(self, run: Run) -> None:
-        """On rank 0, if a run goes on with other ranks than it was saved with."""
-        if self._saved is None or not run.plan.verbose:
+    def _say_differs(self, run: Run, anew: list[bool | None]) -> None:
+        """What is not as it was when the checkpoint was saved."""
+        if not run.plan.verbose:
             return
-        now = 1 if self._communicator is None else self._communicator.size
-        before, kept = int(self._saved["size"]), max(1, len(self._saved["ranks"]))
-        if now != before or kept < before:
-            print(
-                f"mpi: {before} ranks were saved, the state of {kept} of them, and {now} go on. "
-                "Ranks without a saved state start their episodes anew, with rank 0's replay.",
-                file=sys.stderr,
-                flush=True,
+        for rank in (rank for rank, starts in enumerate(anew) if starts):
+            say(
+                f"rank {rank} has no state in the checkpoint: its episodes start anew, and its "
+                "replay is rank 0's"
+            )
+        before = int(self._saved["size"]) if self._saved else 1
+        if before > len(anew):
+            say(
+                f"the checkpoint is of {before} ranks, and {len(anew)} go on: "
+                "what else the others had is left out"
             )
 
     @hookimpl(tryfirst=True)
@@ -207,6 +210,11 @@ class Mpi:
     @hookimpl
     def rlk_load(self, state: State) -> None:
         self._saved = state
+
+
+def say(text: str) -> None:
+    """On stderr, as other plugins do while a run goes on."""
+    print(f"mpi: {text}", file=sys.stderr, flush=True)
 
 
 def alone_note() -> str:

@@ -38,18 +38,23 @@ def restore_own(run: Run, own: State) -> None:
     checkpoint.restore(run, state | {key: own[key] for key in OWN if key in own})
 
 
-def keep_apart(run: Run, communicator: MpiCommunicator) -> None:
+def keep_apart(run: Run, communicator: MpiCommunicator) -> bool:
     """Streams of its own for a rank that was restored with rank 0's, and the same `control`.
 
     Its environments, which then are copies of rank 0's, start anew.
+
+    Returns:
+        Whether this is such a rank.
     """
     streams = run.streams
     first = communicator.broadcast(streams.state_dict()["numpy"])
-    if communicator.rank != 0 and copied(streams.state_dict()["numpy"], first):
+    anew = communicator.rank != 0 and copied(streams.state_dict()["numpy"], first)
+    if anew:
         streams.reseed(streams.seed)
         run.collector.forget()
     if CONTROL in first:
         streams.numpy(CONTROL).bit_generator.state = first[CONTROL]
+    return anew
 
 
 def copied(mine: State, first: State) -> bool:
