@@ -8,6 +8,7 @@ import torch
 
 from rlk import hookimpl
 from rlk.errors import NotFinite, PlanError, RlkError
+from rlk.optimise import OneProcess
 from rlk.testing.environments import BY_ACTION_SPACE
 from rlk.testing.stand_ins import COMPONENTS, StandIn
 
@@ -108,7 +109,6 @@ def test_a_row_has_the_learning_rate_once_there_were_updates(make):
 
 
 def test_what_a_plugin_makes_is_used_instead(make):
-    from rlk.optimise import OneProcess
     from rlk.testing.stand_ins import StandInOptimiser, StandInStorage, StandInVecEnv
 
     class Vec(StandInVecEnv):
@@ -259,3 +259,93 @@ def test_two_runs_share_nothing_that_one_has_activated(make):
     assert make(Stops()).learn_until(100) == "at once"
     other = make()
     assert other.learn_until(100) is None
+
+
+# ---- one of several processes --------------------------------------------------------------------
+
+
+class OtherRank(OneProcess):
+    """Two ranks, of which the other says what it is told to."""
+
+    size = 2
+
+    def __init__(self, says=None):
+        self.says = says
+
+    def gather(self, value):
+        return [value, self.says]
+
+
+class Joins:
+    def __init__(self, says=None):
+        self.says = says
+
+    @hookimpl
+    def rlk_make_communicator(self):
+        return OtherRank(self.says)
+
+
+def test_timesteps_count_the_environments_of_all_ranks(make):
+    agent = make(Joins(), n_envs=3)
+    agent.learn(4 * 3 * 2)
+    assert agent.run.clock.iterations == 1 and agent.num_timesteps == 24
+
+
+def test_any_ranks_reason_ends_the_run_and_its_rank_is_named(make):
+    assert make(Joins("enough")).run.stop_reason() == "enough (rank 1)"
+    run = make(Joins("enough")).run
+    run.stop("first")
+    assert run.stop_reason() == "first (rank 0)"
+    assert make(Joins()).run.stop_reason() is None
+
+
+def test_a_plugin_settles_the_plan_as_this_process_has_it(make, tmp_path):
+    class Settles:
+        @hookimpl
+        def rlk_settle_plan(self, plan):
+            return attrs.evolve(plan, out=None, seed=7)
+
+    run = make(Settles(), out=str(tmp_path / "run"), seed=1).run
+    assert run.out is None and run.streams.seed == 7
+    run.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_plugin_opened_is_closed_when_there_is_no_environment_yet(make):
+    closed = []
+
+    class Opens:
+        @hookimpl
+        def rlk_make_communicator(self, run):
+            run.on_close.append(lambda: closed.append(True))
+
+        @hookimpl
+        def rlk_make_vec_env(self, plan):
+            raise RlkError("none today")
+
+    with pytest.raises(RlkError, match="none today"):
+        make(Opens())
+    assert closed == [True]
+
+
+def test_a_plugin_is_told_whether_a_checkpoint_holds_the_replay(make, tmp_path):
+    class Saves:
+        asked: list = []
+
+        @hookimpl
+        def rlk_save(self, replay):
+            self.asked.append(replay)
+
+    agent = make(Saves())
+    agent.save_checkpoint(tmp_path / "with")
+    agent.save_checkpoint(tmp_path / "without", replay=False)
+    assert Saves.asked == [True, False]
+
+
+def test_of_several_ranks_only_the_first_writes_a_model(make, tmp_path):
+    agent = make()
+    agent.run.communicator.rank = 1
+    path = agent.save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+    agent.run.communicator.rank = 0
+    assert agent.save(tmp_path / "model") == path and path.is_file()

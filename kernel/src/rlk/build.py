@@ -89,8 +89,7 @@ def build(plan: Plan) -> Run:
     try:
         _assemble(run)
     except BaseException:
-        if hasattr(run, "env"):
-            run.close()
+        run.close()
         raise
     return run
 

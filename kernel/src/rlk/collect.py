@@ -50,6 +50,7 @@ class StepCollector:
         clock, episodes, finite = run.clock, run.episodes, self._finite
         listeners = run.listeners("rlk_step")
         observation, carry, start = self._observation, self._carry, self._start
+        timesteps = self._n_envs * run.communicator.size
         for _ in range(self._steps):
             action, env_action, carry, extras = act(observation, carry, start)
             following, reward, terminated, truncated, infos = env_step(env_action)
@@ -64,7 +65,7 @@ class StepCollector:
                 observation, action, reward, terminated, truncated, following, final, extras
             )
             add(step)
-            clock.timesteps += self._n_envs
+            clock.timesteps += timesteps
             observation = following
             if listeners:
                 self._observation, self._carry, self._start = observation, carry, start

@@ -203,6 +203,10 @@ class Communicator(Protocol):
     def agree(self, value: Any) -> Any:
         """Rank 0's value, on every rank: for everything that steers control flow."""
 
+    def gather(self, value: Any) -> list[Any]:
+        """Every rank's value, in the order of ranks, on every rank."""
+        ...
+
 
 class Collector(Stateful, Protocol):
     """Gathers experience; `run.collect` is this."""
