@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from rlk import spaces
 from rlk.protocols import Architecture, Heads, NumpyForward
 
-#: Above this many parameters torch is faster on one thread than numpy, and the numpy twin is not
-#: used.
+#: Above this many parameters in what is asked for, torch is faster on one thread than numpy, and
+#: the numpy twin is not used.
 NUMPY_MAX_PARAMETERS = 200_000
 
 
@@ -60,15 +60,17 @@ class Policy(nn.Module):
         They read the parameters' own memory, so they follow every update. A module offers its twin
         as a method `numpy_forward()`; only plain float observations on the CPU qualify.
         """
-        space, parameters = self.observation_space, list(self.parameters())
+        parts = [self._parts[name] for name in ("shared", *names)]
+        parameters = [p for part in parts for p in part.parameters()]
+        space = self.observation_space
         small = sum(p.numel() for p in parameters) <= NUMPY_MAX_PARAMETERS
         on_cpu = all(p.device.type == "cpu" and p.dtype == torch.float32 for p in parameters)
         if spaces.kind(space) != "Box" or not small or not on_cpu:
             return None
-        heads = [head for head in (twin(self._parts[name]) for name in names) if head is not None]
+        heads = [head for head in map(twin, parts[1:]) if head is not None]
         if len(heads) < len(names) or self._plain:
             return heads if self._plain and len(heads) == len(names) else None
-        encode = twin(self._parts["shared"])
+        encode = twin(parts[0])
         return None if encode is None else [chain(encode, head) for head in heads]
 
 
