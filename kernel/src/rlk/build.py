@@ -130,7 +130,8 @@ def _assemble(run: Run) -> None:
     if plan.noise is not None:
         noise = plan.noise.make(NoiseContext.of(run))
         actor = noise.wrap(actor, run.policy)
-    run.actor = actor
+    # What an algorithm itself does to explore comes last: noise is none on a random action.
+    run.actor = getattr(run.algorithm, "explore", lambda inner: inner)(actor)
     run.storage = make_storage(run)
     run.collector = hooks.first("rlk_make_collector", run=run) or StepCollector(run)
     run.collect = _wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))

@@ -144,7 +144,8 @@ class Noise(Protocol):
 class Algorithm(Protocol):
     """State and order of updates. Built once per run as `factory(config, context)`.
 
-    See `rlk.build.Context`.
+    See `rlk.build.Context`. One that has a method `explore(actor)` wraps the actor of training with
+    it, outside of any noise (random actions while it warms up); acting for others is not wrapped.
 
     Static before anything is built: `heads(config, context)`. Everything else after `__init__`.
     """
