@@ -43,7 +43,8 @@ class Component:
         feeds: own setting -> setting of another component, as `"prioritized-replay.alpha"`. The
             value moves there when that component is in the plan; both set and different is an
             error.
-        switches: own boolean setting -> name of the plugin it puts in (`prioritized_replay`).
+        switches: own boolean setting -> name of the plugin it puts in (`prioritized_replay`); own
+            text setting -> the kind of the plugin that it names (`action_noise`: `noises`).
         reports: what an algorithm gives with every Update (`td_error`), or an encoder or storage
             provides.
         needs: what a storage, wrapper or extension must have reported to it.

@@ -74,10 +74,10 @@ class Wishes:
         self._apply_patches()
         for key, value in said.items():
             self.layers.add(self.spec.origin.get(key, USER), {key: value})
+        self._apply_switches(component)
         for name, asked in self.asked.items():
             own = {f"{name}.{key}": value for key, value in asked.settings.items()}
             self.layers.add(asked.by, own)
-        self._apply_switches(component)
 
     # ---- plugins --------------------------------------------------------------------------------
 
@@ -190,10 +190,17 @@ class Wishes:
             self.layers.add(source, {key: value})
 
     def _apply_switches(self, component: Component) -> None:
-        """`prioritized_replay=True` puts the plugin in; the plugin put in makes it True."""
+        """`prioritized_replay=True` puts the plugin in; the plugin put in makes it True.
+
+        With a kind instead of a plugin, the setting names one of that kind, as after `--plugin`.
+        """
         for key, plugin in component.switches.items():
             value, source = self.layers.find(key)
-            if value is True and plugin not in self.asked:
+            if plugin in SLOT_OF:
+                if isinstance(value, str) and value != "none":
+                    self.kernel.registries[plugin].get(parse_plugin(value)[0])
+                    self.read_plugins([value], source)
+            elif value is True and plugin not in self.asked:
                 self.ask(plugin, source)
             elif value is False and plugin in self.asked:
                 raise PlanError(
