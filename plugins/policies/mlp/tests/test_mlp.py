@@ -125,9 +125,25 @@ def test_copies_equal_as_many_stacks_of_their_own():
         assert torch.allclose(found[copy], expected, atol=1e-6)
 
 
-def test_copies_with_layer_norm_are_refused():
-    with pytest.raises(ValueError, match="layer_norm"):
-        Mlp(MlpConfig(layer_norm=True)).trunk("qf", 4, copies=2)
+def test_copies_with_layer_norm_equal_as_many_stacks_of_their_own():
+    torch.manual_seed(0)
+    twins = Mlp(MlpConfig(layers=[5, 4], layer_norm=True)).trunk("qf", 3, copies=2)
+    with torch.no_grad():
+        for parameter in twins.parameters():
+            parameter.add_(torch.randn(parameter.shape))
+    x = torch.randn(6, 3)
+    found = twins(x)
+    for copy in range(2):
+        expected = x
+        for i, size in enumerate([5, 4]):
+            expected = F.layer_norm(
+                expected @ twins.weights[i][copy] + twins.biases[i][copy],
+                (size,),
+                twins.scales[i][copy, 0],
+                twins.shifts[i][copy, 0],
+            )
+            expected = torch.tanh(expected)
+        assert torch.allclose(found[copy], expected, atol=1e-5)
 
 
 # ---- initial weights -----------------------------------------------------------------------------
