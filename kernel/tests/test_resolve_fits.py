@@ -17,6 +17,27 @@ class Silent:
     def rlk_update_end(self): ...
 
 
+class Shakes:
+    def wrap(self, actor, policy): ...
+
+
+# ---- noise ---------------------------------------------------------------------------------------
+
+
+def test_a_noise_for_other_actions_is_refused(planning_kernel, plan):
+    planning_kernel.registries.noises.register("hums", Shakes, action_spaces=("Box",))
+    with pytest.raises(PlanError, match=r"noise 'hums' .*are Box, but .*are Discrete"):
+        plan(noise="hums")
+    assert plan(noise="hums", env="Pendulum-v1").noise.name == "hums"
+
+
+def test_a_noise_for_algorithms_that_learn_otherwise_is_refused(planning_kernel, plan):
+    planning_kernel.registries.noises.register("hums", Shakes, collects="off-policy")
+    with pytest.raises(PlanError, match=r"noise 'hums' .*off-policy.*'other' .* is on-policy"):
+        plan("other", noise="hums", storage="stand-in-storage")
+    assert plan(noise="hums").noise.name == "hums"
+
+
 # ---- feeds and switches --------------------------------------------------------------------------
 
 

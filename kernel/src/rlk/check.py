@@ -151,18 +151,26 @@ def stacked(decorators: Sequence[Choice]) -> tuple[Choice, ...]:
 
 
 def capabilities(plan: Plan) -> None:
-    """Raises PlanError for storages, policies and wrappers that the algorithm cannot serve."""
+    """Raises PlanError for storages, noises and policies that do not go with the algorithm."""
     algorithm = plan.algorithm
     base, collects = plan.storages[0], algorithm.component.collects
     if base.component.stages:
         raise PlanError(
             f"{base.title} decorates a storage and is none by itself. Say --plugin {base.name}."
         )
-    theirs = base.component.collects
-    if theirs not in (None, "both") and collects not in (None, "both") and theirs != collects:
+    for part in filter(None, (base, plan.noise)):
+        theirs = part.component.collects
+        if theirs not in (None, "both") and collects not in (None, "both") and theirs != collects:
+            raise PlanError(
+                f"{part.title} is for {theirs} algorithms, but {algorithm.title} is {collects}. "
+                f"Leave it out, or one of: rlk plugins list --collects {collects}"
+            )
+    served, action = plan.noise and plan.noise.component.action_spaces, type(plan.action_space)
+    if plan.noise and served and action.__name__ not in served:
         raise PlanError(
-            f"{base.title} is for {theirs} algorithms, but {algorithm.title} is {collects}. "
-            f"Leave --storage out, or one of: rlk plugins list --collects {collects}"
+            f"{plan.noise.title} is for actions that are {', '.join(served)}, but the "
+            f"environment's are {action.__name__}. Leave it out, or one of: "
+            f"rlk plugins list --action-space {action.__name__}"
         )
     reports = set(algorithm.component.reports)
     for storage in plan.storages:
