@@ -176,6 +176,20 @@ def test_the_spread_depends_on_the_observation(two):
     assert found.shape == (5, 4) and found[:, 2:].std(0).min() > 0.1
 
 
+def test_the_linear_layer_and_its_gradients_equal_those_of_the_kernels(two):
+    torch.manual_seed(0)
+    head, x = two.head(8), torch.randn(5, 8, requires_grad=True)
+    expected = torch.addmm(head.bias, x, head.weight)
+    assert torch.allclose(head(x), expected, atol=1e-6)
+    weights = torch.randn(5, 4)
+    inputs = (x, head.weight, head.bias)
+    found = torch.autograd.grad((head(x) * weights).sum(), inputs)
+    for one, other in zip(found, torch.autograd.grad((expected * weights).sum(), inputs),
+                          strict=True):  # fmt: skip
+        assert torch.allclose(one, other, atol=1e-6)
+    assert np.allclose(head.numpy_forward()(x.detach().numpy()), expected.detach(), atol=1e-6)
+
+
 def test_it_trains_ppo2_too(rlk_make):
     agent = rlk_make("ppo2", env="rlk.testing.environments:BoxMatch", seed=0, n_steps=32,
                      distribution="squashed-gaussian")  # fmt: skip

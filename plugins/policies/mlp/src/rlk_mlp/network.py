@@ -27,6 +27,13 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "elu": F.elu,
     "leaky_relu": F.leaky_relu,
 }
+#: In place, where what comes out of a product is of no more use: half the time for a large one.
+IN_PLACE: dict[str, Callable[[Tensor], Tensor]] = {
+    "tanh": torch.tanh_,
+    "relu": torch.relu_,
+    "elu": lambda x: F.elu(x, inplace=True),
+    "leaky_relu": lambda x: F.leaky_relu(x, inplace=True),
+}
 #: Those of which numpy has a twin that costs one call.
 NUMPY_ACTIVATIONS: dict[str, Callable[[Array], Any]] = {
     "tanh": lambda x: np.tanh(x, out=x),
@@ -127,7 +134,7 @@ class TwinLayers(nn.Module):
     def __init__(self, inputs: int, sizes: list[int], copies: int, config: MlpConfig) -> None:
         super().__init__()
         self.features, self.copies = (sizes[-1] if sizes else inputs), copies
-        self._act = ACTIVATIONS[config.act_fun]
+        self._act = IN_PLACE[config.act_fun]
         self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
         self.scales, self.shifts = nn.ParameterList(), nn.ParameterList()
         for before, after in zip([inputs, *sizes], sizes, strict=False):

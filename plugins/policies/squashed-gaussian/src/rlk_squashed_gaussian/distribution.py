@@ -47,7 +47,7 @@ class SquashedGaussian:
 
     def head(self, features: int) -> nn.Module:
         """Linear to the mean and to log_std, which depends on the state."""
-        return Linear(features, self.parameter_size)
+        return NarrowLinear(features, self.parameter_size)
 
     def noise(self, rng: np.random.Generator, batch: int) -> Array:
         """Standard normal, float32 [batch, D]."""
@@ -56,7 +56,7 @@ class SquashedGaussian:
     def sample(self, parameters: Tensor, noise: Tensor) -> Tensor:
         """tanh(mean + std * noise), float [..., D]."""
         mean, log_std = self._split(parameters)
-        return torch.tanh(mean + log_std.exp() * noise)
+        return torch.tanh(torch.addcmul(mean, log_std.exp(), noise))
 
     def sample_with_log_prob(self, parameters: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """(action [..., D], log_prob [...]): both differentiable, from the Gaussian's own sample.
@@ -64,8 +64,8 @@ class SquashedGaussian:
         Exact however far out it is, where `log_prob` has only the action, rounded to 1.
         """
         mean, log_std = self._split(parameters)
-        before = mean + log_std.exp() * noise
-        density = 0.5 * noise.square() + log_std + HALF_LOG_2PI + log_slope(before)
+        before = torch.addcmul(mean, log_std.exp(), noise)
+        density = 0.5 * noise.square() + HALF_LOG_2PI + log_std + log_slope(before)
         return torch.tanh(before), -density.sum(-1)
 
     def mode(self, parameters: Tensor) -> Tensor:
@@ -116,5 +116,21 @@ class SquashedGaussian:
 
 
 def log_slope(before: Tensor) -> Tensor:
-    """log(d tanh(u) / du) = log(1 - tanh(u)^2) = 2 (log 2 - u - softplus(-2u)), without overflow."""
-    return 2.0 * (LOG_2 - before - F.softplus(-2.0 * before))
+    """log(d tanh(u) / du) = log(1 - tanh(u)^2) = 2 (log 2 - u - softplus(-2u)), without overflow.
+
+    `softplus(u, beta=-2)` is -softplus(-2u) / 2, in one call and not two.
+    """
+    return 2.0 * torch.sub(LOG_2 - before, F.softplus(before, beta=-2.0), alpha=-2.0)
+
+
+class NarrowLinear(Linear):
+    """The kernel's linear layer, computed in the order that suits a narrow output.
+
+    MKL multiplies [2, 256] by [256, 256] in 11 µs and [256, 256] by [256, 2] in 77. So the
+    transposed output is computed (a view of [B, S] comes out), and from a copy of the weight in
+    that order, without which the backward pass would turn the product round again.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        bias, weight = self._cached
+        return torch.addmm(bias.unsqueeze(1), weight.t().contiguous(), x.t()).t()
