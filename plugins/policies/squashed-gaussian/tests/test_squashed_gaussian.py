@@ -63,7 +63,7 @@ def test_log_prob_equals_that_of_torch(two):
 def test_the_logarithm_of_the_slope_equals_double_precision_and_never_overflows():
     before = torch.linspace(-15, 15, 301)
     twice = before.double()
-    expected = torch.log1p(-torch.tanh(twice) ** 2)
+    expected = torch.log1p(-(torch.tanh(twice) ** 2))
     assert torch.allclose(log_slope(before).double(), expected, atol=1e-5)
     assert log_slope(tensor([-1e6, 1e6])).tolist() == pytest.approx([-2e6, -2e6])
 

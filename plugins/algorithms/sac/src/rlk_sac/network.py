@@ -25,13 +25,13 @@ class TwinCritic(nn.Module):
 
     def __init__(self, trunk: Trunk, actions: int) -> None:
         super().__init__()
-        self.trunk: Any = trunk("qf", extra=actions, copies=CRITICS)
-        features = self.trunk.features
-        self.weight = nn.Parameter(torch.empty(CRITICS, 1, features))
+        hidden: Any = trunk("qf", extra=actions, copies=CRITICS)
+        self.trunk = hidden
+        self.weight = nn.Parameter(torch.empty(CRITICS, 1, hidden.features))
         self.bias = nn.Parameter(torch.zeros(CRITICS, 1))
         for weight in self.weight.detach():
             nn.init.orthogonal_(weight)
-        self._cached = (self.trunk, self.weight, self.bias)
+        self._cached = (hidden, self.weight, self.bias)
 
     def forward(self, features: Tensor, action: Tensor) -> Tensor:
         trunk, weight, bias = self._cached
