@@ -133,6 +133,12 @@ def test_a_large_network_has_no_twin():
     assert made(pi=200_001).numpy_forward("pi") is None
 
 
+def test_a_large_head_is_in_nobodys_way_but_its_own():
+    policy = made(pi=2, vf=200_001)
+    assert policy.numpy_forward("vf") is None and policy.numpy_forward("pi", "vf") is None
+    assert policy.numpy_forward("pi") is not None
+
+
 def test_a_linear_layer_is_a_product_and_a_bias():
     layer = Linear(2, 3)
     with torch.no_grad():

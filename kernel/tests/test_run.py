@@ -210,6 +210,32 @@ def test_a_policy_or_an_actor_of_a_plugin_is_used(make):
     assert run.policy is makes.policy and run.actor is makes.actor
 
 
+def test_what_an_algorithm_explores_with_is_around_the_noise_and_for_training_alone(
+    make, rlk_stand_in_kernel
+):
+    class Around:
+        def __init__(self, actor):
+            self.actor, self.start = actor, actor.start
+
+    class Noise(Around):
+        def __init__(self, *_):
+            pass
+
+        def wrap(self, actor, policy):
+            return Around(actor)
+
+    class Explores(StandIn):
+        def explore(self, actor):
+            self.given = actor
+            return Around(actor)
+
+    rlk_stand_in_kernel.registries.noises.register("shakes", Noise)
+    run = make(algorithm=Explores, noise="shakes").run
+    assert type(run.actor) is Around and run.actor.actor is run.algorithm.given
+    assert type(run.algorithm.given) is Around
+    assert type(run.algorithm.given.actor) is type(run.algorithm.actor())
+
+
 def test_a_wrapper_that_returns_no_function_is_the_plugins_fault(make):
     class Wraps:
         @hookimpl

@@ -119,6 +119,8 @@ def _assemble(run: Run) -> None:
         rng = run.streams.numpy("noise")
         noise = NoiseContext(plan.action_space, plan.n_envs, rng, run.clock.progress)
         run.actor = plan.noise.make(noise).wrap(run.actor, run.policy)
+    # What an algorithm itself does to explore comes last: noise is none on a random action.
+    run.actor = getattr(run.algorithm, "explore", lambda inner: inner)(run.actor)
     run.storage = make_storage(run)
     run.collector = hooks.first("rlk_make_collector", run=run) or StepCollector(run)
     run.collect = _wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))

@@ -115,10 +115,18 @@ class Plan(RunSettings):
                 "or one of: rlk plugins list --recurrent"
             )
         ours, base = algorithm.collects, self.storages[0]
-        if len({ours, base.component.collects} - {None, "both"}) == 2:
+        for part in filter(None, (base, self.noise)):
+            if len({ours, part.component.collects} - {None, "both"}) == 2:
+                yield (
+                    f"{part.title} is for {part.component.collects} algorithms, but {who} is "
+                    f"{ours}. Leave it out, or use one of: rlk plugins list --collects {ours}"
+                )
+        taken = self.noise.component.action_spaces if self.noise else ()
+        if self.noise and taken and action not in taken:
             yield (
-                f"{base.title} is for {base.component.collects} algorithms, but {who} is {ours}. "
-                f"Leave --storage out, or use one of: rlk plugins list --collects {ours}"
+                f"{self.noise.title} is for actions that are {', '.join(taken)}, but the "
+                f"environment's are {action}. Leave it out, or use one of: "
+                f"rlk plugins list --action-space {action}"
             )
         stages: dict[str, Choice] = {}
         for storage in self.storages:

@@ -14,8 +14,8 @@ from rlk import spaces
 from rlk.protocols import Architecture, Heads, NumpyForward
 from rlk.records import Array
 
-#: Above this many parameters torch is faster on one thread than numpy, and the numpy twin is not
-#: used.
+#: Above this many parameters in what is asked for, torch is faster on one thread than numpy, and
+#: the numpy twin is not used.
 NUMPY_MAX_PARAMETERS = 200_000
 
 
@@ -57,13 +57,15 @@ class Policy(nn.Module):
         read the parameters' own memory, so they follow every update. A module offers its twin as a
         method `numpy_forward()`, an encoder's takes float32 or a Dict as it is; only a Box or a
         Dict on the CPU qualifies."""
-        space, parameters = self.observation_space, list(self.parameters())
+        parts = [self._parts[name] for name in ("shared", *names)]
+        parameters = [p for part in parts for p in part.parameters()]
+        space = self.observation_space
         small = sum(p.numel() for p in parameters) <= NUMPY_MAX_PARAMETERS
         on_cpu = all(p.device.type == "cpu" and p.dtype == torch.float32 for p in parameters)
         if spaces.kind(space) not in ("Box", "Dict") or not small or not on_cpu:
             return None
-        heads = [head for head in (twin(self._parts[name]) for name in names) if head is not None]
-        encode = as_float32 if self._plain else twin(self._parts["shared"])
+        heads = [head for head in map(twin, parts[1:]) if head is not None]
+        encode = as_float32 if self._plain else twin(parts[0])
         if len(heads) < len(names) or encode is None:
             return None
         if spaces.kind(space) == "Box" and not self._plain:

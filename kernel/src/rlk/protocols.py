@@ -114,7 +114,8 @@ class Noise(Protocol):
 
 class Algorithm(Stateful, Protocol):
     """State and order of updates, built once per run as `factory(config, context)` (see
-    `rlk.build.Context`). Its state is what the kernel does not know of: targets, counters."""
+    `rlk.build.Context`). Its state is what the kernel does not know of: targets, counters. One
+    with a method `explore(actor)` wraps the actor of training, outside of any noise."""
 
     policy: nn.Module
 
