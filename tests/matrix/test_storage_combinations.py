@@ -133,10 +133,16 @@ def test_a_restored_run_goes_on_bit_for_bit(
             assert same(restored.run.storage.state_dict(), made.run.storage.state_dict())
 
 
+GOAL_KEYS = ("observation", "achieved_goal", "desired_goal")
+
+
 @pytest.mark.parametrize(
-    "field", ["observation", "action", "reward", "next_observation", "discount"]
+    ("field", "key"),
+    [
+        *itertools.product(["observation", "next_observation"], GOAL_KEYS),
+        *[(field, "") for field in ("action", "reward", "discount")],
+    ],
 )
-@pytest.mark.parametrize("key", ["observation", "achieved_goal", "desired_goal"])
 def test_the_twin_notices_what_is_wrong(field: str, key: str) -> None:
     with agent("dqn", PLUGINS, 2) as made:
         twin = twin_for(made, PLUGINS)
@@ -155,8 +161,7 @@ class Strained(gym.Env[Any, Any]):
 
     def __init__(self) -> None:
         place = gym.spaces.Box(-99.0, 99.0, (1,), np.float32)
-        keys = ("observation", "achieved_goal", "desired_goal")
-        self.observation_space = gym.spaces.Dict(dict.fromkeys(keys, place))
+        self.observation_space = gym.spaces.Dict(dict.fromkeys(GOAL_KEYS, place))
         self.action_space = gym.spaces.Discrete(2)
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:

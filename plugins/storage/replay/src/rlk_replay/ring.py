@@ -178,20 +178,20 @@ class Ring:
         found: Array = store.reshape(self.slots, *store.shape[2:])[
             (slot + self.n_envs) % self.slots
         ]
-        aside = self._in_aside.reshape(-1).take(slot)
+        aside = self._in_aside.reshape(-1)[slot]  # `take` would copy all of it
         ends = np.nonzero(aside >= 0)[0]
         found[ends] = self._aside.stores[number].take(aside[ends], axis=0)
         return found
 
     def steps_from_start(self, slot: Array) -> Array:
         """Steps since the first of its episode that is stored, int64 [B]."""
-        first = self._episodes.bounds.reshape(-1, 2)[:, 0].take(slot)
+        first = self._bound(slot, 0)
         found: Array = self.time_of(slot) - np.maximum(first, self._time - self.capacity)
         return found
 
     def steps_to_end(self, slot: Array) -> Array:
         """Steps to the last of its episode that is stored, int64 [B]."""
-        last = self._episodes.bounds.reshape(-1, 2)[:, 1].take(slot)
+        last = self._bound(slot, 1)
         found: Array = np.minimum(last, self._time - 1) - self.time_of(slot)
         return found
 
@@ -203,8 +203,14 @@ class Ring:
 
     def is_over(self, slot: Array) -> Array:
         """Whether the episodes of these slots have ended, bool [B]."""
-        over: Array = self._episodes.bounds.reshape(-1, 2)[:, 1].take(slot) != OPEN
+        over: Array = self._bound(slot, 1) != OPEN
         return over
+
+    def _bound(self, slot: Array, which: int) -> Array:
+        """First (0) or last (1) time of their episodes, int64 [B]."""
+        # Indexed, not taken: `take` copies the whole of what is not contiguous.
+        found: Array = self._episodes.bounds.reshape(-1, 2)[slot, which]
+        return found
 
     # ---- state -----------------------------------------------------------------------------------
 
