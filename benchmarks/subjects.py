@@ -16,9 +16,10 @@ from typing import Any
 
 ENV = "CartPole-v1"
 #: case -> (timesteps to warm up, timesteps that are timed)
-LENGTHS = {"ppo2": (2_048, 40_960), "dqn": (1_500, 5_000)}
+LENGTHS = {"ppo2": (2_048, 40_960), "dqn": (1_500, 5_000), "trpo": (2_048, 20_480)}
 PPO = {"n_envs": 8, "n_steps": 128, "epochs": 4, "minibatch": 256, "lr": 3e-4}
 DQN = {"batch": 32, "lr": 5e-4, "buffer": 50_000, "starts": 1_000, "target": 500, "eps": 0.05}
+TRPO = {"n_envs": 8, "n_steps": 128, "kl": 0.01, "cg": 10, "damping": 0.01, "epochs": 3, "lr": 3e-4}
 
 Trained = tuple[Callable[[int], Any], Callable[[], int]]
 
@@ -64,6 +65,27 @@ def rlk_dqn() -> Trained:
     return lambda n: agent.learn(n, reset_num_timesteps=False), lambda: agent.run.clock.updates
 
 
+def rlk_trpo() -> Trained:
+    import rlk
+
+    agent = rlk.make(
+        "trpo",
+        env=ENV,
+        seed=0,
+        n_envs=TRPO["n_envs"],
+        timesteps_per_batch=TRPO["n_envs"] * TRPO["n_steps"],
+        max_kl=TRPO["kl"],
+        cg_iters=TRPO["cg"],
+        cg_damping=TRPO["damping"],
+        vf_iters=TRPO["epochs"],
+        vf_stepsize=TRPO["lr"],
+        lam=0.98,
+        optimiser={"kl_slack": 1.0},
+        policy={"layers": [64, 64], "act_fun": "tanh"},
+    )
+    return lambda n: agent.learn(n, reset_num_timesteps=False), lambda: agent.run.clock.updates
+
+
 def sb3_ppo2() -> Trained:
     import torch
     from stable_baselines3 import PPO as Peer
@@ -84,6 +106,36 @@ def sb3_ppo2() -> Trained:
     return (
         lambda n: model.learn(n, reset_num_timesteps=False),
         lambda: model._n_updates * minibatches,  # it counts epochs
+    )
+
+
+def sb3_trpo() -> Trained:
+    import torch
+    from sb3_contrib import TRPO as Peer
+    from stable_baselines3.common.env_util import make_vec_env
+
+    torch.set_num_threads(1)
+    model = Peer(
+        "MlpPolicy",
+        make_vec_env(ENV, n_envs=TRPO["n_envs"], seed=0),
+        seed=0,
+        n_steps=TRPO["n_steps"],
+        batch_size=128,
+        target_kl=TRPO["kl"],
+        cg_max_steps=TRPO["cg"],
+        cg_damping=TRPO["damping"],
+        line_search_shrinking_factor=0.5,
+        n_critic_updates=TRPO["epochs"],
+        learning_rate=TRPO["lr"],
+        gae_lambda=0.98,
+        sub_sampling_factor=1,
+        device="cpu",
+    )
+    # One step of the policy and the epochs' minibatches of the value in every iteration.
+    updates = 1 + TRPO["epochs"] * TRPO["n_envs"] * TRPO["n_steps"] // 128
+    return (
+        lambda n: model.learn(n, reset_num_timesteps=False),
+        lambda: model._n_updates * updates,
     )
 
 
@@ -113,8 +165,10 @@ def sb3_dqn() -> Trained:
 SUBJECTS: dict[str, Callable[[], Trained]] = {
     "rlk ppo2": rlk_ppo2,
     "rlk dqn": rlk_dqn,
+    "rlk trpo": rlk_trpo,
     "sb3 ppo2": sb3_ppo2,
     "sb3 dqn": sb3_dqn,
+    "sb3 trpo": sb3_trpo,
 }
 
 

@@ -11,7 +11,7 @@ from rlk.records import Loss
 
 
 class TwoRanks:
-    """The other rank has nothing but zeros."""
+    """The other rank is the first, has nothing but zeros and says "yes" to everything."""
 
     rank, size = 0, 2
 
@@ -19,7 +19,7 @@ class TwoRanks:
         return tensor / 2
 
     def agree(self, value):
-        return value
+        return "yes"
 
 
 class Net(nn.Module):
@@ -92,6 +92,11 @@ def test_gradients_are_means_over_ranks():
     _, gradient = objective_of(Net(), TwoRanks()).gradient()
     assert gradient.tolist() == [4.0, 6.0, 0.0]
     assert objective_of(Net(), TwoRanks()).mean(torch.tensor(3.0)).item() == 1.5
+
+
+def test_what_a_step_decides_is_what_the_first_rank_says():
+    assert objective_of(Net(), TwoRanks()).agree("no") == "yes"
+    assert objective_of(Net()).agree("no") == "no"
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 
+import attrs
+import gymnasium as gym
 import pytest
 
 from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.registry import Entry
+from rlk.testing.environments import DiscreteMatch
 
 
 class Silent:
@@ -103,12 +106,51 @@ def test_parts_that_do_not_fit_are_refused_with_both_names(plan, algo, said, mes
     assert "rlk plugins list" in str(caught.value)
 
 
+def test_two_decorators_for_one_stage_are_refused_with_both_names(plan):
+    with pytest.raises(PlanError) as caught:
+        plan(plugins=["sharpens", "chooses"])
+    message = str(caught.value)
+    assert "storage 'sharpens' (this program)" in message
+    assert "storage 'chooses' (this program)" in message and "'choose'" in message
+
+
+def test_a_vector_that_was_passed_has_its_own_number(plan):
+    vector = gym.vector.SyncVectorEnv([DiscreteMatch] * 3)
+    assert plan("other", env=vector).n_envs == 3
+    assert plan(env=vector).n_envs == 3  # the algorithm's own wish for two is no demand
+    assert plan(env=vector).sources["n_envs"] == "the environment passed"
+    assert plan(env=vector, n_envs=3).sources["n_envs"] == "command line"
+    assert plan(env=DiscreteMatch()).n_envs == 1
+    with pytest.raises(PlanError, match=r"n_envs=2 \(command line\).* has 1.*pass what makes one"):
+        plan(env=DiscreteMatch(), n_envs=2)
+    with pytest.raises(PlanError, match=r"n_envs=4 \(command line\).* has 3.*Say n_envs=3"):
+        plan(env=vector, n_envs=4)
+
+
+def test_a_storage_that_declares_observation_spaces_is_refused_for_others(planning_kernel, plan):
+    storages = planning_kernel.registries.storages
+    relabels = storages.get("relabels").component()
+    storages.register(
+        "reads-dicts", attrs.evolve(relabels, name="reads-dicts", observation_spaces=("Dict",))
+    )
+    with pytest.raises(PlanError, match=r"'reads-dicts' .* are Dict, .*Box\(.*no:reads-dicts"):
+        plan(plugins=["reads-dicts"])
+    dicts = {"env": "rlk.testing.environments:Walk", "env.observation": "dict"}
+    found = plan(plugins=["reads-dicts"], policy="stand-in-policy", **dicts)
+    assert [c.name for c in found.storages] == ["keeps", "reads-dicts"]
+
+
 def test_the_distribution_is_chosen_by_the_action_space(plan):
     assert plan().distribution.name == "coins"
     box = plan(env="rlk.testing.environments:BoxMatch")
     assert box.distribution.name == "bells"
     assert plan(distribution="bells").distribution.name == "bells"
     assert plan("other").distribution is None
+
+
+def test_a_distribution_may_be_put_in_as_a_plugin(plan):
+    assert plan(plugins=["bells:size=4"]).distribution.config.size == 4
+    assert plan(plugins=["bells"]).distribution.name == "bells"
 
 
 def test_a_distribution_has_settings_too(plan):

@@ -149,6 +149,47 @@ def test_what_a_plugin_makes_is_used_instead(make):
     assert Makes.asked == [(2, True)]
 
 
+class SpareKeeper:
+    """Notes what storages are offered as an environment to ask."""
+
+    def __init__(self):
+        self.schema = None
+
+    @hookimpl
+    def rlk_make_storage(self, choice):
+        from rlk.testing.stand_ins import StandInStorage
+
+        keeper = self
+
+        class Store(StandInStorage):
+            def open(self, schema):
+                keeper.schema = schema
+                super().open(schema)
+
+        return Store()
+
+
+def test_a_storage_may_ask_an_environment_of_its_own_that_closes_with_the_run(make):
+    keeper = SpareKeeper()
+    agent = make(keeper, env="rlk.testing.environments:Walk", n_envs=2)
+    spare = keeper.schema.make_env()
+    assert spare.observation_space == agent.plan.observation_space
+    assert all(spare is not env for env in agent.run.env.envs)
+    agent.close()
+    assert spare.closed == 1
+
+
+def test_where_a_finished_environment_was_passed_a_storage_may_ask_that(make):
+    from rlk.testing.environments import Walk
+    from rlk.testing.stand_ins import StandInVecEnv
+
+    keeper, one = SpareKeeper(), Walk()
+    with make(keeper, env=one):
+        assert keeper.schema.make_env() is one
+    with make(keeper, env=StandInVecEnv([Walk, Walk])) as agent:
+        assert keeper.schema.make_env() is agent.run.env
+
+
 def test_a_policy_or_an_actor_of_a_plugin_is_used(make):
     from rlk.policy import build_policy
     from rlk.testing.stand_ins import RandomActor, StandInPolicy

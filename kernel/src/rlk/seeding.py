@@ -2,8 +2,7 @@
 
 Streams are named (`environments`, `actor`, `storage`, `update`, `evaluation`, …) and do not depend
 on the order in which they are asked for. Nothing of rlk draws from a global generator; a custom
-module's dropout does, so the state of torch's global generator is part of a checkpoint too.
-"""
+module's dropout does, so the state of torch's global generator is part of a checkpoint too."""
 
 from __future__ import annotations
 
@@ -23,12 +22,9 @@ CONTROL = "control"
 
 
 class Streams:
-    """The named random streams of one run.
+    """The named random streams of one run; those of a rank are its own, but for `control`.
 
-    Args:
-        seed: the run's seed; None draws one, which `seed` then tells.
-        rank: of this process; each rank has streams of its own, but for `control`.
-    """
+    A `seed` of None draws one, which `seed` then tells."""
 
     def __init__(self, seed: int | None, rank: int = 0) -> None:
         self.seed = secrets.randbits(32) if seed is None else int(seed)
@@ -39,6 +35,9 @@ class Streams:
     def _sequence(self, name: str) -> np.random.SeedSequence:
         rank = 0 if name == CONTROL else self.rank
         return np.random.SeedSequence(self.seed, spawn_key=(zlib.crc32(name.encode()), rank))
+
+    def _word(self, name: str) -> int:
+        return int(self._sequence(name).generate_state(1, np.uint64)[0]) >> 1
 
     def numpy(self, name: str) -> np.random.Generator:
         """The numpy generator of that name; the same object at every call."""
@@ -51,9 +50,7 @@ class Streams:
         import torch
 
         if name not in self._torch:
-            generator = torch.Generator(device=device)
-            generator.manual_seed(int(self._sequence(name).generate_state(1, np.uint64)[0]) >> 1)
-            self._torch[name] = generator
+            self._torch[name] = torch.Generator(device=device).manual_seed(self._word(name))
         return self._torch[name]
 
     def integers(self, name: str, count: int) -> list[int]:
@@ -66,7 +63,7 @@ class Streams:
         import torch
 
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(self._sequence(name).generate_state(1, np.uint64)[0]) >> 1)
+            torch.manual_seed(self._word(name))
             yield
 
     def reseed(self, seed: int) -> None:

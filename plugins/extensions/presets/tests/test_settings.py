@@ -3,10 +3,10 @@
 import attrs
 import pytest
 
-from rlk import check, settings
+from rlk import settings
 from rlk.kernel import Kernel
 from rlk.resolve import resolve
-from rlk.spec import RUN_KEYS, SLOTS, RunSpec, parse_plugin
+from rlk.spec import RUN_KEYS, SLOTS, RunSettings, RunSpec, parse_plugin
 from rlk_presets.zoo import Zoo, algorithms, entries
 
 REGISTRIES = Kernel().registries
@@ -36,7 +36,7 @@ def test_every_setting_is_one_of_the_algorithm_the_run_or_a_component(algo, env)
         if dot:
             others.setdefault(head, {})[setting] = value
         elif key in RUN_KEYS:
-            check.run_setting(key, value)
+            settings.structure(RunSettings, {key: value}, "a run")
         elif key in own:
             mine[key] = value
         else:

@@ -102,6 +102,12 @@ def test_the_numpy_twin_equals_torch_and_follows_its_parameters(act_fun):
                 parameter.mul_(-0.7)
 
 
+def test_the_numpy_twin_flattens_as_torch_does():
+    made = layers(6, [4])
+    x = torch.randn(5, 2, 3)
+    assert np.allclose(made.numpy_forward()(x.numpy()), made(x).detach().numpy(), atol=1e-6)
+
+
 def test_there_is_no_twin_for_what_numpy_lacks():
     assert layers(3, [5], act_fun="elu").numpy_forward() is None
     assert layers(3, [5], layer_norm=True).numpy_forward() is None

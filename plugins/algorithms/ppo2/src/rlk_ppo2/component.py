@@ -10,11 +10,16 @@ component = Component(
     factory="rlk_ppo2.algorithm:PPO2",
     summary="proximal policy optimisation with clipped policy and value updates",
     config=PPO2Config,
-    action_spaces=("Discrete", "Box"),
+    action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
     collects="on-policy",
     defaults={
         "policy": "mlp",
-        "distribution": {"Discrete": "categorical", "Box": "diag-gaussian"},
+        "distribution": {
+            "Discrete": "categorical",
+            "Box": "diag-gaussian",
+            "MultiDiscrete": "multi-categorical",
+            "MultiBinary": "bernoulli",
+        },
         "vec_env": "dummy",
         "storage": "rollout",
         "optimiser": "adam",

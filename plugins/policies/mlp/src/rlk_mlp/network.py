@@ -112,6 +112,8 @@ class Layers(nn.Module):
         layers = [(weight.detach().numpy(), bias.detach().numpy()) for weight, bias in self._cached]
 
         def forward(x: Array) -> Array:
+            if x.ndim > 2:
+                x = x.reshape(len(x), -1)
             for weight, bias in layers:
                 x = x.dot(weight)  # half of what `@` takes for a small one
                 x += bias
