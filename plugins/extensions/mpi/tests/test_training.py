@@ -78,7 +78,7 @@ def test_two_ranks_with_half_the_environments_take_the_update_of_one_with_all(ra
     assert sorted(found[1]["returns"]) == sorted(found[2]["returns"])
 
 
-@pytest.mark.parametrize("algo", [name for name in INSTALLED if name in ("dqn", "ppo2")])
+@pytest.mark.parametrize("algo", INSTALLED)
 def test_resumed_ranks_go_on_bit_for_bit(ranks, algo):
     from rlk import checkpoint
 
