@@ -2,7 +2,7 @@
 
 `python subjects.py LIBRARY CASE` prints JSON.
 
-Both libraries get the same hyperparameters, the same environment and one thread. A first call of
+All libraries get the same hyperparameters, the same environment and one thread. A first call of
 `learn` warms everything up and fills the replay; the second is timed.
 """
 
@@ -16,10 +16,17 @@ from typing import Any
 
 ENV = "CartPole-v1"
 #: case -> (timesteps to warm up, timesteps that are timed)
-LENGTHS = {"ppo2": (2_048, 40_960), "dqn": (1_500, 5_000), "trpo": (2_048, 20_480)}
+LENGTHS = {
+    "ppo2": (2_048, 40_960),
+    "dqn": (1_500, 5_000),
+    "trpo": (2_048, 20_480),
+    "sac": (400, 1_000),
+}
 PPO = {"n_envs": 8, "n_steps": 128, "epochs": 4, "minibatch": 256, "lr": 3e-4}
 DQN = {"batch": 32, "lr": 5e-4, "buffer": 50_000, "starts": 1_000, "target": 500, "eps": 0.05}
 TRPO = {"n_envs": 8, "n_steps": 128, "kl": 0.01, "cg": 10, "damping": 0.01, "epochs": 3, "lr": 3e-4}
+SAC_ENV = "Pendulum-v1"
+SAC = {"batch": 256, "lr": 3e-4, "buffer": 50_000, "starts": 100, "layers": [256, 256]}
 
 Trained = tuple[Callable[[int], Any], Callable[[], int]]
 
@@ -82,6 +89,25 @@ def rlk_trpo() -> Trained:
         lam=0.98,
         optimiser={"kl_slack": 1.0},
         policy={"layers": [64, 64], "act_fun": "tanh"},
+    )
+    return lambda n: agent.learn(n, reset_num_timesteps=False), lambda: agent.run.clock.updates
+
+
+def rlk_sac() -> Trained:
+    import rlk
+
+    agent = rlk.make(
+        "sac",
+        env=SAC_ENV,
+        seed=0,
+        batch_size=SAC["batch"],
+        learning_rate=SAC["lr"],
+        buffer_size=SAC["buffer"],
+        learning_starts=SAC["starts"],
+        train_freq=1,
+        gradient_steps=1,
+        ent_coef="auto",
+        policy={"layers": SAC["layers"], "act_fun": "relu"},
     )
     return lambda n: agent.learn(n, reset_num_timesteps=False), lambda: agent.run.clock.updates
 
@@ -162,6 +188,38 @@ def sb3_dqn() -> Trained:
     return lambda n: model.learn(n, reset_num_timesteps=False), lambda: model._n_updates
 
 
+def sb3_sac() -> Trained:
+    import torch
+    from stable_baselines3 import SAC as Peer
+
+    torch.set_num_threads(1)
+    return _peer_sac(Peer)
+
+
+def sbx_sac() -> Trained:
+    from sbx import SAC as Peer
+
+    return _peer_sac(Peer)
+
+
+def _peer_sac(peer: Any) -> Trained:
+    model = peer(
+        "MlpPolicy",
+        SAC_ENV,
+        seed=0,
+        batch_size=SAC["batch"],
+        learning_rate=SAC["lr"],
+        buffer_size=SAC["buffer"],
+        learning_starts=SAC["starts"],
+        train_freq=1,
+        gradient_steps=1,
+        ent_coef="auto",
+        policy_kwargs={"net_arch": SAC["layers"]},
+        device="cpu",
+    )
+    return lambda n: model.learn(n, reset_num_timesteps=False), lambda: model._n_updates
+
+
 SUBJECTS: dict[str, Callable[[], Trained]] = {
     "rlk ppo2": rlk_ppo2,
     "rlk dqn": rlk_dqn,
@@ -169,6 +227,9 @@ SUBJECTS: dict[str, Callable[[], Trained]] = {
     "sb3 ppo2": sb3_ppo2,
     "sb3 dqn": sb3_dqn,
     "sb3 trpo": sb3_trpo,
+    "rlk sac": rlk_sac,
+    "sb3 sac": sb3_sac,
+    "sbx sac": sbx_sac,
 }
 
 
@@ -177,10 +238,11 @@ def main() -> None:
     warm_up, timed = LENGTHS[case]
     learn, updates = SUBJECTS[f"{library} {case}"]()
     learn(warm_up)
-    before, began = updates(), time.perf_counter()
+    before, began, processor = updates(), time.perf_counter(), time.process_time()
     learn(timed)
-    seconds = time.perf_counter() - began
-    print(json.dumps({"steps_per_second": timed / seconds, "updates": updates() - before}))
+    seconds, own = time.perf_counter() - began, time.process_time() - processor
+    figures = {"steps_per_second": timed / seconds, "steps_per_processor_second": timed / own}
+    print(json.dumps({**figures, "updates": updates() - before}))
 
 
 if __name__ == "__main__":

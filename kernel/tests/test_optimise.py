@@ -10,18 +10,6 @@ from rlk.parameters import FlatParameters
 from rlk.records import Loss
 
 
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a = nn.Parameter(torch.tensor([2.0, 3.0]))
-        self.b = nn.Parameter(torch.tensor([5.0]))
-
-
-def group_of(net, prefixes=None):
-    views, memory = FlatParameters(net).select(prefixes)
-    return Group("all", views, memory, torch.tensor(0.1))
-
-
 class TwoRanks:
     """The other rank is the first, has nothing but zeros and says "yes" to everything."""
 
@@ -32,6 +20,18 @@ class TwoRanks:
 
     def agree(self, value):
         return "yes"
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Parameter(torch.tensor([2.0, 3.0]))
+        self.b = nn.Parameter(torch.tensor([5.0]))
+
+
+def group_of(net, prefixes=None):
+    views, memory = FlatParameters(net).select(prefixes)
+    return Group("all", views, memory, torch.tensor(0.1))
 
 
 class Keeps:
@@ -99,9 +99,28 @@ def test_what_a_step_decides_is_what_the_first_rank_says():
     assert objective_of(Net()).agree("no") == "no"
 
 
+@pytest.mark.parametrize(
+    ("accepted", "communicator", "taken"),
+    [
+        (True, TwoRanks, False),
+        (True, OneProcess, True),
+        (False, OneProcess, False),
+    ],
+)
+def test_a_step_is_accepted_by_every_rank_or_by_none(net, accepted, communicator, taken):
+    """The other rank of `TwoRanks` does not accept."""
+
+    def loss():
+        return Loss(net.a.square().sum(), accept=torch.tensor(accepted))
+
+    found, _ = Objective(group_of(net), loss, (), communicator()).gradient()
+    assert found.accept.dtype == torch.bool and found.accept.item() is taken
+
+
 def test_one_process_is_a_communicator_that_changes_nothing():
     alone = OneProcess()
     assert (alone.rank, alone.size) == (0, 1)
+    assert alone.gather("x") == ["x"]
     assert alone.mean(torch.tensor(3.0)).item() == 3.0 and alone.agree("x") == "x"
 
 

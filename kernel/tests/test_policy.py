@@ -63,6 +63,53 @@ def test_numpy_twins_compute_the_same_on_the_same_memory():
         flat.flat.mul_(2.0)
 
 
+class TakesADict(StandInPolicy):
+    """Reads one key of a Dict observation as it is."""
+
+    def encoder(self, observation_space):
+        return OneKey()
+
+
+class OneKey(nn.Module):
+    features = 3
+
+    def forward(self, observation):
+        return observation["place"]
+
+    def numpy_forward(self):
+        return lambda observation: observation["place"].astype(np.float32)
+
+
+def test_the_twin_of_an_encoder_of_dicts_is_given_the_raw_dict():
+    space = gym.spaces.Dict({"place": gym.spaces.Box(-9, 9, (3,), np.float64)})
+    policy = build_policy(TakesADict(), {"pi": head}, space)
+    place = np.array([[1.0, 2.0, 3.0]])
+    (forward,) = policy.numpy_forward("pi")
+    (expected,) = policy({"place": torch.from_numpy(place)}, "pi")
+    assert np.allclose(forward({"place": place}), expected.detach().numpy(), atol=1e-6)
+
+
+def test_a_dict_that_the_encoder_has_no_twin_for_has_none():
+    class NoReader(TakesADict):
+        def encoder(self, observation_space):
+            layer = nn.Identity()
+            layer.features = 3
+            return layer
+
+    space = gym.spaces.Dict({"place": BOX})
+    assert build_policy(NoReader(), {"pi": head}, space).numpy_forward("pi") is None
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_twin_takes_plain_observations_of_any_float(dtype):
+    policy = made(gym.spaces.Box(-1.0, 1.0, (3,), dtype))
+    x = np.array([[0.5, -0.25, 1.0]], dtype)
+    (forward,) = policy.numpy_forward("pi")
+    assert forward(x).dtype == np.float32
+    expected = policy(torch.from_numpy(x), "pi")[0].detach().numpy()
+    assert np.allclose(forward(x), expected, atol=1e-6)
+
+
 class NoTwin(StandInPolicy):
     def trunk(self, role, features, *, extra=0, copies=1):
         layer = nn.Linear(features, 4)
@@ -84,6 +131,12 @@ def test_there_is_no_twin_where_a_part_has_none():
 
 def test_a_large_network_has_no_twin():
     assert made(pi=200_001).numpy_forward("pi") is None
+
+
+def test_a_large_head_is_in_nobodys_way_but_its_own():
+    policy = made(pi=2, vf=200_001)
+    assert policy.numpy_forward("vf") is None and policy.numpy_forward("pi", "vf") is None
+    assert policy.numpy_forward("pi") is not None
 
 
 def test_a_linear_layer_is_a_product_and_a_bias():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import attrs
 import gymnasium as gym
 import pytest
 
@@ -17,6 +18,27 @@ from rlk.testing.environments import DiscreteMatch
 class Silent:
     @hookimpl
     def rlk_update_end(self): ...
+
+
+class Shakes:
+    def wrap(self, actor, policy): ...
+
+
+# ---- noise ---------------------------------------------------------------------------------------
+
+
+def test_a_noise_for_other_actions_is_refused(planning_kernel, plan):
+    planning_kernel.registries.noises.register("hums", Shakes, action_spaces=("Box",))
+    with pytest.raises(PlanError, match=r"noise 'hums' .*are Box, but .*are Discrete"):
+        plan(noise="hums")
+    assert plan(noise="hums", env="Pendulum-v1").noise.name == "hums"
+
+
+def test_a_noise_for_algorithms_that_learn_otherwise_is_refused(planning_kernel, plan):
+    planning_kernel.registries.noises.register("hums", Shakes, collects="off-policy")
+    with pytest.raises(PlanError, match=r"noise 'hums' .*off-policy.*'other' .* is on-policy"):
+        plan("other", noise="hums", storage="stand-in-storage")
+    assert plan(noise="hums").noise.name == "hums"
 
 
 # ---- feeds and switches --------------------------------------------------------------------------
@@ -70,6 +92,25 @@ def test_a_switch_puts_a_plugin_in_and_the_plugin_turns_the_switch(plan):
     found = plan(plugins=["sharpens"])
     assert found.algorithm.config.sharpened is True
     assert [c.name for c in plan(sharpened=False).storages] == ["keeps"]
+
+
+def test_a_switch_for_a_kind_names_the_plugin_with_its_settings(plan):
+    found = plan(shaken="shakes:size=3")
+    assert found.noise.name == "shakes" and found.noise.config.size == 3
+    assert plan(shaken="shakes", **{"shakes.size": 4}).noise.config.size == 4
+    for nothing in (None, "none"):
+        assert plan(shaken=nothing).noise is None
+
+
+@pytest.mark.parametrize("wrong", ["watches", "shake"])
+def test_a_switch_for_a_kind_takes_nothing_of_another_kind(plan, wrong):
+    with pytest.raises(PlanError, match=rf"unknown noise '{wrong}'"):
+        plan(shaken=wrong)
+
+
+def test_a_switch_for_a_kind_and_another_plugin_of_it_are_refused(plan):
+    with pytest.raises(PlanError, match="both fill the slot 'noise'"):
+        plan(shaken="shakes", plugins=["trembles"])
 
 
 def test_a_switch_and_a_plugin_that_contradict_each_other_are_refused(plan):
@@ -149,6 +190,19 @@ def test_a_vector_that_was_passed_has_its_own_number(plan):
         plan(env=DiscreteMatch(), n_envs=2)
     with pytest.raises(PlanError, match=r"n_envs=4 \(command line\).* has 3.*Say n_envs=3"):
         plan(env=vector, n_envs=4)
+
+
+def test_a_storage_that_declares_observation_spaces_is_refused_for_others(planning_kernel, plan):
+    storages = planning_kernel.registries.storages
+    relabels = storages.get("relabels").component()
+    storages.register(
+        "reads-dicts", attrs.evolve(relabels, name="reads-dicts", observation_spaces=("Dict",))
+    )
+    with pytest.raises(PlanError, match=r"'reads-dicts' .* are Dict, .*Box\(.*no:reads-dicts"):
+        plan(plugins=["reads-dicts"])
+    dicts = {"env": "rlk.testing.environments:Walk", "env.observation": "dict"}
+    found = plan(plugins=["reads-dicts"], policy="stand-in-policy", **dicts)
+    assert [c.name for c in found.storages] == ["keeps", "reads-dicts"]
 
 
 def test_the_distribution_is_chosen_by_the_action_space(plan):

@@ -17,7 +17,7 @@ from rlk.parameters import FlatParameters
 from rlk.plan import Choice, Plan
 from rlk.plugins import Hooks
 from rlk.protocols import Distribution
-from rlk.records import Schema
+from rlk.records import Field, Schema
 from rlk.run import Run
 from rlk.schedules import ScheduleLike, as_schedule
 from rlk.seeding import Streams
@@ -89,8 +89,7 @@ def build(plan: Plan) -> Run:
     try:
         _assemble(run)
     except BaseException:
-        if hasattr(run, "env"):
-            run.close()
+        run.close()
         raise
     return run
 
@@ -120,6 +119,8 @@ def _assemble(run: Run) -> None:
         rng = run.streams.numpy("noise")
         noise = NoiseContext(plan.action_space, plan.n_envs, rng, run.clock.progress)
         run.actor = plan.noise.make(noise).wrap(run.actor, run.policy)
+    # What an algorithm itself does to explore comes last: noise is none on a random action.
+    run.actor = getattr(run.algorithm, "explore", lambda inner: inner)(run.actor)
     run.storage = make_storage(run)
     run.collector = hooks.first("rlk_make_collector", run=run) or StepCollector(run)
     run.collect = _wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))
@@ -153,10 +154,10 @@ def make_vec_env(
     else:
         env = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
     if env is None:
-        single = [c for c in plan.wrappers if c.component.scope == "env"]
-        wrappers = tuple((choice.component.factory, choice.config) for choice in single)
-        make = MakeEnv(plan.env, wrappers, extra)
+        make = MakeEnv(plan.env, _single_wrappers(plan), extra)
         config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
+        if training and plan.info_keys:
+            config["info_keys"] = plan.info_keys
         env = plan.vec_env.component.load()([make] * n_envs, **config)
     env = same_step(env)
     for choice in plan.wrappers:
@@ -178,7 +179,11 @@ def make_storage(run: Run) -> Any:
         total_timesteps=plan.total_timesteps,
         rng=run.streams.numpy("storage"),
         progress=run.clock.progress,
-        extras=run.algorithm.extras(),
+        extras={
+            **run.algorithm.extras(),
+            **{f"info.{key}": Field(()) for key in plan.info_keys},
+        },
+        make_env=lambda: spare_env(run),
     )
     base, *decorators = [_made_storage(run, choice) for choice in plan.storages]
     base.open(schema)
@@ -186,6 +191,22 @@ def make_storage(run: Run) -> Any:
         decorator.open(base, schema)
         base.decorate(decorator)
     return base
+
+
+def spare_env(run: Run) -> Any:
+    """An environment to ask questions of; where a finished one was passed, that (never step it)."""
+    env = run.plan.env
+    if env.is_vector or env.is_instance:
+        return run.env if env.is_vector else env.made
+    made = MakeEnv(env, _single_wrappers(run.plan))()
+    run.on_close.append(made.close)
+    return made
+
+
+def _single_wrappers(plan: Plan) -> tuple[Any, ...]:
+    """(factory, config) of the wrappers around each single environment, innermost first."""
+    single = [choice for choice in plan.wrappers if choice.component.scope == "env"]
+    return tuple((choice.component.factory, choice.config) for choice in single)
 
 
 def _made_storage(run: Run, choice: Choice) -> Any:

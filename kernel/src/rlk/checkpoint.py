@@ -47,7 +47,7 @@ def run_state(run: Run, *, replay: bool = True) -> State:
     contents = state["manifest"]["contents"]
     contents.append("run")
     state["collector"] = run.collector.state_dict()
-    state["plugins"] = dict(run.hooks.answers("rlk_save", run=run))
+    state["plugins"] = dict(run.hooks.answers("rlk_save", run=run, replay=replay))
     if replay:
         contents.append("storage")
         state["storage"] = run.storage.state_dict()
@@ -186,11 +186,14 @@ def checkpoints(folder: Path) -> list[Path]:
 
 
 def save(run: Run, path: Path, *, whole: bool = False, replay: bool = True) -> Path:
-    """Write a run's model (or with `whole` a checkpoint); the path with its suffix."""
+    """Write a run's model (or with `whole` a checkpoint); the path with its suffix. Of several
+    ranks the first writes."""
     serializer: Serializer = run.plan.serializer.make()
     if path.suffix != serializer.suffix:
         path = path.with_name(path.name + serializer.suffix)
     if path.is_dir():
         raise RlkError(f"cannot save to {path}: it is a folder.")
+    if run.communicator.rank != 0:
+        return path
     write(path, run_state(run, replay=replay) if whole else model_state(run), serializer)
     return path

@@ -39,7 +39,8 @@ class Component:
             a setting of a slot (`"policy.act_fun": "relu"`), or one of the run (`"n_envs": 8`).
         feeds: own setting -> another component's, as `"prioritized-replay.alpha"`: the value moves
             there when that one is in the plan; both set and different is an error.
-        switches: own boolean setting -> name of the plugin it puts in (`prioritized_replay`).
+        switches: own boolean setting -> name of the plugin it puts in (`prioritized_replay`); own
+            text setting -> the kind of the plugin that it names (`action_noise`: `noises`).
         reports: what an algorithm gives with every Update (`td_error`), what a storage provides.
         needs: what a storage, wrapper or extension must have reported to it.
         action_spaces: class names of the Gymnasium spaces it serves; empty: it does not care.

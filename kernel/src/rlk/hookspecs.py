@@ -45,6 +45,12 @@ def rlk_check_plan(plan: Plan) -> str | list[str] | None:
 
 
 @hookspec(firstresult=True)
+def rlk_settle_plan(plan: Plan) -> Plan | None:
+    """Once per plan, when nothing forbids it: the plan as this process is to have it. One of
+    several that share a run has no `out`: it writes nothing."""
+
+
+@hookspec(firstresult=True)
 def rlk_take_over(plan: Plan) -> int | None:
     """Before anything is built or written: do something else here, and return the exit code."""
 
@@ -157,8 +163,9 @@ def rlk_training_end(run: Run, reason: str | None) -> None:
 
 
 @hookspec
-def rlk_save(run: Run) -> State | None:
-    """While a checkpoint is taken: what this plugin has to remember, kept under its name."""
+def rlk_save(run: Run, replay: bool) -> State | None:
+    """While a checkpoint is taken: what this plugin has to remember, kept under its name; without
+    `replay` it leaves out what a replay holds."""
 
 
 @hookspec

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -45,8 +45,10 @@ class Objective:
 
     def gradient(self) -> tuple[Loss, Tensor]:
         """The loss and its flat gradient [P], averaged over ranks; zeros for what it does not
-        touch."""
+        touch. A step happens only if every rank accepts it."""
         loss = self._loss_fn(*self._args)
+        if loss.accept is not None and self._communicator.size > 1:
+            loss = replace(loss, accept=self.mean(loss.accept.to(torch.float64)) == 1.0)
         parts = gradients(loss.value, self.group.parameters)
         return loss, self.mean(torch._C._nn.flatten_dense_tensors(parts))
 
@@ -155,3 +157,6 @@ class OneProcess:
 
     def agree(self, value: Any) -> Any:
         return value
+
+    def gather(self, value: Any) -> list[Any]:
+        return [value]

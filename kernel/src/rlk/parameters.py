@@ -59,7 +59,8 @@ class FlatParameters:
         if found != list(range(found[0], found[-1] + 1)):
             raise RlkError(f"{sorted(wanted)} is no contiguous range of parameters: {self.names}")
         end = self._starts[found[-1]] + self.parameters[found[-1]].numel()
-        return [self.parameters[i] for i in found], self.flat[self._starts[found[0]] : end]
+        # `.data`: a slice is a view to autograd, and a compiler refuses to write to one.
+        return [self.parameters[i] for i in found], self.flat[self._starts[found[0]] : end].data
 
     def clone(self) -> FlatParameters:
         """A copy of the module with flat parameters of its own, without gradients: a target."""

@@ -71,6 +71,11 @@ class Plan(RunSettings):
     sources: Mapping[str, str] = attrs.field(factory=dict)  # who set what of the run's settings
     notes: tuple[str, ...] = ()  # what the user should be told
 
+    @property
+    def info_keys(self) -> tuple[str, ...]:
+        """Infos to keep with every step: what storages have in their setting of that name."""
+        return tuple(k for c in self.storages for k in getattr(c.config, "info_keys", ()))
+
     def choices(self) -> Iterator[tuple[str, Choice]]:
         """(slot, component) of everything that is in it."""
         for slot in ("algorithm", *SLOTS):
@@ -94,13 +99,14 @@ class Plan(RunSettings):
         action, observation = type(self.action_space).__name__, kind(self.observation_space)
         stages: dict[str, Choice] = {}
         for slot, part in self.choices():
-            record, listed = part.component, f"Use another {slot}, or one of: rlk plugins list"
-            without = f"Use --plugin no:{part.name}, or one of: rlk plugins list"
+            record, added = part.component, slot == "decorator" or part.kind in LISTS
+            use = f"--plugin no:{part.name}" if added else f"another {slot}"
+            listed = f"Use {use}, or one of: rlk plugins list"
             missing = [need for need in record.needs if need not in algorithm.reports]
             if missing:
                 yield (
                     f"{part.title} needs {', '.join(missing)} after every update, but {who} does "
-                    f"not report it.\n{without} --reports {missing[0]}"
+                    f"not report it.\n{listed} --reports {missing[0]}"
                 )
             elif slot == "wrapper":
                 continue  # the plan's spaces are those that wrappers make
@@ -124,7 +130,7 @@ class Plan(RunSettings):
             elif slot == "decorator" and algorithm.collects == "on-policy":
                 yield (
                     f"{part.title} decorates a replay storage, but {who} is on-policy and keeps "
-                    f"none. {without} --collects off-policy"
+                    f"none. {listed} --collects off-policy"
                 )
             elif slot == "policy" and record.recurrent and not algorithm.recurrent:
                 yield (

@@ -6,14 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from rlk import spaces
 from rlk.protocols import Architecture, Heads, NumpyForward
+from rlk.records import Array
 
-#: Above this many parameters torch is faster on one thread than numpy, and the numpy twin is not
-#: used.
+#: Above this many parameters in what is asked for, torch is faster on one thread than numpy, and
+#: the numpy twin is not used.
 NUMPY_MAX_PARAMETERS = 200_000
 
 
@@ -51,19 +53,24 @@ class Policy(nn.Module):
         return tuple([parts[name](features) for name in names])
 
     def numpy_forward(self, *names: str) -> list[NumpyForward] | None:
-        """Numpy twins of the named heads from float32 observations, or None where one has none.
-        They read the parameters' own memory, so they follow every update. A module offers its
-        twin as a method `numpy_forward()`; only plain float observations on the CPU qualify."""
-        space, parameters = self.observation_space, list(self.parameters())
+        """Numpy twins of the named heads from raw observations, or None where one has none. They
+        read the parameters' own memory, so they follow every update. A module offers its twin as a
+        method `numpy_forward()`, an encoder's takes float32 or a Dict as it is; only a Box or a
+        Dict on the CPU qualifies."""
+        parts = [self._parts[name] for name in ("shared", *names)]
+        parameters = [p for part in parts for p in part.parameters()]
+        space = self.observation_space
         small = sum(p.numel() for p in parameters) <= NUMPY_MAX_PARAMETERS
         on_cpu = all(p.device.type == "cpu" and p.dtype == torch.float32 for p in parameters)
-        if spaces.kind(space) != "Box" or not small or not on_cpu:
+        if spaces.kind(space) not in ("Box", "Dict") or not small or not on_cpu:
             return None
-        heads = [head for head in (twin(self._parts[name]) for name in names) if head is not None]
-        if len(heads) < len(names) or self._plain:
-            return heads if self._plain and len(heads) == len(names) else None
-        encode = twin(self._parts["shared"])
-        return None if encode is None else [chain(encode, head) for head in heads]
+        heads = [head for head in map(twin, parts[1:]) if head is not None]
+        encode = as_float32 if self._plain else twin(parts[0])
+        if len(heads) < len(names) or encode is None:
+            return None
+        if spaces.kind(space) == "Box" and not self._plain:
+            encode = chain(as_float32, encode)
+        return [chain(encode, head) for head in heads]
 
 
 def build_policy(architecture: Architecture, heads: Heads, observation_space: Any) -> Policy:
@@ -81,6 +88,11 @@ def twin(module: nn.Module) -> NumpyForward | None:
     """A module's numpy twin, or None if it offers none."""
     make: Callable[[], NumpyForward | None] | None = getattr(module, "numpy_forward", None)
     return make() if make is not None else None
+
+
+def as_float32(observation: Any) -> Array:
+    """What a plain encoder's twin takes."""
+    return np.asarray(observation, dtype=np.float32)
 
 
 def chain(first: NumpyForward, second: NumpyForward) -> NumpyForward:

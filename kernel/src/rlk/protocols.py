@@ -25,7 +25,7 @@ State = dict[str, Any]
 #: `optimise(group, loss_fn, *args)`: one step of that group's optimiser; the loss, detached.
 Optimise = Callable[..., Loss]
 #: The fast twin of a module: numpy in, numpy out, on the parameters' own memory.
-NumpyForward = Callable[[Array], Array]
+NumpyForward = Callable[[Any], Array]
 
 
 class Stateful(Protocol):
@@ -114,7 +114,8 @@ class Noise(Protocol):
 
 class Algorithm(Stateful, Protocol):
     """State and order of updates, built once per run as `factory(config, context)` (see
-    `rlk.build.Context`). Its state is what the kernel does not know of: targets, counters."""
+    `rlk.build.Context`). Its state is what the kernel does not know of: targets, counters. One
+    with a method `explore(actor)` wraps the actor of training, outside of any noise."""
 
     policy: nn.Module
 
@@ -202,6 +203,10 @@ class Communicator(Protocol):
 
     def agree(self, value: Any) -> Any:
         """Rank 0's value, on every rank: for everything that steers control flow."""
+
+    def gather(self, value: Any) -> list[Any]:
+        """Every rank's value, in the order of ranks, on every rank."""
+        ...
 
 
 class Collector(Stateful, Protocol):

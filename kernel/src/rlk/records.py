@@ -54,6 +54,7 @@ class Schema:
     rng: np.random.Generator  #: the storage's own stream
     progress: Callable[[], float]  #: the part of the run that is done, 0 to 1
     extras: Mapping[str, Field] = field(default_factory=dict)  #: of `Step.extras`, to be kept
+    make_env: Callable[[], Any] | None = None  #: one to ask questions of, never to step
 
 
 @dataclass(frozen=True)

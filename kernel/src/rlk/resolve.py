@@ -73,7 +73,7 @@ def resolve(
     problems = list(plan.misfits()) or hooks.all("rlk_check_plan", plan=plan)
     if problems:
         raise PlanError("\n".join(map(str, problems)))
-    return plan
+    return hooks.first("rlk_settle_plan", plan=plan) or plan
 
 
 def _environment(wishes: Wishes) -> EnvChoice:

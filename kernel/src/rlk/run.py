@@ -79,11 +79,12 @@ class Run:
         self._stop = self._stop or reason
 
     def stop_reason(self) -> str | None:
-        """Why the run must end now, or None; ranks agree on it."""
+        """Why the run must end now, or None; any rank's reason ends all."""
         for listener in self._listeners["rlk_should_stop"]:
             self._stop = self._stop or listener(run=self)
         if self.communicator.size > 1:
-            return self.communicator.agree(self._stop)  # type: ignore[no-any-return]
+            said = enumerate(self.communicator.gather(self._stop))
+            return next((f"{reason} (rank {rank})" for rank, reason in said if reason), None)
         return self._stop
 
     def notify(self, hook: str, **arguments: Any) -> None:
@@ -163,7 +164,8 @@ class Run:
             self.closed = True
             for close in (*reversed(self.on_close), *[logger.close for logger in self.loggers]):
                 close()
-            self.env.close()
+            if hasattr(self, "env"):
+                self.env.close()
 
     # ---- its own part of a checkpoint -----------------------------------------------------------
 

@@ -22,7 +22,7 @@ class Clock:
     """How far a run has come. One vector step is `n_envs` timesteps."""
 
     total_timesteps: int  #: where the current call of `learn` ends
-    timesteps: int = 0  #: environment steps so far, over all environments
+    timesteps: int = 0  #: environment steps so far, over all environments of all ranks
     start: int = 0  #: the timestep at which the current schedule began
     iterations: int = 0  #: collections finished
     updates: int = 0  #: calls of `algorithm.update`

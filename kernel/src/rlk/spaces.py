@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from gymnasium import spaces
 
+from rlk.errors import PlanError
 from rlk.records import Array
 
 if TYPE_CHECKING:
@@ -91,6 +92,28 @@ def as_tensor(observation: Any, device: Any = "cpu") -> Any:
         array = array.astype(np.float32)
     tensor = torch.from_numpy(np.ascontiguousarray(array))
     return tensor if device == "cpu" else tensor.to(device)
+
+
+def scaled(space: Space) -> Callable[[Array], Array]:
+    """The linear function from actions in -1 to 1, [N, ...], to those of a Box, [N, *shape].
+
+    Raises:
+        PlanError: if a bound is infinite.
+    """
+    low, high, shape = space.low, space.high, space.shape or ()  # type: ignore[attr-defined]
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise PlanError(
+            f"actions from -1 to 1 cannot be scaled to {describe(space)}: a bound is infinite. "
+            "Wrap the environment in gymnasium.wrappers.RescaleAction, or give its space bounds."
+        )
+    middle, half = low / 2 + high / 2, high / 2 - low / 2
+
+    def scale(action: Array) -> Array:
+        found: Array = middle + half * action.reshape(-1, *shape)
+        np.minimum(np.maximum(found, low, out=found), high, out=found)  # rounding may lead out
+        return found
+
+    return scale
 
 
 def map_observation(function: Callable[[Array], Any], observation: Any) -> Any:

@@ -2,7 +2,8 @@
 
 Two promises the loop makes use of, and `rlk.testing.VecEnvContract` checks: the arrays a step
 returns stay valid during the next step (so an observation can be stored after the action on it was
-taken), and infos are empty but where an episode ended."""
+taken), and infos are empty but where an episode ended, and but for the `info_keys` it was made
+with."""
 
 from __future__ import annotations
 

@@ -230,9 +230,15 @@ class Wishes:
                 self.say(patch.values, f"plugin {name}{reason}", PATCH)
 
     def _apply_switches(self) -> None:
-        """`prioritized_replay=True` puts the plugin in; the plugin put in makes it True."""
+        """`prioritized_replay=True` puts the plugin in; the plugin put in makes it True. With a
+        kind instead of a plugin, the setting names one of that kind, as after `--plugin`."""
         for key, plugin in self.algorithm.entry.component().switches.items():
             said = self.find(key)
+            if plugin in SLOTS.values():
+                if said.value not in (None, "none"):
+                    self.kernel.registries[plugin].get(parse_plugin(said.value)[0])
+                    self._ask([said.value], said.by, said.rank)
+                continue
             if said.value is True:
                 self._ask([plugin], said.by, said.rank)
             found = next((one for one in self.active() if one.entry.name == plugin), None)

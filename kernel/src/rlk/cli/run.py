@@ -75,13 +75,15 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explain: bool, **opt
     code = active_hooks(plan).first("rlk_take_over", plan=plan)
     if code is not None:
         return int(code)
-    out = folder.choose(asked, plan)
-    plan, spec = attrs.evolve(plan, out=str(out)), attrs.evolve(spec, out=str(out))
-    agent = Agent(plan, default_kernel(), spec)
-    folder.write_plan(out, plan.as_json())
-    if plan.verbose:
-        _say_start(agent)
-    return train_to_the_end(agent)
+    if plan.out is not None:
+        out = str(folder.choose(asked, plan))
+        plan, spec = attrs.evolve(plan, out=out), attrs.evolve(spec, out=out)
+    with Agent(plan, default_kernel(), spec) as agent:
+        if plan.out is not None:
+            folder.write_plan(Path(plan.out), plan.as_json())
+        if plan.verbose:
+            _say_start(agent)
+        return train_to_the_end(agent)
 
 
 def said(pairs: tuple[str, ...], **options: Any) -> dict[str, Any]:
@@ -101,7 +103,7 @@ def train_to_the_end(agent: Agent) -> int:
         speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
         click.echo(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
         _say_what_is_left(agent, Path(str(agent.plan.out)), stopped=reason is not None)
-    return CODES.get(reason or "", 0)
+    return CODES.get((reason or "").split(" ")[0], 0)  # of several ranks: SIGINT (rank 1)
 
 
 @contextlib.contextmanager

@@ -133,7 +133,8 @@ class ObserverChecks(RunContract):
             for one in (agent, other):
                 one.learn(self.timesteps, reset_num_timesteps=False)
             resumed, expected = (
-                dict(one.run.hooks.answers("rlk_save", run=one.run))[name] for one in (other, agent)
+                dict(one.run.hooks.answers("rlk_save", run=one.run, replay=True))[name]
+                for one in (other, agent)
             )
             assert same(resumed, expected), (
                 "after a resume it remembers something else than without"

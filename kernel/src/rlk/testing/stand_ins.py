@@ -307,7 +307,7 @@ def _unpack(value: Any) -> Any:
 class StandInVecEnv(SyncVectorEnv):
     """Gymnasium's own loop over environments, with same-step restarts and a state."""
 
-    def __init__(self, env_fns: Sequence[Any]) -> None:
+    def __init__(self, env_fns: Sequence[Any], info_keys: Sequence[str] = ()) -> None:
         super().__init__(list(env_fns), autoreset_mode=AutoresetMode.SAME_STEP)
 
     def get_state(self) -> list[Any]:

@@ -133,7 +133,7 @@ def unfinished_state(run: Run, *, replay: bool) -> State:
     state = checkpoint.model_state(run)
     contents = state["manifest"]["contents"]
     contents.append("run")
-    state["plugins"] = dict(run.hooks.answers("rlk_save", run=run))
+    state["plugins"] = dict(run.hooks.answers("rlk_save", run=run, replay=replay))
     if replay and run.plan.algorithm.component.collects != "on-policy":
         contents.append("storage")
         state["storage"] = run.storage.state_dict()

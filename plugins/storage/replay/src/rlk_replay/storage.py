@@ -232,26 +232,47 @@ class Replay:
 
     def steps_to_end(self, slot: Array) -> Array:
         """Steps to the last of its episode, or to the newest if that still runs; int64 [B]."""
-        return self._ring.episode(slot)[1]
+        return self._ring.steps_to_end(slot)
 
     def steps_from_start(self, slot: Array) -> Array:
         """Steps since the first of its episode that is still stored; int64 [B]."""
-        return self._ring.episode(slot)[0]
+        return self._ring.steps_from_start(slot)
 
     def episode_end(self, slot: Array) -> Array:
         """The slot of the last step of its episode, or of the newest if that still runs."""
         return self.following(slot, self.steps_to_end(slot))
 
+    def is_over(self, slot: Array) -> Array:
+        """Whether its episode has ended, bool [B]; one that still runs may get further steps."""
+        return self._ring.is_over(slot)
+
+    def number(self, slot: Array) -> Array:
+        """Which transition since `open` it holds, int64 [B], counting from 0.
+
+        `number % slots` is the slot again: so a number tells whether a slot was overwritten since.
+        """
+        found: Array = self._ring.time_of(slot) * self._n_envs + slot % self._n_envs
+        return found
+
     def observation_after(self, slot: Array, key: str | None = None) -> Array:
         """What these steps led to, copied, [B, ...]; of a Dict observation, this key."""
         return self._ring.observation_after(slot, key)
+
+    @property
+    def prioritized(self) -> bool:
+        """Whether a decorator chooses, by priorities that it keeps for every index.
+
+        An index must then mean the same until its slot is overwritten, and variants must be
+        offered.
+        """
+        return self._owner["choose"] is not self
 
     def offer(self, index: Array) -> None:
         """Tell whoever chooses by priority that these variants (other than 0) can be chosen now.
 
         They are withdrawn by themselves when their slot is overwritten.
         """
-        if self._owner["choose"] is not self:
+        if self.prioritized:
             self._owner["choose"].added(index)
 
     # ---- the rest of the protocol ----------------------------------------------------------------
