@@ -88,8 +88,9 @@ def _check_source(kind: str, component: Component, module: str, name: str) -> No
 def _members(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> set[str] | None:
     """What a class and its bases of the same file define; None if a base is from elsewhere."""
     found = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
-    targets = [t for part in node.body if isinstance(part, ast.Assign) for t in part.targets]
-    found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    for part in ast.walk(node):  # attributes too, as `self.sample = …`
+        if isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Store):
+            found.add(part.id if isinstance(part, ast.Name) else part.attr)
     for base in node.bases:
         above = classes.get(getattr(base, "id", ""))
         inherited = _members(above, classes) if above else None
