@@ -417,19 +417,19 @@ def test_updates_equal_the_papers_algorithm_written_out(rlk_make):
 
 
 @pytest.mark.parametrize("ent_coef", ["auto", 0.1])
-def test_an_update_is_traced_into_one_graph_with_the_same_result(rlk_make, ent_coef, monkeypatch):
-    monkeypatch.setattr(torch._dynamo.config, "trace_autograd_ops", True)
+def test_an_update_is_traced_into_one_graph_with_the_same_result(rlk_make, ent_coef):
     said = {"ent_coef": ent_coef, "learning_starts": 40, "batch_size": 16}
     agents = [rlk_make("sac", env=MATCH, seed=0, policy={"layers": [8]}, **said) for _ in "ab"]
     for agent in agents:
         agent.learn(39)
     eager, traced = (agent.run for agent in agents)
     compiled = torch.compile(traced.algorithm.update, fullgraph=True, backend="aot_eager")
-    for key in (MOVES_TARGET, "", MOVES_TARGET):
-        updates = [
-            update(run.algorithm._with_noise(run.storage.sample(16), key), run.optimise)
-            for run, update in ((eager, eager.algorithm.update), (traced, compiled))
-        ]
+    with torch._dynamo.config.patch(trace_autograd_ops=True):
+        for key in (MOVES_TARGET, "", MOVES_TARGET):
+            updates = [
+                update(run.algorithm._with_noise(run.storage.sample(16), key), run.optimise)
+                for run, update in ((eager, eager.algorithm.update), (traced, compiled))
+            ]
     assert torch.allclose(eager.parameters.flat, traced.parameters.flat, atol=1e-5)
     assert torch.allclose(eager.algorithm._target_flat, traced.algorithm._target_flat, atol=1e-6)
     assert torch.allclose(updates[0].td_error, updates[1].td_error, atol=1e-4)
