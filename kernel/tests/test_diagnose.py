@@ -38,7 +38,8 @@ SOUND = "class Made:\n    def open(self): ...\n    def write(self): ...\n    def
         SOUND,
         "class Base:\n    def open(self): ...\n    def write(self): ...\n"
         "class Made(Base):\n    close = print\n",
-        "class Made:\n    def __init__(self):\n        self.open = self.write = self.close = print\n",
+        "class Made:\n    def __init__(self):\n"
+        "        self.open = self.write = self.close = print\n",
         "from elsewhere import Base\nclass Made(Base):\n    pass\n",
         "def Made(): ...\n",
         "from elsewhere import Made\n",
