@@ -146,6 +146,31 @@ def test_parts_that_do_not_fit_are_refused_with_both_names(plan, algo, said, mes
     assert "rlk plugins list" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"action_spaces": ("Box",)}, "noise 'picky' .* serves action spaces Box, but .* Discrete"),
+        ({"observation_spaces": ("Image",)}, "noise 'picky' .* takes observations that are Image"),
+        ({"collects": "on-policy"}, "noise 'picky' .* is for on-policy algorithms"),
+        ({"needs": ("regret",)}, "noise 'picky' .* needs regret after every update"),
+    ],
+)
+def test_a_part_of_any_kind_may_say_what_it_goes_with(planning_kernel, plan, fields, message):
+    class Picky:
+        def wrap(self, actor, policy): ...
+
+    planning_kernel.registries.noises.register("picky", Picky, **fields)
+    with pytest.raises(PlanError, match=message):
+        plan(noise="picky")
+
+
+def test_a_wrapper_may_declare_the_spaces_that_it_changes(planning_kernel, plan):
+    planning_kernel.registries.wrappers.register(
+        "flattens", lambda env: env, observation_spaces=("Dict",)
+    )
+    assert [c.name for c in plan(plugins=["flattens"]).wrappers] == ["flattens"]
+
+
 def test_two_decorators_for_one_stage_are_refused_with_both_names(plan):
     with pytest.raises(PlanError) as caught:
         plan(plugins=["sharpens", "chooses"])
@@ -223,6 +248,15 @@ def test_components_join_a_run_that_has_a_folder_and_a_terminal(plan, tmp_path):
     assert [c.name for c in plan(out=out).loggers] == ["writes"]
     assert {c.name for c in plan(out=out, terminal=True).loggers} == {"writes", "draws"}
     assert plan(out=out, plugins=["no:writes"]).loggers == ()
+
+
+def test_what_joins_a_run_wraps_it_innermost_and_otherwise_comes_last(
+    planning_kernel, plan, tmp_path
+):
+    planning_kernel.registries.wrappers.register("counts", lambda env: env, autostart="run")
+    found = plan(out=str(tmp_path), plugins=["wraps", "draws"])
+    assert [c.name for c in found.wrappers] == ["counts", "wraps"]
+    assert [c.name for c in found.loggers] == ["draws", "writes"]
 
 
 def test_a_broken_component_is_in_the_way_of_nobody(planning_kernel, plan, tmp_path):

@@ -22,7 +22,7 @@ def storages():
     registry.add(Entry("storages", "replay", "rlk-twin", "0.3", lambda: twin))
     yield
     registry.unregister("leaky")
-    registry._entries["replay"].pop()
+    registry.entries["replay"].pop("rlk-twin")
 
 
 def listed(rlk, *arguments):

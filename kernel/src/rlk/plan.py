@@ -95,62 +95,52 @@ class Plan(RunSettings):
         """What its parts have against each other, each with what to type instead."""
         from rlk.spaces import describe, kind
 
-        algorithm, who, policy = self.algorithm.component, self.algorithm.title, self.policy
-        served, action = algorithm.action_spaces, type(self.action_space).__name__
-        if served and action not in served:
-            yield (
-                f"{who} serves action spaces {', '.join(served)}, but the environment's is "
-                f"{describe(self.action_space)}. Or: rlk plugins list --action-space {action}"
-            )
-        taken, observation = policy.component.observation_spaces, kind(self.observation_space)
-        if taken and observation not in taken:
-            yield (
-                f"{policy.title} takes observations that are {', '.join(taken)}, but the "
-                f"environment's are {describe(self.observation_space)}. Use --policy NAME with one "
-                f"of: rlk plugins list --observation-space {observation}"
-            )
-        if policy.component.recurrent and not algorithm.recurrent:
-            yield (
-                f"{who} cannot train recurrent policies as {policy.title}. Use another --policy, "
-                "or one of: rlk plugins list --recurrent"
-            )
-        ours, base = algorithm.collects, self.storages[0]
-        for part in filter(None, (base, self.noise)):
-            if len({ours, part.component.collects} - {None, "both"}) == 2:
-                yield (
-                    f"{part.title} is for {part.component.collects} algorithms, but {who} is "
-                    f"{ours}. Leave it out, or use one of: rlk plugins list --collects {ours}"
-                )
-        taken = self.noise.component.action_spaces if self.noise else ()
-        if self.noise and taken and action not in taken:
-            yield (
-                f"{self.noise.title} is for actions that are {', '.join(taken)}, but the "
-                f"environment's are {action}. Leave it out, or use one of: "
-                f"rlk plugins list --action-space {action}"
-            )
+        algorithm, who = self.algorithm.component, self.algorithm.title
+        action, observation = type(self.action_space).__name__, kind(self.observation_space)
         stages: dict[str, Choice] = {}
-        for storage in self.storages:
-            out, taken = f"Use --plugin no:{storage.name}", storage.component.observation_spaces
-            if taken and observation not in taken:
+        for slot, part in self.choices():
+            record, added = part.component, slot == "decorator" or part.kind in LISTS
+            use = f"--plugin no:{part.name}" if added else f"another {slot}"
+            listed = f"Use {use}, or one of: rlk plugins list"
+            missing = [need for need in record.needs if need not in algorithm.reports]
+            if missing:
                 yield (
-                    f"{storage.title} takes observations that are {', '.join(taken)}, but the "
-                    f"environment's are {describe(self.observation_space)}. {out}"
+                    f"{part.title} needs {', '.join(missing)} after every update, but {who} does "
+                    f"not report it.\n{listed} --reports {missing[0]}"
                 )
-            for need in [one for one in storage.component.needs if one not in algorithm.reports]:
+            elif slot == "wrapper":
+                continue  # the plan's spaces are those that wrappers make
+            elif record.action_spaces and action not in record.action_spaces:
+                spaces, found = ", ".join(record.action_spaces), describe(self.action_space)
                 yield (
-                    f"{storage.title} needs {need} after every update, but {who} does not report "
-                    f"it. {out}, or one of: rlk plugins list --reports {need}"
+                    f"{part.title} serves action spaces {spaces}, but the environment's is "
+                    f"{found}. {listed} --action-space {action}"
                 )
-            if storage is not base and ours == "on-policy":
+            elif record.observation_spaces and observation not in record.observation_spaces:
+                spaces, found = ", ".join(record.observation_spaces), self.observation_space
                 yield (
-                    f"{storage.title} decorates a replay storage, but {who} is on-policy and keeps "
-                    f"none. {out}, or one of: rlk plugins list --collects off-policy"
+                    f"{part.title} takes observations that are {spaces}, but the environment's are "
+                    f"{describe(found)}. {listed} --observation-space {observation}"
                 )
-            for stage in storage.component.stages:
-                other = stages.setdefault(stage, storage)
-                if other is not storage:
-                    both = f"{other.title} and {storage.title} both take"
-                    yield f"{both} the sampling stage {stage!r}. {out}"
+            elif len({algorithm.collects, record.collects} - {None, "both"}) == 2:
+                yield (
+                    f"{part.title} is for {record.collects} algorithms, but {who} is "
+                    f"{algorithm.collects}. {listed} --collects {algorithm.collects}"
+                )
+            elif slot == "decorator" and algorithm.collects == "on-policy":
+                yield (
+                    f"{part.title} decorates a replay storage, but {who} is on-policy and keeps "
+                    f"none. {listed} --collects off-policy"
+                )
+            elif slot == "policy" and record.recurrent and not algorithm.recurrent:
+                yield (
+                    f"{who} cannot train recurrent policies as {part.title}. {listed} --recurrent"
+                )
+            for stage in record.stages:
+                other = stages.setdefault(stage, part)
+                if other is not part:
+                    both = f"{other.title} and {part.title} both take the sampling stage"
+                    yield f"{both} {stage!r}. Ask for one of them."
         if self.env.size not in (None, self.n_envs):
             by = self.sources.get("n_envs", "default")
             yield (

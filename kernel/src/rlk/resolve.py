@@ -52,8 +52,8 @@ def resolve(
         made["distribution"].append(wishes.configured(asked))
     parts: dict[str, Any] = {kind: tuple(made.pop(kind)) for kind in LISTS}
     parts["storages"] = tuple(made.pop("storage"))
-    groups = [slot for slot in made if is_group_slot(slot)]
-    parts["optimisers"] = {slot: made.pop(slot)[0] for slot in groups}
+    groups = [(slot, made.pop(slot)) for slot in wishes.slots if is_group_slot(slot)]
+    parts["optimisers"] = {slot: choice for slot, choices in groups for choice in choices}
     parts |= {slot: choices[0] if choices else None for slot, choices in made.items()}
     said = {key: found for key in RUN_KEYS if (found := wishes.find(key)).by}
     run = {key: found.value for key, found in said.items() if key != "env"}

@@ -127,9 +127,9 @@ class Wishes:
     def active(self) -> list[Asked]:
         """All that goes into the run but the distribution."""
         slots = [one for slot in self.slots if slot != "distribution" for one in self.filling(slot)]
-        # What joins every run (a monitor) sees what the environment gives, and not what others
-        # make of it.
-        return slots + sorted(self.plugins.values(), key=lambda asked: asked.by != JOINED)
+        # A wrapper of every run (a monitor) sees what the environment gives, not what others make.
+        first = ("wrappers", JOINED)
+        return slots + sorted(self.plugins.values(), key=lambda one: (one.place, one.by) != first)
 
     def configured(self, asked: Asked) -> Choice:
         """A component with the settings that were said under its name or its slot."""

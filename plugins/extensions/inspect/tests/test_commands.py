@@ -29,10 +29,10 @@ def registries():
     """The default kernel's; what a test registers in these kinds is taken out again."""
     found = default_kernel().registries
     kinds = [found.algorithms, found.storages, found.callbacks]
-    before = [{name: list(found._entries[name]) for name in found.names()} for found in kinds]
+    before = [{name: dict(found.entries[name]) for name in found.names()} for found in kinds]
     yield found
     for registry, entries in zip(kinds, before, strict=True):
-        registry._entries = entries
+        registry.entries = entries
 
 
 def test_show_tells_what_an_algorithm_declares_wants_and_takes():
