@@ -12,6 +12,7 @@ component = Component(
     config=PPO2Config,
     action_spaces=("Discrete", "Box"),
     collects="on-policy",
+    recurrent=True,
     defaults={
         "policy": "mlp",
         "distribution": {"Discrete": "categorical", "Box": "diag-gaussian"},

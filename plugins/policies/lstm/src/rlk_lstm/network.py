@@ -79,7 +79,6 @@ class Recurrent(nn.Module):
 
         Rows are time first; no gradient flows into the state.
         """
-        steps, n_envs = episode_start.shape
-        inputs = self.before(x).view(steps, n_envs, -1)
-        hidden: Tensor = self.lstm(inputs, state, episode_start)
-        return self.behind(hidden.reshape(steps * n_envs, -1))
+        hidden: Tensor = self.lstm(self.before(x), state, episode_start)
+        features: Tensor = self.behind(hidden)
+        return features

@@ -18,6 +18,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from rlk_lstm.layout import layout
+
 EPS = 1e-5
 
 
@@ -55,11 +57,22 @@ class NormalisedLstmLayer(nn.Module):
         return hidden, torch.cat((hidden, cell), 1)
 
     def forward(self, x: Tensor, state: Tensor, episode_start: Tensor) -> Tensor:
-        """Hidden values [T, N, H] for x [T, N, I], the state [N, 2H] before, bool [T, N]."""
-        out: Tensor = _Unrolled.apply(  # type: ignore[no-untyped-call]
-            self._from_inputs(x), state, episode_start, *self._cell
+        """Hidden values [T * N, H] for x [T * N, I], the state [N, 2H] before, bool [T, N]."""
+        inputs, shape = self._from_inputs(x), episode_start.shape
+        state = state.masked_fill(episode_start[0][:, None], 0.0)
+        if not bool(episode_start[1:].any()):
+            hidden: Tensor = _Unrolled.apply(  # type: ignore[no-untyped-call]
+                inputs.view(*shape, -1), state, torch.zeros_like(episode_start), *self._cell
+            )
+            return hidden.flatten(0, 1)
+        plan = layout(episode_start)
+        spread = plan.spread(inputs, inputs.new_zeros(inputs.shape[1]))
+        starts = torch.zeros(spread.shape[:2], dtype=torch.bool, device=x.device)
+        starts.view(-1)[plan.places] = plan.starts
+        hidden = _Unrolled.apply(  # type: ignore[no-untyped-call]
+            spread, plan.states(state), starts, *self._cell
         )
-        return out
+        return plan.gather(hidden)
 
     def _from_inputs(self, x: Tensor) -> Tensor:
         """What the inputs add to the gates, with the bias: [..., 4H]."""
