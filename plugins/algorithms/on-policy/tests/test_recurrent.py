@@ -223,9 +223,7 @@ def test_several_environments_are_time_first():
 
 
 def test_every_epoch_has_every_environment_once_in_an_order_of_its_own():
-    orders = [
-        [int(part.action[0]) for part in parts(8, seed=seed)] for seed in (0, 0, 1)
-    ]
+    orders = [[int(part.action[0]) for part in parts(8, seed=seed)] for seed in (0, 0, 1)]
     assert orders[0] == orders[1] != orders[2]
     epochs = [orders[0][start : start + N] for start in range(0, 24, N)]
     assert all(sorted(epoch) == [0, 1, 2] for epoch in epochs)
@@ -260,5 +258,7 @@ def test_environments_that_can_be_dealt_out_are_accepted(n_minibatches, n_envs):
 
 
 def test_environments_that_cannot_be_dealt_out_are_refused_with_what_to_type():
-    with pytest.raises(PlanError, match=r"algorithm 'x'.*6 env.*parts=4.*one of 1, 2, 3, 6.*n-envs 4"):
+    with pytest.raises(
+        PlanError, match=r"algorithm 'x'.*6 env.*parts=4.*one of 1, 2, 3, 6.*n-envs 4"
+    ):
         whole_environments(4, 6, "algorithm 'x'", "parts")

@@ -153,9 +153,12 @@ class _Unrolled(torch.autograd.Function):
             d_h = d_out[t] + d_hidden
             torch.mul(d_h, squashed[t], out=d_o[t])
             torch.mul(d_h, into_shown[t], out=d_shown[t])
-            d_c = d_cell + backward(
-                d_shown[t], new_cell[t], [size], *of_cell, gain_c, None, [True, False, False]
-            )[0]
+            d_c = (
+                d_cell
+                + backward(
+                    d_shown[t], new_cell[t], [size], *of_cell, gain_c, None, [True, False, False]
+                )[0]
+            )
             torch.mul(d_c, g[t], out=d_i[t])
             torch.mul(d_c, cell[t], out=d_f[t])
             torch.mul(d_c, i[t], out=d_g[t])
