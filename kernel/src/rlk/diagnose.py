@@ -1,7 +1,6 @@
 """What is wrong with a component, found without importing its implementation.
 
-The factory's source is parsed, so that a listing of everything stays quick and starts no torch.
-"""
+The factory's source is parsed, so that a listing of everything stays quick and starts no torch."""
 
 from __future__ import annotations
 
@@ -48,9 +47,9 @@ def problem(entry: Entry) -> str | None:
 
 def require(entry: Entry) -> None:
     """Raises BrokenPlugin, with distribution, version and cause, if it cannot be used."""
-    found = problem(entry)
-    if found:
+    if not entry.sound and (found := problem(entry)):
         raise BrokenPlugin(f"{entry.title()} is broken: {found}.")
+    entry.sound = True
 
 
 def methods(protocol: type) -> set[str]:
@@ -88,8 +87,9 @@ def _check_source(kind: str, component: Component, module: str, name: str) -> No
 def _members(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> set[str] | None:
     """What a class and its bases of the same file define; None if a base is from elsewhere."""
     found = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
-    targets = [t for part in node.body if isinstance(part, ast.Assign) for t in part.targets]
-    found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    for part in ast.walk(node):  # attributes too, as `self.sample = …`
+        if isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Store):
+            found.add(part.id if isinstance(part, ast.Name) else part.attr)
     for base in node.bases:
         above = classes.get(getattr(base, "id", ""))
         inherited = _members(above, classes) if above else None

@@ -62,9 +62,11 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explain: bool, **opt
     if spec_file:
         spec = spec.over(read_spec(Path(spec_file)))
     # The seed is settled here, for the folder is named after it; the folder when the plan is known.
-    seed = secrets.randbelow(100_000) if spec.seed is None else spec.seed
+    if spec.seed is None:
+        drawn = {**spec.origin, "seed": "drawn"}
+        spec = attrs.evolve(spec, seed=secrets.randbelow(100_000), origin=drawn)
     asked, preset = spec.out, spec.preset or "auto"
-    spec = attrs.evolve(spec, preset=preset, seed=seed, out=asked or "runs")
+    spec = attrs.evolve(spec, preset=preset, out=asked or "runs")
     plan = resolve(default_kernel(), spec, terminal=sys.stderr.isatty())
     if explain:
         click.echo(plan.explain())
