@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-CASES = ("ppo2", "dqn")
+CASES = ("ppo2", "dqn", "recurrent-ppo2", "recurrent-ppo2-shared")
 
 
 def measure(python: str, library: str, case: str) -> dict[str, float]:
@@ -34,7 +34,7 @@ def measure(python: str, library: str, case: str) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("cases", nargs="*", metavar="CASE", help="ppo2, dqn; default both")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"{', '.join(CASES)}; default all")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument(
         "--peer-python", default=sys.executable, help="of an environment that has the peer"

@@ -142,7 +142,7 @@ def test_a_state_of_others_is_refused(shape):
 
 
 def rollout(ends=()):
-    """Observations 1, 2, 3 … as the steps go; episodes of 10 environments' numbers end at `ends`."""
+    """Observations 0, 1, 2 … by step and environment; episodes end at `ends`, pairs of the two."""
     observation = np.arange(T * N, dtype=np.float32).reshape(T, N, 1)
     terminated = np.zeros((T, N), bool)
     for t, n in ends:
@@ -223,9 +223,7 @@ def test_several_environments_are_time_first():
 
 
 def test_every_epoch_has_every_environment_once_in_an_order_of_its_own():
-    orders = [
-        [int(part.action[0]) for part in parts(8, seed=seed)] for seed in (0, 0, 1)
-    ]
+    orders = [[int(part.action[0]) for part in parts(8, seed=seed)] for seed in (0, 0, 1)]
     assert orders[0] == orders[1] != orders[2]
     epochs = [orders[0][start : start + N] for start in range(0, 24, N)]
     assert all(sorted(epoch) == [0, 1, 2] for epoch in epochs)
@@ -260,5 +258,6 @@ def test_environments_that_can_be_dealt_out_are_accepted(n_minibatches, n_envs):
 
 
 def test_environments_that_cannot_be_dealt_out_are_refused_with_what_to_type():
-    with pytest.raises(PlanError, match=r"algorithm 'x'.*6 env.*parts=4.*one of 1, 2, 3, 6.*n-envs 4"):
+    told = r"algorithm 'x'.*6 env.*parts=4.*one of 1, 2, 3, 6.*n-envs 4"
+    with pytest.raises(PlanError, match=told):
         whole_environments(4, 6, "algorithm 'x'", "parts")

@@ -24,9 +24,7 @@ ln_lstm = attrs.evolve(
     summary="hidden layers and a layer-normalised LSTM that all heads share",
     own={"layer_norm": True},
 )
-cnn_lstm = attrs.evolve(
-    lstm, own={"feature_extraction": "cnn"}, observation_spaces=("Image",)
-)
+cnn_lstm = attrs.evolve(lstm, own={"feature_extraction": "cnn"}, observation_spaces=("Image",))
 cnn_ln_lstm = attrs.evolve(
     ln_lstm,
     own={"feature_extraction": "cnn", "layer_norm": True},
