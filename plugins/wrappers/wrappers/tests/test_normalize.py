@@ -106,6 +106,15 @@ def test_a_normalised_observation_by_hand() -> None:
     assert statistics.numpy_forward()(given).tolist() == [[2.0, 1.0], [-3.0, 3.0]]
 
 
+def test_a_box_of_two_dimensions_by_hand() -> None:
+    statistics = Statistics(gym.spaces.Box(-9.0, 9.0, (2, 1), np.float32), 10.0, 1e-8)
+    statistics.observation.mean[:], statistics.observation.var[:] = [1.0, 2.0], [4.0, 9.0]
+    statistics.refresh()
+    given = np.array([[[3.0], [8.0]]], np.float32)
+    np.testing.assert_allclose(statistics(torch.from_numpy(given)), [[[1.0], [2.0]]])
+    np.testing.assert_allclose(statistics.numpy_forward()(given), [[[1.0], [2.0]]])
+
+
 def test_of_a_dict_all_boxes_but_images_are_normalised() -> None:
     space = gym.spaces.Dict(
         image=gym.spaces.Box(0, 255, (4, 4, 3), np.uint8),
@@ -160,7 +169,7 @@ def test_only_what_it_normalises_with_changes_device_and_type() -> None:
 
 
 def test_a_scaled_reward_by_hand() -> None:
-    env, normalizer, _ = scripted([[0, 0], [1, 3], [2, 1]], gamma=0.5, clip_reward=100.0)
+    env, _, _ = scripted([[0, 0], [1, 3], [2, 1]], gamma=0.5, clip_reward=100.0)
     env.reset()
     first = env.step(np.zeros(N, int))[1]
     # Returns 1 and 3: variance 1, but for the prior's 1e-4 rows.
@@ -242,7 +251,7 @@ def test_ranks_take_in_what_all_have_seen() -> None:
     said = [(one._observation.moments(), one._returns.moments()) for one in both]
 
     class Together(Run):
-        class communicator:  # noqa: N801
+        class communicator:
             size = 2
             gather = staticmethod(lambda mine: said)
 

@@ -5,6 +5,7 @@ K numbers per row, n rows. Everything is float64.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class Moments:
     def count(self) -> float:
         return float(self._count[0])
 
-    def merge(self, mean: Array, var: Array, count: float) -> None:
+    def merge(self, mean: Array | float, var: Array | float, count: float) -> None:
         """Add the rows that these are the moments of."""
         if count == 0:
             return
@@ -82,4 +83,42 @@ class Fresh:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self._shift[:], self._sum[:], self._squares[:] = np.asarray(state["sums"])
+        self.count = int(state["count"])
+
+
+class FreshNumbers:
+    """The same of single numbers, without arrays: a third of the time."""
+
+    def __init__(self) -> None:
+        self._shift = self._sum = self._squares = 0.0
+        self.count = 0
+
+    def add(self, numbers: Array) -> None:
+        """Numbers, float64 [n]. None of them counts if one is not finite."""
+        if not self.count:
+            self._shift = float(numbers[0])
+        difference = numbers - self._shift
+        squares = float(difference.dot(difference))
+        if math.isfinite(squares):
+            self._sum += float(np.add.reduce(difference))
+            self._squares += squares
+            self.count += len(numbers)
+
+    def moments(self) -> tuple[float, float, float]:
+        """(mean, var, count), as `Moments.merge` takes them; of no numbers, zeros."""
+        if not self.count:
+            return 0.0, 0.0, 0.0
+        mean = self._sum / self.count
+        var = max(self._squares / self.count - mean * mean, 0.0)
+        return self._shift + mean, var, float(self.count)
+
+    def clear(self) -> None:
+        self._sum = self._squares = 0.0
+        self.count = 0
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"sums": [self._shift, self._sum, self._squares], "count": self.count}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self._shift, self._sum, self._squares = map(float, state["sums"])
         self.count = int(state["count"])

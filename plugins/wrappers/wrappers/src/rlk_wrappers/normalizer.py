@@ -17,7 +17,7 @@ import numpy as np
 from rlk.hookspecs import hookimpl
 from rlk.records import Array, Update
 from rlk_wrappers.config import NormalizeConfig
-from rlk_wrappers.moments import Fresh
+from rlk_wrappers.moments import Fresh, FreshNumbers
 from rlk_wrappers.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Normalizer:
         self.config = config
         normalised = space if config.norm_obs else None
         self.statistics = Statistics(normalised, config.clip_obs, config.epsilon)
-        self._observation, self._returns = Fresh(self.statistics.size), Fresh(1)
+        self._observation, self._returns = Fresh(self.statistics.size), FreshNumbers()
         self._sees = config.training and self.statistics.size > 0
         self._follows = config.training and config.norm_reward
         #: Whether environments give scaled rewards; else they are scaled when they are sampled.
@@ -56,7 +56,7 @@ class Normalizer:
     def follow(self, returns: Array) -> None:
         """Discounted returns of all environments so far, float64 [N]."""
         if self._follows:
-            self._returns.add(returns[:, None])
+            self._returns.add(returns)
 
     def scaled(self, reward: Array) -> Array:
         """Rewards [N] by the standard deviation of returns, those of this collection included."""
@@ -66,10 +66,7 @@ class Normalizer:
 
     def _variance(self) -> float:
         """Of all returns so far."""
-        base, fresh = self.statistics.returns, self._returns.moments()
-        if not fresh[2]:
-            return float(base.var[0])
-        mean, var, count = float(fresh[0][0]), float(fresh[1][0]), fresh[2]
+        base, (mean, var, count) = self.statistics.returns, self._returns.moments()
         before = base.count
         total, delta = before + count, mean - float(base.mean[0])
         squares = float(base.var[0]) * before + var * count + delta * delta * before * count / total

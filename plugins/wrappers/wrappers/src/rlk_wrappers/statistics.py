@@ -41,6 +41,7 @@ class Statistics(nn.Module):
         self.clip_obs, self.epsilon = clip_obs, epsilon
         self.parts = _parts(space)
         self.size = sum(stop - start for _, start, stop, _ in self.parts)
+        self._is_vector = [(key, len(shape)) for key, _, _, shape in self.parts] == [(None, 1)]
         self.register_buffer("mean", torch.zeros(self.size))
         self.register_buffer("std", torch.ones(self.size))
         self.observation = self._moments("observation", self.size)
@@ -77,6 +78,8 @@ class Statistics(nn.Module):
 
     def forward(self, observation: Any) -> Any:
         clip, found = self.clip_obs, observation
+        if self._is_vector:
+            return ((observation - self.mean) / self.std).clamp(-clip, clip)
         for key, start, stop, shape in self.parts:
             mean, std = self.mean[start:stop].view(shape), self.std[start:stop].view(shape)
             part = observation if key is None else observation[key]
@@ -106,8 +109,9 @@ class Statistics(nn.Module):
 
 def _parts(space: gym.Space[Any] | None) -> list[tuple[str | None, int, int, tuple[int, ...]]]:
     """(key of a Dict, start and stop in the flat moments, shape) of what is normalised."""
-    is_dict = isinstance(space, gym.spaces.Dict)
-    named: dict[Any, Any] = dict(space.spaces) if is_dict else {None: space}
+    named: dict[Any, Any] = {None: space}
+    if isinstance(space, gym.spaces.Dict):
+        named = dict(space.spaces)
     found, start = [], 0
     for key, part in named.items():
         if isinstance(part, gym.spaces.Box) and not spaces.is_image(part):
