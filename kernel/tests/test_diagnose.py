@@ -115,3 +115,20 @@ def test_a_class_registered_by_hand_is_looked_at_too(rlk_empty_kernel):
 
     rlk_empty_kernel.registries.loggers.register("half", Half)
     assert "lacks close, write" in diagnose.problem(rlk_empty_kernel.registries.loggers.get("half"))
+
+
+def test_a_component_that_is_sound_is_looked_at_once(monkeypatch):
+    looked = []
+    monkeypatch.setattr(diagnose, "problem", lambda entry: looked.append(entry))
+    entry = Entry("loggers", "made", "rlk-made", "0.1", lambda: None)
+    for _ in range(3):
+        diagnose.require(entry)
+    assert looked == [entry]
+
+
+def test_a_component_that_is_broken_is_refused_every_time(monkeypatch):
+    monkeypatch.setattr(diagnose, "problem", lambda entry: "it is broken")
+    entry = Entry("loggers", "made", "rlk-made", "0.1", lambda: None)
+    for _ in range(2):
+        with pytest.raises(BrokenPlugin, match="logger 'made'.*it is broken"):
+            diagnose.require(entry)

@@ -29,7 +29,7 @@ class Shakes:
 
 def test_a_noise_for_other_actions_is_refused(planning_kernel, plan):
     planning_kernel.registries.noises.register("hums", Shakes, action_spaces=("Box",))
-    with pytest.raises(PlanError, match=r"noise 'hums' .*are Box, but .*are Discrete"):
+    with pytest.raises(PlanError, match=r"noise 'hums' .*spaces Box, but .*is Discrete"):
         plan(noise="hums")
     assert plan(noise="hums", env="Pendulum-v1").noise.name == "hums"
 

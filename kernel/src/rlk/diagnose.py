@@ -1,7 +1,6 @@
 """What is wrong with a component, found without importing its implementation.
 
-The factory's source is parsed, so that a listing of everything stays quick and starts no torch.
-"""
+The factory's source is parsed, so that a listing of everything stays quick and starts no torch."""
 
 from __future__ import annotations
 
@@ -48,9 +47,9 @@ def problem(entry: Entry) -> str | None:
 
 def require(entry: Entry) -> None:
     """Raises BrokenPlugin, with distribution, version and cause, if it cannot be used."""
-    found = problem(entry)
-    if found:
+    if not entry.sound and (found := problem(entry)):
         raise BrokenPlugin(f"{entry.title()} is broken: {found}.")
+    entry.sound = True
 
 
 def methods(protocol: type) -> set[str]:

@@ -31,6 +31,7 @@ class Entry:
     version: str
     _load: Callable[[], Any]
     _component: Component | None = None
+    sound: bool = False  # looked at by `diagnose.require`
 
     @property
     def owner(self) -> str:

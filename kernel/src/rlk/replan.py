@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlk.environment import EnvChoice
+from rlk.environment import EnvChoice, choose_environment
 from rlk.errors import PlanError
 from rlk.loose import PASSED, is_path
 from rlk.spec import SLOTS, RunSpec, is_group_slot, make_spec
@@ -22,7 +22,7 @@ def spec_of(
     """The spec that makes a saved plan (`Plan.as_json()`) again.
 
     Args:
-        env, plugins: what no file may hold (objects, code), passed again.
+        env, plugins: what no file may hold (objects, code), passed again; keywords come along.
         changes: settings on top of the saved ones.
         observers: with what only watches (callbacks, loggers); to act an agent needs none.
     """
@@ -60,13 +60,13 @@ def spec_of(
 
 
 def _environment(saved: Mapping[str, Any], env: Any) -> dict[str, Any]:
-    name = saved["name"]
+    name, kwargs = saved["name"], {f"env.{key}": v for key, v in saved["kwargs"].items()}
     if env is not None:
-        return {"env": env}
+        return {"env": env, **(kwargs if choose_environment(env, {}).name == name else {})}
     if saved["passed_as_object"] or EnvChoice(name).is_code:
         what = "an object" if saved["passed_as_object"] else "code"
         raise PlanError(
             f"this model's environment {name!r} was {what}, which no file may run by itself. "
             f"Pass it again: env=… in Python, or --env {name}"
         )
-    return {"env": name, **{f"env.{key}": value for key, value in saved["kwargs"].items()}}
+    return {"env": name, **kwargs}
