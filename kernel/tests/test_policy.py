@@ -188,3 +188,59 @@ def test_a_factory_is_a_callable_or_a_path(factory):
 def test_a_name_can_be_typed(name):
     with pytest.raises(ValueError, match="name"):
         Component(name=name, factory=Linear)
+
+
+class Minus(nn.Module):
+    """Subtracts what its buffer says."""
+
+    def __init__(self, twin=True):
+        super().__init__()
+        self.register_buffer("offset", torch.tensor([1.0, 2.0, 3.0]))
+        if twin:
+            self.numpy_forward = lambda: lambda x: x - self.offset.numpy()
+
+    def forward(self, observation):
+        return observation - self.offset
+
+
+def test_a_filter_stands_between_preprocessing_and_the_encoder():
+    policy, filtered, x = made(), made(), torch.randn(4, 3)
+    module = Minus()
+    filtered.add_filter(module)
+    assert torch.equal(filtered(x, "pi")[0], policy(x - module.offset, "pi")[0])
+    assert torch.equal(filtered.encode(x), policy.encode(x - module.offset))
+    assert "filter1.offset" in dict(filtered.named_buffers())
+    (twin_of_pi,) = filtered.numpy_forward("pi")
+    for _ in range(2):
+        expected = filtered(x, "pi")[0].detach().numpy()
+        np.testing.assert_allclose(twin_of_pi(x.numpy()), expected, rtol=1e-5, atol=1e-6)
+        module.offset.mul_(2.0)
+
+
+def test_filters_are_passed_in_the_order_they_were_added():
+    class Double(nn.Module):
+        def forward(self, observation):
+            return 2.0 * observation
+
+    policy, x = made(), torch.randn(4, 3)
+    for module in (Double(), Minus()):
+        policy.add_filter(module)
+    assert torch.equal(policy.preprocess(x), 2.0 * x - torch.tensor([1.0, 2.0, 3.0]))
+
+
+def test_a_target_goes_through_the_filter_of_its_policy_and_not_a_copy():
+    policy, x = made(), torch.randn(4, 3)
+    module = Minus()
+    policy.add_filter(module)
+    target = FlatParameters(policy).clone().module
+    module.offset.fill_(7.0)
+    assert torch.equal(target(x, "pi")[0], policy(x, "pi")[0])
+    assert np.array_equal(
+        target.numpy_forward("pi")[0](x.numpy()), policy.numpy_forward("pi")[0](x.numpy())
+    )
+
+
+def test_a_filter_without_a_numpy_twin_leaves_the_policy_without_one():
+    policy = made()
+    policy.add_filter(Minus(twin=False))
+    assert policy.numpy_forward("pi") is None

@@ -7,6 +7,8 @@ import pytest
 import torch
 
 from rlk import hookimpl
+from rlk.build import make_vec_env
+from rlk.component import Component
 from rlk.errors import NotFinite, PlanError, RlkError
 from rlk.optimise import OneProcess
 from rlk.testing.environments import BY_ACTION_SPACE
@@ -375,3 +377,36 @@ def test_of_several_ranks_only_the_first_writes_a_model(make, tmp_path):
     assert list(tmp_path.iterdir()) == []
     agent.run.communicator.rank = 0
     assert agent.save(tmp_path / "model") == path and path.is_file()
+
+
+def test_a_vector_wrapper_activates_what_its_environments_share_and_filters_observations(
+    make, rlk_stand_in_kernel
+):
+    import gymnasium as gym
+
+    class Twice(torch.nn.Module):
+        def forward(self, observation):
+            return 2.0 * observation
+
+    class Shared:
+        module = Twice()
+
+        @hookimpl
+        def rlk_filter_observation(self):
+            return self.module
+
+    class Wraps(gym.vector.VectorWrapper):
+        def __init__(self, env, *, training, hooks, **_):
+            super().__init__(env)
+            if hooks.get("wraps") is None:
+                hooks.activate(Shared(), "wraps")
+            self.shared = hooks.get("wraps")
+
+    component = Component(name="wraps", factory=Wraps, scope="vector")
+    rlk_stand_in_kernel.registries.wrappers.register("wraps", component)
+    agent = make("wraps")
+    assert agent.run.policy.filter1 is Shared.module
+    evaluation = make_vec_env(agent.plan, agent.run.hooks, 1, training=False)
+    assert evaluation.shared is agent.run.env.shared
+    agent.set_env(agent.plan.env.name)
+    assert agent.run.env.shared is evaluation.shared

@@ -140,7 +140,7 @@ def test_a_broken_wrapper_fails(fails, factory, check):
 class Counts(gym.vector.VectorWrapper):
     """Good: counts steps, and writes the count when it is closed, while training."""
 
-    def __init__(self, env, *, training, out=None):
+    def __init__(self, env, *, training, out=None, **_):
         super().__init__(env)
         self.out, self.count = (Path(out) if out and training else None), 0
 
@@ -161,14 +161,14 @@ class Counts(gym.vector.VectorWrapper):
 
 
 class WritesForEvaluations(Counts):
-    def __init__(self, env, *, training, out=None):
+    def __init__(self, env, *, training, out=None, **_):
         super().__init__(env, training=True, out=out)
         if out:
             Path(out).mkdir(exist_ok=True)
 
 
 class ScalesAllButFinals(Counts):
-    def __init__(self, env, *, training, out=None):
+    def __init__(self, env, *, training, out=None, **_):
         super().__init__(env, training=training, out=out)
         box = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
         self._single_observation_space = box

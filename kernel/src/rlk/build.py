@@ -110,6 +110,8 @@ def _assemble(run: Run) -> None:
         made = hooks.first("rlk_make_policy", run=run, heads=heads)
         if made is None:
             made = policy.build_policy(plan.policy.make(), heads, plan.observation_space)
+    for module in hooks.all("rlk_filter_observation", run=run):
+        made.add_filter(module)
     run.policy = context.policy = made.to(run.device)
     run.parameters = context.parameters = FlatParameters(run.policy)
     set_threads(plan, run.parameters)
@@ -146,6 +148,7 @@ def make_vec_env(
     """A vector environment with the plan's wrappers.
 
     Args:
+        hooks: the run's; wrappers of the vector may activate in it what their environments share.
         training: whether wrappers learn (statistics) and record; for evaluation they do neither.
         out: the run's folder for wrappers that write; None is the plan's.
         extra: keywords for the environment (`render_mode`)."""
@@ -162,7 +165,7 @@ def make_vec_env(
     env = same_step(env)
     for choice in plan.wrappers:
         if choice.component.scope == "vector":
-            env = choice.make(env, training=training, out=out or plan.out)
+            env = choice.make(env, training=training, out=out or plan.out, hooks=hooks)
     return env
 
 

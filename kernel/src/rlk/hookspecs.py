@@ -68,6 +68,12 @@ def rlk_make_policy(run: Run, heads: Any) -> Any:
     """Once: the policy module, instead of the chosen architecture with these heads."""
 
 
+@hookspec
+def rlk_filter_observation(run: Run) -> Any:
+    """Once, all used: a module between preprocessed observations and the policy's encoder (running
+    statistics): the same structure out as in, with a `numpy_forward()` where that is to be fast."""
+
+
 @hookspec(firstresult=True)
 def rlk_make_storage(run: Run, choice: Choice) -> Any:
     """Once per storage in the plan, base first: the storage or decorator, not yet opened."""

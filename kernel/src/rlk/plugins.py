@@ -37,6 +37,10 @@ class Hooks:
             cause = str(error).splitlines()[-1].strip() if str(error) else type(error).__name__
             raise BrokenPlugin(f"plugin {name!r} ({owner}) is broken: {cause}") from error
 
+    def get(self, name: str) -> Any:
+        """The plugin activated under that name, or None."""
+        return self._manager.get_plugin(name)
+
     def historic(self, hook: str, **arguments: Any) -> None:
         """Calls a historic hook now and for every plugin that is activated later."""
         getattr(self._manager.hook, hook).call_historic(kwargs=arguments)

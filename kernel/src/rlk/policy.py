@@ -4,6 +4,7 @@ are named `shared`, `pi`, `vf`, `qf`, so that parameters read `pi.out.weight` in
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, cast
 
 import numpy as np
@@ -38,6 +39,15 @@ class Policy(nn.Module):
         # both in step).
         self._parts = {"shared": shared, **heads}
         self._plain = bool(getattr(shared, "identity", False))
+        self._filters: tuple[Callable[[], NumpyForward | None], ...] = ()
+
+    def add_filter(self, module: nn.Module) -> None:
+        """Let preprocessed observations pass through a module before the encoder. It is nothing
+        that is learnt: copies of this policy (targets) go through the same one, not a copy."""
+        before = self.preprocess
+        self.preprocess = lambda observation: module(before(observation))
+        self._filters = (*self._filters, lambda: twin(module))
+        self.add_module(f"filter{len(self._filters)}", module)
 
     def encode(self, observation: Any) -> Tensor:
         """Raw observations [B, ...] to features [B, F]."""
@@ -65,11 +75,15 @@ class Policy(nn.Module):
         if spaces.kind(space) not in ("Box", "Dict") or not small or not on_cpu:
             return None
         heads = [head for head in map(twin, parts[1:]) if head is not None]
-        encode = as_float32 if self._plain else twin(parts[0])
-        if len(heads) < len(names) or encode is None:
+        steps: list[NumpyForward | None] = [make() for make in self._filters]
+        if not self._plain:
+            steps.append(twin(parts[0]))
+        if spaces.kind(space) == "Box" or self._plain:
+            steps.insert(0, as_float32)
+        found = [step for step in steps if step is not None]
+        if len(heads) < len(names) or len(found) < len(steps):
             return None
-        if spaces.kind(space) == "Box" and not self._plain:
-            encode = chain(as_float32, encode)
+        encode = reduce(chain, found)
         return [chain(encode, head) for head in heads]
 
 

@@ -12,6 +12,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from rlk.kernel import Kernel
+from rlk.plugins import Hooks
 from rlk.testing.contract import global_generators_untouched, plain
 from rlk.testing.environments import Walk
 from rlk.testing.observer import RunContract, inside
@@ -26,8 +27,8 @@ _N = 2
 class WrapperContract(RunContract):
     """What every wrapper must do.
 
-    A wrapper of one environment is made as `factory(env[, config])`; of a vector, with `training=`
-    and `out=`.
+    A wrapper of one environment is made as `factory(env[, config])`; of a vector, with `training=`,
+    `out=` and `hooks=`, the run's, in which what its environments share answers.
 
     Attributes:
         walk: keywords of the `environments.Walk` that it is tried with; empty takes what it
@@ -51,7 +52,7 @@ class WrapperContract(RunContract):
     def around_many(self, training: bool = True, out: str | None = None) -> Any:
         self.needs("vector")
         vector = StandInVecEnv(makers(_N, **self.keywords()))
-        return self.made(vector, training=training, out=out)
+        return self.made(vector, training=training, out=out, hooks=Hooks())
 
     def needs(self, scope: str) -> None:
         if self.record().scope != scope:

@@ -12,6 +12,7 @@ component = Component(
     config=PPO2Config,
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
     collects="on-policy",
+    recurrent=True,
     defaults={
         "policy": "mlp",
         "distribution": {

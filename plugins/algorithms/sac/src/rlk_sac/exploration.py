@@ -50,7 +50,7 @@ class PolicyActor:
 
     def _parameters(self, observation: Any) -> Array:
         if self._fast is not None:
-            return self._fast(np.asarray(observation, dtype=np.float32))
+            return self._fast(observation)
         with torch.inference_mode():
             (parameters,) = self.policy(spaces.as_tensor(observation, self.device), "pi")
             array: Array = parameters.cpu().numpy()

@@ -44,6 +44,7 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
         *,
         training: bool = True,
         out: str | os.PathLike[str] | None = None,
+        **_: Any,
     ) -> None:
         super().__init__(env)
         self._config = config = config or MonitorConfig()

@@ -1,0 +1,1 @@
+"""`--plugin compile` for rlk: the whole update as one compiled graph."""

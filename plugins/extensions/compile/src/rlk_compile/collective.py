@@ -1,0 +1,55 @@
+"""Averages over ranks as an operator that a graph may contain."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from rlk.protocols import Communicator
+
+#: An operator takes tensors and numbers only, so a communicator goes by its number.
+_COMMUNICATORS: weakref.WeakValueDictionary[int, Traceable] = weakref.WeakValueDictionary()
+_NUMBERS = itertools.count()
+
+
+@torch.library.custom_op("rlk_compile::mean", mutates_args=())
+def _mean(tensor: Tensor, communicator: int) -> Tensor:
+    averaged = _COMMUNICATORS[communicator].inner.mean(tensor)
+    # An operator must not return its own input.
+    return averaged.clone() if averaged.data_ptr() == tensor.data_ptr() else averaged
+
+
+@_mean.register_fake
+def _(tensor: Tensor, communicator: int) -> Tensor:
+    return torch.empty_like(tensor)
+
+
+class Traceable:
+    """A communicator whose `mean` is one opaque operator to a compiler.
+
+    All ranks compile the same graph, so they meet in the same order.
+    """
+
+    def __init__(self, inner: Communicator) -> None:
+        self.inner = inner
+        self.rank, self.size = inner.rank, inner.size
+        self._number = next(_NUMBERS)
+        _COMMUNICATORS[self._number] = self
+
+    def mean(self, tensor: Tensor) -> Tensor:
+        if not torch.compiler.is_compiling():
+            return self.inner.mean(tensor)
+        averaged: Tensor = _mean(tensor, self._number)
+        return averaged
+
+    def agree(self, value: Any) -> Any:
+        return self.inner.agree(value)
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else the communicator has."""
+        return getattr(self.inner, name)

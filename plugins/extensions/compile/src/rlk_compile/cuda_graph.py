@@ -1,0 +1,68 @@
+"""A compiled update recorded once as a CUDA graph and replayed: one launch instead of many.
+
+As https://docs.pytorch.org/docs/2.13/notes/cuda.html#cuda-graphs has it: warm up on another stream,
+capture with the inputs' memory as it is, then copy new inputs into that memory and replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rlk_compile.trace import Execute, Retraced
+
+#: Calls before the capture, in which libraries allocate what they need.
+WARM_UP = 3
+
+
+class Replay:
+    """Replays `execute`. Making it runs it, so that what it writes to must be restored afterwards.
+
+    Args:
+        inputs: tensors to run it with. moving: numbers of those that are others at every call; the
+            rest stay where they are, and are written to in place.
+        cuda: `torch.cuda`, or what stands in for it.
+    """
+
+    def __init__(
+        self,
+        execute: Execute,
+        inputs: Sequence[Tensor],
+        moving: Sequence[int],
+        cuda: Any = torch.cuda,
+    ) -> None:
+        self._moving = list(moving)
+        self._inputs = list(inputs)
+        for number in self._moving:
+            self._inputs[number] = inputs[number].clone()
+        self._fixed = [
+            (number, tensor.data_ptr())
+            for number, tensor in enumerate(self._inputs)
+            if number not in self._moving
+        ]
+        aside = cuda.Stream()
+        aside.wait_stream(cuda.current_stream())
+        with cuda.stream(aside):
+            for _ in range(WARM_UP):
+                execute(*self._inputs)
+        cuda.current_stream().wait_stream(aside)
+        self._graph = cuda.CUDAGraph()
+        with cuda.graph(self._graph):
+            self._outputs = execute(*self._inputs)
+
+    def __call__(self, *inputs: Tensor) -> list[Any]:
+        """The outputs, copied out of memory that the next call overwrites.
+
+        Raises:
+            Retraced: an input that was to stay where it was has moved. Nothing has happened then.
+        """
+        for number, address in self._fixed:
+            if inputs[number].data_ptr() != address:
+                raise Retraced
+        for number in self._moving:
+            self._inputs[number].copy_(inputs[number], non_blocking=True)
+        self._graph.replay()
+        return [out.clone() if isinstance(out, Tensor) else out for out in self._outputs]

@@ -1,0 +1,95 @@
+"""`--plugin compile`: where it joins a run, and what it says."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+from rlk.hookspecs import hookimpl
+from rlk_compile.collective import Traceable
+from rlk_compile.config import CompileConfig
+from rlk_compile.update import CompiledUpdate
+
+if TYPE_CHECKING:
+    from rlk.protocols import Communicator, State
+    from rlk.run import Run
+
+Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Compile:
+    """Compiles `algorithm.update` at the first batch, without the algorithm knowing.
+
+    A failure never ends a run: the update then runs as it is, and the reason is said.
+    """
+
+    def __init__(self, config: CompileConfig | None = None) -> None:
+        self.config = config or CompileConfig()
+        self.update: CompiledUpdate | None = None
+        self._logged = 0.0
+        self._told = 0
+
+    @hookimpl(wrapper=True)
+    def rlk_make_communicator(
+        self, run: Run
+    ) -> Generator[None, Communicator | None, Communicator | None]:
+        """Whatever communicator the run gets, with a `mean` that can be part of a graph."""
+        made = yield
+        return Traceable(made) if made is not None and made.size > 1 else made
+
+    @hookimpl
+    def rlk_wrap_update(self, run: Run) -> Wrapper | None:
+        policy = run.plan.policy
+        if policy.component.recurrent:
+            _say(
+                run,
+                f"the update of {run.plan.algorithm.name} runs eagerly: {policy.title} is "
+                "recurrent, and nn.LSTM does not trace.",
+            )
+            return None
+
+        def wrap(update: Callable[..., Any]) -> CompiledUpdate:
+            self.update = CompiledUpdate(update, run, self.config, lambda text: _say(run, text))
+            return self.update
+
+        return wrap
+
+    @hookimpl
+    def rlk_training_start(self) -> None:
+        if self.update is not None:
+            self.update.check_soon()
+
+    @hookimpl
+    def rlk_log(self, row: dict[str, float]) -> None:
+        seconds = 0.0 if self.update is None else self.update.seconds
+        if seconds != self._logged:
+            self._logged = row["time/compile_seconds"] = seconds
+
+    @hookimpl
+    def rlk_training_end(self, run: Run) -> None:
+        update = self.update
+        if update is None or update.eager_calls == self._told:
+            return
+        self._told = update.eager_calls
+        sizes = " or ".join(str(size) for _, size in update.reports)
+        _say(
+            run,
+            f"{update.eager_calls:,} of {update.calls:,} updates had another batch size than "
+            f"{sizes} and ran eagerly; compile:sizes={self.config.sizes + 1} compiles one more.",
+        )
+
+    @hookimpl
+    def rlk_save(self) -> State | None:
+        return None if self.update is None else self.update.state_dict()
+
+    @hookimpl
+    def rlk_load(self, state: State) -> None:
+        if self.update is not None:
+            self.update.load_state_dict(state)
+
+
+def _say(run: Run, text: str) -> None:
+    """To stderr, as callbacks do: a progress bar keeps itself below it."""
+    if run.plan.verbose and run.communicator.rank == 0:
+        print(f"compile: {text}", file=sys.stderr, flush=True)

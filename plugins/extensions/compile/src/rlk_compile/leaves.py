@@ -1,0 +1,59 @@
+"""The tensors of a batch: where they are, and how to fetch them at every update."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any
+
+import torch
+from torch import Tensor
+
+#: A field of the batch, and the key where that field is a mapping.
+Path = tuple[str, ...]
+#: What a compiled graph takes for granted of one tensor.
+Kind = tuple[torch.Size, tuple[int, ...], torch.dtype, torch.device]
+
+
+def leaves(batch: Any) -> dict[Path, Tensor]:
+    """The tensors in the fields of a batch, and in those fields that are mappings.
+
+    What lies deeper, or in a batch that is no dataclass, is not found.
+    """
+    found: dict[Path, Tensor] = {}
+    if not dataclasses.is_dataclass(batch):
+        return found
+    for field in dataclasses.fields(batch):
+        value = getattr(batch, field.name)
+        parts = value.items() if isinstance(value, Mapping) else [(None, value)]
+        for key, part in parts:
+            if isinstance(part, Tensor):
+                found[(field.name,) if key is None else (field.name, key)] = part
+    return found
+
+
+def reader(paths: list[Path]) -> Callable[[Any], tuple[Tensor, ...]]:
+    """The function that fetches these tensors from a batch: one call where all are plain fields."""
+    if len(paths) > 1 and all(len(path) == 1 for path in paths):
+        return attrgetter(*[path[0] for path in paths])
+
+    def read(batch: Any) -> tuple[Tensor, ...]:
+        return tuple([_at(batch, path) for path in paths])
+
+    return read
+
+
+def _at(batch: Any, path: Path) -> Any:
+    value = getattr(batch, path[0])
+    return value if len(path) == 1 else value[path[1]]
+
+
+def kind(tensor: Tensor) -> Kind:
+    """What must be the same at every call."""
+    return tensor.shape, tensor.stride(), tensor.dtype, tensor.device
+
+
+def size_of(batch: Any) -> int:
+    """B: the length of the first tensor that has one; 0 if there is none."""
+    return next((len(tensor) for tensor in leaves(batch).values() if tensor.dim()), 0)

@@ -1,0 +1,159 @@
+"""What stands in the place of an algorithm's update: a compiled program where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from rlk_compile.backend import compiler, ways
+from rlk_compile.config import CompileConfig
+from rlk_compile.leaves import size_of
+from rlk_compile.program import Program, Report
+from rlk_compile.trace import Retraced, Untraceable
+
+if TYPE_CHECKING:
+    from rlk.run import Run
+
+CHANGED = "what it does depends on something that is no tensor and no batch.key, and that changed"
+
+
+class CompiledUpdate:
+    """Compiles the first batch of each kind that comes, and runs the rest as it can.
+
+    Args:
+        update: `update(batch, optimise)` as it is. run: whose it is. config: how to compile.
+        say: takes what there is to tell.
+
+    Attributes:
+        reports: (key, batch size) -> what became of it, for those that were compiled.
+        reasons: key -> why updates of that kind run eagerly.
+        calls, eager_calls: updates so far, and those of a kind that is compiled but of a size that
+            is not.
+    """
+
+    def __init__(
+        self,
+        update: Callable[..., Any],
+        run: Run,
+        config: CompileConfig,
+        say: Callable[[str], None],
+    ) -> None:
+        self._update, self._run, self._config, self._say = update, run, config, say
+        self._programs: dict[str, list[Program]] = {}
+        self._sizes: dict[str, list[int]] = {}
+        self.reports: dict[tuple[str, int], Report] = {}
+        self.reasons: dict[str, str] = {}
+        self.calls = self.eager_calls = 0
+
+    @property
+    def seconds(self) -> float:
+        """What tracing and compiling took so far."""
+        return sum(report.seconds for report in self.reports.values())
+
+    def __call__(self, batch: Any, optimise: Any) -> Any:
+        self.calls += 1
+        key = batch.key if hasattr(batch, "key") else ""
+        for program in self._programs.get(key, ()):
+            tensors = program.read(batch)
+            if program.fits(tensors):
+                return self._run_program(program, key, batch, optimise, tensors)
+        made = None if key in self.reasons else self._another(key, batch, optimise)
+        if made is None:
+            return self._update(batch, optimise)
+        return self._run_program(made, key, batch, optimise, made.read(batch))
+
+    def _run_program(
+        self, program: Program, key: str, batch: Any, optimise: Any, tensors: Any
+    ) -> Any:
+        try:
+            return program(batch, optimise, tensors)
+        except Retraced:
+            self._give_up(key, CHANGED)
+            return self._update(batch, optimise)
+
+    def _another(self, key: str, batch: Any, optimise: Any) -> Program | None:
+        """A program for a batch that fits none, if one more may be compiled."""
+        size, sizes = size_of(batch), self._sizes.setdefault(key, [])
+        if size not in sizes and len(sizes) < self._config.sizes:
+            sizes.append(size)
+        if size not in sizes or (key, size) in self.reports:
+            self.eager_calls += 1
+            return None
+        return self._compile(key, size, batch, optimise)
+
+    def _compile(self, key: str, size: int, batch: Any, optimise: Any) -> Program | None:
+        run, program, report, failure = self._run, None, None, "another rank cannot"
+        owners = [run.algorithm, optimise, *optimise.steps.values(), *run.policy.modules()]
+        try:
+            device, ranks = torch.device(run.device).type, run.communicator.size
+            tried = ways(self._config, device, compiler(), ranks)
+            program = Program(self._update, batch, optimise, tried, owners)
+        except Untraceable as error:
+            failure = str(error)
+        if self._all_have(program):
+            assert program is not None
+            try:
+                report = program.try_out(batch, optimise)
+            except Untraceable as error:
+                failure = str(error)
+        if self._all_have(report):
+            assert program is not None and report is not None
+            self.reports[key, size] = report
+            self._programs.setdefault(key, []).append(program)
+            self._say(told(self._title(key), size, report))
+            return program
+        self._give_up(key, failure)
+        return None
+
+    def _all_have(self, what: object) -> bool:
+        """Whether all ranks have it: one that ran eagerly would average in another order."""
+        communicator, has = self._run.communicator, what is not None
+        if communicator.size == 1:
+            return has
+        return float(communicator.mean(torch.tensor(float(has)))) == 1.0
+
+    def _give_up(self, key: str, reason: str) -> None:
+        self.reasons[key] = reason
+        self._programs.pop(key, None)
+        self._say(f"{self._title(key)} runs eagerly: {reason.rstrip('.')}.")
+
+    def _title(self, key: str) -> str:
+        name = self._run.plan.algorithm.name
+        return f"the update {key!r} of {name}" if key else f"the update of {name}"
+
+    # ---- what the extension asks ----------------------------------------------------------------
+
+    def check_soon(self) -> None:
+        """Something may have been loaded or set since the last update: look at the guards."""
+        for programs in self._programs.values():
+            for program in programs:
+                program.check_soon()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Which batch sizes are compiled: a resumed run must take the same."""
+        return {"sizes": {key: list(sizes) for key, sizes in self._sizes.items()}}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """What `state_dict` gave."""
+        self._sizes = {key: [int(size) for size in sizes] for key, sizes in state["sizes"].items()}
+
+
+def told(title: str, size: int, report: Report) -> str:
+    """What became of one kind of update, in a line."""
+    slower = ", which is slower: leave compile out" if report.compiled > report.eager else ""
+    text = (
+        f"{title} is one graph, compiled in {report.seconds:.1f} s ({report.way}): "
+        f"{_shown(report.eager)} became {_shown(report.compiled)} per update of {size}{slower}. "
+        f"Its step is the same to {report.difference:.0e}."
+    )
+    if report.why_not:
+        text += f" Not compiled in a better way: {report.why_not}."
+    if report.guarded:
+        text += f" Dynamo checks its guards at every call: {report.guarded}."
+    return text
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds * 1e6:.0f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.1f} ms"

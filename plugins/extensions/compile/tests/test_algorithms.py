@@ -1,0 +1,140 @@
+"""Every installed algorithm with `compile`: the same numbers as eager, or a reason why not."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import attrs
+import pytest
+import torch
+
+import rlk
+from rlk.kernel import Kernel
+from rlk.testing.algorithm import SMALL
+from rlk.testing.environments import BY_ACTION_SPACE
+
+KERNEL = Kernel()
+COMPONENTS = {entry.name: entry.component() for entry in KERNEL.registries["algorithms"]}
+#: Algorithms whose optimiser steps by what it finds, which no graph can; all else must be traced.
+EAGER = {"trpo", "acktr"}
+STEPS = 96
+
+
+def algorithms() -> list[Any]:
+    """(name, environment) for each installed algorithm and action space that it declares."""
+    return [
+        pytest.param(name, env, id=f"{name}-{space}")
+        for name, component in COMPONENTS.items()
+        for space, env in BY_ACTION_SPACE.items()
+        if space in component.action_spaces
+    ]
+
+
+def small(name: str) -> dict[str, Any]:
+    """Settings with which an algorithm updates within `STEPS`; two layers of 16."""
+    config = COMPONENTS[name].config
+    fields = {field.name for field in attrs.fields(config)} if config else set()
+    said = {key: value for key, value in SMALL.items() if key in fields}
+    return {**said, "seed": 4, "n_threads": 1, "policy": {"layers": [16, 16]}}
+
+
+def batches_of(name: str, **said: Any) -> list[Any]:
+    """The batches of a short eager training, in their order."""
+    seen: list[Any] = []
+    with rlk.make(name, **said) as agent:
+        update = agent.run.update
+
+        def recorded(batch: Any, optimise: Any) -> Any:
+            seen.append(copy.deepcopy(batch))
+            return update(batch, optimise)
+
+        agent.run.update = recorded
+        agent.learn(STEPS)
+    assert len(seen) >= 3, "give smaller settings: it hardly updates"
+    return seen
+
+
+def after(name: str, batches: list[Any], **said: Any) -> tuple[Any, list[Any], torch.Tensor]:
+    """What updates with these batches report, and the parameters after them."""
+    with rlk.make(name, **said) as agent:
+        run = agent.run
+        updates = [run.update(batch, run.optimise) for batch in batches]
+        return run.update, updates, run.parameters.flat.clone()
+
+
+def close(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return torch.allclose(one, other, rtol=1e-3, atol=1e-5)
+
+
+def same_numbers(name: str, env: str, backend: str, **more: Any) -> Any:
+    said = {"env": env, **small(name), **more}
+    batches = batches_of(name, **said)
+    _, expected, parameters = after(name, batches, **said)
+    plugins = [*said.pop("plugins", []), "compile"]
+    told = {**said, "plugins": plugins, "compile": {"backend": backend}}
+    update, found, compiled = after(name, batches, **told)
+    assert close(compiled, parameters)
+    for one, other in zip(found, expected, strict=True):
+        assert list(one.metrics) == list(other.metrics)
+        for tag, value in other.metrics.items():
+            assert close(one.metrics[tag], value), tag
+        assert (one.td_error is None) == (other.td_error is None)
+        if other.td_error is not None:
+            assert close(one.td_error, other.td_error)
+    if name in EAGER:
+        assert update.reasons and not update.reports
+    else:
+        assert update.reports and not update.reasons, update.reasons
+        assert not any(report.guarded for report in update.reports.values())
+    return update
+
+
+@pytest.mark.parametrize(("name", "env"), algorithms())
+def test_an_algorithm_is_traced_to_the_same_numbers(name: str, env: str) -> None:
+    same_numbers(name, env, "eager")
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(("name", "env"), algorithms())
+def test_an_algorithm_compiles_to_the_same_numbers(name: str, env: str) -> None:
+    update = same_numbers(name, env, "inductor")
+    assert all(str(report.way) == "inductor, C++ wrapper" for report in update.reports.values())
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, c in COMPONENTS.items() if "td_error" in c.reports]
+)
+def test_priorities_go_through_a_graph(name: str) -> None:
+    """Importance weights come in and TD errors go out."""
+    if "prioritized-replay" not in KERNEL.registries["storages"]:
+        pytest.skip("prioritized-replay is not installed")
+    space = COMPONENTS[name].action_spaces[0]
+    same_numbers(name, BY_ACTION_SPACE[space], "eager", plugins=["prioritized-replay"])
+
+
+@pytest.mark.parametrize("name", [n for n in COMPONENTS if n not in EAGER])
+@pytest.mark.parametrize("backend", ["eager", pytest.param("inductor", marks=pytest.mark.compiles)])
+def test_two_compiled_runs_of_one_seed_are_equal_bit_for_bit(name: str, backend: str) -> None:
+    env = BY_ACTION_SPACE[COMPONENTS[name].action_spaces[0]]
+    ends = []
+    for _ in range(2):
+        said = {**small(name), "plugins": ["compile"], "compile": {"backend": backend}}
+        with rlk.make(name, env=env, **said) as agent:
+            agent.learn(STEPS)
+            assert agent.run.update.reports, agent.run.update.reasons
+            ends.append(agent.run.parameters.flat.clone())
+    assert ends[0].equal(ends[1])
+
+
+def test_environments_in_processes_of_their_own_go_with_it() -> None:
+    name = next(name for name in COMPONENTS if name not in EAGER)
+    env = BY_ACTION_SPACE[COMPONENTS[name].action_spaces[0]]
+    said = {**small(name), "plugins": ["compile"], "compile": {"backend": "eager"}, "n_envs": 2}
+    ends = []
+    for vec_env in ("dummy", "subprocess"):
+        with rlk.make(name, env=env, vec_env=vec_env, **said) as agent:
+            agent.learn(2 * STEPS)
+            assert agent.run.update.reports, agent.run.update.reasons
+            ends.append(agent.run.parameters.flat.clone())
+    assert ends[0].equal(ends[1])

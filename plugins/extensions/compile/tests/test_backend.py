@@ -1,0 +1,154 @@
+"""The choice of how to compile, and the replay of a CUDA graph, with stand-ins for the devices."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+
+from rlk_compile.backend import Way, compiler, first_that_works, ways
+from rlk_compile.config import CompileConfig
+from rlk_compile.cuda_graph import WARM_UP, Replay
+from rlk_compile.trace import Retraced, Untraceable
+
+
+def shown(device: str = "cpu", cxx: str | None = "g++", ranks: int = 1, **said: Any) -> list[str]:
+    return [str(way) for way in ways(CompileConfig(**said), device, cxx, ranks)]
+
+
+def test_on_a_cpu_kernels_are_called_from_cpp_and_from_python_if_that_fails() -> None:
+    assert shown() == ["inductor, C++ wrapper", "inductor, Python wrapper"]
+    assert shown(cpp_wrapper=False) == ["inductor, Python wrapper"]
+    assert shown(cpp_wrapper=True) == ["inductor, C++ wrapper"]
+
+
+def test_on_a_cpu_nothing_compiles_without_a_compiler() -> None:
+    with pytest.raises(Untraceable, match=r"install g\+\+, or set CXX"):
+        shown(cxx=None)
+    with pytest.raises(Untraceable, match="cpp_wrapper=true is set"):
+        shown("cuda", cxx=None, cpp_wrapper=True)
+
+
+def test_on_a_gpu_a_cuda_graph_comes_first_and_needs_no_wrapper() -> None:
+    with_graph = "inductor, Python wrapper, CUDA graph"
+    assert shown("cuda") == [with_graph, "inductor, Python wrapper"]
+    assert shown("cuda", cxx=None) == [with_graph, "inductor, Python wrapper"]
+    assert shown("cuda", cuda_graphs=False) == ["inductor, C++ wrapper", "inductor, Python wrapper"]
+    assert shown("cuda", cxx=None, cuda_graphs=False) == ["inductor, Python wrapper"]
+
+
+def test_ranks_that_average_go_without_a_cuda_graph() -> None:
+    assert shown("cuda", ranks=2) == ["inductor, C++ wrapper", "inductor, Python wrapper"]
+    with pytest.raises(Untraceable, match="there are 2 ranks"):
+        shown("cuda", ranks=2, cuda_graphs=True)
+    with pytest.raises(Untraceable, match="the device is cpu"):
+        shown("cpu", cuda_graphs=True)
+
+
+def test_the_other_backends_only_trace() -> None:
+    assert shown(backend="aot_eager", cxx=None) == ["aot_eager"]
+    assert shown("cuda", backend="eager", cxx=None) == ["eager"]
+
+
+def test_the_compiler_is_what_cxx_says_if_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}" if name == "clang++" else None)
+    monkeypatch.delenv("CXX", raising=False)
+    assert compiler() == "clang++"
+    monkeypatch.setenv("CXX", "nowhere++")
+    assert compiler() is None
+
+
+def test_the_first_way_that_compiles_is_taken_and_the_others_reasons_are_kept() -> None:
+    first, second = Way("inductor", cpp_wrapper=True), Way("inductor")
+
+    def make(way: Way) -> Any:
+        if way == first:
+            raise RuntimeError("no Python.h\nand much more")
+        return lambda: "made"
+
+    way, execute, why_not = first_that_works([first, second], make)
+    assert (way, execute()) == (second, "made")
+    assert why_not == "inductor, C++ wrapper: no Python.h"
+    with pytest.raises(Untraceable, match=r"^inductor, C\+\+ wrapper: no Python.h$"):
+        first_that_works([first], make)
+
+
+# ---- CUDA graphs ---------------------------------------------------------------------------------
+
+
+class Stream:
+    """A stream; `waited` is for whom."""
+
+    def __init__(self) -> None:
+        self.waited: list[Stream] = []
+
+    def wait_stream(self, other: Stream) -> None:
+        self.waited.append(other)
+
+
+class Cuda:
+    """Stands in for `torch.cuda`: a graph records what is called, and a replay calls it again."""
+
+    Stream = Stream
+
+    def __init__(self) -> None:
+        self.main, self.entered, self.captured = Stream(), 0, 0
+        self.recording: list[Any] | None = None
+
+    def current_stream(self) -> Stream:
+        return self.main
+
+    @contextlib.contextmanager
+    def stream(self, stream: Stream) -> Iterator[None]:
+        assert stream.waited == [self.main], "work on the main stream must be done first"
+        self.entered += 1
+        yield
+
+    def CUDAGraph(self) -> Any:
+        self.made: list[Any] = []
+        return type("Graph", (), {"replay": lambda graph: [call() for call in self.made]})()
+
+    @contextlib.contextmanager
+    def graph(self, graph: Any) -> Iterator[None]:
+        assert self.main.waited, "the main stream must wait for the warm-up"
+        self.captured += 1
+        self.recording = self.made
+        yield
+        self.recording = None
+
+
+def test_a_replay_moves_what_stays_and_reads_what_moves() -> None:
+    cuda, total = Cuda(), torch.zeros(2)
+    result = torch.empty(2)
+    runs = []
+
+    def execute(total: torch.Tensor, batch: torch.Tensor) -> list[torch.Tensor]:
+        def work() -> None:
+            runs.append(1)
+            total.add_(batch)
+            result.copy_(total * 10)
+
+        if cuda.recording is not None:
+            cuda.recording.append(work)  # a capture does not execute
+        else:
+            work()
+        return [result]
+
+    replay = Replay(execute, [total, torch.ones(2)], [1], cuda=cuda)
+    assert (cuda.entered, cuda.captured, len(runs)) == (1, 1, WARM_UP)
+    total.zero_()  # whoever makes one restores what the warm-up did
+    (first,) = replay(total, torch.tensor([1.0, 2.0]))
+    (second,) = replay(total, torch.tensor([5.0, 5.0]))
+    assert total.tolist() == [6.0, 7.0]
+    assert first.tolist() == [10.0, 20.0], "outputs outlive the next replay"
+    assert second.tolist() == [60.0, 70.0]
+
+
+def test_a_replay_refuses_a_tensor_that_was_to_stay_where_it_was() -> None:
+    total = torch.zeros(1)
+    replay = Replay(lambda total, batch: [], [total, torch.ones(1)], [1], cuda=Cuda())
+    with pytest.raises(Retraced):
+        replay(total.clone(), torch.ones(1))

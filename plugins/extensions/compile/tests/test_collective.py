@@ -1,0 +1,81 @@
+"""Several ranks: averages are part of the graph, and all ranks decide alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+import rlk
+from rlk.hookspecs import hookimpl
+from rlk.testing import stand_in_kernel
+
+MATCH = "rlk.testing.environments:DiscreteMatch"
+
+
+class Half:
+    """One of two ranks, whose other always has zeros: a mean is half of what is here."""
+
+    rank, size, extra = 0, 2, "its own"
+
+    def __init__(self, refuses: bool = False) -> None:
+        self.means: list[torch.Size] = []
+        self.refuses = refuses
+
+    def mean(self, tensor: torch.Tensor) -> torch.Tensor:
+        self.means.append(tensor.shape)
+        if tensor.dim() == 0:  # a vote: the other rank's is the same, or against
+            return tensor * (0.5 if self.refuses else 1.0)
+        return tensor / 2
+
+    def agree(self, value: Any) -> Any:
+        return value
+
+
+class Ranks:
+    def __init__(self, communicator: Half) -> None:
+        self.communicator = communicator
+
+    @hookimpl
+    def rlk_make_communicator(self, run: Any) -> Half:
+        return self.communicator
+
+
+def trained(communicator: Half, *plugins: str, backend: str = "aot_eager") -> Any:
+    said = {"compile": {"backend": backend}} if plugins else {}
+    agent = rlk.make(
+        "stand-in", kernel=stand_in_kernel(discover=True), env=MATCH, seed=2, n_threads=1,
+        n_steps=4, batch_size=8, verbose=0, plugins=[Ranks(communicator), *plugins], **said,
+    )  # fmt: skip
+    with agent:
+        agent.learn(100)
+        return agent.run, agent.run.parameters.flat.clone()
+
+
+@pytest.mark.parametrize(
+    "backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.compiles)]
+)
+def test_a_mean_over_ranks_is_part_of_the_graph(backend: str) -> None:
+    _, expected = trained(Half())
+    ranks = Half()
+    run, found = trained(ranks, "compile", backend=backend)
+    assert run.update.reports and not run.update.reasons
+    assert torch.allclose(found, expected, atol=1e-6)
+    per_update = [shape for shape in ranks.means if len(shape) == 1]
+    assert len(per_update) >= 25, "every update averages its gradient"
+    assert run.communicator.extra == "its own" and run.communicator.inner is ranks
+
+
+def test_all_ranks_run_eagerly_if_one_cannot_compile() -> None:
+    run, found = trained(Half(refuses=True), "compile")
+    assert run.update.reasons == {"": "another rank cannot"} and not run.update.reports
+    assert found.equal(trained(Half())[1])
+
+
+def test_one_process_keeps_the_communicator_it_has() -> None:
+    agent = rlk.make(
+        "stand-in", kernel=stand_in_kernel(discover=True), env=MATCH, plugins=["compile"]
+    )
+    with agent:
+        assert type(agent.run.communicator).__name__ == "OneProcess"

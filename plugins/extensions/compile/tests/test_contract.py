@@ -1,0 +1,10 @@
+"""The kernel's contract for extensions; graphs are traced and run as they are, which is quick."""
+
+from __future__ import annotations
+
+from rlk.testing import ExtensionContract
+
+
+class TestCompile(ExtensionContract):
+    component = "compile"
+    settings = {"backend": "eager"}
