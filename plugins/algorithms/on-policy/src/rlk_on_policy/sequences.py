@@ -19,6 +19,7 @@ from rlk.errors import PlanError
 from rlk.policy import Policy
 from rlk.records import Array, Rollout
 from rlk_on_policy.minibatches import Minibatch
+from rlk_on_policy.recurrent import encoder_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ class Sequences(Minibatch):
     def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
         """What the named heads give [B, ...], each sequence unrolled in one call."""
         x = policy.preprocess(self.observation)
-        features = policy.shared(x, self.state, self.episode_start)
+        features = encoder_of(policy)(x, self.state, self.episode_start)
         return tuple([getattr(policy, name)(features) for name in names])
 
 
