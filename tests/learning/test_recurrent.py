@@ -38,7 +38,7 @@ def reached(policy: str, seed: int, **settings) -> float:
 def test_the_velocities_are_hidden_and_nothing_else():
     from rlk.environment import choose_environment
 
-    hidden, full = choose_environment(ENV).make(), gym.make("CartPole-v1")
+    hidden, full = choose_environment(ENV, {}).make(), gym.make("CartPole-v1")
     pairs = [(hidden.reset(seed=3)[0], full.reset(seed=3)[0])]
     for action in (0, 1, 1, 0):
         one, other = hidden.step(action), full.step(action)

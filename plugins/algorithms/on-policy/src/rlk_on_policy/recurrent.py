@@ -117,6 +117,7 @@ class RecurrentActor:
             ValueError: for a state of another number of environments, or of another policy.
         """
         distribution, n_envs = self.distribution, len(episode_start)
+        carry = np.asarray(carry, np.float32)
         if carry.shape != (n_envs, self._state_size):
             raise ValueError(
                 f"the state of {n_envs} environments is [{n_envs}, {self._state_size}], got "
