@@ -38,7 +38,9 @@ class LstmLayer(nn.Module):
 
     def step(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """(hidden [N, H], state [N, 2H]) for x [N, I]."""
-        hidden, cell = torch.lstm_cell(x, state.chunk(2, 1), *self._cached)
+        wx, wh, b = self._cached
+        # The kernel for CUDA wants both biases or none.
+        hidden, cell = torch.lstm_cell(x, state.chunk(2, 1), wx, wh, b, torch.zeros_like(b))
         return hidden, torch.cat((hidden, cell), 1)
 
     def forward(self, x: Tensor, state: Tensor, episode_start: Tensor) -> Tensor:
