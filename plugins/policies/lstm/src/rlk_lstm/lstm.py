@@ -52,7 +52,7 @@ class LstmLayer(nn.Module):
         wx, wh, b = self._cached
         state = state.masked_fill(episode_start[0][:, None], 0.0)
         if not bool(episode_start[1:].any()):
-            hidden = unrolled(x.view(*episode_start.shape, -1), state, wx, wh, b)
+            hidden = unrolled(x.reshape(*episode_start.shape, -1), state, wx, wh, b)
             return hidden.flatten(0, 1)
         plan = layout(episode_start)
         nothing = F.pad(x.new_zeros(x.shape[1]), (0, 1), value=1.0)
