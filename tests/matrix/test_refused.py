@@ -75,7 +75,7 @@ def test_the_plan_refuses_what_the_tables_refuse_and_nothing_else(group, counted
 
 @pytest.mark.parametrize("one", BUILDING, ids=str)
 def test_what_only_building_shows_is_refused_likewise(one, counted):
-    (conflict,) = {each for each in conflicts(one)}
+    (conflict,) = set(conflicts(one))
     with pytest.raises(PlanError) as caught:
         rlk.make(one.algorithm, **keywords(one)).close()
     assert conflict.is_told(str(caught.value)), str(caught.value)

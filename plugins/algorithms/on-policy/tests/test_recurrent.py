@@ -142,7 +142,7 @@ def test_a_state_of_others_is_refused(shape):
 
 
 def rollout(ends=()):
-    """Observations 1, 2, 3 … as the steps go; episodes of 10 environments' numbers end at `ends`."""
+    """Observations 0, 1, 2 … by step and environment; episodes end at `ends`, pairs of the two."""
     observation = np.arange(T * N, dtype=np.float32).reshape(T, N, 1)
     terminated = np.zeros((T, N), bool)
     for t, n in ends:
@@ -258,7 +258,6 @@ def test_environments_that_can_be_dealt_out_are_accepted(n_minibatches, n_envs):
 
 
 def test_environments_that_cannot_be_dealt_out_are_refused_with_what_to_type():
-    with pytest.raises(
-        PlanError, match=r"algorithm 'x'.*6 env.*parts=4.*one of 1, 2, 3, 6.*n-envs 4"
-    ):
+    told = r"algorithm 'x'.*6 env.*parts=4.*one of 1, 2, 3, 6.*n-envs 4"
+    with pytest.raises(PlanError, match=told):
         whole_environments(4, 6, "algorithm 'x'", "parts")

@@ -102,7 +102,7 @@ def test_what_is_out_of_range_is_refused(wrong, name):
 
 
 def test_a_cnn_is_refused_where_there_are_no_images():
-    with pytest.raises(PlanError, match="policy.feature_extraction=mlp"):
+    with pytest.raises(PlanError, match=r"policy\.feature_extraction=mlp"):
         Lstm(LstmConfig(feature_extraction="cnn")).encoder(PLACE)
 
 

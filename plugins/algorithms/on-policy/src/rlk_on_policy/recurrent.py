@@ -37,8 +37,8 @@ def state_fields(policy: Policy) -> Mapping[str, Field]:
 
 def state_size(policy: Policy) -> int:
     """S, numbers of state per environment."""
-    size: Any = policy.shared.state_size
-    return int(size)
+    encoder: Any = policy.shared
+    return int(encoder.state_size)
 
 
 def make_actor(
@@ -53,9 +53,10 @@ def stepped(
     policy: Policy, observation: Any, state: Array, episode_start: Array, device: Any
 ) -> tuple[Tensor, Tensor]:
     """([N, F], state [N, S]) of one step of N environments."""
+    encoder: Any = policy.shared
     x = policy.preprocess(spaces.as_tensor(observation, device))
     start = torch.from_numpy(episode_start).to(device)
-    features, after = policy.shared.step(x, spaces.as_tensor(state, device), start)  # type: ignore[operator]
+    features, after = encoder.step(x, spaces.as_tensor(state, device), start)
     return features, after
 
 
@@ -74,9 +75,9 @@ class RecurrentActor:
         device: Any = "cpu",
     ) -> None:
         self.policy, self.distribution, self.rng, self.device = policy, distribution, rng, device
-        heads = (policy.pi, policy.vf)
-        twins = [twin(head) for head in heads] if device == "cpu" else []  # type: ignore[arg-type]
-        self._numpy = all(twins) and bool(twins)
+        heads: list[Any] = [policy.get_submodule(name) for name in ("pi", "vf")]
+        twins: list[Any] = [twin(head) for head in heads]
+        self._numpy = device == "cpu" and None not in twins
         self._pi, self._vf = twins if self._numpy else heads
 
     def start(self, n_envs: int) -> Array:

@@ -77,24 +77,25 @@ def sequence_epochs(
         made: Tensor = spaces.as_tensor(array, device)
         return made
 
-    value, extras = rollout.extras["value"], rollout.extras
+    extras, n_envs = rollout.extras, advantage.shape[1]
     observation = spaces.map_observation(tensor, rollout.observation)
-    state, episode_start = tensor(extras["state"][0]), tensor(extras["episode_start"])
-    fields = [
-        tensor(array)
-        for array in (rollout.action, advantage, advantage + value, value, extras["log_prob"])
-    ]
-    size = value.shape[1] // n_minibatches
+    action, advantages, value = tensor(rollout.action), tensor(advantage), tensor(extras["value"])
+    log_prob, state = tensor(extras["log_prob"]), tensor(extras["state"][0])
+    episode_start, return_ = tensor(extras["episode_start"]), advantages + value
     for _ in range(n_epochs):
-        order = torch.from_numpy(rng.permutation(value.shape[1])).to(device)
-        for envs in order.split(size):
+        order = torch.from_numpy(rng.permutation(n_envs)).to(device)
+        for envs in torch.split(order, n_envs // n_minibatches):
 
-            def rows(part: Tensor, envs: Tensor = envs) -> Tensor:
+            def rows(part: Any, envs: Tensor = envs) -> Any:
                 return part.index_select(1, envs).flatten(0, 1)
 
             yield Sequences(
-                spaces.map_observation(rows, observation),  # type: ignore[arg-type]
-                *[rows(part) for part in fields],
+                observation=spaces.map_observation(rows, observation),
+                action=rows(action),
+                advantage=rows(advantages),
+                return_=rows(return_),
+                value=rows(value),
+                log_prob=rows(log_prob),
                 state=state.index_select(0, envs),
                 episode_start=episode_start.index_select(1, envs),
             )

@@ -55,8 +55,8 @@ class LstmLayer(nn.Module):
         plan = layout(episode_start)
         nothing = F.pad(x.new_zeros(x.shape[1]), (0, 1), value=1.0)
         spread = plan.spread(F.pad(x, (0, 1)), nothing)
-        wx = torch.cat((wx, gates_shut(self.size, wx)), 1)
-        return plan.gather(unrolled(spread, plan.states(state), wx, wh, b))
+        shutting = torch.cat((wx, gates_shut(self.size, wx)), 1)
+        return plan.gather(unrolled(spread, plan.states(state), shutting, wh, b))
 
 
 def unrolled(x: Tensor, state: Tensor, wx: Tensor, wh: Tensor, b: Tensor) -> Tensor:
