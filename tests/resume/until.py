@@ -1,6 +1,6 @@
 """`rlk`, but at a given timestep it says so in a file and waits to be killed.
 
-    python until.py TIMESTEPS FILE run --algo …
+python until.py TIMESTEPS FILE run --algo …
 """
 
 from __future__ import annotations
