@@ -169,7 +169,7 @@ def test_a_noise_has_nothing_to_say_where_its_algorithm_does_not_serve_the_actio
 ):
     planning_kernel.registries.noises.register("hums", Shakes, action_spaces=("Discrete",))
     with pytest.raises(
-        PlanError, match="algorithm 'algo' .*environment's is MultiBinary"
+        PlanError, match=r"algorithm 'algo' .*environment's is MultiBinary"
     ) as caught:
         plan(noise="hums", env=MultiBinaryMatch)
     assert "hums" not in str(caught.value)

@@ -34,8 +34,10 @@ STORAGES = {
 #: Recurrent policies, and who trains them.
 RECURRENT_POLICIES = {"lstm"}
 RECURRENT_ALGORITHMS = {"ppo2"}
-#: Whose update is no graph: a line search looks at what it finds.
-EAGER = {"trpo"}
+#: Algorithm -> the kinds of its updates that `compile` makes graphs of, and those that stay as they
+#: are: a line search looks at what it finds.
+GRAPHS = {"dqn": {""}, "ppo2": {""}, "sac": {"moves target"}, "trpo": {"vf"}}
+EAGER = {"dqn": set(), "ppo2": set(), "sac": set(), "trpo": {"pi"}}
 
 #: How messages describe the environment's spaces.
 SHOWN = {
@@ -88,7 +90,7 @@ def conflicts(one: Combination) -> list[Conflict]:
     return found
 
 
-def is_compiled(one: Combination) -> bool:
-    """Whether the update of an allowed combination becomes one graph."""
-    traced = one.algorithm not in EAGER and one.policy not in RECURRENT_POLICIES
-    return one.extension == "compile" and traced
+def graphs(one: Combination) -> set[str]:
+    """The kinds of updates of an allowed combination that become graphs."""
+    traced = one.extension == "compile" and one.policy not in RECURRENT_POLICIES
+    return GRAPHS[one.algorithm] if traced else set()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from matrix.product import STEPS, covering, env_settings, everything, keywords
-from matrix.rules import conflicts, is_compiled
+from matrix.rules import EAGER, conflicts, graphs
 
 import rlk
 from rlk.kernel import default_kernel
@@ -39,7 +39,7 @@ def acted(agent, seen):
 @pytest.mark.parametrize("one", CASES)
 def test_it_trains_saves_loads_and_acts_the_same(one, tmp_path, capfd, counted):
     said = keywords(one)
-    with rlk.make(one.algorithm, **said, verbose=int(is_compiled(one))) as agent:
+    with rlk.make(one.algorithm, **said, verbose=int(one.extension == "compile")) as agent:
         before = agent.run.parameters.flat.clone()
         agent.learn(STEPS)
         assert agent.num_timesteps == STEPS and agent.run.clock.updates > 0
@@ -60,10 +60,11 @@ def test_it_trains_saves_loads_and_acts_the_same(one, tmp_path, capfd, counted):
 
 
 def check_compiled(one, agent, printed):
-    """The update is one graph where it is to be one, and otherwise says why not."""
-    update = agent.run.update
-    if is_compiled(one):
-        assert update.reports and not update.reasons, printed
-        assert "is one graph" in printed
-    elif one.extension == "compile":
-        assert not getattr(update, "reports", None)
+    """Updates are graphs where they are to be, and where not, it is said."""
+    if one.extension != "compile":
+        return
+    update, expected = agent.run.update, graphs(one)
+    assert {key for key, _ in getattr(update, "reports", ())} == expected, printed
+    assert set(getattr(update, "reasons", ())) == (EAGER[one.algorithm] if expected else set())
+    assert ("is one graph" in printed) == bool(expected)
+    assert ("runs eagerly" in printed) == (not expected or bool(EAGER[one.algorithm]))
