@@ -165,6 +165,16 @@ def test_only_what_it_normalises_with_changes_device_and_type() -> None:
     assert statistics.observation_mean.tolist() == [5.0, 5.0]
 
 
+def test_a_compiler_traces_it_whole_and_follows_what_changes() -> None:
+    statistics = Statistics(BOX, 10.0, 1e-8)
+    traced = torch.compile(statistics, backend="eager", fullgraph=True)
+    x = torch.tensor([[1.0, 5.0]])
+    assert torch.equal(traced(x), x)
+    statistics.observation.mean[:] = [1.0, 3.0]
+    statistics.refresh()
+    np.testing.assert_allclose(traced(x), [[0.0, 2.0]])
+
+
 # ---- rewards -------------------------------------------------------------------------------------
 
 

@@ -148,7 +148,7 @@ class VecNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
         """Write statistics and settings."""
         settings = {key: getattr(self, key) for key in (*_SWITCHES, *_NUMBERS)}
         with open(save_path, "wb") as file:
-            np.savez(file, **settings, **self._arrays())
+            np.savez(file, **settings, **self._arrays())  # type: ignore[arg-type]
 
     @staticmethod
     def load(load_path: str | os.PathLike[str], venv: VectorEnv[Any, Any, Any]) -> VecNormalize:
