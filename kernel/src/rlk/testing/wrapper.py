@@ -210,6 +210,19 @@ class WrapperContract(RunContract):
         env.close()
         twin.close()
 
+    def test_where_environments_have_no_state_the_vector_says_so(self) -> None:
+        self.needs("vector")
+        vector = StandInVecEnv(makers(_N, **self.keywords()))
+        vector.get_state = lambda: [None] * _N  # type: ignore[method-assign,assignment]
+        env = self.made(vector, training=True, out=None, hooks=Hooks())
+        env.reset(seed=[1, 2])
+        state = env.get_state()
+        assert state is None or None in state, (
+            "the vector inside said None for its environments, and a checkpoint would be taken "
+            "for whole"
+        )
+        env.close()
+
     def test_a_vector_can_be_closed_twice(self) -> None:
         env = self.around_many()
         env.close()
