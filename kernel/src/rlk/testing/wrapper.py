@@ -210,6 +210,20 @@ class WrapperContract(RunContract):
         env.close()
         twin.close()
 
+    @pytest.mark.parametrize("without", [[0], [1], [0, 1]])
+    def test_a_state_that_a_vector_cannot_give_is_not_made_up(self, without: list[int]) -> None:
+        env = self.around_many()
+        env.reset(seed=[1, 2])
+        given = env.unwrapped.get_state()
+        env.unwrapped.get_state = lambda: [
+            None if index in without else state for index, state in enumerate(given)
+        ]
+        state = env.get_state()
+        assert state is None or any(one is None for one in state), (
+            f"environments {without} gave no state, and it says that all did"
+        )
+        env.close()
+
     def test_a_vector_can_be_closed_twice(self) -> None:
         env = self.around_many()
         env.close()

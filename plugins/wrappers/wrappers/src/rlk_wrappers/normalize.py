@@ -90,13 +90,13 @@ class VectorNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
     # ---- state -----------------------------------------------------------------------------------
 
     def get_state(self) -> list[dict[str, Any]] | None:
-        """The state of every environment and its discounted return, or None if it has none.
+        """The state of every environment and its discounted return, or None if any has none.
 
         The first has what was seen in a collection that is under way besides.
         """
         get_state = getattr(self.env, "get_state", None)
         inner = None if get_state is None else get_state()
-        if inner is None:
+        if inner is None or any(state is None for state in inner):
             return None
         pairs = zip(inner, self._returns.tolist(), strict=True)
         found = [{"env": state, "normalize": {"return": return_}} for state, return_ in pairs]
