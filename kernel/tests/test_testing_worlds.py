@@ -200,6 +200,14 @@ class LosesState(Counts):
         pass
 
 
+class MakesUpState(Counts):
+    def get_state(self):
+        return [{"env": state} for state in self.env.get_state()]
+
+    def set_state(self, states):
+        self.env.set_state([state["env"] for state in states])
+
+
 VECTOR = Component(name="counts", factory=Counts, summary="counts steps", scope="vector")
 
 
@@ -209,6 +217,7 @@ VECTOR = Component(name="counts", factory=Counts, summary="counts steps", scope=
         (WritesForEvaluations, "test_a_vector_of_an_evaluation_writes_nothing_and_works"),
         (ScalesAllButFinals, "test_a_vector_gives_what_a_loop_takes"),
         (LosesState, "test_the_state_of_a_vector_is_had_through_it"),
+        (MakesUpState, "test_a_state_that_a_vector_cannot_give_is_not_made_up"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

@@ -86,7 +86,7 @@ def plain_cases() -> Iterator[Case]:
                 yield Case(entry.name, env)
 
 
-def process(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
+def process(*arguments: str | int | Path, cwd: Path) -> subprocess.Popen[str]:
     """Python, on one thread."""
     return subprocess.Popen(
         [sys.executable, *map(str, arguments)],
@@ -98,7 +98,7 @@ def process(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
     )
 
 
-def ended(*arguments: str | Path, cwd: Path) -> str:
+def ended(*arguments: str | int | Path, cwd: Path) -> str:
     """What `rlk` printed, which must end well."""
     running = process("-m", "rlk", *arguments, cwd=cwd)
     printed, _ = running.communicate(timeout=PATIENCE)

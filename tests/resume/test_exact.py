@@ -64,7 +64,7 @@ def test_a_run_killed_after_its_checkpoint_ends_as_the_uninterrupted_one(case, t
     left = broken / "checkpoints"
     assert sorted(path.stem for path in left.iterdir()) == [str(N)]
     assert not (broken / "model.zip").exists()
-    printed = ended("resume", broken, "--timesteps", str(2 * N), cwd=tmp_path)
+    printed = ended("resume", broken, "--timesteps", 2 * N, cwd=tmp_path)
 
     # It starts at the checkpoint, neither at zero nor where it was killed.
     assert f"on from {left / str(N)}.zip at {N} timesteps" in printed
