@@ -130,5 +130,5 @@ def test_a_component_that_is_broken_is_refused_every_time(monkeypatch):
     monkeypatch.setattr(diagnose, "problem", lambda entry: "it is broken")
     entry = Entry("loggers", "made", "rlk-made", "0.1", lambda: None)
     for _ in range(2):
-        with pytest.raises(BrokenPlugin, match="logger 'made'.*it is broken"):
+        with pytest.raises(BrokenPlugin, match=r"logger 'made'.*it is broken"):
             diagnose.require(entry)

@@ -12,7 +12,7 @@ from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.registry import Entry
-from rlk.testing.environments import DiscreteMatch
+from rlk.testing.environments import DiscreteMatch, MultiBinaryMatch
 
 
 class Silent:
@@ -162,6 +162,17 @@ def test_a_part_of_any_kind_may_say_what_it_goes_with(planning_kernel, plan, fie
     planning_kernel.registries.noises.register("picky", Picky, **fields)
     with pytest.raises(PlanError, match=message):
         plan(noise="picky")
+
+
+def test_a_noise_has_nothing_to_say_where_its_algorithm_does_not_serve_the_actions(
+    planning_kernel, plan
+):
+    planning_kernel.registries.noises.register("hums", Shakes, action_spaces=("Discrete",))
+    with pytest.raises(
+        PlanError, match=r"algorithm 'algo' .*environment's is MultiBinary"
+    ) as caught:
+        plan(noise="hums", env=MultiBinaryMatch)
+    assert "hums" not in str(caught.value)
 
 
 def test_a_wrapper_may_declare_the_spaces_that_it_changes(planning_kernel, plan):

@@ -21,8 +21,8 @@ FORBIDDEN = {"utils", "util", "base", "common", "helpers", "helper", "misc"}
 def test_a_source_file_has_at_most_400_lines_of_at_most_100_characters(file: Path) -> None:
     # A pragma for a tool may stand beyond the margin, as ruff has it.
     lines = [re.split(r"  # (?:type|noqa)", line)[0] for line in file.read_text().splitlines()]
-    assert len(lines) <= 4729
-    assert max((len(line) for line in lines), default=0) <= 4729
+    assert len(lines) <= 400
+    assert max((len(line) for line in lines), default=0) <= 100
 
 
 @pytest.mark.parametrize("file", SOURCES, ids=lambda file: str(file.relative_to(ROOT)))
@@ -39,4 +39,4 @@ def test_the_kernel_only_shrinks_on_its_way_to_3000_lines() -> None:
     """The bar, under 3,000 lines without the contract suites, is open: lower this as it falls."""
     kernel = ROOT / "kernel" / "src" / "rlk"
     files = [f for f in kernel.rglob("*.py") if "testing" not in f.relative_to(kernel).parts]
-    assert sum(len(f.read_text().splitlines()) for f in files) <= 4729
+    assert sum(len(f.read_text().splitlines()) for f in files) <= 4710

@@ -68,7 +68,8 @@ class Agent:
         for logger in [] if self._opened else self.run.loggers:
             logger.open(self.run)
         self._opened = True
-        return train(self.run, timesteps)
+        with self.run.streams.globally("modules"):
+            return train(self.run, timesteps)
 
     # ---- acting ---------------------------------------------------------------------------------
 

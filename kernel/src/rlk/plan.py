@@ -1,7 +1,6 @@
 """The plan: which component fills each slot, with which settings, and who chose it.
 
-`resolve.py` makes a Plan, `build.py` a Run of it; nothing is built here.
-"""
+`resolve.py` makes a Plan, `build.py` a Run of it; nothing is built here."""
 
 from __future__ import annotations
 
@@ -97,6 +96,7 @@ class Plan(RunSettings):
 
         algorithm, who = self.algorithm.component, self.algorithm.title
         action, observation = type(self.action_space).__name__, kind(self.observation_space)
+        served = action in (algorithm.action_spaces or (action,))
         stages: dict[str, Choice] = {}
         for slot, part in self.choices():
             record, added = part.component, slot == "decorator" or part.kind in LISTS
@@ -108,8 +108,8 @@ class Plan(RunSettings):
                     f"{part.title} needs {', '.join(missing)} after every update, but {who} does "
                     f"not report it.\n{listed} --reports {missing[0]}"
                 )
-            elif slot == "wrapper":
-                continue  # the plan's spaces are those that wrappers make
+            elif slot == "wrapper" or (slot == "noise" and not served):
+                continue  # wrappers make the plan's spaces; a noise goes with the algorithm
             elif record.action_spaces and action not in record.action_spaces:
                 spaces, found = ", ".join(record.action_spaces), describe(self.action_space)
                 yield (

@@ -2,8 +2,7 @@
 
 Discovery reads the metadata of installed distributions once and imports nothing; a component is
 loaded when somebody asks for it. `rlk.registry.storages.register("mine", MyStorage)` adds to the
-default kernel's.
-"""
+default kernel's."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """From settings as a user writes them to a component's config, by cattrs with types taken strictly.
 
-1.5 is no integer, "abc" no float, 1 no bool.
-"""
+1.5 is no integer, "abc" no float, 1 no bool."""
 
 from __future__ import annotations
 

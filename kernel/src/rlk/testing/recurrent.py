@@ -1,6 +1,10 @@
 """The part of the contracts of policies and algorithms that is about recurrent state.
 
-Shapes: T steps, N environments, S numbers of state; see `rlk.protocols.RecurrentEncoder`.
+A component that says `recurrent=True` gives an encoder with a `state_size` S beside its `features`
+F. Its state goes in and out, zeros at first, and counts as zeros where an episode starts:
+
+    encoder.step(x [N, ...], state [N, S], episode_start bool [N]) -> [N, F], state [N, S]
+    encoder(x [T * N, ...], state [N, S], episode_start bool [T, N]) -> [T * N, F], time first
 """
 
 from __future__ import annotations
@@ -8,7 +12,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -121,8 +125,8 @@ class RecurrentPolicyChecks(Contract):
         for encoder, policy, space in self.encoders():
             x, state = inputs(policy, space, T * N), random_state(encoder, N)
             for starts in patterns():
-                alone = encoder(x.unflatten(0, (T, N))[:, 2], state[2:3], starts[:, 2:3])
-                together = encoder(x, state, starts).unflatten(0, (T, N))[:, 2]
+                alone = encoder(x[2::N], state[2:3], starts[:, 2:3])
+                together = encoder(x, state, starts)[2::N]
                 assert torch.allclose(alone, together, atol=1e-5), f"in {space}"
 
     def test_what_it_is_given_stays_as_it_was(self) -> None:
@@ -154,12 +158,13 @@ class RecurrentPolicyChecks(Contract):
             given = inputs(policy, space, T * N), random_state(encoder, N), next(patterns())
             copy = flat.clone()
             copy.check()
-            kept = copy.module.shared(*given).clone()
+            copied: Any = copy.module.get_submodule("shared")
+            kept = copied(*given).clone()
             before = encoder(*given).clone()
             assert torch.equal(kept, before), "a copy gives something else"
             with torch.no_grad():
                 flat.flat.mul_(0.5)
-            assert torch.equal(copy.module.shared(*given), kept), "the copy uses the original's"
+            assert torch.equal(copied(*given), kept), "the copy uses the original's"
             assert not torch.allclose(encoder(*given), before), "what was written is not used"
 
 
@@ -169,7 +174,7 @@ class RecurrentAgentChecks(Contract):
     They look at `predict`: what is learnt from state is looked at by the other checks.
     """
 
-    n_steps_trained: int
+    n_steps_trained: ClassVar[int] = 128
 
     @contextlib.contextmanager
     def agent(self, **said: Any) -> Iterator[Agent]:
@@ -243,7 +248,7 @@ def random_state(encoder: Any, n: int) -> Tensor:
 def step_by_step(encoder: Any, x: Tensor, state: Tensor, starts: Tensor) -> Tensor:
     """[T * N, F]: the brute-force twin of a whole sequence."""
     found = []
-    for rows, start in zip(x.split(starts.shape[1]), starts, strict=True):
+    for rows, start in zip(torch.split(x, starts.shape[1]), starts, strict=True):
         features, state = encoder.step(rows, state, start)
         found.append(features)
     return torch.cat(found)

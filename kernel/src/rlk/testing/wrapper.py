@@ -213,7 +213,7 @@ class WrapperContract(RunContract):
     def test_where_environments_have_no_state_the_vector_says_so(self) -> None:
         self.needs("vector")
         vector = StandInVecEnv(makers(_N, **self.keywords()))
-        vector.get_state = lambda: [None] * _N  # type: ignore[method-assign,assignment]
+        vector.get_state = lambda: [None] * _N  # type: ignore[method-assign]
         env = self.made(vector, training=True, out=None, hooks=Hooks())
         env.reset(seed=[1, 2])
         state = env.get_state()

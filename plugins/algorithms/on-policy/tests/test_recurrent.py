@@ -142,7 +142,7 @@ def test_a_state_of_others_is_refused(shape):
 
 
 def rollout(ends=()):
-    """Observations 1, 2, 3 … as the steps go; episodes of 10 environments' numbers end at `ends`."""
+    """Observations 0, 1, 2 … by step and environment; episodes end at `ends`, pairs of the two."""
     observation = np.arange(T * N, dtype=np.float32).reshape(T, N, 1)
     terminated = np.zeros((T, N), bool)
     for t, n in ends:
@@ -257,8 +257,13 @@ def test_environments_that_can_be_dealt_out_are_accepted(n_minibatches, n_envs):
     assert whole_environments(n_minibatches, n_envs, "algorithm 'x'", "parts") is None
 
 
-def test_environments_that_cannot_be_dealt_out_are_refused_with_what_to_type():
-    with pytest.raises(
-        PlanError, match=r"algorithm 'x'.*6 env.*parts=4.*one of 1, 2, 3, 6.*n-envs 4"
-    ):
-        whole_environments(4, 6, "algorithm 'x'", "parts")
+@pytest.mark.parametrize(
+    ("n_envs", "told"),
+    [
+        (6, r"'x'.*n_envs=6.*parts=4\. Say --set parts=1 \(or 2, 3, 6\), or --n-envs 4 or"),
+        (1, r"'x'.*n_envs=1.*parts=4\. Say --set parts=1, or --n-envs 4 or"),
+    ],
+)
+def test_environments_that_cannot_be_dealt_out_are_refused_with_what_to_type(n_envs, told):
+    with pytest.raises(PlanError, match=told):
+        whole_environments(4, n_envs, "algorithm 'x'", "parts")

@@ -115,7 +115,7 @@ def test_a_negative_spread_is_refused(sigma):
 
 
 def test_it_is_for_continuous_actions_and_off_policy_algorithms(rlk_make):
-    with pytest.raises(PlanError, match=r"'normal-noise' .*are Box, but .*are Discrete"):
+    with pytest.raises(PlanError, match=r"'normal-noise' .*spaces Box, but .*is Discrete"):
         rlk_make("dqn", plugins=["normal-noise"])
     with pytest.raises(PlanError, match=r"'normal-noise' .*is for off-policy"):
         rlk_make("ppo2", env="Pendulum-v1", plugins=["normal-noise"])

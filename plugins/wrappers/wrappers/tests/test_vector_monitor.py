@@ -231,6 +231,20 @@ def test_without_a_state_of_the_environments_there_is_none() -> None:
     assert VectorMonitor(script).get_state() is None
 
 
+def test_with_a_state_all_rows_so_far_are_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_monitor, "FLUSH_SECONDS", 1e9)
+    env = VectorMonitor(Script(*[([1.0, 2.0], BOTH, {})] * 3), out=tmp_path)
+    env.reset()
+    play(env, 3)
+    assert not (tmp_path / "monitor.csv").read_text()
+    states = env.get_state()
+    assert states is not None and states[0]["monitor"]["rows"] == 6
+    assert len(rows(tmp_path / "monitor.csv")) == 6
+    env.close()
+
+
 def test_a_resumed_run_appends_and_drops_what_came_after_its_checkpoint(tmp_path: Path) -> None:
     steps = [([float(i), 0.0], FIRST, {}) for i in range(4)]
     env = VectorMonitor(Script(*steps), out=tmp_path)

@@ -45,6 +45,6 @@ def _values(policy: Policy, observation: Any, device: Any) -> Array:
 
 def _values_with(policy: Policy, observation: Any, state: Array, device: Any) -> Array:
     features, _ = stepped(policy, observation, state, np.zeros(len(state), np.bool_), device)
-    value: Any = policy.vf(features)
+    value = policy.get_submodule("vf")(features)
     array: Array = value[:, 0].cpu().numpy()
     return array

@@ -19,6 +19,7 @@ from rlk.errors import PlanError
 from rlk.policy import Policy
 from rlk.records import Array, Rollout
 from rlk_on_policy.minibatches import Minibatch
+from rlk_on_policy.recurrent import encoder_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ class Sequences(Minibatch):
     def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
         """What the named heads give [B, ...], each sequence unrolled in one call."""
         x = policy.preprocess(self.observation)
-        features = policy.shared(x, self.state, self.episode_start)
+        features = encoder_of(policy)(x, self.state, self.episode_start)
         return tuple([getattr(policy, name)(features) for name in names])
 
 
@@ -51,12 +52,12 @@ def whole_environments(n_minibatches: int, n_envs: int, title: str, setting: str
     """
     if n_envs % n_minibatches == 0:
         return
-    divisors = [str(n) for n in range(1, n_envs + 1) if n_envs % n == 0]
+    others = [str(n) for n in range(2, n_envs + 1) if n_envs % n == 0]
+    more = f" (or {', '.join(others)})" if others else ""
     raise PlanError(
-        f"{title} trains a recurrent policy on whole environments' sequences, and "
-        f"{n_envs} environments cannot be dealt out evenly to {setting}={n_minibatches} "
-        f"minibatches. Say --set {setting}=N with N one of {', '.join(divisors)}, or --n-envs "
-        f"{n_minibatches}, or a multiple of that."
+        f"{title} trains a recurrent policy on whole environments' sequences, and n_envs={n_envs} "
+        f"cannot be dealt out evenly to {setting}={n_minibatches}. Say --set {setting}=1{more}, or "
+        f"--n-envs {n_minibatches} or a multiple of it."
     )
 
 
@@ -77,24 +78,25 @@ def sequence_epochs(
         made: Tensor = spaces.as_tensor(array, device)
         return made
 
-    value, extras = rollout.extras["value"], rollout.extras
+    extras, n_envs = rollout.extras, advantage.shape[1]
     observation = spaces.map_observation(tensor, rollout.observation)
-    state, episode_start = tensor(extras["state"][0]), tensor(extras["episode_start"])
-    fields = [
-        tensor(array)
-        for array in (rollout.action, advantage, advantage + value, value, extras["log_prob"])
-    ]
-    size = value.shape[1] // n_minibatches
+    action, advantages, value = tensor(rollout.action), tensor(advantage), tensor(extras["value"])
+    log_prob, state = tensor(extras["log_prob"]), tensor(extras["state"][0])
+    episode_start, return_ = tensor(extras["episode_start"]), advantages + value
     for _ in range(n_epochs):
-        order = torch.from_numpy(rng.permutation(value.shape[1])).to(device)
-        for envs in order.split(size):
+        order = torch.from_numpy(rng.permutation(n_envs)).to(device)
+        for envs in torch.split(order, n_envs // n_minibatches):
 
-            def rows(part: Tensor, envs: Tensor = envs) -> Tensor:
+            def rows(part: Any, envs: Tensor = envs) -> Any:
                 return part.index_select(1, envs).flatten(0, 1)
 
             yield Sequences(
-                spaces.map_observation(rows, observation),  # type: ignore[arg-type]
-                *[rows(part) for part in fields],
+                observation=spaces.map_observation(rows, observation),
+                action=rows(action),
+                advantage=rows(advantages),
+                return_=rows(return_),
+                value=rows(value),
+                log_prob=rows(log_prob),
                 state=state.index_select(0, envs),
                 episode_start=episode_start.index_select(1, envs),
             )

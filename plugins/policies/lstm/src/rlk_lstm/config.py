@@ -30,7 +30,7 @@ def _positive(_: object, attribute: attrs.Attribute[Any], value: list[int] | Non
 
 
 def _sizes(entries: list[Entry]) -> list[int | Roles]:
-    return [entry for entry in entries if entry != "lstm"]  # type: ignore[misc]
+    return [entry for entry in entries if entry != "lstm"]
 
 
 def _as_mlp(entries: list[int | Roles], name: str) -> None:
@@ -113,7 +113,7 @@ class LstmConfig:
 
     def heads(self) -> MlpConfig:
         """The settings that `mlp` makes the heads' own layers of."""
-        last = (self.net_arch or [None])[-1]
+        last = self.net_arch[-1] if self.net_arch else None
         own: list[int | Roles] = [last] if isinstance(last, dict) else []
         return MlpConfig(net_arch=own, act_fun=self.act_fun, init=self.init)
 

@@ -21,6 +21,8 @@ from torch.nn import functional as F
 from rlk_lstm.layout import layout
 
 EPS = 1e-5
+#: Which gradients `native_layer_norm_backward` is asked for; those of weights come all at once.
+ONLY_INPUT = [True, False, False]
 
 
 class NormalisedLstmLayer(nn.Module):
@@ -153,18 +155,14 @@ class _Unrolled(torch.autograd.Function):
             d_h = d_out[t] + d_hidden
             torch.mul(d_h, squashed[t], out=d_o[t])
             torch.mul(d_h, into_shown[t], out=d_shown[t])
-            d_c = (
-                d_cell
-                + backward(
-                    d_shown[t], new_cell[t], [size], *of_cell, gain_c, None, [True, False, False]
-                )[0]
-            )
+            d_new = backward(d_shown[t], new_cell[t], [size], *of_cell, gain_c, None, ONLY_INPUT)[0]
+            d_c = d_cell + d_new
             torch.mul(d_c, g[t], out=d_i[t])
             torch.mul(d_c, cell[t], out=d_f[t])
             torch.mul(d_c, i[t], out=d_g[t])
             d_gates[t].mul_(slopes[t])
             d_product[t] = backward(
-                d_gates[t], product[t], [four], *of_product, gain_h, None, [True, False, False]
+                d_gates[t], product[t], [four], *of_product, gain_h, None, ONLY_INPUT
             )[0]
             d_hidden, d_cell = d_product[t].mm(wh), d_c * f[t]
             if ctx.starts[t]:

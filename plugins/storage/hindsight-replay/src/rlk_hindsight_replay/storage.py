@@ -13,7 +13,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from rlk.errors import RlkError
+from rlk.errors import PlanError, RlkError
 from rlk.protocols import State
 from rlk.records import Array, Batch, Schema, Update
 from rlk_hindsight_replay.config import HindsightReplayConfig
@@ -49,7 +49,7 @@ class HindsightReplay:
         """Ask for the environment's reward.
 
         Raises:
-            RlkError: observations have no goals, or the environment no `compute_reward`.
+            PlanError: observations have no goals. RlkError: the environment no `compute_reward`.
         """
         _check_goals(schema.observation_space)
         self._base, self._schema = base, schema
@@ -183,7 +183,7 @@ def _check_goals(space: gym.Space[Any]) -> None:
     if not missing and space[ACHIEVED].shape != space[DESIRED].shape:  # type: ignore[index]
         what = "has goals of two shapes"
     if what:
-        raise RlkError(
+        raise PlanError(
             "storage 'hindsight-replay' (rlk-hindsight-replay) needs a Dict observation with "
             f"achieved_goal and desired_goal of one shape, but the environment's {space} {what}. "
             "Use a goal environment, or --plugin no:hindsight-replay."

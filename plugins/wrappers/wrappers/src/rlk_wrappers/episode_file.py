@@ -77,10 +77,14 @@ class EpisodeFile:
 
     def flush_if_due(self) -> None:
         """Hand rows to the system if the last time is `flush_seconds` ago."""
-        now = time.monotonic()
-        if self._file is not None and now - self._flushed >= self._flush_seconds:
+        if time.monotonic() - self._flushed >= self._flush_seconds:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand rows to the system, which keeps them even if this process is killed."""
+        if self._file is not None:
             self._file.flush()
-            self._flushed, self.pending = now, False
+            self._flushed, self.pending = time.monotonic(), False
 
     def keep(self, rows: int) -> None:
         """Drop what follows the first `rows` rows: the run goes on from before them."""

@@ -137,11 +137,16 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
     # ---- state -----------------------------------------------------------------------------------
 
     def get_state(self) -> list[dict[str, Any]] | None:
-        """The state of every environment and of its episode, or None if one of them has none."""
+        """The state of every environment and of its episode, or None if one of them has none.
+
+        Rows so far are in the file then: a run that goes on from this state counts on them.
+        """
         get_state = getattr(self.env, "get_state", None)
         inner = None if get_state is None else get_state()
         if inner is None or any(state is None for state in inner):
             return None
+        if self._file is not None:
+            self._file.flush()
         rows = 0 if self._file is None else self._file.rows
         figures = zip(self._returns.tolist(), self._lengths.tolist(), strict=True)
         return [
