@@ -7,7 +7,7 @@ import json
 
 import pytest
 import torch
-from resume.runs import INSTALLED, KERNEL, N, Case, differences, ended, killed, plain_cases, state
+from resume.runs import INSTALLED, KERNEL, Case, N, differences, ended, killed, plain_cases, state
 
 from rlk.cli import main
 
