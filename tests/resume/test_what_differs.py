@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from resume.runs import Case, N, ended, killed, state
-
-from rlk.replan import spec_of
 
 OPAQUE = """
 import gymnasium as gym
@@ -41,14 +38,15 @@ def test_it_is_said_and_everything_else_goes_on(env, tmp_path):
     name = said if env == "Opaque" else "LunarLander-v3"
     assert f"at {N} timesteps\n" in printed and f"done: {N} timesteps in" in printed
     (told,) = [line for line in printed.splitlines() if "not as before" in line]
-    assert told == f"  not as before: the state of {name} cannot be saved: its episodes start anew"
+    assert (
+        told == f"  not as before: the checkpoint has no state of {name}: its episodes start anew"
+    )
 
     after = state(out, 2 * N)
     assert after["manifest"]["timesteps"] == 2 * N
     assert after["run"]["clock"]["updates"] > before["run"]["clock"]["updates"]
-    # The replay goes on: of its newest half nothing is from before, of its oldest all is.
+    # The replay goes on, and what was played after the checkpoint is in no figure.
     assert after["storage"]["time"] == before["storage"]["time"] + N // 2
-    assert np.array_equal(
-        after["run"]["episodes"]["recent"][0], before["run"]["episodes"]["recent"][0]
-    )
-    assert spec_of(after["manifest"]["plan"], env=said, observers=True).seed == 4
+    episodes = after["run"]["episodes"]["count"]
+    assert episodes > before["run"]["episodes"]["count"]
+    assert len((out / "monitor.csv").read_text().splitlines()) == 2 + episodes

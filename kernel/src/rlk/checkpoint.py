@@ -92,7 +92,7 @@ def restore(run: Run, state: State) -> list[str]:
         run.collector.load_state_dict(state["collector"])
     else:
         run.collector.forget()
-        differs.append(f"the state of {run.plan.env.name} cannot be saved: its episodes start anew")
+        differs.append(f"the checkpoint has no state of {run.plan.env.name}: episodes start anew")
     return differs
 
 
