@@ -18,9 +18,14 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-CASES = ("ppo2", "dqn", "sac")
-#: `rlk+compile` is rlk with that plugin; what does not begin with rlk is a peer.
-LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx")
+#: case -> who takes turns; `rlk+compile` is rlk with that plugin, the others are peers.
+LIBRARIES = {
+    "ppo2": ("rlk", "rlk+compile", "sb3", "sbx"),
+    "dqn": ("rlk", "rlk+compile", "sb3", "sbx"),
+    "sac": ("rlk", "rlk+compile", "sb3", "sbx"),
+    "trpo": ("rlk", "sb3"),
+    "recurrent-ppo2": ("rlk", "sb3", "sb3-shared"),
+}
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -47,6 +52,7 @@ def ours(library: str) -> bool:
 
 def compare(case: str, arguments: argparse.Namespace) -> None:
     """All repetitions of one case, then the medians."""
+    libraries = arguments.libraries or LIBRARIES[case]
     rows: list[dict[str, Figures]] = []
     for repetition in range(arguments.repetitions):
         row = {
@@ -56,19 +62,19 @@ def compare(case: str, arguments: argparse.Namespace) -> None:
                 case,
                 arguments.clock,
             )
-            for library in arguments.libraries
+            for library in libraries
         }
         rows.append(row)
         speeds = "  ".join(f"{name} {row[name]['steps_per_second']:.0f}" for name in row)
         print(f"{case:<5}{repetition + 1:>3}: {speeds} steps/s", flush=True)
-    for library in arguments.libraries:
+    for library in libraries:
         speed = statistics.median(row[library]["steps_per_second"] for row in rows)
         seconds = statistics.median(row[library]["compile_seconds"] for row in rows)
         compiling = f", compiled in {seconds:.1f} s" if seconds else ""
         updates = rows[-1][library]["updates"]
         print(f"{case:<5}{library}: {speed:.0f} steps/s, {updates:.0f} updates timed{compiling}")
-    for own in filter(ours, arguments.libraries):
-        for peer in (library for library in arguments.libraries if not ours(library)):
+    for own in filter(ours, libraries):
+        for peer in (library for library in libraries if not ours(library)):
             ratios = [row[own]["steps_per_second"] / row[peer]["steps_per_second"] for row in rows]
             print(
                 f"{case:<5}{own} / {peer}: median {statistics.median(ratios):.2f}, "
@@ -79,9 +85,9 @@ def compare(case: str, arguments: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {CASES}; default all")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {[*LIBRARIES]}; default all")
     parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--libraries", nargs="+", default=list(LIBRARIES), choices=LIBRARIES)
+    parser.add_argument("--libraries", nargs="+", help="rlk rlk+compile sb3 sbx; default all")
     parser.add_argument(
         "--clock", choices=("wall", "cpu"), default="wall", help="cpu for a machine in use"
     )
@@ -89,7 +95,7 @@ def main() -> None:
         "--peer-python", default=sys.executable, help="of an environment that has the peers"
     )
     arguments = parser.parse_args()
-    for case in arguments.cases or CASES:
+    for case in arguments.cases or LIBRARIES:
         compare(case, arguments)
 
 

@@ -10,6 +10,7 @@ timed.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -20,14 +21,21 @@ from typing import Any
 ENV = "CartPole-v1"
 SAC_ENV = "Pendulum-v1"
 #: case -> (timesteps to warm up, timesteps that are timed)
-LENGTHS = {"ppo2": (2_048, 40_960), "dqn": (1_500, 5_000), "sac": (1_100, 1_000)}
+LENGTHS = {
+    "ppo2": (2_048, 40_960),
+    "dqn": (1_500, 5_000),
+    "sac": (400, 1_000),
+    "trpo": (2_048, 20_480),
+    "recurrent-ppo2": (1_024, 4_096),
+}
 PPO = {"n_envs": 8, "n_steps": 128, "epochs": 4, "minibatch": 256, "lr": 3e-4}
 DQN = {"batch": 32, "lr": 5e-4, "buffer": 50_000, "starts": 1_000, "target": 500, "eps": 0.05}
-SAC = {"batch": 256, "lr": 3e-4, "buffer": 1_000_000, "starts": 1_000, "layers": [256, 256]}
+SAC = {"batch": 256, "lr": 3e-4, "buffer": 50_000, "starts": 100, "layers": [256, 256]}
+TRPO = {"n_envs": 8, "n_steps": 128, "kl": 0.01, "cg": 10, "damping": 0.01, "epochs": 3, "lr": 3e-4}
+RECURRENT = {"n_envs": 8, "n_steps": 128, "epochs": 10, "minibatch": 128, "lr": 3e-4, "units": 256}
 
 #: learn(n), updates so far, and seconds that compiling took.
 Trained = tuple[Callable[[int], Any], Callable[[], int], Callable[[], float]]
-Plugins = tuple[str, ...]
 
 
 def of_rlk(agent: Any) -> Trained:
@@ -103,22 +111,67 @@ def rlk_sac(*plugins: str) -> Trained:
         learning_starts=SAC["starts"],
         train_freq=1,
         gradient_steps=1,
-        policy={"layers": SAC["layers"]},
+        ent_coef="auto",
+        policy={"layers": SAC["layers"], "act_fun": "relu"},
+        plugins=list(plugins),
+    )
+    return of_rlk(agent)
+
+
+def rlk_trpo(*plugins: str) -> Trained:
+    import rlk
+
+    agent = rlk.make(
+        "trpo",
+        env=ENV,
+        seed=0,
+        n_envs=TRPO["n_envs"],
+        timesteps_per_batch=TRPO["n_envs"] * TRPO["n_steps"],
+        max_kl=TRPO["kl"],
+        cg_iters=TRPO["cg"],
+        cg_damping=TRPO["damping"],
+        vf_iters=TRPO["epochs"],
+        vf_stepsize=TRPO["lr"],
+        lam=0.98,
+        optimiser={"kl_slack": 1.0},
+        policy={"layers": [64, 64], "act_fun": "tanh"},
+        plugins=list(plugins),
+    )
+    return of_rlk(agent)
+
+
+def rlk_recurrent_ppo2(*plugins: str) -> Trained:
+    """One LSTM behind the observation that both heads share, and 64x64 for each head."""
+    import rlk
+
+    agent = rlk.make(
+        "ppo2",
+        env=ENV,
+        seed=0,
+        n_envs=RECURRENT["n_envs"],
+        n_steps=RECURRENT["n_steps"],
+        noptepochs=RECURRENT["epochs"],
+        nminibatches=RECURRENT["n_envs"] * RECURRENT["n_steps"] // RECURRENT["minibatch"],
+        learning_rate=RECURRENT["lr"],
+        ent_coef=0.0,
+        cliprange_vf=-1,
+        policy="lstm",
+        lstm={
+            "n_lstm": RECURRENT["units"],
+            "net_arch": ["lstm", {"pi": [64, 64], "vf": [64, 64]}],
+        },
         plugins=list(plugins),
     )
     return of_rlk(agent)
 
 
 def peer(library: str, name: str) -> Any:
-    """The peer's class: Stable-Baselines3's, or sbx's, which take the same arguments here."""
+    """The peer's class, of Stable-Baselines3 and its contrib package, or of sbx."""
     import torch
 
     torch.set_num_threads(1)
-    if library == "sb3":
-        import stable_baselines3 as module
-    else:
-        import sbx as module
-    return getattr(module, name)
+    contrib = "sb3_contrib" if name in ("TRPO", "RecurrentPPO") else "stable_baselines3"
+    return getattr(importlib.import_module("sbx" if library == "sbx" else contrib), name)
 
 
 def peer_ppo2(library: str) -> Trained:
@@ -169,14 +222,70 @@ def peer_sac(library: str) -> Trained:
         learning_starts=SAC["starts"],
         train_freq=1,
         gradient_steps=1,
+        ent_coef="auto",
         device="cpu",
         policy_kwargs={"net_arch": SAC["layers"]},
     )
     return of_peer(model)
 
 
-RLK: dict[str, Callable[..., Trained]] = {"ppo2": rlk_ppo2, "dqn": rlk_dqn, "sac": rlk_sac}
-PEERS: dict[str, Callable[[str], Trained]] = {"ppo2": peer_ppo2, "dqn": peer_dqn, "sac": peer_sac}
+def peer_trpo(library: str) -> Trained:
+    from stable_baselines3.common.env_util import make_vec_env
+
+    model = peer(library, "TRPO")(
+        "MlpPolicy",
+        make_vec_env(ENV, n_envs=TRPO["n_envs"], seed=0),
+        seed=0,
+        n_steps=TRPO["n_steps"],
+        batch_size=128,
+        target_kl=TRPO["kl"],
+        cg_max_steps=TRPO["cg"],
+        cg_damping=TRPO["damping"],
+        line_search_shrinking_factor=0.5,
+        n_critic_updates=TRPO["epochs"],
+        learning_rate=TRPO["lr"],
+        gae_lambda=0.98,
+        sub_sampling_factor=1,
+        device="cpu",
+    )
+    # One step of the policy and the epochs' minibatches of the value in every iteration.
+    return of_peer(model, 1 + TRPO["epochs"] * TRPO["n_envs"] * TRPO["n_steps"] // 128)
+
+
+def peer_recurrent_ppo2(library: str) -> Trained:
+    """`sb3` as it comes, with a second LSTM for the value; `sb3-shared` with one for both."""
+    from stable_baselines3.common.env_util import make_vec_env
+
+    one = {"shared_lstm": True, "enable_critic_lstm": False} if library == "sb3-shared" else {}
+    model = peer(library, "RecurrentPPO")(
+        "MlpLstmPolicy",
+        make_vec_env(ENV, n_envs=RECURRENT["n_envs"], seed=0),
+        seed=0,
+        n_steps=RECURRENT["n_steps"],
+        n_epochs=RECURRENT["epochs"],
+        batch_size=RECURRENT["minibatch"],
+        learning_rate=RECURRENT["lr"],
+        policy_kwargs={"lstm_hidden_size": RECURRENT["units"], **one},
+        device="cpu",
+    )
+    # It counts epochs.
+    return of_peer(model, RECURRENT["n_envs"] * RECURRENT["n_steps"] // RECURRENT["minibatch"])
+
+
+RLK: dict[str, Callable[..., Trained]] = {
+    "ppo2": rlk_ppo2,
+    "dqn": rlk_dqn,
+    "sac": rlk_sac,
+    "trpo": rlk_trpo,
+    "recurrent-ppo2": rlk_recurrent_ppo2,
+}
+PEERS: dict[str, Callable[[str], Trained]] = {
+    "ppo2": peer_ppo2,
+    "dqn": peer_dqn,
+    "sac": peer_sac,
+    "trpo": peer_trpo,
+    "recurrent-ppo2": peer_recurrent_ppo2,
+}
 
 
 def one_core() -> None:

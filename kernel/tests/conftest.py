@@ -77,6 +77,7 @@ class AlgoConfig:
     learning_rate: float = 0.1
     store_size: int = 100
     sharpened: bool = False
+    shaken: str | None = None
 
 
 class Nothing:
@@ -123,7 +124,7 @@ def planning_kernel(rlk_stand_in_kernel):
                 "distribution": {"Discrete": "coins", "Box": "bells"},
             },
             feeds={"store_size": "keeps.size"},
-            switches={"sharpened": "sharpens"},
+            switches={"sharpened": "sharpens", "shaken": "noises"},
         ),
     )
     registries.algorithms.register(
@@ -148,7 +149,8 @@ def planning_kernel(rlk_stand_in_kernel):
     registries.storages.register("folds", Nothing, stages=("window", "fold"))
     for name in ("coins", "bells"):
         registries.distributions.register(name, Nothing, config=Sized)
-    registries.noises.register("shakes", Nothing, config=Sized)
+    for name in ("shakes", "trembles"):
+        registries.noises.register(name, Nothing, config=Sized)
     registries.callbacks.register("watches", Nothing, config=Sized)
     registries.loggers.register("writes", Nothing, autostart="run")
     registries.loggers.register("draws", Nothing, autostart="terminal")

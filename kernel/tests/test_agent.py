@@ -75,6 +75,36 @@ def test_state_and_mask_reach_the_actor(make):
     ]
 
 
+# ---- learning ------------------------------------------------------------------------------------
+
+
+class DrawsGlobally:
+    """As a network with dropout does: from torch's global generator."""
+
+    def __init__(self):
+        self.drawn = []
+
+    @rlk.hookimpl
+    def rlk_update_end(self):
+        self.drawn.append(float(torch.rand(())))
+
+
+def test_what_draws_globally_while_it_learns_is_of_the_runs_seed(make, tmp_path):
+    before, one, two, other = torch.get_rng_state(), *(DrawsGlobally() for _ in range(3))
+    agent = make(plugins=[one])
+    agent.learn(8)
+    make(plugins=[two]).learn(8)
+    make(plugins=[other], seed=1).learn(8)
+    assert len(one.drawn) > 1 and one.drawn == two.drawn != other.drawn
+    path = agent.save_checkpoint(tmp_path / "checkpoint")
+    agent.learn(8, reset_num_timesteps=False)
+    again = DrawsGlobally()
+    with rlk.load(path, kernel=agent.kernel, env=MATCH, plugins=(again,)) as loaded:
+        loaded.learn(8, reset_num_timesteps=False)
+    assert again.drawn == one.drawn[len(two.drawn) :]
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 # ---- parameters ----------------------------------------------------------------------------------
 
 

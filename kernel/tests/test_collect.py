@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import attrs
 import numpy as np
 import pytest
 
 from rlk import hookimpl, spaces
-from rlk.errors import NotFinite
+from rlk.errors import NotFinite, RlkError
 from rlk.testing.environments import DiscreteMatch, Walk
+from rlk.testing.stand_ins import StandInStorage
 
 MATCH = "rlk.testing.environments:DiscreteMatch"
 
@@ -71,6 +73,50 @@ def test_where_an_episode_ended_its_final_observation_is_there(make):
             ended += 1
             assert not np.array_equal(final, step["next_observation"][env])
     assert ended > 4
+
+
+@attrs.frozen(kw_only=True)
+class AsksForInfos:
+    info_keys: list[str] = attrs.field(factory=list)
+
+
+class KeepsInfos(StandInStorage):
+    def __init__(self, config):
+        super().__init__()
+
+
+class SaysItsPlace(Walk):
+    """Its info is a number of the observation that the step led to."""
+
+    def step(self, action):
+        *result, _ = super().step(action)
+        return *result, {"place": float(result[0][0])}
+
+
+@pytest.fixture
+def keeps_infos(rlk_stand_in_kernel):
+    rlk_stand_in_kernel.registries.storages.register(
+        "keeps-infos", KeepsInfos, config=AsksForInfos, collects="both"
+    )
+
+
+def test_infos_that_a_storage_asks_for_are_those_of_the_step_also_at_an_end(make, keeps_infos):
+    said = {"storage": "keeps-infos", "keeps-infos.info_keys": ["place"]}
+    agent = make(env=lambda: SaysItsPlace(length=4), n_envs=2, n_steps=20, **said)
+    assert agent.run.storage.schema.extras["info.place"].shape == ()
+    agent.learn(40)
+    kept = agent.run.storage._steps
+    assert len(kept) == 20 and sum((step["discount"] == 0).sum() for step in kept) > 0
+    for step in kept:
+        assert step["extras.info.place"].dtype == np.float32
+        assert step["extras.info.place"].tolist() == step["next_observation"][:, 0].tolist()
+
+
+def test_an_info_that_is_not_there_is_named(make, keeps_infos):
+    said = {"storage": "keeps-infos", "keeps-infos.info_keys": ["height"]}
+    agent = make(env=SaysItsPlace, n_envs=2, **said)
+    with pytest.raises(RlkError, match=r"environment 0 .*gave no info 'height' after timestep 0"):
+        agent.learn(4)
 
 
 def test_truncated_and_terminated_stay_apart(make):

@@ -36,7 +36,6 @@ def file(tmp_path) -> Path:
 
 def test_an_id_is_made_by_gymnasium_with_keywords():
     choice = choose_environment("CartPole-v1", {"sutton_barto_reward": True})
-    choice.check()
     env = choice.make()
     assert env.spec.id == "CartPole-v1"
     assert env.unwrapped._sutton_barto_reward is True
@@ -44,7 +43,6 @@ def test_an_id_is_made_by_gymnasium_with_keywords():
 
 def test_a_module_and_a_class():
     choice = choose_environment("rlk.testing.environments:DiscreteMatch", {"length": 3})
-    choice.check()
     assert type(choice.make()) is DiscreteMatch and choice.make().length == 3
 
 
@@ -69,7 +67,6 @@ def test_gymnasiums_own_form_imports_the_module_that_registers_an_id(tmp_path, m
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     choice = choose_environment("registers_it:RlkTestModule-v0", {})
-    choice.check()
     assert isinstance(choice.make().unwrapped, DiscreteMatch)
     gym.registry.pop("RlkTestModule-v0")
 
@@ -81,7 +78,6 @@ def test_modules_of_a_component_are_imported_before_the_id_is_looked_up(tmp_path
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     choice = choose_environment("RlkTestMore-v0", {}, ("registers_more",))
-    choice.check()
     choice.make()
     gym.registry.pop("RlkTestMore-v0")
 
@@ -116,13 +112,13 @@ def test_a_passed_environment_is_named_by_its_id_if_it_has_one():
 )
 def test_what_there_is_not_is_refused_with_what_there_is(asked, error, message):
     with pytest.raises(error, match=message):
-        choose_environment(asked, {}).check()
+        choose_environment(asked, {}).make()
 
 
 def test_a_file_that_fails_says_with_what(tmp_path):
     (tmp_path / "fails.py").write_text("raise KeyError('x')\n")
     with pytest.raises(PlanError, match="KeyError"):
-        choose_environment(f"{tmp_path / 'fails.py'}:Mine", {}).check()
+        choose_environment(f"{tmp_path / 'fails.py'}:Mine", {}).make()
     assert "rlk_file_fails" not in sys.modules
 
 

@@ -10,6 +10,18 @@ from rlk.parameters import FlatParameters
 from rlk.records import Loss
 
 
+class TwoRanks:
+    """The other rank is the first, has nothing but zeros and says "yes" to everything."""
+
+    rank, size = 0, 2
+
+    def mean(self, tensor):
+        return tensor / 2
+
+    def agree(self, value):
+        return "yes"
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -20,18 +32,6 @@ class Net(nn.Module):
 def group_of(net, prefixes=None):
     views, memory = FlatParameters(net).select(prefixes)
     return Group("all", views, memory, torch.tensor(0.1))
-
-
-class TwoRanks:
-    """The other rank has nothing but zeros."""
-
-    rank, size = 0, 2
-
-    def mean(self, tensor):
-        return tensor / 2
-
-    def agree(self, value):
-        return value
 
 
 class Keeps:
@@ -94,9 +94,33 @@ def test_gradients_are_means_over_ranks():
     assert objective_of(Net(), TwoRanks()).mean(torch.tensor(3.0)).item() == 1.5
 
 
+def test_what_a_step_decides_is_what_the_first_rank_says():
+    assert objective_of(Net(), TwoRanks()).agree("no") == "yes"
+    assert objective_of(Net()).agree("no") == "no"
+
+
+@pytest.mark.parametrize(
+    ("accepted", "communicator", "taken"),
+    [
+        (True, TwoRanks, False),
+        (True, OneProcess, True),
+        (False, OneProcess, False),
+    ],
+)
+def test_a_step_is_accepted_by_every_rank_or_by_none(net, accepted, communicator, taken):
+    """The other rank of `TwoRanks` does not accept."""
+
+    def loss():
+        return Loss(net.a.square().sum(), accept=torch.tensor(accepted))
+
+    found, _ = Objective(group_of(net), loss, (), communicator()).gradient()
+    assert found.accept.dtype == torch.bool and found.accept.item() is taken
+
+
 def test_one_process_is_a_communicator_that_changes_nothing():
     alone = OneProcess()
     assert (alone.rank, alone.size) == (0, 1)
+    assert alone.gather("x") == ["x"]
     assert alone.mean(torch.tensor(3.0)).item() == 3.0 and alone.agree("x") == "x"
 
 

@@ -56,6 +56,10 @@ def test_a_selection_is_a_range_that_shares_memory(flat):
     assert bool((flat.module.pi.weight == 7).all()) and not bool((flat.module.vf.weight == 7).any())
 
 
+def test_a_selection_is_no_view_to_autograd_so_that_compiled_code_may_write_to_it(flat):
+    assert not flat.select(("pi",))[1]._is_view()
+
+
 def test_ranges_may_overlap_and_be_named_in_any_order(flat):
     _, one = flat.select(("pi", "shared"))
     _, two = flat.select(("vf", "pi"))

@@ -207,3 +207,10 @@ def test_listeners_keep_to_tryfirst_and_trylast():
     for listen in hooks.listeners("rlk_training_start"):
         listen(run=None)
     assert heard == ["first", "a", "b", "last"]
+
+
+def test_a_plugin_is_had_by_its_name():
+    hooks, plugin = Hooks(), Answers(1)
+    hooks.activate(plugin, "a")
+    assert hooks.get("a") is plugin
+    assert hooks.get("b") is None

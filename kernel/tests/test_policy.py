@@ -63,6 +63,53 @@ def test_numpy_twins_compute_the_same_on_the_same_memory():
         flat.flat.mul_(2.0)
 
 
+class TakesADict(StandInPolicy):
+    """Reads one key of a Dict observation as it is."""
+
+    def encoder(self, observation_space):
+        return OneKey()
+
+
+class OneKey(nn.Module):
+    features = 3
+
+    def forward(self, observation):
+        return observation["place"]
+
+    def numpy_forward(self):
+        return lambda observation: observation["place"].astype(np.float32)
+
+
+def test_the_twin_of_an_encoder_of_dicts_is_given_the_raw_dict():
+    space = gym.spaces.Dict({"place": gym.spaces.Box(-9, 9, (3,), np.float64)})
+    policy = build_policy(TakesADict(), {"pi": head}, space)
+    place = np.array([[1.0, 2.0, 3.0]])
+    (forward,) = policy.numpy_forward("pi")
+    (expected,) = policy({"place": torch.from_numpy(place)}, "pi")
+    assert np.allclose(forward({"place": place}), expected.detach().numpy(), atol=1e-6)
+
+
+def test_a_dict_that_the_encoder_has_no_twin_for_has_none():
+    class NoReader(TakesADict):
+        def encoder(self, observation_space):
+            layer = nn.Identity()
+            layer.features = 3
+            return layer
+
+    space = gym.spaces.Dict({"place": BOX})
+    assert build_policy(NoReader(), {"pi": head}, space).numpy_forward("pi") is None
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_twin_takes_plain_observations_of_any_float(dtype):
+    policy = made(gym.spaces.Box(-1.0, 1.0, (3,), dtype))
+    x = np.array([[0.5, -0.25, 1.0]], dtype)
+    (forward,) = policy.numpy_forward("pi")
+    assert forward(x).dtype == np.float32
+    expected = policy(torch.from_numpy(x), "pi")[0].detach().numpy()
+    assert np.allclose(forward(x), expected, atol=1e-6)
+
+
 class NoTwin(StandInPolicy):
     def trunk(self, role, features, *, extra=0, copies=1):
         layer = nn.Linear(features, 4)
@@ -84,6 +131,12 @@ def test_there_is_no_twin_where_a_part_has_none():
 
 def test_a_large_network_has_no_twin():
     assert made(pi=200_001).numpy_forward("pi") is None
+
+
+def test_a_large_head_is_in_nobodys_way_but_its_own():
+    policy = made(pi=2, vf=200_001)
+    assert policy.numpy_forward("vf") is None and policy.numpy_forward("pi", "vf") is None
+    assert policy.numpy_forward("pi") is not None
 
 
 def test_a_linear_layer_is_a_product_and_a_bias():
@@ -135,3 +188,59 @@ def test_a_factory_is_a_callable_or_a_path(factory):
 def test_a_name_can_be_typed(name):
     with pytest.raises(ValueError, match="name"):
         Component(name=name, factory=Linear)
+
+
+class Minus(nn.Module):
+    """Subtracts what its buffer says."""
+
+    def __init__(self, twin=True):
+        super().__init__()
+        self.register_buffer("offset", torch.tensor([1.0, 2.0, 3.0]))
+        if twin:
+            self.numpy_forward = lambda: lambda x: x - self.offset.numpy()
+
+    def forward(self, observation):
+        return observation - self.offset
+
+
+def test_a_filter_stands_between_preprocessing_and_the_encoder():
+    policy, filtered, x = made(), made(), torch.randn(4, 3)
+    module = Minus()
+    filtered.add_filter(module)
+    assert torch.equal(filtered(x, "pi")[0], policy(x - module.offset, "pi")[0])
+    assert torch.equal(filtered.encode(x), policy.encode(x - module.offset))
+    assert "filter1.offset" in dict(filtered.named_buffers())
+    (twin_of_pi,) = filtered.numpy_forward("pi")
+    for _ in range(2):
+        expected = filtered(x, "pi")[0].detach().numpy()
+        np.testing.assert_allclose(twin_of_pi(x.numpy()), expected, rtol=1e-5, atol=1e-6)
+        module.offset.mul_(2.0)
+
+
+def test_filters_are_passed_in_the_order_they_were_added():
+    class Double(nn.Module):
+        def forward(self, observation):
+            return 2.0 * observation
+
+    policy, x = made(), torch.randn(4, 3)
+    for module in (Double(), Minus()):
+        policy.add_filter(module)
+    assert torch.equal(policy.preprocess(x), 2.0 * x - torch.tensor([1.0, 2.0, 3.0]))
+
+
+def test_a_target_goes_through_the_filter_of_its_policy_and_not_a_copy():
+    policy, x = made(), torch.randn(4, 3)
+    module = Minus()
+    policy.add_filter(module)
+    target = FlatParameters(policy).clone().module
+    module.offset.fill_(7.0)
+    assert torch.equal(target(x, "pi")[0], policy(x, "pi")[0])
+    assert np.array_equal(
+        target.numpy_forward("pi")[0](x.numpy()), policy.numpy_forward("pi")[0](x.numpy())
+    )
+
+
+def test_a_filter_without_a_numpy_twin_leaves_the_policy_without_one():
+    policy = made()
+    policy.add_filter(Minus(twin=False))
+    assert policy.numpy_forward("pi") is None

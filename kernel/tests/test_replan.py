@@ -9,7 +9,7 @@ from rlk.errors import PlanError
 from rlk.replan import spec_of
 from rlk.resolve import resolve
 from rlk.spec import make_spec
-from rlk.testing.environments import DiscreteMatch
+from rlk.testing.environments import DiscreteMatch, Walk
 
 
 class Watches:
@@ -80,6 +80,19 @@ def test_an_environment_that_is_code_must_be_passed_again(kernel, saved, env):
     with pytest.raises(PlanError, match="Pass it again"):
         spec_of(plan)
     assert again(kernel, plan, env=env).env.name == plan["env"]["name"]
+
+
+@pytest.mark.parametrize("env", [Walk, "rlk.testing.environments:Walk"])
+def test_an_environment_that_is_passed_again_keeps_its_keywords(kernel, saved, env):
+    plan = saved(env=env, **{"env.observation": "dict", "env.length": 9})
+    assert dict(again(kernel, plan, env=env).env.kwargs) == {"observation": "dict", "length": 9}
+    changed = again(kernel, plan, env=env, changes={"env.length": 3})
+    assert dict(changed.env.kwargs) == {"observation": "dict", "length": 3}
+
+
+def test_another_environment_has_keywords_of_its_own(kernel, saved):
+    plan = saved(env=Walk, **{"env.length": 9})
+    assert dict(again(kernel, plan, env=DiscreteMatch).env.kwargs) == {}
 
 
 def test_a_component_from_a_file_must_be_passed_again(kernel, saved, tmp_path):

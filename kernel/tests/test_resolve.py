@@ -120,15 +120,16 @@ def test_keywords_of_the_environment_are_settings(plan):
     ("said", "error", "message"),
     [
         ({"gama": 0.5}, UnknownName, "Did you mean 'gamma'"),
+        ({"n_env": 2}, UnknownName, "Did you mean 'n_envs'"),
         ({"policy.sise": 5}, UnknownName, "Did you mean 'size'"),
         ({"nobody.size": 5}, UnknownName, "nobody"),
         ({"watches.size": 5}, UnknownName, "watches"),
         ({"gamma": "much"}, PlanError, "gamma must be a number, got 'much'"),
         ({"gamma": 1.5}, PlanError, "'gamma' must be <= 1.0"),
-        ({"n_envs": 0}, PlanError, "n_envs must be at least 1, got 0"),
+        ({"n_envs": 0}, PlanError, "'n_envs' must be >= 1: 0"),
         ({"n_envs": 1.5}, PlanError, "n_envs must be a whole number"),
-        ({"n_threads": 0}, PlanError, "n_threads must be at least 1"),
-        ({"seed": -1}, PlanError, "seed must be at least 0"),
+        ({"n_threads": 0}, PlanError, "'n_threads' must be >= 1: 0"),
+        ({"seed": -1}, PlanError, "'seed' must be >= 0: -1"),
         ({"env": "CartPol-v1"}, UnknownName, "CartPole-v1"),
         ({"policy": "plane"}, UnknownName, "Did you mean 'plain'"),
         ({"plugins": ["watchs"]}, UnknownName, "Did you mean 'watches'"),
@@ -208,6 +209,39 @@ def test_a_plugin_of_the_user_takes_the_slot_of_one_of_a_preset(planning_kernel,
     planning_kernel.registries.presets.register("wants", Wants)
     assert plan(preset="wants").storages[0].name == "hoards"
     assert plan(preset="wants", plugins=["keeps"]).storages[0].name == "keeps"
+
+
+def test_what_a_default_put_in_can_be_taken_out(plan):
+    assert plan(noise="shakes").noise.name == "shakes"
+    assert plan(noise="shakes", plugins=["no:shakes"]).noise is None
+    with pytest.raises(PlanError, match="nothing fills the slot 'policy'"):
+        plan(plugins=["no:plain"])
+
+
+def test_the_command_line_counts_more_than_a_file_also_for_a_slot(plan, tmp_path):
+    toml = tmp_path / "spec.toml"
+    toml.write_text('algo = "algo"\nstorage = "keeps"\nstore_size = 5\n')
+    found = plan(plugins=["hoards"], lower=read_spec(toml))
+    assert (found.storages[0].name, found.storages[0].by) == ("hoards", "command line")
+    fed = plan(lower=read_spec(toml), **{"keeps.size": 8})
+    assert fed.storages[0].config.size == fed.algorithm.config.store_size == 8
+
+
+def test_what_the_user_says_counts_more_than_the_arguments_of_a_presets_plugin(
+    planning_kernel, plan
+):
+    class Wants:
+        def find(self, algo, env):
+            return {"plugins": ["watches:size=4"]}
+
+    planning_kernel.registries.presets.register("wants", Wants)
+    assert plan(preset="wants").callbacks[0].config.size == 4
+    assert plan(preset="wants", watches={"size": 6}).callbacks[0].config.size == 6
+
+
+def test_two_that_count_as_much_must_not_contradict_each_other(plan):
+    with pytest.raises(PlanError, match=r"different values for 'watches.size': 4 and 3"):
+        plan(plugins=["watches:size=3"], watches={"size": 4})
 
 
 def test_what_a_preset_put_in_can_be_taken_out(plan):

@@ -7,7 +7,10 @@ import pytest
 import torch
 
 from rlk import hookimpl
+from rlk.build import make_vec_env
+from rlk.component import Component
 from rlk.errors import NotFinite, PlanError, RlkError
+from rlk.optimise import OneProcess
 from rlk.testing.environments import BY_ACTION_SPACE
 from rlk.testing.stand_ins import COMPONENTS, StandIn
 
@@ -108,7 +111,6 @@ def test_a_row_has_the_learning_rate_once_there_were_updates(make):
 
 
 def test_what_a_plugin_makes_is_used_instead(make):
-    from rlk.optimise import OneProcess
     from rlk.testing.stand_ins import StandInOptimiser, StandInStorage, StandInVecEnv
 
     class Vec(StandInVecEnv):
@@ -149,6 +151,47 @@ def test_what_a_plugin_makes_is_used_instead(make):
     assert Makes.asked == [(2, True)]
 
 
+class SpareKeeper:
+    """Notes what storages are offered as an environment to ask."""
+
+    def __init__(self):
+        self.schema = None
+
+    @hookimpl
+    def rlk_make_storage(self, choice):
+        from rlk.testing.stand_ins import StandInStorage
+
+        keeper = self
+
+        class Store(StandInStorage):
+            def open(self, schema):
+                keeper.schema = schema
+                super().open(schema)
+
+        return Store()
+
+
+def test_a_storage_may_ask_an_environment_of_its_own_that_closes_with_the_run(make):
+    keeper = SpareKeeper()
+    agent = make(keeper, env="rlk.testing.environments:Walk", n_envs=2)
+    spare = keeper.schema.make_env()
+    assert spare.observation_space == agent.plan.observation_space
+    assert all(spare is not env for env in agent.run.env.envs)
+    agent.close()
+    assert spare.closed == 1
+
+
+def test_where_a_finished_environment_was_passed_a_storage_may_ask_that(make):
+    from rlk.testing.environments import Walk
+    from rlk.testing.stand_ins import StandInVecEnv
+
+    keeper, one = SpareKeeper(), Walk()
+    with make(keeper, env=one):
+        assert keeper.schema.make_env() is one
+    with make(keeper, env=StandInVecEnv([Walk, Walk])) as agent:
+        assert keeper.schema.make_env() is agent.run.env
+
+
 def test_a_policy_or_an_actor_of_a_plugin_is_used(make):
     from rlk.policy import build_policy
     from rlk.testing.stand_ins import RandomActor, StandInPolicy
@@ -167,6 +210,32 @@ def test_a_policy_or_an_actor_of_a_plugin_is_used(make):
     makes = Makes()
     run = make(makes).run
     assert run.policy is makes.policy and run.actor is makes.actor
+
+
+def test_what_an_algorithm_explores_with_is_around_the_noise_and_for_training_alone(
+    make, rlk_stand_in_kernel
+):
+    class Around:
+        def __init__(self, actor):
+            self.actor, self.start = actor, actor.start
+
+    class Noise(Around):
+        def __init__(self, *_):
+            pass
+
+        def wrap(self, actor, policy):
+            return Around(actor)
+
+    class Explores(StandIn):
+        def explore(self, actor):
+            self.given = actor
+            return Around(actor)
+
+    rlk_stand_in_kernel.registries.noises.register("shakes", Noise)
+    run = make(algorithm=Explores, noise="shakes").run
+    assert type(run.actor) is Around and run.actor.actor is run.algorithm.given
+    assert type(run.algorithm.given) is Around
+    assert type(run.algorithm.given.actor) is type(run.algorithm.actor())
 
 
 def test_a_wrapper_that_returns_no_function_is_the_plugins_fault(make):
@@ -218,3 +287,126 @@ def test_two_runs_share_nothing_that_one_has_activated(make):
     assert make(Stops()).learn_until(100) == "at once"
     other = make()
     assert other.learn_until(100) is None
+
+
+# ---- one of several processes --------------------------------------------------------------------
+
+
+class OtherRank(OneProcess):
+    """Two ranks, of which the other says what it is told to."""
+
+    size = 2
+
+    def __init__(self, says=None):
+        self.says = says
+
+    def gather(self, value):
+        return [value, self.says]
+
+
+class Joins:
+    def __init__(self, says=None):
+        self.says = says
+
+    @hookimpl
+    def rlk_make_communicator(self):
+        return OtherRank(self.says)
+
+
+def test_timesteps_count_the_environments_of_all_ranks(make):
+    agent = make(Joins(), n_envs=3)
+    agent.learn(4 * 3 * 2)
+    assert agent.run.clock.iterations == 1 and agent.num_timesteps == 24
+
+
+def test_any_ranks_reason_ends_the_run_and_its_rank_is_named(make):
+    assert make(Joins("enough")).run.stop_reason() == "enough (rank 1)"
+    run = make(Joins("enough")).run
+    run.stop("first")
+    assert run.stop_reason() == "first (rank 0)"
+    assert make(Joins()).run.stop_reason() is None
+
+
+def test_a_plugin_settles_the_plan_as_this_process_has_it(make, tmp_path):
+    class Settles:
+        @hookimpl
+        def rlk_settle_plan(self, plan):
+            return attrs.evolve(plan, out=None, seed=7)
+
+    run = make(Settles(), out=str(tmp_path / "run"), seed=1).run
+    assert run.out is None and run.streams.seed == 7
+    run.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_plugin_opened_is_closed_when_there_is_no_environment_yet(make):
+    closed = []
+
+    class Opens:
+        @hookimpl
+        def rlk_make_communicator(self, run):
+            run.on_close.append(lambda: closed.append(True))
+
+        @hookimpl
+        def rlk_make_vec_env(self, plan):
+            raise RlkError("none today")
+
+    with pytest.raises(RlkError, match="none today"):
+        make(Opens())
+    assert closed == [True]
+
+
+def test_a_plugin_is_told_whether_a_checkpoint_holds_the_replay(make, tmp_path):
+    class Saves:
+        asked: list = []
+
+        @hookimpl
+        def rlk_save(self, replay):
+            self.asked.append(replay)
+
+    agent = make(Saves())
+    agent.save_checkpoint(tmp_path / "with")
+    agent.save_checkpoint(tmp_path / "without", replay=False)
+    assert Saves.asked == [True, False]
+
+
+def test_of_several_ranks_only_the_first_writes_a_model(make, tmp_path):
+    agent = make()
+    agent.run.communicator.rank = 1
+    path = agent.save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+    agent.run.communicator.rank = 0
+    assert agent.save(tmp_path / "model") == path and path.is_file()
+
+
+def test_a_vector_wrapper_activates_what_its_environments_share_and_filters_observations(
+    make, rlk_stand_in_kernel
+):
+    import gymnasium as gym
+
+    class Twice(torch.nn.Module):
+        def forward(self, observation):
+            return 2.0 * observation
+
+    class Shared:
+        module = Twice()
+
+        @hookimpl
+        def rlk_filter_observation(self):
+            return self.module
+
+    class Wraps(gym.vector.VectorWrapper):
+        def __init__(self, env, *, training, hooks, **_):
+            super().__init__(env)
+            if hooks.get("wraps") is None:
+                hooks.activate(Shared(), "wraps")
+            self.shared = hooks.get("wraps")
+
+    component = Component(name="wraps", factory=Wraps, scope="vector")
+    rlk_stand_in_kernel.registries.wrappers.register("wraps", component)
+    agent = make("wraps")
+    assert agent.run.policy.filter1 is Shared.module
+    evaluation = make_vec_env(agent.plan, agent.run.hooks, 1, training=False)
+    assert evaluation.shared is agent.run.env.shared
+    agent.set_env(agent.plan.env.name)
+    assert agent.run.env.shared is evaluation.shared

@@ -65,7 +65,7 @@ def test_what_a_user_may_write(value, at_start, halfway):
 
 @pytest.mark.parametrize("value", ["lin", "lin_", "cos_0.1", "fast", "lin_0.1_2"])
 def test_other_text_is_refused_with_what_to_write(value):
-    with pytest.raises(ValueError, match=r"write a number, 'lin_0\.001', or pass a callable"):
+    with pytest.raises(ValueError, match=r"write a number, 'lin_0\.001' or a callable"):
         as_schedule(value)
 
 

@@ -85,11 +85,40 @@ def test_a_state_goes_on_where_it_was():
     assert torch.equal(torch.randn(3, generator=twin.torch("noise")), expected[1])
 
 
-def test_a_state_holds_torchs_global_generator_too():
-    state = Streams(7).state_dict()
-    expected = torch.randn(3)
-    Streams(7).load_state_dict(state)
-    assert torch.equal(torch.randn(3), expected)
+def test_torchs_global_generator_goes_on_where_the_stream_was():
+    streams = Streams(7)
+    with streams.globally("modules"):
+        first = torch.randn(3)
+    with streams.globally("modules"):
+        second = torch.randn(3)
+    with Streams(7).globally("modules"):
+        assert torch.equal(torch.randn(6), torch.cat([first, second]))
+
+
+def test_a_state_taken_meanwhile_holds_torchs_global_generator():
+    streams, twin = Streams(7), Streams(99)
+    with streams.globally("modules"):
+        torch.randn(3)
+        state = copy.deepcopy(streams.state_dict())
+        expected = torch.randn(3)
+    twin.load_state_dict(state)
+    with twin.globally("modules"):
+        assert torch.equal(torch.randn(3), expected)
+
+
+def test_a_state_or_a_seed_given_meanwhile_reaches_torchs_global_generator():
+    streams, other = Streams(7), Streams(99)
+    expected = {}
+    for seed in (7, 8):
+        with Streams(seed).globally("modules"):
+            expected[seed] = torch.randn(3)
+    with streams.globally("modules"):
+        state = copy.deepcopy(streams.state_dict())
+    with other.globally("modules"):
+        other.load_state_dict(state)
+        assert torch.equal(torch.randn(3), expected[7])
+        other.reseed(8)
+        assert torch.equal(torch.randn(3), expected[8])
 
 
 def test_streams_that_were_not_asked_for_before_a_checkpoint_come_out_the_same_after_it():

@@ -7,7 +7,8 @@ import attrs
 import pytest
 
 from rlk.errors import PlanError, UnknownName
-from rlk.settings import convert, fields_of, structure, type_name, unstructure
+from rlk.settings import structure, type_name, unstructure
+from rlk.spec import RunSettings
 
 
 @attrs.frozen(kw_only=True)
@@ -24,6 +25,7 @@ class Config:
     kind: Literal["a", "b"] = "a"
     limit: int | None = None
     pair: tuple[str, ...] = ()
+    either: int | float | None = 0
 
 
 def made(**values):
@@ -91,12 +93,29 @@ def test_an_unknown_key_shows_the_nearest_and_all_there_are():
     assert "'step'" in message and "Did you mean 'steps'?" in message and "layers" in message
 
 
-def test_a_union_takes_the_first_alternative_that_takes_the_value():
-    assert convert(1, int | float) == 1
-    assert convert(1.5, int | float) == 1.5
-    assert convert(None, int | None) is None
-    with pytest.raises(ValueError, match="must be int or none"):
-        convert("x", int | None)
+@pytest.mark.parametrize("value", [1, 1.5, None])
+def test_a_union_takes_the_first_alternative_that_takes_the_value(value):
+    found = made(either=value).either
+    assert found == value and type(found) is type(value)
+
+
+def test_a_union_that_takes_the_value_nowhere_names_all_its_alternatives():
+    with pytest.raises(PlanError, match="either must be int or float or none, got 'x'"):
+        made(either="x")
+
+
+def test_none_is_a_word_where_a_file_has_no_null():
+    assert made(limit="none").limit is None and made(name="none").name == "none"
+
+
+def test_the_text_none_is_none_wherever_none_is_allowed():
+    @attrs.frozen(kw_only=True)
+    class Optional:
+        text: str | None = "a"
+        either: float | str | None = 1.0
+
+    found = structure(Optional, {"text": "none", "either": "none"}, "thing")
+    assert found.text is None and found.either is None
 
 
 def test_a_config_is_written_as_json_values_and_a_callable_by_its_name():
@@ -111,21 +130,11 @@ def test_what_was_written_is_read_again():
     assert made(**unstructure(config)) == config
 
 
-def test_every_field_is_listed_with_type_default_and_help():
-    rows = {row[0]: row[1:] for row in fields_of(Config)}
-    assert rows["rate"] == ("float or str or a callable", "0.1", "how fast")
-    assert rows["steps"] == ("int", "3", "how many")
-    assert rows["layers"] == ("list of int", "[64]", "")
-    assert rows["kind"][0] == "'a' or 'b'"
-    assert rows["limit"][0] == "int or none"
-
-
 def test_a_field_without_a_default_is_required():
     @attrs.frozen(kw_only=True)
     class Needs:
         size: int
 
-    assert fields_of(Needs) == [("size", "int", "required", "")]
     with pytest.raises(PlanError, match="size"):
         structure(Needs, {}, "thing")
 
@@ -136,3 +145,44 @@ def test_a_field_without_a_default_is_required():
 )
 def test_types_are_named_as_a_person_writes_them(kind, text):
     assert type_name(kind) == text
+
+
+# ---- settings of a run ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "kept"),
+    [
+        ("n_envs", 3, 3),
+        ("n_envs", 3.0, 3),
+        ("total_timesteps", 1e5, 100_000),
+        ("total_timesteps", 0, 0),
+        ("seed", None, None),
+        ("seed", 0, 0),
+        ("n_threads", None, None),
+        ("device", "cuda:1", "cuda:1"),
+        ("verbose", 0, 0),
+    ],
+)
+def test_a_setting_of_a_run_is_taken_in_its_type(key, value, kept):
+    found = getattr(structure(RunSettings, {key: value}, "a run"), key)
+    assert found == kept and type(found) is type(kept)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("n_envs", 0),
+        ("n_envs", "two"),
+        ("n_envs", None),
+        ("total_timesteps", -1),
+        ("log_interval", 0),
+        ("n_threads", 0),
+        ("seed", -3),
+        ("device", 3),
+        ("verbose", 0.5),
+    ],
+)
+def test_a_wrong_one_is_refused_by_its_name(key, value):
+    with pytest.raises(PlanError, match=key):
+        structure(RunSettings, {key: value}, "a run")

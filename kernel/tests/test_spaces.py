@@ -7,6 +7,7 @@ import torch
 from gymnasium import spaces as s
 
 from rlk import spaces
+from rlk.errors import PlanError
 
 IMAGE = s.Box(0, 255, (4, 5, 3), np.uint8)
 
@@ -153,3 +154,40 @@ def test_mapping_goes_into_dicts_and_no_deeper():
     found = spaces.map_observation(np.sum, {"a": np.ones(2), "b": {"c": np.ones(3)}})
     assert found == {"a": 2.0, "b": {"c": 3.0}}
     assert isinstance(IMAGE, gym.Space)
+
+
+# ---- actions -------------------------------------------------------------------------------------
+
+
+def test_scaled_actions_go_from_the_lower_bound_to_the_upper_one_in_every_dimension():
+    low, high = np.array([-1.0, 0.0], np.float32), np.array([2.0, 0.5], np.float32)
+    scale = spaces.scaled(s.Box(low, high))
+    found = scale(np.array([[-1, -1], [0, 0], [1, 1], [0.5, -0.5]], np.float32))
+    assert found.tolist() == [[-1.0, 0.0], [0.5, 0.25], [2.0, 0.5], [1.25, 0.125]]
+    assert found.dtype == np.float32
+
+
+def test_scaled_actions_have_the_shape_of_the_space():
+    scale = spaces.scaled(s.Box(-2.0, 2.0, (2, 3)))
+    found = scale(np.linspace(-1, 1, 12, dtype=np.float32).reshape(2, 6))
+    assert found.shape == (2, 2, 3) and found[0, 0, 0] == -2.0 and found[1, 1, 2] == 2.0
+
+
+def test_rounding_leads_no_scaled_action_out_of_its_space():
+    rng = np.random.default_rng(0)
+    bounds = np.sort(rng.normal(size=(2, 1000)).astype(np.float32), axis=0)
+    space = s.Box(bounds[0], bounds[1])
+    for end in (-1.0, 1.0):
+        assert space.contains(spaces.scaled(space)(np.full((1, 1000), end, np.float32))[0])
+
+
+def test_the_widest_bounds_of_a_float_can_be_scaled_to():
+    most = np.finfo(np.float32).max
+    found = spaces.scaled(s.Box(-most, most, (1,)))(np.array([[-1.0], [0.0], [1.0]], np.float32))
+    assert found[:, 0].tolist() == [-most, 0.0, most]
+
+
+@pytest.mark.parametrize("bounds", [(-np.inf, 1.0), (0.0, np.inf)])
+def test_nothing_is_scaled_to_an_infinite_bound(bounds):
+    with pytest.raises(PlanError, match=r"Box.*: a bound is infinite.*RescaleAction"):
+        spaces.scaled(s.Box(*bounds, (2,)))

@@ -140,7 +140,7 @@ def test_a_broken_wrapper_fails(fails, factory, check):
 class Counts(gym.vector.VectorWrapper):
     """Good: counts steps, and writes the count when it is closed, while training."""
 
-    def __init__(self, env, *, training, out=None):
+    def __init__(self, env, *, training, out=None, **_):
         super().__init__(env)
         self.out, self.count = (Path(out) if out and training else None), 0
 
@@ -161,14 +161,14 @@ class Counts(gym.vector.VectorWrapper):
 
 
 class WritesForEvaluations(Counts):
-    def __init__(self, env, *, training, out=None):
+    def __init__(self, env, *, training, out=None, **_):
         super().__init__(env, training=True, out=out)
         if out:
             Path(out).mkdir(exist_ok=True)
 
 
 class ScalesAllButFinals(Counts):
-    def __init__(self, env, *, training, out=None):
+    def __init__(self, env, *, training, out=None, **_):
         super().__init__(env, training=training, out=out)
         box = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
         self._single_observation_space = box
@@ -200,6 +200,14 @@ class LosesState(Counts):
         pass
 
 
+class MakesUpState(Counts):
+    def get_state(self):
+        return [{"env": state} for state in self.env.get_state()]
+
+    def set_state(self, states):
+        self.env.set_state([state["env"] for state in states])
+
+
 VECTOR = Component(name="counts", factory=Counts, summary="counts steps", scope="vector")
 
 
@@ -209,6 +217,7 @@ VECTOR = Component(name="counts", factory=Counts, summary="counts steps", scope=
         (WritesForEvaluations, "test_a_vector_of_an_evaluation_writes_nothing_and_works"),
         (ScalesAllButFinals, "test_a_vector_gives_what_a_loop_takes"),
         (LosesState, "test_the_state_of_a_vector_is_had_through_it"),
+        (MakesUpState, "test_a_state_that_a_vector_cannot_give_is_not_made_up"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

@@ -1,7 +1,7 @@
 """rlk: reinforcement learning as a plugin microkernel.
 
 `rlk.make` and `rlk.load` give an agent; `rlk.Component` is what a plugin's entry point names;
-`rlk.hookimpl` marks the answers to hooks. Nothing heavy is imported until it is used.
+`rlk.hookimpl` marks the answers to hooks. Nothing is imported until it is used.
 """
 
 from __future__ import annotations
@@ -10,40 +10,30 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rlk.agent import Agent, load, make
-    from rlk.component import Component
-    from rlk.hookspecs import hookimpl
-    from rlk.kernel import Kernel, default_kernel
-    from rlk.spec import Patch, RunSpec
+    from rlk import registry as registry
+    from rlk.agent import Agent as Agent
+    from rlk.agent import load as load
+    from rlk.agent import make as make
+    from rlk.component import Component as Component
+    from rlk.hookspecs import hookimpl as hookimpl
+    from rlk.kernel import Kernel as Kernel
+    from rlk.kernel import default_kernel as default_kernel
+    from rlk.spec import Patch as Patch
+    from rlk.spec import RunSpec as RunSpec
 
-__all__ = [
-    "Agent",
-    "Component",
-    "Kernel",
-    "Patch",
-    "RunSpec",
-    "default_kernel",
-    "hookimpl",
-    "load",
-    "make",
-]
-
-_HOMES = {
-    "Agent": "rlk.agent",
-    "load": "rlk.agent",
-    "make": "rlk.agent",
-    "Component": "rlk.component",
-    "hookimpl": "rlk.hookspecs",
-    "Kernel": "rlk.kernel",
-    "default_kernel": "rlk.kernel",
-    "Patch": "rlk.spec",
-    "RunSpec": "rlk.spec",
-    "registry": "",
+_NAMES = {
+    "rlk.agent": ("Agent", "load", "make"),
+    "rlk.component": ("Component",),
+    "rlk.hookspecs": ("hookimpl",),
+    "rlk.kernel": ("Kernel", "default_kernel"),
+    "rlk.spec": ("Patch", "RunSpec"),
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
+    if name == "registry":
+        return importlib.import_module("rlk.registry")
     if name not in _HOMES:
         raise AttributeError(f"module 'rlk' has no attribute {name!r}")
-    home = importlib.import_module(_HOMES[name] or f"rlk.{name}")
-    return getattr(home, name) if _HOMES[name] else home
+    return getattr(importlib.import_module(_HOMES[name]), name)

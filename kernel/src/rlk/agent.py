@@ -26,17 +26,14 @@ if TYPE_CHECKING:
 
 
 class Agent:
-    """A policy with everything that trains it.
-
-    Attributes:
-        run: the live run. plan: what it was made of. differs: after `load`, what will not be as
-            before.
-    """
+    """A policy with everything that trains it: `run`, alive, and the `plan` it was made of. After
+    `load`, `differs` says what will not be as before."""
 
     def __init__(self, plan: Plan, kernel: Kernel, spec: RunSpec) -> None:
         self.plan, self.kernel, self.spec = plan, kernel, spec
         self.run: Run = build(plan)
         self.differs: list[str] = []
+        self._plain: Any = None
         self._opened = False
 
     # ---- learning -------------------------------------------------------------------------------
@@ -57,8 +54,7 @@ class Agent:
                 more.
 
         Raises:
-            NotFinite, EnvironmentFailed: as they say; what was saved before stays.
-        """
+            NotFinite, EnvironmentFailed: as they say; what was saved before stays."""
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
         clock = self.run.clock
         if reset_num_timesteps:
@@ -68,15 +64,12 @@ class Agent:
         return self
 
     def learn_until(self, timesteps: int) -> str | None:
-        """Train until the clock reads this, schedules going on as they were.
-
-        Returns why it ended early.
-        """
-        if not self._opened:
-            self._opened = True
-            for logger in self.run.loggers:
-                logger.open(self.run)
-        return train(self.run, timesteps)
+        """Train until the clock reads this, schedules going on; why it ended early, or None."""
+        for logger in [] if self._opened else self.run.loggers:
+            logger.open(self.run)
+        self._opened = True
+        with self.run.streams.globally("modules"):
+            return train(self.run, timesteps)
 
     # ---- acting ---------------------------------------------------------------------------------
 
@@ -87,12 +80,11 @@ class Agent:
         mask: Array | None = None,
         deterministic: bool = False,
     ) -> tuple[Any, Any]:
-        """The action for one observation, or for a batch of them.
+        """The action for one observation, or for a batch of any number of them.
 
         Args:
-            observation: of one environment, or [B, ...] of any number.
             state: what the last call returned; None at the start (recurrent policies).
-            mask: bool [B], where an episode has just begun; None is everywhere at the start, else
+            mask: bool [B], where an episode has just begun; None: everywhere at the start, else
                 nowhere.
             deterministic: the mode of the policy instead of a sample.
 
@@ -100,52 +92,38 @@ class Agent:
             (action, state): action as the environment takes it, batched if the observation was.
 
         Raises:
-            ValueError: if the observation does not fit the space.
-        """
+            ValueError: if the observation does not fit the space."""
         batch, was_batched = spaces.batched(self.plan.observation_space, observation)
         size = len(next(iter(batch.values())) if isinstance(batch, Mapping) else batch)
         if self._plain is None:
             # A stream of its own: acting must not change what training draws.
             self._plain = self.run.algorithm.actor(self.run.streams.numpy("predict"))
-        actor = self._plain
-        if state is None:
-            state = actor.start(size)
-            start = np.ones(size, dtype=bool)
-        else:
-            start = np.zeros(size, dtype=bool)
-        if mask is not None:
-            start = np.asarray(mask, dtype=bool).reshape(size)
-        act = actor.act(batch, state, start, deterministic)
+        start = np.full(size, state is None) if mask is None else np.asarray(mask, dtype=bool)
+        state = self._plain.start(size) if state is None else state
+        act = self._plain.act(batch, state, start.reshape(size), deterministic)
         return (act.env_action if was_batched else act.env_action[0]), act.carry
-
-    _plain: Any = None
 
     # ---- parameters -----------------------------------------------------------------------------
 
     def get_parameters(self) -> dict[str, Array]:
         """`model/pi/out/weight` -> a copy, for every parameter of the policy."""
-        return {
-            _public(name): value.cpu().numpy()
-            for name, value in self.run.parameters.as_dict().items()
-        }
+        values = self.run.parameters.as_dict()
+        return {_public(name): value.cpu().numpy() for name, value in values.items()}
 
     def load_parameters(self, values: Mapping[str, Any] | str, exact_match: bool = True) -> None:
         """Set parameters from `get_parameters` or from a saved model; optimisers stay as they are.
 
         Raises:
-            RlkError: if names or shapes do not fit, and with `exact_match` if any is missing.
-        """
+            RlkError: if names or shapes do not fit, and with `exact_match` if any is missing."""
+        import torch
+
         if isinstance(values, (str, os.PathLike)):
-            self.run.parameters.load_dict(
-                checkpoint.read(checkpoint.locate(values), self.kernel)["parameters"], exact_match
-            )
-            return
+            saved = checkpoint.read(checkpoint.locate(values), self.kernel)["parameters"]
+            return self.run.parameters.load_dict(saved, exact_match)
         own = {_public(name): name for name in self.run.parameters.names}
         unknown = sorted(set(values) - set(own))
         if unknown:
             raise RlkError(f"no parameters {unknown}; there are {sorted(own)}")
-        import torch
-
         named = {own[key]: torch.as_tensor(np.asarray(value)) for key, value in values.items()}
         self.run.parameters.load_dict(named, exact_match)
 
@@ -166,26 +144,17 @@ class Agent:
         return self.run.env
 
     def set_env(self, env: Any) -> None:
-        """Go on in another environment with the same spaces.
-
-        Its first collection starts from a reset.
-
-        Raises:
-            PlanError: if its spaces are others.
-        """
+        """Go on, from a reset, in another environment; PlanError if its spaces are others."""
         spec = attrs.evolve(self.spec, env=env)
         plan = resolve(self.kernel, spec)
         for key in ("observation_space", "action_space"):
-            if getattr(plan, key) != getattr(self.plan, key):
-                raise PlanError(
-                    f"the new environment's {key} is {getattr(plan, key)}, not "
-                    f"{getattr(self.plan, key)}."
-                )
-        new = make_vec_env(plan, self.run.hooks, plan.n_envs, training=True)
+            new, old = getattr(plan, key), getattr(self.plan, key)
+            if new != old:
+                raise PlanError(f"the new environment's {key} is {new}, not {old}.")
+        made = make_vec_env(plan, self.run.hooks, plan.n_envs, training=True)
         self.run.env.close()
-        self.run.env, self.spec = new, spec
-        self.plan = attrs.evolve(self.plan, env=plan.env)
-        self.run.plan = self.plan
+        self.run.env, self.spec = made, spec
+        self.run.plan = self.plan = attrs.evolve(self.plan, env=plan.env)
         self.run.collector.forget()
         self.run.parameters.check()
 
@@ -215,18 +184,14 @@ def make(
     """An agent from keywords.
 
     Args:
-        algo: the algorithm's name.
-        config: an instance of its config class, instead of keywords for it
-            (`DQNConfig(gamma=0.98)`).
+        config: an instance of its config class, instead of keywords for it (`DQNConfig(…)`).
         kernel: where components come from; None is everything that is installed.
         spec: a finished spec, instead of keywords.
         said: a `RunSpec`'s fields (env, n_envs, policy, plugins, seed, …) and hyperparameters of
-            the algorithm. Dots are written as tables: `policy={"layers": [64]}` sets
-            `policy.layers`.
+            the algorithm; `policy={"layers": [64]}` sets `policy.layers`.
 
     Raises:
-        PlanError: for what does not exist or does not fit.
-    """
+        PlanError: for what does not exist or does not fit."""
     from rlk.kernel import default_kernel
     from rlk.spec import make_spec
 
@@ -246,19 +211,16 @@ def load(
     best: bool = False,
     **changes: Any,
 ) -> Agent:
-    """An agent from a file that `save` wrote, or from a run folder.
+    """An agent from a model, a checkpoint, or a run folder.
 
     Args:
-        path: a model, a checkpoint, or a run folder.
-        env: another environment than the saved one; needed where that was passed as an object or as
-            a file.
+        env: another environment than the saved one; needed where that was an object or a file.
         plugins: those that were passed as objects or files, again.
         best: of a run folder, the best model of its evaluations.
         changes: settings that are to be others now.
 
     Raises:
-        BadFile: if the file is damaged or not ours. PlanError: if what it names is not installed.
-    """
+        BadFile: if the file is damaged or not ours. PlanError: if it names what is not there."""
     from rlk.kernel import default_kernel
 
     kernel = kernel or default_kernel()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import attrs
@@ -16,7 +17,7 @@ from rlk.parameters import FlatParameters
 from rlk.plan import Choice, Plan
 from rlk.plugins import Hooks
 from rlk.protocols import Distribution
-from rlk.records import Schema
+from rlk.records import Field, Schema
 from rlk.run import Run
 from rlk.schedules import ScheduleLike, as_schedule
 from rlk.seeding import Streams
@@ -28,24 +29,17 @@ ONE_THREAD_MAX_PARAMETERS = 1_000_000
 
 @attrs.define
 class Context:
-    """What an algorithm is given to build itself with.
-
-    Attributes:
-        observation_space, action_space: of one environment. n_envs: stepped together.
-        device: of the policy. distribution: of the actions, or None. total_timesteps: of the run.
-        policy, parameters: the module and its flat parameters; None while `heads` is asked.
-        run: the run under construction, for streams and the clock.
-    """
+    """What an algorithm is given to build itself with; `run` is under construction."""
 
     run: Run
-    observation_space: Any
-    action_space: Any
-    n_envs: int
-    device: Any
-    distribution: Distribution | None
-    total_timesteps: int
-    policy: Any = None
-    parameters: FlatParameters | None = None
+    observation_space: Any  #: of one environment
+    action_space: Any  #: of one environment
+    n_envs: int  #: stepped together
+    device: Any  #: of the policy
+    distribution: Distribution | None  #: of the actions
+    total_timesteps: int  #: of the run
+    policy: Any = None  #: None while `heads` is asked
+    parameters: FlatParameters | None = None  #: of the policy
 
     def schedule(self, value: ScheduleLike) -> Any:
         """A scheduled number as a 0-dim tensor that the loop fills before every collection."""
@@ -68,31 +62,34 @@ class Context:
             learning_rate: number, schedule string or callable.
             max_grad_norm: clip the gradient's norm; None does not.
             parameters: of another module than the policy (an entropy coefficient).
-            options: for the optimiser (`eps=1e-5`, `betas=…`).
-        """
-        flat = parameters or self.parameters
+            options: for the optimiser (`eps=1e-5`, `betas=…`)."""
+        flat, run = parameters or self.parameters, self.run
         assert flat is not None
         views, memory = flat.select(prefixes)
         group = Group(name, views, memory, self.schedule(learning_rate), max_grad_norm, options)
-        run = self.run
         step = run.hooks.first("rlk_make_optimiser", run=run, group=group)
         if step is None:
-            step = run.plan.optimiser.component.load()(group, *_config(run.plan.optimiser))
-        wrappers = run.hooks.all("rlk_wrap_loss", run=run, group=name)
-        run.optimise.add(group, step, wrappers)
+            step = run.plan.optimisers.get(f"{name}_optimiser", run.plan.optimiser).make(group)
+        run.optimise.add(group, step, run.hooks.all("rlk_wrap_loss", run=run, group=name))
+
+
+@attrs.frozen
+class NoiseContext:
+    """What a noise component is given: the action space, its stream, and how far the run is."""
+
+    action_space: Any
+    n_envs: int
+    rng: Any
+    progress: Callable[[], float]
 
 
 def build(plan: Plan) -> Run:
-    """A Run of everything in the plan, ready to train.
-
-    Whatever was opened is closed again if it fails.
-    """
+    """A Run of everything in the plan; whatever was opened is closed again if it fails."""
     run = Run(plan, active_hooks(plan))
     try:
         _assemble(run)
     except BaseException:
-        if hasattr(run, "env"):
-            run.close()
+        run.close()
         raise
     return run
 
@@ -103,34 +100,29 @@ def _assemble(run: Run) -> None:
     run.streams = Streams(plan.seed, run.communicator.rank)
     run.device = pick_device(plan)
     run.env = make_vec_env(plan, hooks, plan.n_envs, training=True)
-    if plan.env.is_vector:
-        run.episodes.__init__(run.env.num_envs)  # type: ignore[misc]
     run.distribution = plan.distribution and plan.distribution.make(plan.action_space)
     run.optimise = Optimiser(run.communicator)
-    context = Context(
-        run=run,
-        observation_space=plan.observation_space,
-        action_space=plan.action_space,
-        n_envs=plan.n_envs,
-        device=run.device,
-        distribution=run.distribution,
-        total_timesteps=plan.total_timesteps,
-    )
+    shapes = plan.observation_space, plan.action_space, plan.n_envs
+    context = Context(run, *shapes, run.device, run.distribution, plan.total_timesteps)
     factory: Any = plan.algorithm.component.load()
     heads = factory.heads(plan.algorithm.config, context)
     with run.streams.globally("init"):
         made = hooks.first("rlk_make_policy", run=run, heads=heads)
         if made is None:
             made = policy.build_policy(plan.policy.make(), heads, plan.observation_space)
+    for module in hooks.all("rlk_filter_observation", run=run):
+        made.add_filter(module)
     run.policy = context.policy = made.to(run.device)
     run.parameters = context.parameters = FlatParameters(run.policy)
     set_threads(plan, run.parameters)
     run.algorithm = factory(plan.algorithm.config, context)
-    actor = hooks.first("rlk_make_actor", run=run) or run.algorithm.actor()
+    run.actor = hooks.first("rlk_make_actor", run=run) or run.algorithm.actor()
     if plan.noise is not None:
-        noise = plan.noise.make(NoiseContext.of(run))
-        actor = noise.wrap(actor, run.policy)
-    run.actor = actor
+        rng = run.streams.numpy("noise")
+        noise = NoiseContext(plan.action_space, plan.n_envs, rng, run.clock.progress)
+        run.actor = plan.noise.make(noise).wrap(run.actor, run.policy)
+    # What an algorithm itself does to explore comes last: noise is none on a random action.
+    run.actor = getattr(run.algorithm, "explore", lambda inner: inner)(run.actor)
     run.storage = make_storage(run)
     run.collector = hooks.first("rlk_make_collector", run=run) or StepCollector(run)
     run.collect = _wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))
@@ -156,28 +148,24 @@ def make_vec_env(
     """A vector environment with the plan's wrappers.
 
     Args:
-        training: whether wrappers learn (statistics) and record; an evaluation environment does
-            neither.
-        out: the run's folder for wrappers that write; None for none.
-        extra: keywords for the environment (`render_mode`).
-    """
+        hooks: the run's; wrappers of the vector may activate in it what their environments share.
+        training: whether wrappers learn (statistics) and record; for evaluation they do neither.
+        out: the run's folder for wrappers that write; None is the plan's.
+        extra: keywords for the environment (`render_mode`)."""
     if plan.env.is_vector and training:
         env = plan.env.made
     else:
         env = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
     if env is None:
-        single = tuple(
-            (c.component.factory, c.config) for c in plan.wrappers if c.component.scope == "env"
-        )
-        make = MakeEnv(plan.env, single, extra)
+        make = MakeEnv(plan.env, _single_wrappers(plan), extra)
         config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
+        if training and plan.info_keys:
+            config["info_keys"] = plan.info_keys
         env = plan.vec_env.component.load()([make] * n_envs, **config)
     env = same_step(env)
     for choice in plan.wrappers:
         if choice.component.scope == "vector":
-            env = choice.component.load()(
-                env, *_config(choice), training=training, out=out or plan.out
-            )
+            env = choice.make(env, training=training, out=out or plan.out, hooks=hooks)
     return env
 
 
@@ -194,7 +182,11 @@ def make_storage(run: Run) -> Any:
         total_timesteps=plan.total_timesteps,
         rng=run.streams.numpy("storage"),
         progress=run.clock.progress,
-        extras=run.algorithm.extras(),
+        extras={
+            **run.algorithm.extras(),
+            **{f"info.{key}": Field(()) for key in plan.info_keys},
+        },
+        make_env=lambda: spare_env(run),
     )
     base, *decorators = [_made_storage(run, choice) for choice in plan.storages]
     base.open(schema)
@@ -204,32 +196,42 @@ def make_storage(run: Run) -> Any:
     return base
 
 
+def spare_env(run: Run) -> Any:
+    """An environment to ask questions of; where a finished one was passed, that (never step it)."""
+    env = run.plan.env
+    if env.is_vector or env.is_instance:
+        return run.env if env.is_vector else env.made
+    made = MakeEnv(env, _single_wrappers(run.plan))()
+    run.on_close.append(made.close)
+    return made
+
+
+def _single_wrappers(plan: Plan) -> tuple[Any, ...]:
+    """(factory, config) of the wrappers around each single environment, innermost first."""
+    single = [choice for choice in plan.wrappers if choice.component.scope == "env"]
+    return tuple((choice.component.factory, choice.config) for choice in single)
+
+
 def _made_storage(run: Run, choice: Choice) -> Any:
     made = run.hooks.first("rlk_make_storage", run=run, choice=choice)
-    # Not `or`: an empty storage is false.
-    return choice.make() if made is None else made
+    return choice.make() if made is None else made  # not `or`: an empty storage is false
 
 
 def pick_device(plan: Plan) -> Any:
     """The torch device; `auto` takes a GPU only where it pays, which is for images.
 
     Raises:
-        PlanError: for a device that torch does not know or this machine has not.
-    """
+        PlanError: for a device that torch does not know or this machine has not."""
     import torch
 
     if plan.device == "auto":
-        return (
-            "cuda"
-            if torch.cuda.is_available() and spaces.is_image(plan.observation_space)
-            else "cpu"
-        )
+        images = spaces.is_image(plan.observation_space)
+        return "cuda" if images and torch.cuda.is_available() else "cpu"
     try:
         torch.zeros(1, device=plan.device)
     except (RuntimeError, AssertionError) as error:
-        raise PlanError(
-            f"device {plan.device!r} cannot be used: {str(error).splitlines()[0]}"
-        ) from None
+        cause = str(error).splitlines()[0]
+        raise PlanError(f"device {plan.device!r} cannot be used: {cause}") from None
     return plan.device
 
 
@@ -244,30 +246,8 @@ def set_threads(plan: Plan, parameters: FlatParameters) -> None:
         torch.set_num_threads(1)
 
 
-@attrs.frozen
-class NoiseContext:
-    """What a noise component is given: the action space, its stream, and how far the run is."""
-
-    action_space: Any
-    n_envs: int
-    rng: Any
-    progress: Callable[[], float]
-
-    @classmethod
-    def of(cls, run: Run) -> NoiseContext:
-        plan = run.plan
-        return cls(plan.action_space, plan.n_envs, run.streams.numpy("noise"), run.clock.progress)
-
-
-def _config(choice: Choice) -> tuple[Any, ...]:
-    return () if choice.config is None else (choice.config,)
-
-
-def _wrapped(
-    function: Callable[..., Any], wrappers: list[Callable[..., Any]]
-) -> Callable[..., Any]:
-    for wrapper in wrappers:
-        function = wrapper(function)
-        if not callable(function):
-            raise RlkError(f"a plugin's wrapper returned {type(function).__name__}, not a function")
-    return function
+def _wrapped(function: Callable[..., Any], wrappers: list[Any]) -> Callable[..., Any]:
+    made: Any = reduce(lambda inner, wrapper: wrapper(inner), wrappers, function)
+    if not callable(made):
+        raise RlkError(f"a plugin's wrapper returned {type(made).__name__}, not a function")
+    return made  # type: ignore[no-any-return]

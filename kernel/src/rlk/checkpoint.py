@@ -1,18 +1,13 @@
-"""Checkpoints.
-
-The state of a run as one file, written so that a crash never costs the last good one.
-
-What is in the file is a State (nested dicts of JSON values, arrays and tensors) that a serializer
-component writes; loading resolves installed names only and runs nothing from the file.
-"""
+"""Checkpoints: the state of a run as one file; a crash never costs the last good one. What is in
+the file is a State (nested dicts of JSON values, arrays and tensors) that a serializer component
+writes; loading resolves installed names only and runs nothing from the file."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rlk.errors import BadFile, RlkError
 from rlk.protocols import Serializer, State
@@ -26,18 +21,16 @@ STATE_VERSION = 1
 
 
 def model_state(run: Run) -> State:
-    """What `model.zip` holds.
-
-    Everything that learning goes on from but the replay and the environments.
-    """
+    """What `model.zip` holds: all that learning goes on from but the replay and environments."""
+    plan = run.plan.as_json()
+    plan["run"] |= {"seed": run.streams.seed}
     return {
         "manifest": {
             "state_version": STATE_VERSION,
             "contents": ["model"],
             "timesteps": run.timesteps,
             "dists": distributions(run),
-            "plan": run.plan.as_json()
-            | {"run": run.plan.as_json()["run"] | {"seed": run.streams.seed}},
+            "plan": plan,
         },
         "parameters": run.parameters.as_dict(),
         "buffers": {name: value.clone() for name, value in run.policy.named_buffers()},
@@ -54,14 +47,14 @@ def run_state(run: Run, *, replay: bool = True) -> State:
     contents = state["manifest"]["contents"]
     contents.append("run")
     state["collector"] = run.collector.state_dict()
-    state["plugins"] = plugin_states(run)
+    state["plugins"] = dict(run.hooks.answers("rlk_save", run=run, replay=replay))
     if replay:
         contents.append("storage")
         state["storage"] = run.storage.state_dict()
-    environments = environment_states(run)
-    if environments is not None:
+    environments = run.env.get_state() if hasattr(run.env, "get_state") else None
+    if environments is not None and all(one is not None for one in environments):
         contents.append("environments")
-        state["environments"] = environments
+        state["environments"] = list(environments)
     return state
 
 
@@ -72,8 +65,7 @@ def restore(run: Run, state: State) -> list[str]:
         What will differ from a run that was never interrupted, as sentences; empty if nothing will.
 
     Raises:
-        RlkError: if parameters do not fit; the run is as it was then.
-    """
+        RlkError: if parameters do not fit; the run is as it was then."""
     run.parameters.load_dict(state["parameters"])
     buffers = dict(run.policy.named_buffers())
     for name, value in state["buffers"].items():
@@ -100,22 +92,8 @@ def restore(run: Run, state: State) -> list[str]:
         run.collector.load_state_dict(state["collector"])
     else:
         run.collector.forget()
-        differs.append(f"the state of {run.plan.env.name} cannot be saved: its episodes start anew")
+        differs.append(f"the checkpoint has no state of {run.plan.env.name}: episodes start anew")
     return differs
-
-
-def plugin_states(run: Run) -> dict[str, State]:
-    """What every active plugin has to remember, by its name."""
-    return dict(run.hooks.answers("rlk_save", run=run))
-
-
-def environment_states(run: Run) -> list[Any] | None:
-    """The state of every environment, or None if it cannot be had."""
-    get_state = getattr(run.env, "get_state", None)
-    if get_state is None:
-        return None
-    states = get_state()
-    return None if states is None or any(state is None for state in states) else list(states)
 
 
 def distributions(run: Run) -> dict[str, str]:
@@ -125,10 +103,8 @@ def distributions(run: Run) -> dict[str, str]:
 
 
 def write(path: Path, state: State, serializer: Serializer) -> None:
-    """Write a file so that `path` holds either what it held or all of the new state.
-
-    The bytes go to a temporary file beside `path`'s folder, are fsynced, and renamed in.
-    """
+    """Write a file so that `path` holds either what it held or all of the new state: the bytes go
+    to a temporary file in the same folder, are fsynced, and renamed in."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
@@ -139,8 +115,7 @@ def write(path: Path, state: State, serializer: Serializer) -> None:
         os.chmod(name, 0o644)
         os.replace(name, path)
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
+        Path(name).unlink(missing_ok=True)
         raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:
@@ -153,8 +128,7 @@ def read(path: Path, kernel: Kernel) -> State:
     """The state in a file, read by the installed serializer that its suffix belongs to.
 
     Raises:
-        BadFile: if it is missing, damaged, too new, or not one of ours.
-    """
+        BadFile: if it is missing, damaged, too new, or not one of ours."""
     serializer = serializer_for(path, kernel)
     try:
         with path.open("rb") as file:
@@ -168,52 +142,39 @@ def read(path: Path, kernel: Kernel) -> State:
     if not isinstance(version, int) or "plan" not in manifest:
         raise BadFile(f"{path} is no rlk model: its manifest has no plan.")
     if version > STATE_VERSION:
-        raise BadFile(
-            f"{path} was written by a newer rlk (state {version}, this one reads up to "
-            f"{STATE_VERSION}). "
-            "Upgrade rlk-kernel."
-        )
+        known = f"(state {version}, this one reads up to {STATE_VERSION})"
+        raise BadFile(f"{path} was written by a newer rlk {known}. Upgrade rlk-kernel.")
     return state
 
 
 def serializer_for(path: Path, kernel: Kernel) -> Serializer:
-    """The serializer whose suffix the file has.
-
-    One that can run code must be asked for by name instead.
-    """
-    suffixes = []
-    for name in kernel.registries.serializers.names():
-        component = kernel.registries.serializers.get(name).component()
-        if "runs code" in component.reports:
-            continue
-        serializer: Serializer = component.load()()
+    """The serializer of the file's suffix; one that can run code must be asked for by name."""
+    components = [entry.component() for entry in kernel.registries.serializers]
+    safe = [one.load()() for one in components if "runs code" not in one.reports]
+    for serializer in safe:
         if path.suffix == serializer.suffix:
-            return serializer
-        suffixes.append(serializer.suffix)
+            return serializer  # type: ignore[no-any-return]
+    known = sorted(serializer.suffix for serializer in safe)
     raise BadFile(
-        f"{path}: no installed serializer reads {path.suffix!r} files (there are "
-        f"{sorted(suffixes)})."
+        f"{path}: no installed serializer reads {path.suffix!r} files (there are {known})."
     )
 
 
 def locate(place: str | os.PathLike[str], *, best: bool = False) -> Path:
-    """The file that RUN means: a zip, a checkpoint, or a run folder.
-
-    Of a folder it is `best_model.zip` (with `best`), else `model.zip`, else the newest checkpoint.
+    """The file that RUN means: a zip, a checkpoint, or of a run folder `best_model.zip` (with
+    `best`), else `model.zip`, else the newest checkpoint.
 
     Raises:
-        BadFile: if there is none.
-    """
+        BadFile: if there is none."""
     path = Path(place)
-    if path.is_file():
-        return path
-    if not path.exists() and path.with_name(path.name + ".zip").is_file():
-        return path.with_name(path.name + ".zip")
+    models = [path / "best_model.zip"] if best else []
+    models += [path / "model.zip", *reversed(checkpoints(path))]
+    if not path.is_dir():
+        models = [path, path.with_name(path.name + ".zip")]
+    for model in models:
+        if model.is_file():
+            return model
     if path.is_dir():
-        models = [*([path / "best_model.zip"] if best else []), path / "model.zip"]
-        for model in (*models, *reversed(checkpoints(path))):
-            if model.is_file():
-                return model
         raise BadFile(f"{path} holds no model.zip and no checkpoint.")
     raise BadFile(f"{path} does not exist. RUN is a run folder, a model.zip or a checkpoint.")
 
@@ -225,14 +186,14 @@ def checkpoints(folder: Path) -> list[Path]:
 
 
 def save(run: Run, path: Path, *, whole: bool = False, replay: bool = True) -> Path:
-    """Write `model.zip` (or with `whole` a checkpoint) of a run.
-
-    Returns the path with its suffix.
-    """
+    """Write a run's model (or with `whole` a checkpoint); the path with its suffix. Of several
+    ranks the first writes."""
     serializer: Serializer = run.plan.serializer.make()
     if path.suffix != serializer.suffix:
         path = path.with_name(path.name + serializer.suffix)
     if path.is_dir():
         raise RlkError(f"cannot save to {path}: it is a folder.")
+    if run.communicator.rank != 0:
+        return path
     write(path, run_state(run, replay=replay) if whole else model_state(run), serializer)
     return path

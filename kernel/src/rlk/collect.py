@@ -1,8 +1,7 @@
 """The default collector: steps the vector environment into the storage.
 
 Per vector step: one actor call, one environment call, one `storage.add`, and whoever listens to
-    `rlk_step`.
-"""
+`rlk_step`."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlk import spaces
-from rlk.errors import NotFinite
+from rlk.errors import NotFinite, RlkError
 from rlk.protocols import State
 from rlk.records import Step
 
@@ -28,17 +27,16 @@ class StepCollector:
         self.run = run
         self._steps = run.algorithm.steps_per_collect()
         self._finite = spaces.finite_check(run.plan.observation_space)
-        self._n_envs = run.plan.n_envs
-        self._carry = run.actor.start(self._n_envs)
-        self._start = np.ones(self._n_envs, dtype=bool)
-        self._observation: Any = None
+        self._n_envs, self._info_keys = run.plan.n_envs, run.plan.info_keys
         self._cut_short = False
+        self.forget()
 
-    def _reset(self) -> Any:
-        seeds = self.run.streams.integers("environments", self._n_envs)
-        observation, _ = self.run.env.reset(seed=seeds)
-        self._check_observation(observation)
-        return observation
+    def forget(self) -> None:
+        """Start from a reset at the next collection: another environment, or its state is lost."""
+        self._observation: Any = None
+        self._carry = self.run.actor.start(self._n_envs)
+        self._start = np.ones(self._n_envs, dtype=bool)
+        self.run.episodes.reset()
 
     def collect(self) -> bool:
         """One collection; False if a listener stopped the run in the middle of it."""
@@ -52,19 +50,22 @@ class StepCollector:
         clock, episodes, finite = run.clock, run.episodes, self._finite
         listeners = run.listeners("rlk_step")
         observation, carry, start = self._observation, self._carry, self._start
+        timesteps = self._n_envs * run.communicator.size
         for _ in range(self._steps):
             action, env_action, carry, extras = act(observation, carry, start)
             following, reward, terminated, truncated, infos = env_step(env_action)
             if not finite(following) or not spaces.finite(reward):
-                self._name_bad_step(following, reward, env_action)
+                self._name_bad({"reward": reward}, following, env_action)
             start = terminated | truncated
+            if self._info_keys:
+                extras = {**extras, **self._infos(infos, start)}
             episodes.step(reward)
             final = self._ended(start, infos) if start.any() else _NOTHING_FINAL
             step = Step(
                 observation, action, reward, terminated, truncated, following, final, extras
             )
             add(step)
-            clock.timesteps += self._n_envs
+            clock.timesteps += timesteps
             observation = following
             if listeners:
                 self._observation, self._carry, self._start = observation, carry, start
@@ -76,61 +77,69 @@ class StepCollector:
         self._observation, self._carry, self._start = observation, carry, start
         return True
 
+    def _reset(self) -> Any:
+        seeds = self.run.streams.integers("environments", self._n_envs)
+        observation, _ = self.run.env.reset(seed=seeds)
+        if not self._finite(observation):
+            self._name_bad({}, observation)
+        return observation
+
     def _ended(self, ended: Any, infos: dict[str, Any]) -> dict[int, Any]:
         """The final observations where an episode ended, and the episodes' figures."""
         final = {}
         figures = infos.get("final_info", {}).get("episode") or infos.get("episode")
-        for env in np.flatnonzero(ended):
-            index = int(env)
-            final[index] = infos["final_obs"][index]
-            if not self._finite(final[index]):
-                self._check_observation(final[index])
-            own = None if figures is None else {key: figures[key][index] for key in ("r", "l")}
-            self.run.episodes.ended(index, own)
+        for env in map(int, np.flatnonzero(ended)):
+            final[env] = infos["final_obs"][env]
+            if not self._finite(final[env]):
+                row = spaces.map_observation(lambda part: part[None], final[env])
+                self._name_bad({}, row, env=env)
+            own = None if figures is None else {key: figures[key][env] for key in ("r", "l")}
+            self.run.episodes.ended(env, own)
         return final
 
-    def _check_observation(self, observation: Any) -> None:
-        if not self._finite(observation):
-            self._name_bad_step(observation, np.zeros(self._n_envs), None)
+    def _infos(self, infos: dict[str, Any], ended: Any) -> dict[str, Any]:
+        """The infos that are kept, `info.KEY` -> float32 [N]; at an end, those of the last step."""
+        kept, final = {}, infos.get("final_info", {})
+        for key in self._info_keys:
+            of_step = ~ended & infos.get(f"_{key}", False)
+            of_end = ended & final.get(f"_{key}", False)
+            if not (of_step | of_end).all():
+                env = int(np.flatnonzero(~(of_step | of_end))[0])
+                raise RlkError(
+                    f"environment {env} ({self.run.plan.env.name}) gave no info {key!r} after "
+                    f"timestep {self.run.timesteps}; a storage's info_keys ask for it always."
+                )
+            column = kept[f"info.{key}"] = np.zeros(self._n_envs, np.float32)
+            for where, source in ((of_step, infos), (of_end, final)):
+                if where.any():
+                    column[where] = source[key][where]
+        return kept
 
-    def _name_bad_step(self, observation: Any, reward: Any, action: Any) -> None:
-        """Says which field of which environment is not finite."""
-        fields = (
-            dict(observation) if isinstance(observation, dict) else {"observation": observation}
-        )
-        for name, values in {**fields, "reward": reward}.items():
+    def _name_bad(
+        self, fields: dict[str, Any], observation: Any, action: Any = None, env: int | None = None
+    ) -> None:
+        """Says which field of which environment is not finite; of `env` where only it is given."""
+        parts = observation if isinstance(observation, dict) else {"observation": observation}
+        for name, values in {**parts, **fields}.items():
             array = np.asarray(values)
             if not np.issubdtype(array.dtype, np.floating) or np.isfinite(array).all():
                 continue
-            where = np.argwhere(~np.isfinite(array))[0]
-            batched = array.ndim > 0 and len(array) == self._n_envs
-            env = int(where[0]) if batched else 0
-            place = [int(i) for i in (where[1:] if batched else where)] or ""
-            shown = "" if action is None else f" after action {np.asarray(action)[env]!r}"
+            first, *place = map(int, np.argwhere(~np.isfinite(array))[0])
+            which = first if env is None else env
+            shown = "" if action is None else f" after action {np.asarray(action)[first]!r}"
             raise NotFinite(
-                f"environment {env} ({self.run.plan.env.name}) gave {array[tuple(where)]} in {name}"
-                f"{place} at timestep "
-                f"{self.run.timesteps}{shown}.\n"
-                "Nothing of this step was stored. Mend the environment, or wrap it to clip what "
-                "it returns."
+                f"environment {which} ({self.run.plan.env.name}) gave {array[first, *place]} in "
+                f"{name}{place or ''} at timestep {self.run.timesteps}{shown}.\nNothing of this "
+                "step was stored. Mend the environment, or wrap it to clip what it returns."
             )
 
     def state_dict(self) -> State:
         """What the next collection starts from; the environments' own state is kept beside it."""
-        observation = (
-            spaces.map_observation(np.copy, self._observation)
-            if self._observation is not None
-            else None
-        )
+        observation = self._observation
+        if observation is not None:
+            observation = spaces.map_observation(np.copy, observation)
         return {"observation": observation, "carry": self._carry, "start": self._start.copy()}
 
     def load_state_dict(self, state: State) -> None:
         self._observation, self._carry = state["observation"], state["carry"]
         self._start = np.asarray(state["start"], dtype=bool)
-
-    def forget(self) -> None:
-        """Start from a reset at the next collection: another environment, or its state is lost."""
-        self._observation = None
-        self._carry = self.run.actor.start(self._n_envs)
-        self._start = np.ones(self._n_envs, dtype=bool)
-        self.run.episodes.reset()

@@ -1,8 +1,6 @@
 """The component record: what an entry point names, and all that planning needs to know of a plugin.
-
-A component lives in a module that imports no torch; its factory is named as a string and imported
-when a plan is built. So listing, `--help`, `--explain` and every refusal cost milliseconds.
-"""
+A component lives in a module that imports no torch; its factory is imported when a plan is
+built. So listing, `--help`, `--explain` and every refusal cost milliseconds."""
 
 from __future__ import annotations
 
@@ -31,33 +29,28 @@ class Component:
     """What a plugin offers under one name.
 
     Attributes:
-        name: the name a user types. An entry point of another name is an alias.
-        factory: the class or function, or `"package.module:object"`; imported when a plan is built.
+        name: what a user types. An entry point of another name is an alias.
+        factory: class or function, or `"package.module:object"`; imported when a plan is built.
         summary: one line for `rlk plugins list`.
         config: the attrs class of its settings, or None if it has none. It must import no torch.
-        own: settings that this name fixes for its own config (`LnMlpPolicy` is `mlp` with
-            `layer_norm`).
+        own: settings that this name fixes (`LnMlpPolicy` is `mlp` with `layer_norm`).
         defaults: what it wants elsewhere: a slot (`"policy": "mlp"`, or one name per action space
-            for `"distribution"`), a setting of a slot (`"policy.act_fun": "relu"`), or a run
-            setting (`"n_envs": 8`).
-        feeds: own setting -> setting of another component, as `"prioritized-replay.alpha"`. The
-            value moves there when that component is in the plan; both set and different is an
-            error.
-        switches: own boolean setting -> name of the plugin it puts in (`prioritized_replay`).
-        reports: what an algorithm gives with every Update (`td_error`), or an encoder or storage
-            provides.
+            for `"distribution"`), the optimiser of one parameter group (`"vf_optimiser": "adam"`),
+            a setting of a slot (`"policy.act_fun": "relu"`), or one of the run (`"n_envs": 8`).
+        feeds: own setting -> another component's, as `"prioritized-replay.alpha"`: the value moves
+            there when that one is in the plan; both set and different is an error.
+        switches: own boolean setting -> name of the plugin it puts in (`prioritized_replay`); own
+            text setting -> the kind of the plugin that it names (`action_noise`: `noises`).
+        reports: what an algorithm gives with every Update (`td_error`), what a storage provides.
         needs: what a storage, wrapper or extension must have reported to it.
-        action_spaces: class names of the Gymnasium spaces it serves; empty means it does not care.
+        action_spaces: class names of the Gymnasium spaces it serves; empty: it does not care.
         observation_spaces: likewise. `"Image"` stands for a Box that holds an image.
         collects: how an algorithm gathers experience; for a storage, which algorithms it serves.
         recurrent: an algorithm that can train recurrent policies, or a policy that is one.
         stages: the sampling stages that a decorating storage takes; a base storage has none.
         scope: whether a wrapper wraps one environment or the vector of them.
-        kind: its kind, where no entry point says it (a component in a file given as `--plugin
-            ./file.py`).
-        autostart: where it is active without being asked for: in any `rlk run`, or only on a
-            terminal.
-    """
+        kind: its kind, where no entry point says it (a component in `--plugin ./file.py`).
+        autostart: active without being asked for: in any `rlk run`, or only on a terminal."""
 
     name: str = attrs.field(validator=attrs.validators.matches_re(r"[A-Za-z][A-Za-z0-9._-]*"))
     factory: str | Callable[..., Any] = attrs.field(validator=_is_factory)

@@ -1,7 +1,4 @@
-"""What rlk raises.
-
-Every message says what failed, whose it is, what was found, and what to type next.
-"""
+"""What rlk raises: what failed, whose it is, what was found, and what to type next."""
 
 from __future__ import annotations
 
@@ -10,10 +7,7 @@ from collections.abc import Iterable
 
 
 class RlkError(Exception):
-    """The base of everything rlk raises on purpose.
-
-    The command line prints it without a traceback.
-    """
+    """Everything rlk raises on purpose; the command line prints it without a traceback."""
 
     exit_code = 1
 

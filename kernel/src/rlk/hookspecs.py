@@ -4,8 +4,7 @@ A hook never runs per environment step or per gradient step: a pluggy call costs
 calls. Hooks run while a run is planned and built, and at the borders of iterations; they return
 objects and callables that the loop then calls directly. `None` always means "not mine". Who listens
 to a lifecycle hook is asked once, when the run is built. Arguments that an implementation does not
-name are not passed to it.
-"""
+name are not passed to it."""
 
 from __future__ import annotations
 
@@ -24,14 +23,12 @@ if TYPE_CHECKING:
 
 hookspec = pluggy.HookspecMarker("rlk")
 hookimpl = pluggy.HookimplMarker("rlk")
+Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 @hookspec(historic=True)
 def rlk_register(kernel: Kernel) -> None:
-    """On the kernel, once, when it is made or the plugin joins it.
-
-    Add components, kinds or hook specs.
-    """
+    """Once, when the kernel is made or the plugin joins it: add components, kinds, hook specs."""
 
 
 # ---- while planning: milliseconds, no torch -----------------------------------------------------
@@ -39,26 +36,23 @@ def rlk_register(kernel: Kernel) -> None:
 
 @hookspec
 def rlk_configure(spec: RunSpec) -> Patch | list[Patch] | None:
-    """Once per plan, all results used: propose settings the user left unset.
-
-    Two that differ are an error.
-    """
+    """Once per plan, all used: propose settings the user left unset. Two that differ: an error."""
 
 
 @hookspec
 def rlk_check_plan(plan: Plan) -> str | list[str] | None:
-    """Once per plan, all results used.
+    """Once per plan, all used: problems that forbid it, each saying what to type instead."""
 
-    Problems that forbid it, each saying what to type instead.
-    """
+
+@hookspec(firstresult=True)
+def rlk_settle_plan(plan: Plan) -> Plan | None:
+    """Once per plan, when nothing forbids it: the plan as this process is to have it. One of
+    several that share a run has no `out`: it writes nothing."""
 
 
 @hookspec(firstresult=True)
 def rlk_take_over(plan: Plan) -> int | None:
-    """Before anything is built or written: do something else with this process.
-
-    Returns its exit code.
-    """
+    """Before anything is built or written: do something else here, and return the exit code."""
 
 
 # ---- while building: the first result wins ------------------------------------------------------
@@ -66,15 +60,18 @@ def rlk_take_over(plan: Plan) -> int | None:
 
 @hookspec(firstresult=True)
 def rlk_make_vec_env(plan: Plan, n_envs: int, training: bool) -> Any:
-    """Once for training and once per evaluation environment.
-
-    A gymnasium.vector.VectorEnv, unwrapped.
-    """
+    """Once for training and once per evaluation: a gymnasium.vector.VectorEnv, unwrapped."""
 
 
 @hookspec(firstresult=True)
 def rlk_make_policy(run: Run, heads: Any) -> Any:
     """Once: the policy module, instead of the chosen architecture with these heads."""
+
+
+@hookspec
+def rlk_filter_observation(run: Run) -> Any:
+    """Once, all used: a module between preprocessed observations and the policy's encoder (running
+    statistics): the same structure out as in, with a `numpy_forward()` where that is to be fast."""
 
 
 @hookspec(firstresult=True)
@@ -84,10 +81,7 @@ def rlk_make_storage(run: Run, choice: Choice) -> Any:
 
 @hookspec(firstresult=True)
 def rlk_make_actor(run: Run) -> Actor | None:
-    """Once.
-
-    The actor that the collector uses, instead of the algorithm's own (before noise wraps it).
-    """
+    """Once: the collector's actor, instead of the algorithm's own (before noise wraps it)."""
 
 
 @hookspec(firstresult=True)
@@ -109,22 +103,17 @@ def rlk_make_communicator(run: Run) -> Communicator | None:
 
 
 @hookspec
-def rlk_wrap_collector(run: Run) -> Callable[[Callable[[], bool]], Callable[[], bool]] | None:
-    """A wrapper around `collect` (a learnt reward, timing)."""
+def rlk_wrap_collector(run: Run) -> Wrapper | None:
+    """A wrapper around `collect() -> bool` (a learnt reward, timing)."""
 
 
 @hookspec
-def rlk_wrap_loss(
-    run: Run, group: str
-) -> Callable[[Callable[..., Any]], Callable[..., Any]] | None:
-    """A wrapper around every loss function of that group (an extra term).
-
-    Applied once per function.
-    """
+def rlk_wrap_loss(run: Run, group: str) -> Wrapper | None:
+    """A wrapper around that group's loss functions (an extra term); applied once per function."""
 
 
 @hookspec
-def rlk_wrap_update(run: Run) -> Callable[[Callable[..., Any]], Callable[..., Any]] | None:
+def rlk_wrap_update(run: Run) -> Wrapper | None:
     """A wrapper around `algorithm.update` (compile)."""
 
 
@@ -180,13 +169,11 @@ def rlk_training_end(run: Run, reason: str | None) -> None:
 
 
 @hookspec
-def rlk_save(run: Run) -> State | None:
-    """While a checkpoint is taken: what this plugin has to remember, kept under its name."""
+def rlk_save(run: Run, replay: bool) -> State | None:
+    """While a checkpoint is taken: what this plugin has to remember, kept under its name; without
+    `replay` it leaves out what a replay holds."""
 
 
 @hookspec
 def rlk_load(run: Run, state: State) -> None:
-    """While a checkpoint is restored: exactly what this plugin's `rlk_save` returned.
-
-    Not called without.
-    """
+    """While a checkpoint is restored: what this plugin's `rlk_save` returned; not without."""

@@ -12,12 +12,7 @@ from rlk.registry import Registries
 
 
 class Kernel:
-    """Registries of components and what is done with them.
-
-    Args:
-        discover: read the installed distributions' entry points; False gives an empty kernel,
-            filled by `kernel.registries.<kind>.register(…)` or by `kernel.activate(plugin)`.
-    """
+    """Registries of components; without `discover` they are empty, to be filled by hand."""
 
     def __init__(self, discover: bool = True) -> None:
         self.registries = Registries()

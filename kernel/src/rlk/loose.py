@@ -1,7 +1,4 @@
-"""Components that no entry point names.
-
-`--plugin ./file.py`, `--storage package.module:Object`, or an object passed.
-"""
+"""Components that no entry point names: at `./file.py`, at `module:Object`, or an object."""
 
 from __future__ import annotations
 
@@ -12,42 +9,17 @@ from rlk.environment import load_object
 from rlk.errors import PlanError
 from rlk.registry import KINDS, Entry
 
-
-def loose_entry(asked: Any, kind: str | None = None) -> Entry:
-    """The entry for a path, a class, a function or a Component.
-
-    A file or module may hold a `component`, or module-level hook implementations (it is an
-    extension then).
-
-    Args:
-        kind: where it goes; None asks the component, or guesses from the methods of a class.
-
-    Raises:
-        PlanError: if it cannot be loaded, or is nothing that rlk can use.
-    """
-    name, found = (asked, load_object(asked, "plugin")) if isinstance(asked, str) else ("", asked)
-    found = getattr(found, "component", found)
-    if isinstance(found, Component):
-        component = found
-    elif _has_hooks(found):
-        component = Component(name=_name(found, name), factory=lambda: found, kind="extensions")
-    elif callable(found):
-        component = Component(
-            name=_name(found, name), factory=found, config=getattr(found, "config", None)
-        )
-    else:
-        raise PlanError(
-            f"plugin {name or found!r} is {type(found).__name__}, but must be an rlk.Component, "
-            "a class, a "
-            "function, or a module with hook implementations or a `component`."
-        )
-    kind = component.kind or kind or _guess(found)
-    if kind not in KINDS:
-        raise PlanError(
-            f"cannot tell what kind of plugin {name or component.name!r} is. Give an "
-            f"rlk.Component(kind=…); kinds: {', '.join(KINDS)}."
-        )
-    return Entry(kind, component.name, name or "passed as object", "", lambda: component)
+PASSED = "passed as object"
+#: What a class can do, and what kind it is then; the first that fits.
+_METHODS = (
+    ({"open", "add", "state_dict"}, "storages"),
+    ({"open", "added"}, "storages"),
+    ({"update", "batches"}, "algorithms"),
+    ({"encoder", "trunk"}, "policies"),
+    ({"open", "write", "close"}, "loggers"),
+    ({"sample", "log_prob"}, "distributions"),
+    ({"step", "reset"}, "wrappers"),
+)
 
 
 def is_path(name: str) -> bool:
@@ -55,34 +27,36 @@ def is_path(name: str) -> bool:
     return ":" in name or name.endswith(".py")
 
 
-def _has_hooks(found: Any) -> bool:
-    marked = (
-        [value for key, value in vars(found).items() if key.startswith("rlk_")]
-        if hasattr(found, "__dict__")
-        else []
+def loose_entry(asked: Any, kind: str | None = None) -> Entry:
+    """The entry for a path or an object: a Component, a class or function, or a module of hooks.
+
+    Args:
+        kind: where it goes if its component does not say; None guesses from what it can do.
+    """
+    path, found = (asked, load_object(asked, "plugin")) if isinstance(asked, str) else ("", asked)
+    component = getattr(found, "component", found)
+    if not isinstance(component, Component):
+        component = _described(found, path)
+    can = set(dir(found))
+    hooks = ["extensions"] if any(name.startswith("rlk_") for name in can) else []
+    guesses = [*hooks, *(kind for methods, kind in _METHODS if methods <= can), None]
+    kind = component.kind or kind or guesses[0]
+    if kind not in KINDS:
+        raise PlanError(
+            f"cannot tell what kind of plugin {component.name!r} is. Give an "
+            f"rlk.Component(kind=…); kinds: {', '.join(KINDS)}."
+        )
+    return Entry(kind, component.name, path or PASSED, "", lambda: component)
+
+
+def _described(found: Any, path: str) -> Component:
+    name = getattr(found, "__name__", type(found).__name__).rpartition(".")[2].replace("_", "-")
+    attributes = getattr(found, "__dict__", {}).values()
+    if not isinstance(found, type) and any(hasattr(value, "rlk_impl") for value in attributes):
+        return Component(name=name, factory=lambda: found, kind="extensions")
+    if callable(found):
+        return Component(name=name, factory=found, config=getattr(found, "config", None))
+    raise PlanError(
+        f"plugin {path or found!r} is {type(found).__name__}, but must be an rlk.Component, a "
+        "class, a function, or a module with hook implementations or a `component`."
     )
-    return not isinstance(found, type) and any(hasattr(value, "rlk_impl") for value in marked)
-
-
-def _guess(found: Any) -> str | None:
-    methods = set(dir(found))
-    if any(method.startswith("rlk_") for method in methods):
-        return "extensions"
-    if {"open", "add", "state_dict"} <= methods or {"open", "added"} <= methods:
-        return "storages"
-    if {"update", "batches"} <= methods:
-        return "algorithms"
-    if {"encoder", "trunk"} <= methods:
-        return "policies"
-    if {"open", "write", "close"} <= methods:
-        return "loggers"
-    if {"sample", "log_prob"} <= methods:
-        return "distributions"
-    if {"step", "reset"} <= methods:
-        return "wrappers"
-    return None
-
-
-def _name(found: Any, path: str) -> str:
-    own = getattr(found, "__name__", type(found).__name__).rpartition(".")[2]
-    return own.replace("_", "-") if own else path

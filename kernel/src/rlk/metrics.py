@@ -1,7 +1,6 @@
 """What a run measures: episodes, losses and speed, as rows for loggers.
 
-Losses stay tensors until a row is due, and are averaged over the updates since the last one.
-"""
+Losses stay tensors until a row is due, and are averaged over the updates since the last one."""
 
 from __future__ import annotations
 
@@ -40,31 +39,21 @@ class Episodes:
         self._lengths += 1
 
     def ended(self, env: int, info: Mapping[str, Any] | None = None) -> None:
-        """One environment's episode is over.
-
-        A Monitor's own figures win (rewards may be normalised here).
-        """
-        own = (float(self._returns[env]), int(self._lengths[env]))
-        self.recent.append(own if info is None else (float(info["r"]), int(info["l"])))
+        """An episode is over. A Monitor's own figures win (rewards may be normalised here)."""
+        own = {"r": self._returns[env], "l": self._lengths[env]} if info is None else info
+        self.recent.append((float(own["r"]), int(own["l"])))
         self.count += 1
-        self._returns[env] = 0.0
-        self._lengths[env] = 0
+        self._returns[env] = self._lengths[env] = 0
 
     def reset(self) -> None:
-        self._returns[:] = 0.0
-        self._lengths[:] = 0
+        self._returns[:] = self._lengths[:] = 0
 
     def state_dict(self) -> dict[str, Any]:
-        return {
-            "returns": self._returns.copy(),
-            "lengths": self._lengths.copy(),
-            "recent": [[r, length] for r, length in self.recent],
-            "count": self.count,
-        }
+        running = {"returns": self._returns.copy(), "lengths": self._lengths.copy()}
+        return {**running, "recent": [list(one) for one in self.recent], "count": self.count}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self._returns[:] = state["returns"]
-        self._lengths[:] = state["lengths"]
+        self._returns[:], self._lengths[:] = state["returns"], state["lengths"]
         self.recent.clear()
         self.recent.extend((float(r), int(length)) for r, length in state["recent"])
         self.count = int(state["count"])
@@ -81,17 +70,14 @@ class Metrics:
         self._counts: dict[str, int] = {}
         self.extra: dict[str, float] = {}
         self.started = time.monotonic()
-        self._mark = (self.started, clock.timesteps)
+        self.mark()
 
     def push(self, metrics: Mapping[str, Tensor]) -> None:
         """The metrics of one update; nothing is read."""
         self._pending.append(metrics)
 
     def first_bad(self) -> tuple[int, str, float] | None:
-        """(updates before the latest, name, value) of the oldest figure that is not finite.
-
-        Called every iteration.
-        """
+        """(updates before the latest, name, value) of the oldest figure that is not finite."""
         unread = len(self._pending) - self._read
         for back in range(unread - 1, -1, -1):
             for name, value in self._pending[-1 - back].items():
@@ -118,33 +104,31 @@ class Metrics:
     def row(self) -> dict[str, float]:
         """Everything since the last row, by SB3's tags; starts the next."""
         self._fold()
-        clock, now = self._clock, time.monotonic()
-        row: dict[str, float] = {}
+        clock, (before, steps_before), row = self._clock, self._mark, dict[str, float]()
         if self._episodes.recent:
-            returns, lengths = zip(*self._episodes.recent, strict=True)
-            row["rollout/ep_rew_mean"] = float(np.mean(returns))
-            row["rollout/ep_len_mean"] = float(np.mean(lengths))
-        seconds, steps = now - self._mark[0], clock.timesteps - self._mark[1]
-        row["time/fps"] = steps / seconds if seconds > 0 else 0.0
+            row["rollout/ep_rew_mean"], row["rollout/ep_len_mean"] = map(
+                float, np.mean(self._episodes.recent, axis=0)
+            )
+        self.mark()
+        seconds = self._mark[0] - before
+        row["time/fps"] = (clock.timesteps - steps_before) / seconds if seconds > 0 else 0.0
         row["time/iterations"] = clock.iterations
-        row["time/time_elapsed"] = now - self.started
+        row["time/time_elapsed"] = self._mark[0] - self.started
         row["time/total_timesteps"] = clock.timesteps
         row["time/episodes"] = self._episodes.count
-        for name in self._sums:
-            row[f"train/{name}"] = self._sums[name] / self._counts[name]
         if self._sums:
+            row |= {f"train/{name}": sum_ / self._counts[name] for name, sum_ in self._sums.items()}
             row["train/n_updates"] = clock.updates
         row |= self.extra
-        self._sums, self._counts, self.extra, self._mark = {}, {}, {}, (now, clock.timesteps)
+        self._sums, self._counts, self.extra = {}, {}, {}
         return row
 
     def state_dict(self) -> dict[str, Any]:
-        """What the next row is to average, with what came before."""
+        """What the next row is to average, with what came before; speed is measured anew."""
         self._fold()
         return {"sums": dict(self._sums), "counts": dict(self._counts), "extra": dict(self.extra)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """What `state_dict` returned; speed is measured anew."""
         self._sums, self._counts = dict(state["sums"]), dict(state["counts"])
         self.extra = dict(state["extra"])
 
@@ -158,5 +142,4 @@ class Metrics:
         for name, values in by_name.items():
             self._sums[name] = self._sums.get(name, 0.0) + float(torch.stack(values).double().sum())
             self._counts[name] = self._counts.get(name, 0) + len(values)
-        self._pending = []
-        self._read = 0
+        self._pending, self._read = [], 0

@@ -1,21 +1,20 @@
-"""The plugin manager of one run.
+"""The plugin manager of one run: which objects answer hooks, in a typed wrapper around pluggy's.
 
-Which objects answer hooks, in a typed wrapper around pluggy's relay.
-
-A run has a manager of its own, else what one run activated would answer in the next. Lifecycle
-hooks are
-called directly: `listeners` asks pluggy once who implements one and returns plain functions.
+A run has a manager of its own, else what one run activated would answer in the next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from rlk import hookspecs
 from rlk.errors import BrokenPlugin
+
+if TYPE_CHECKING:
+    from rlk.plan import Choice
 
 Listener = Callable[..., Any]
 
@@ -28,12 +27,7 @@ class Hooks:
         self._manager.add_hookspecs(hookspecs)
 
     def activate(self, plugin: object, name: str, owner: str = "this program") -> None:
-        """Lets an object answer hooks.
-
-        Raises:
-            BrokenPlugin: if it marks a method that is no hook of rlk's, or names arguments that a
-                hook has not.
-        """
+        """Lets an object answer hooks, if all that it marks are hooks of rlk's."""
         try:
             self._manager.register(plugin, name=name)
             self._manager.check_pending()
@@ -42,6 +36,10 @@ class Hooks:
                 self._manager.unregister(name=name)
             cause = str(error).splitlines()[-1].strip() if str(error) else type(error).__name__
             raise BrokenPlugin(f"plugin {name!r} ({owner}) is broken: {cause}") from error
+
+    def get(self, name: str) -> Any:
+        """The plugin activated under that name, or None."""
+        return self._manager.get_plugin(name)
 
     def historic(self, hook: str, **arguments: Any) -> None:
         """Calls a historic hook now and for every plugin that is activated later."""
@@ -53,52 +51,48 @@ class Hooks:
 
     def all(self, hook: str, **arguments: Any) -> list[Any]:
         """Every answer that is not None, in the order of activation; lists are joined."""
-        answers: list[Any] = []
-        for answer in reversed(getattr(self._manager.hook, hook)(**arguments)):
-            answers.extend(answer if isinstance(answer, list) else [answer])
-        return answers
+        found = reversed(getattr(self._manager.hook, hook)(**arguments))
+        return [one for answer in found for one in (answer if type(answer) is list else [answer])]
 
     def answers(self, hook: str, **arguments: Any) -> list[tuple[str, Any]]:
-        """(plugin name, answer) of every plugin that answers, in the order of activation."""
-        pairs = []
-        for implementation in getattr(self._manager.hook, hook).get_hookimpls():
-            given = {name: arguments[name] for name in implementation.argnames}
-            answer = implementation.function(**given)
-            if answer is not None:
-                pairs.append((implementation.plugin_name, answer))
-        return pairs
+        """(plugin name, answer) of every plugin that answers."""
+        asked = [(name, function(**arguments)) for name, function in self._functions(hook)]
+        return [(name, answer) for name, answer in asked if answer is not None]
 
     def tell(self, plugin: str, hook: str, **arguments: Any) -> None:
         """Calls a hook of one plugin, if it implements it."""
-        for implementation in getattr(self._manager.hook, hook).get_hookimpls():
-            if implementation.plugin_name == plugin:
-                implementation.function(*[arguments[name] for name in implementation.argnames])
-
-    def _in_order(self, hook: str) -> list[Any]:
-        """Implementations as activated, `tryfirst` before and `trylast` after all others."""
-        found = getattr(self._manager.hook, hook).get_hookimpls()
-        return sorted(found, key=lambda one: bool(one.trylast) - bool(one.tryfirst))
+        for name, function in self._functions(hook):
+            if name == plugin:
+                function(**arguments)
 
     def listeners(self, hook: str) -> list[Listener]:
-        """The implementations of a lifecycle hook, as functions of its keyword arguments.
+        """Who implements a lifecycle hook, asked once: functions of its keyword arguments."""
+        return [function for _, function in self._functions(hook)]
 
-        Raises:
-            BrokenPlugin: for a hook wrapper, which a direct call cannot honour.
-        """
-        found = []
-        for implementation in self._in_order(hook):
-            if implementation.wrapper or implementation.hookwrapper:
+    def _functions(self, hook: str) -> list[tuple[str, Listener]]:
+        """By plugin name, as activated, `tryfirst` before and `trylast` after all others."""
+        found = getattr(self._manager.hook, hook).get_hookimpls()
+        for one in found:
+            if one.wrapper or one.hookwrapper:
                 raise BrokenPlugin(
-                    f"plugin {implementation.plugin_name!r} implements {hook} as a wrapper; "
-                    "lifecycle hooks are "
-                    "called directly and take plain functions."
+                    f"plugin {one.plugin_name!r} implements {hook} as a wrapper; it is called "
+                    "directly and takes plain functions."
                 )
-            found.append(_direct(implementation.function, tuple(implementation.argnames)))
-        return found
+        found = sorted(found, key=lambda one: bool(one.trylast) - bool(one.tryfirst))
+        return [(one.plugin_name, _direct(one.function, tuple(one.argnames))) for one in found]
+
+
+def activated(choices: Iterable[Choice], objects: Mapping[str, object]) -> Hooks:
+    """A manager with those components that answer hooks, made anew, and with objects by name."""
+    hooks = Hooks()
+    for choice in choices:
+        if choice.kind in ("extensions", "callbacks"):
+            hooks.activate(choice.make(), choice.name, choice.owner)
+    for name, plugin in objects.items():
+        hooks.activate(plugin, name)
+    return hooks
 
 
 def _direct(function: Listener, names: tuple[str, ...]) -> Listener:
     """The function, taking only the arguments that it names."""
-    if not names:
-        return lambda **arguments: function()
     return lambda **arguments: function(*[arguments[name] for name in names])

@@ -1,22 +1,22 @@
-"""The policy module: an encoder that heads share, and the heads the algorithm asked for.
-
-Submodules are named `shared`, `pi`, `vf`, `qf`, so that parameters read `pi.out.weight` in every
-algorithm.
-"""
+"""The policy module: an encoder that heads share, and the heads the algorithm asked for. Submodules
+are named `shared`, `pi`, `vf`, `qf`, so that parameters read `pi.out.weight` in every algorithm."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from rlk import spaces
 from rlk.protocols import Architecture, Heads, NumpyForward
+from rlk.records import Array
 
-#: Above this many parameters torch is faster on one thread than numpy, and the numpy twin is not
-#: used.
+#: Above this many parameters in what is asked for, torch is faster on one thread than numpy, and
+#: the numpy twin is not used.
 NUMPY_MAX_PARAMETERS = 200_000
 
 
@@ -26,8 +26,7 @@ class Policy(nn.Module):
     Args:
         space: of one environment.
         shared: the encoder, from preprocessed observations to [B, F].
-        heads: by name, each from [B, F] to whatever it gives.
-    """
+        heads: by name, each from [B, F] to whatever it gives."""
 
     def __init__(self, space: Any, shared: nn.Module, heads: dict[str, nn.Module]) -> None:
         super().__init__()
@@ -40,6 +39,15 @@ class Policy(nn.Module):
         # both in step).
         self._parts = {"shared": shared, **heads}
         self._plain = bool(getattr(shared, "identity", False))
+        self._filters: tuple[Callable[[], NumpyForward | None], ...] = ()
+
+    def add_filter(self, module: nn.Module) -> None:
+        """Let preprocessed observations pass through a module before the encoder. It is nothing
+        that is learnt: copies of this policy (targets) go through the same one, not a copy."""
+        before = self.preprocess
+        self.preprocess = lambda observation: module(before(observation))
+        self._filters = (*self._filters, lambda: twin(module))
+        self.add_module(f"filter{len(self._filters)}", module)
 
     def encode(self, observation: Any) -> Tensor:
         """Raw observations [B, ...] to features [B, F]."""
@@ -55,21 +63,28 @@ class Policy(nn.Module):
         return tuple([parts[name](features) for name in names])
 
     def numpy_forward(self, *names: str) -> list[NumpyForward] | None:
-        """Numpy twins of the named heads from float32 observations, or None where one has none.
-
-        They read the parameters' own memory, so they follow every update. A module offers its twin
-        as a method `numpy_forward()`; only plain float observations on the CPU qualify.
-        """
-        space, parameters = self.observation_space, list(self.parameters())
+        """Numpy twins of the named heads from raw observations, or None where one has none. They
+        read the parameters' own memory, so they follow every update. A module offers its twin as a
+        method `numpy_forward()`, an encoder's takes float32 or a Dict as it is; only a Box or a
+        Dict on the CPU qualifies."""
+        parts = [self._parts[name] for name in ("shared", *names)]
+        parameters = [p for part in parts for p in part.parameters()]
+        space = self.observation_space
         small = sum(p.numel() for p in parameters) <= NUMPY_MAX_PARAMETERS
         on_cpu = all(p.device.type == "cpu" and p.dtype == torch.float32 for p in parameters)
-        if spaces.kind(space) != "Box" or not small or not on_cpu:
+        if spaces.kind(space) not in ("Box", "Dict") or not small or not on_cpu:
             return None
-        heads = [head for head in (twin(self._parts[name]) for name in names) if head is not None]
-        if len(heads) < len(names) or self._plain:
-            return heads if self._plain and len(heads) == len(names) else None
-        encode = twin(self._parts["shared"])
-        return None if encode is None else [chain(encode, head) for head in heads]
+        heads = [head for head in map(twin, parts[1:]) if head is not None]
+        steps: list[NumpyForward | None] = [make() for make in self._filters]
+        if not self._plain:
+            steps.append(twin(parts[0]))
+        if spaces.kind(space) == "Box" or self._plain:
+            steps.insert(0, as_float32)
+        found = [step for step in steps if step is not None]
+        if len(heads) < len(names) or len(found) < len(steps):
+            return None
+        encode = reduce(chain, found)
+        return [chain(encode, head) for head in heads]
 
 
 def build_policy(architecture: Architecture, heads: Heads, observation_space: Any) -> Policy:
@@ -89,19 +104,22 @@ def twin(module: nn.Module) -> NumpyForward | None:
     return make() if make is not None else None
 
 
+def as_float32(observation: Any) -> Array:
+    """What a plain encoder's twin takes."""
+    return np.asarray(observation, dtype=np.float32)
+
+
 def chain(first: NumpyForward, second: NumpyForward) -> NumpyForward:
     """The second after the first."""
     return lambda observation: second(first(observation))
 
 
 class Linear(nn.Module):
-    """A linear layer [B, F] to [B, S].
+    """A linear layer [B, F] to [B, S]. Orthogonal weights of a given gain, no bias at first, and a
+    numpy twin.
 
-    Orthogonal weights of a given gain, no bias at first, and a numpy twin.
-
-    The weight is [F, S], as the seed system's are: without a transposition, the backward pass is a
-    tenth faster.
-    """
+    The weight is [F, S], as the seed system's are: without a transposition, the backward pass is
+    a tenth faster."""
 
     def __init__(self, features: int, size: int, gain: float = 1.0) -> None:
         super().__init__()

@@ -1,11 +1,8 @@
-"""What each kind of component must be able to do, as typing protocols.
+"""What each kind of component must be able to do, as typing protocols: no base class is needed.
 
-No base class is needed to be a plugin. Dimensions: T time, N environments, B batch, F features, P
-size of a distribution's flat parameters.
-A vector environment has no protocol here: it *is* a `gymnasium.vector.VectorEnv` (see `vector.py`
-for the two promises that the loop makes use of). Contract suites for all of them are in
-`rlk.testing`.
-"""
+Dimensions: T time, N environments, B batch, F features, P size of a distribution's flat parameters.
+A vector environment has no protocol here: it *is* a `gymnasium.vector.VectorEnv` (`vector.py` has
+the two promises that the loop makes use of). Contract suites for all are in `rlk.testing`."""
 
 from __future__ import annotations
 
@@ -23,33 +20,31 @@ if TYPE_CHECKING:
     from rlk.optimise import Objective
     from rlk.run import Run
 
-#: State as it goes into a checkpoint: JSON values, numpy arrays and tensors in nested dicts and
-#: lists.
+#: As it goes into a checkpoint: JSON values, arrays and tensors in nested dicts and lists.
 State = dict[str, Any]
-#: `optimise(group, loss_fn, *args)`: one step of that group's optimiser; returns the loss,
-#: detached.
+#: `optimise(group, loss_fn, *args)`: one step of that group's optimiser; the loss, detached.
 Optimise = Callable[..., Loss]
 #: The fast twin of a module: numpy in, numpy out, on the parameters' own memory.
-NumpyForward = Callable[[Array], Array]
+NumpyForward = Callable[[Any], Array]
+
+
+class Stateful(Protocol):
+    """What has a part in a checkpoint."""
+
+    def state_dict(self) -> State: ...
+    def load_state_dict(self, state: State) -> None: ...
 
 
 class Trunk(Protocol):
-    """What a policy component gives an algorithm to build heads with.
-
-    Hidden layers on top of the encoder.
-    """
+    """What a policy component gives an algorithm to build heads with."""
 
     def __call__(self, role: str, *, extra: int = 0, copies: int = 1) -> nn.Module:
-        """Hidden layers for a head; the module has `.features`, the size of what it puts out.
+        """Hidden layers on top of the encoder, with `.features`, the size of what they put out.
 
         Args:
             role: `pi`, `vf` or `qf`.
-            extra: inputs besides the encoder's features, concatenated behind them (an action for a
-                critic).
-            copies: independent copies evaluated in one batched call: [B, F] in, [copies, B, F']
-                out.
-        """
-        ...
+            extra: inputs behind the encoder's features (an action for a critic).
+            copies: independent ones in one batched call: [B, F] in, [copies, B, F'] out."""
 
 
 #: name -> a function that builds that head from a trunk maker.
@@ -57,29 +52,18 @@ Heads = Mapping[str, Callable[[Trunk], "nn.Module"]]
 
 
 class Architecture(Protocol):
-    """A policy component.
-
-    The encoder that heads share and the hidden layers that each head has for itself.
-    """
+    """A policy component: the encoder that heads share, and the hidden layers of each head."""
 
     def encoder(self, observation_space: gym.Space[Any]) -> nn.Module:
-        """The module from preprocessed observations (`spaces.preprocess`) to [B, F].
-
-        It has `.features` = F.
-        """
-        ...
+        """From preprocessed observations (`spaces.preprocess`) to [B, F]; `.features` is F."""
 
     def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
         """Hidden layers on top of `features` inputs; see `Trunk`."""
-        ...
 
 
 class Distribution(Protocol):
-    """Functions on flat parameter tensors [..., P]: no objects on the hot path.
-
-    `sample` takes its noise from outside, so that it is pure, traceable, and the same in torch and
-    in numpy.
-    """
+    """Functions on flat parameter tensors [..., P]: no objects on the hot path. `sample` takes its
+    noise from outside, so that it is pure, traceable, and the same in torch and numpy."""
 
     parameter_size: int
     #: Shape of one action, and the dtype that storage keeps it in.
@@ -87,11 +71,9 @@ class Distribution(Protocol):
 
     def head(self, features: int) -> nn.Module:
         """The module from [B, features] to flat parameters [B, P]."""
-        ...
 
     def noise(self, rng: np.random.Generator, batch: int) -> Array:
         """float32 [batch, ...], what one call of `sample` uses up."""
-        ...
 
     def sample(self, parameters: Tensor, noise: Tensor) -> Tensor: ...
     def mode(self, parameters: Tensor) -> Tensor: ...
@@ -100,31 +82,21 @@ class Distribution(Protocol):
 
     def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
         """KL(parameters || other), [...]."""
-        ...
 
     def env_action(self, action: Array) -> Array:
         """What the environment gets for a stored action: clipped or scaled into its space."""
-        ...
 
     def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
-        """(action, log_prob) for float32 parameters [N, P].
-
-        Equal to the torch pair to float tolerance.
-        """
-        ...
+        """(action, log_prob) for float32 [N, P]: the torch pair's, to float tolerance."""
 
     def numpy_mode(self, parameters: Array) -> Array: ...
 
 
 class Actor(Protocol):
-    """Chooses actions.
-
-    `act` is called once per vector step and must not allocate tensors it can do without.
-    """
+    """Chooses actions, once per vector step; allocates no tensor that it can do without."""
 
     def start(self, n_envs: int) -> Any:
         """The carry before the first step (None if nothing lives from step to step)."""
-        ...
 
     def act(
         self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
@@ -132,7 +104,6 @@ class Actor(Protocol):
 
     def metrics(self) -> Mapping[str, float]:
         """What to log about it now, by tag (`rollout/exploration_rate`)."""
-        ...
 
 
 class Noise(Protocol):
@@ -141,75 +112,46 @@ class Noise(Protocol):
     def wrap(self, actor: Actor, policy: nn.Module) -> Actor: ...
 
 
-class Algorithm(Protocol):
-    """State and order of updates. Built once per run as `factory(config, context)`.
-
-    See `rlk.build.Context`.
-
-    Static before anything is built: `heads(config, context)`. Everything else after `__init__`.
-    """
+class Algorithm(Stateful, Protocol):
+    """State and order of updates, built once per run as `factory(config, context)` (see
+    `rlk.build.Context`). Its state is what the kernel does not know of: targets, counters. One
+    with a method `explore(actor)` wraps the actor of training, outside of any noise."""
 
     policy: nn.Module
 
     @staticmethod
     def heads(config: Any, context: Any) -> Heads:
         """The heads this algorithm needs, before the policy exists."""
-        ...
 
     def steps_per_collect(self) -> int:
         """Vector steps in one collection."""
-        ...
 
     def extras(self) -> Mapping[str, Field]:
         """The fields that its actor adds to every step."""
-        ...
 
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
         """A new actor; it draws from `rng`, or from the run's stream `actor` (the collector's)."""
-        ...
 
     def batches(self, storage: Storage) -> Iterable[Batch]:
-        """What to learn from now: advantages, epochs of minibatches, samples.
-
-        Nothing before learning starts.
-        """
-        ...
+        """What to learn from now: epochs of minibatches, samples; none before learning starts."""
 
     def update(self, batch: Batch, optimise: Optimise) -> Update: ...
 
-    def state_dict(self) -> State:
-        """What the kernel does not know of: target networks, counters.
 
-        Parameters and optimisers are saved by it.
-        """
-        ...
-
-    def load_state_dict(self, state: State) -> None: ...
-
-
-class Storage(Protocol):
+class Storage(Stateful, Protocol):
     """Keeps steps. Memory is allocated once, in `open`."""
 
     def open(self, schema: Schema) -> None: ...
     def add(self, step: Step) -> None: ...
 
     def restart(self) -> None:
-        """A collection was cut short by a listener.
-
-        What it left is not whole (a no-op for replay).
-        """
-        ...
+        """A collection was cut short by a listener: what it left is not whole."""
 
     def __len__(self) -> int:
         """Transitions that can be sampled now."""
-        ...
 
     def feedback(self, batch: Batch, update: Update) -> None:
         """Called after every update; a no-op for most."""
-        ...
-
-    def state_dict(self) -> State: ...
-    def load_state_dict(self, state: State) -> None: ...
 
 
 @runtime_checkable
@@ -218,7 +160,6 @@ class OnPolicyStorage(Storage, Protocol):
 
     def latest(self) -> Rollout:
         """The last collection, as views."""
-        ...
 
 
 @runtime_checkable
@@ -227,41 +168,28 @@ class ReplayStorage(Storage, Protocol):
 
     def decorate(self, decorator: Decorator) -> None:
         """Hand the decorator's stages of sampling over to it."""
-        ...
 
     def sample(self, batch_size: int) -> Batch: ...
 
 
 @runtime_checkable
-class Decorator(Protocol):
-    """A storage plugin that takes some of the four sampling stages of a base storage.
-
-    See DESIGN of `replay`.
-
-    It also has the method of each stage it takes (`choose(n)`, `window(index, length)`,
-    `relabel(window)`, `fold(window)`).
-    """
+class Decorator(Stateful, Protocol):
+    """Takes some of the sampling stages of a base storage: it has the method of each (`choose(n)`,
+    `window(index, length)`, `relabel(window)`, `fold(window)`); see the README of `replay`."""
 
     def open(self, base: Any, schema: Schema) -> None: ...
 
     def added(self, slots: Array) -> None:
         """These slots hold new transitions. Called from the base's `add`."""
-        ...
 
     def feedback(self, batch: Batch, update: Update) -> None: ...
-    def state_dict(self) -> State: ...
-    def load_state_dict(self, state: State) -> None: ...
 
 
-class OptimiserStep(Protocol):
-    """Drives one group's objective: asks for a gradient, a Fisher product, another evaluation.
-
-    Then moves it.
-    """
+class OptimiserStep(Stateful, Protocol):
+    """Drives one group's objective (a gradient, a Fisher product, another evaluation) and moves
+    its parameters."""
 
     def step(self, objective: Objective) -> Loss: ...
-    def state_dict(self) -> State: ...
-    def load_state_dict(self, state: State) -> None: ...
 
 
 class Communicator(Protocol):
@@ -272,26 +200,23 @@ class Communicator(Protocol):
 
     def mean(self, tensor: Tensor) -> Tensor:
         """The mean over ranks of a tensor of the same shape on each."""
-        ...
 
     def agree(self, value: Any) -> Any:
         """Rank 0's value, on every rank: for everything that steers control flow."""
+
+    def gather(self, value: Any) -> list[Any]:
+        """Every rank's value, in the order of ranks, on every rank."""
         ...
 
 
-class Collector(Protocol):
+class Collector(Stateful, Protocol):
     """Gathers experience; `run.collect` is this."""
 
     def collect(self) -> bool:
         """Step the environments into the storage; False if a listener stopped the run."""
-        ...
 
     def forget(self) -> None:
         """Begin the next collection with a reset."""
-        ...
-
-    def state_dict(self) -> State: ...
-    def load_state_dict(self, state: State) -> None: ...
 
 
 class Serializer(Protocol):
@@ -303,11 +228,9 @@ class Serializer(Protocol):
 
     def read(self, file: IO[bytes]) -> State:
         """Raises rlk.errors.BadFile for whatever it cannot vouch for."""
-        ...
 
     def manifest(self, file: IO[bytes]) -> State:
         """The part under `manifest`, without the tensors."""
-        ...
 
 
 class Logger(Protocol):
@@ -323,4 +246,3 @@ class PresetSource(Protocol):
 
     def find(self, algo: str, env: str) -> Mapping[str, Any] | None:
         """Settings as dotted keys, or None."""
-        ...

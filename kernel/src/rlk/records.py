@@ -1,13 +1,12 @@
 """The data that crosses the tensor side of a seam: what a step, a batch, a loss and an update are.
 
-Dimensions: T time, N environments, B batch, D the size of one action. These are plain dataclasses
-and named tuples, for attrs' constructors do not trace under torch.compile. What planning passes
-around is in spec.py (RunSpec, Patch) and plan.py (Plan, Choice).
-"""
+Dimensions: T time, N environments, B batch, F episodes that ended. Plain dataclasses and named
+tuples, for attrs' constructors do not trace under torch.compile. What planning passes around is in
+spec.py (RunSpec, Patch) and plan.py (Plan, Choice)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,31 +20,16 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Step(NamedTuple):
-    """One step of a vector environment, as a storage is given it.
+    """One step of a vector environment, as a storage is given it; arrays may be reused later."""
 
-    Arrays may be reused after the next step.
-
-    Attributes:
-        observation: [N, ...], raw, what the action was chosen on.
-        action: [N, ...], what the policy chose (before clipping or scaling to the environment).
-        reward: float [N]; never holds a bootstrap value.
-        terminated, truncated: bool [N], apart everywhere.
-        next_observation: [N, ...], what the next action is chosen on: where an episode ended, the
-            first observation of the next one.
-        final_observation: what the episode ended on, only where one ended: index of the environment
-            -> observation.
-        extras: what the algorithm's schema asks for besides (value, log_prob, info keys …), each
-            [N, ...].
-    """
-
-    observation: Any
-    action: Array
-    reward: Array
-    terminated: Array
-    truncated: Array
-    next_observation: Any
-    final_observation: Mapping[int, Any]
-    extras: Mapping[str, Array]
+    observation: Any  #: [N, ...], raw, what the action was chosen on
+    action: Array  #: [N, ...], what the policy chose, before clipping or scaling
+    reward: Array  #: float [N]; never holds a bootstrap value
+    terminated: Array  #: bool [N]
+    truncated: Array  #: bool [N], apart from `terminated` everywhere
+    next_observation: Any  #: [N, ...], after an episode's end the first of the next one
+    final_observation: Mapping[int, Any]  #: what episodes ended on, by index of environment
+    extras: Mapping[str, Array]  #: what the schema asks for besides (value, log_prob …), [N, ...]
 
 
 @dataclass(frozen=True)
@@ -58,133 +42,76 @@ class Field:
 
 @dataclass(frozen=True)
 class Schema:
-    """What a storage is opened with.
+    """What a storage is opened with."""
 
-    Attributes:
-        observation_space, action_space: of one environment.
-        n_envs: environments stepped together.
-        n_steps: vector steps per collection; what a rollout storage holds.
-        extras: the fields of `Step.extras` to keep.
-        gamma: the discount per step.
-        device: where batches go.
-        total_timesteps: of the whole run, for schedules.
-        rng: the storage's own stream.
-        progress: () -> the part of the run that is done, 0 to 1.
-    """
-
-    observation_space: gym.Space[Any]
-    action_space: gym.Space[Any]
-    n_envs: int
-    n_steps: int
-    gamma: float
-    device: Any
-    total_timesteps: int
-    rng: np.random.Generator
-    progress: Any
-    extras: Mapping[str, Field] = field(default_factory=dict)
+    observation_space: gym.Space[Any]  #: of one environment
+    action_space: gym.Space[Any]  #: of one environment
+    n_envs: int  #: environments stepped together
+    n_steps: int  #: vector steps per collection: what a rollout storage holds
+    gamma: float  #: the discount per step
+    device: Any  #: where batches go
+    total_timesteps: int  #: of the whole run, for schedules
+    rng: np.random.Generator  #: the storage's own stream
+    progress: Callable[[], float]  #: the part of the run that is done, 0 to 1
+    extras: Mapping[str, Field] = field(default_factory=dict)  #: of `Step.extras`, to be kept
+    make_env: Callable[[], Any] | None = None  #: one to ask questions of, never to step
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Transitions to learn from, as tensors on the run's device.
+    """Transitions to learn from, as tensors on the run's device."""
 
-    Attributes:
-        observation: [B, ...], raw; a dict of tensors for a Dict space.
-        action: [B, ...].
-        reward: float [B]; with n-step, the discounted sum.
-        next_observation: [B, ...]; with n-step, the observation n steps on.
-        discount: float [B], gamma to the power of the steps taken, 0 where the episode terminated.
-        weight: float [B], importance weights; ones for a uniform storage.
-        index: int64 [B], the slots the transitions came from, for `feedback`.
-        extras: further fields: those of the schema, noise drawn for the update, ….
-        key: which of an algorithm's alternating updates this is; static under compile.
-    """
-
-    observation: Any
-    action: Tensor
-    reward: Tensor
-    next_observation: Any
-    discount: Tensor
-    weight: Tensor
-    index: Array
-    extras: Mapping[str, Tensor] = field(default_factory=dict)
-    key: str = ""
+    observation: Any  #: [B, ...], raw; a dict of tensors for a Dict space
+    action: Tensor  #: [B, ...]
+    reward: Tensor  #: float [B]; with n-step, the discounted sum
+    next_observation: Any  #: [B, ...]; with n-step, the observation n steps on
+    discount: Tensor  #: float [B], gamma to the power of the steps taken; 0 where terminated
+    weight: Tensor  #: float [B], importance weights; ones for a uniform storage
+    index: Array  #: int64 [B], the slots the transitions came from, for `feedback`
+    extras: Mapping[str, Tensor] = field(default_factory=dict)  #: the schema's; noise, …
+    key: str = ""  #: which of an algorithm's alternating updates this is; static under compile
 
 
 @dataclass(frozen=True)
 class Rollout:
-    """The last collection of an on-policy storage: numpy views that the next collection overwrites.
+    """The last collection of an on-policy storage: numpy views that the next one overwrites."""
 
-    Attributes:
-        observation: [T, N, ...].
-        action: [T, N, ...].
-        reward: float32 [T, N].
-        terminated, truncated: bool [T, N].
-        next_observation: [N, ...], what follows the last step.
-        final_time, final_env: int [F], where in the rollout an episode ended.
-        final_observation: [F, ...], what those episodes ended on.
-        extras: each [T, N, ...].
-    """
-
-    observation: Any
-    action: Array
-    reward: Array
-    terminated: Array
-    truncated: Array
-    next_observation: Any
-    final_time: Array
-    final_env: Array
-    final_observation: Any
-    extras: Mapping[str, Array]
+    observation: Any  #: [T, N, ...]
+    action: Array  #: [T, N, ...]
+    reward: Array  #: float32 [T, N]
+    terminated: Array  #: bool [T, N]
+    truncated: Array  #: bool [T, N]
+    next_observation: Any  #: [N, ...], what follows the last step
+    final_time: Array  #: int [F], when in the rollout an episode ended
+    final_env: Array  #: int [F], in which environment
+    final_observation: Any  #: [F, ...], what it ended on
+    extras: Mapping[str, Array]  #: each [T, N, ...]
 
 
 @dataclass(frozen=True)
 class Loss:
-    """What a loss function returns.
+    """What a loss function returns; 0-dim tensors unless said."""
 
-    Attributes:
-        value: 0-dim, to be minimised.
-        distribution: flat parameters of the action distribution, for KL and Fisher products.
-        fisher: 0-dim sampled log-likelihood, for K-FAC.
-        accept: 0-dim bool; False makes the step not happen, without a branch.
-        metrics: 0-dim tensors to log.
-        outputs: whatever the caller of `optimise` wants back, detached (`td_error`, `log_prob`).
-    """
-
-    value: Tensor
-    distribution: Tensor | None = None
-    fisher: Tensor | None = None
-    accept: Tensor | None = None
-    metrics: Mapping[str, Tensor] = field(default_factory=dict)
-    outputs: Mapping[str, Tensor] = field(default_factory=dict)
+    value: Tensor  #: to be minimised
+    distribution: Tensor | None = None  #: [B, P], flat parameters, for KL and Fisher products
+    fisher: Tensor | None = None  #: a sampled log-likelihood, for K-FAC
+    accept: Tensor | None = None  #: bool; False makes the step not happen, without a branch
+    metrics: Mapping[str, Tensor] = field(default_factory=dict)  #: to log
+    outputs: Mapping[str, Tensor] = field(default_factory=dict)  #: given back (`td_error`)
 
 
 @dataclass(frozen=True)
 class Update:
-    """What one update of an algorithm reports.
+    """What one update of an algorithm reports."""
 
-    Attributes:
-        metrics: 0-dim tensors by name (`loss`, `value_loss`); they stay tensors until somebody
-            reads them.
-        td_error: float [B], for storages that keep priorities; None if the algorithm has none.
-    """
-
-    metrics: Mapping[str, Tensor]
-    td_error: Tensor | None = None
+    metrics: Mapping[str, Tensor]  #: 0-dim, by name; they stay tensors until somebody reads them
+    td_error: Tensor | None = None  #: float [B], for storages that keep priorities
 
 
 class Act(NamedTuple):
-    """What an actor returns for N observations.
+    """What an actor returns for N observations."""
 
-    Attributes:
-        action: [N, ...], what is stored.
-        env_action: [N, ...], what the environment gets (clipped or scaled); may be the same array.
-        carry: what lives from step to step (recurrent state, gSDE matrix, noise); None if nothing
-            does.
-        extras: fields for the storage (value, log_prob).
-    """
-
-    action: Array
-    env_action: Array
-    carry: Any
-    extras: Mapping[str, Array]
+    action: Array  #: [N, ...], what is stored
+    env_action: Array  #: [N, ...], what the environment gets; may be the same array
+    carry: Any  #: what lives from step to step (recurrent state, noise), or None
+    extras: Mapping[str, Array]  #: fields for the storage (value, log_prob)

@@ -2,48 +2,27 @@
 
 Discovery reads the metadata of installed distributions once and imports nothing; a component is
 loaded when somebody asks for it. `rlk.registry.storages.register("mine", MyStorage)` adds to the
-default kernel's.
-"""
+default kernel's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName
-
-if TYPE_CHECKING:
-    from rlk.kernel import Kernel
+from rlk.spec import LISTS, SLOTS
 
 #: Every kind the kernel knows; plugins may add more with `Registries.add_kind`.
-KINDS = (
-    "algorithms",
-    "policies",
-    "distributions",
-    "noises",
-    "vec_envs",
-    "wrappers",
-    "storages",
-    "serializers",
-    "optimisers",
-    "callbacks",
-    "loggers",
-    "extensions",
-    "environments",
-    "commands",
-    "presets",
-)
+KINDS = ("algorithms", *SLOTS.values(), *LISTS, "environments", "commands", "presets")
+BY_HAND = "this program"
 
 
 @attrs.define(eq=False)
 class Entry:
-    """A name that a distribution (or a program) has put into a registry.
-
-    Its component is loaded on demand.
-    """
+    """A name that a distribution (or a program) has put into a registry."""
 
     kind: str
     name: str
@@ -51,17 +30,18 @@ class Entry:
     version: str
     _load: Callable[[], Any]
     _component: Component | None = None
+    sound: bool = False  # looked at by `diagnose.require`
 
     @property
     def owner(self) -> str:
         return f"{self.dist} {self.version}".strip()
 
-    def component(self) -> Component:
-        """Loads it.
+    def title(self) -> str:
+        """`storage 'replay' (rlk-replay 0.1.0)`, as messages call it."""
+        return f"{singular(self.kind)} {self.name!r} ({self.owner})"
 
-        Raises:
-            BrokenPlugin: if importing it fails, or what it names is no component.
-        """
+    def component(self) -> Component:
+        """The component, loaded when first asked for; BrokenPlugin if that cannot be done."""
         if self._component is None:
             try:
                 loaded = self._load()
@@ -69,16 +49,10 @@ class Entry:
                 cause = f"{type(error).__name__}: {error}"
                 raise BrokenPlugin(f"{self.title()} cannot be loaded: {cause}") from error
             if not isinstance(loaded, Component):
-                raise BrokenPlugin(
-                    f"{self.title()} names {type(loaded).__name__} {loaded!r:.60}, not an "
-                    "rlk.Component."
-                )
+                found = f"{type(loaded).__name__} {loaded!r:.60}"
+                raise BrokenPlugin(f"{self.title()} names {found}, not an rlk.Component.")
             self._component = loaded
         return self._component
-
-    def title(self) -> str:
-        """`storage 'replay' (rlk-replay 0.1.0)`, as messages call it."""
-        return f"{singular(self.kind)} {self.name!r} ({self.owner})"
 
 
 class Registry:
@@ -86,65 +60,45 @@ class Registry:
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        self._entries: dict[str, list[Entry]] = {}
+        self.entries: dict[str, dict[str, Entry]] = {}  # by name, then by distribution
 
     def add(self, entry: Entry) -> None:
-        found = self._entries.setdefault(entry.name, [])
-        if not any(other.dist == entry.dist for other in found):
-            found.append(entry)
+        self.entries.setdefault(entry.name, {}).setdefault(entry.dist, entry)
 
     def register(self, name: str, factory: Any = None, **fields: Any) -> Any:
         """Adds a component by hand; without a factory, a decorator for one.
 
         Args:
-            name: what users will type.
             factory: a class, a function, or a finished Component.
             fields: further fields of the Component (`config=`, `needs=`, …).
-
-        Raises:
-            PlanError: if the name is taken in this registry by hand already.
         """
         if factory is None:
             return lambda made: self.register(name, made, **fields) and made
+        if BY_HAND in self.entries.get(name, {}):
+            raise PlanError(f"{singular(self.kind)} {name!r} is registered by {BY_HAND} already.")
         if isinstance(factory, Component):
             component = attrs.evolve(factory, **fields) if fields else factory
         else:
             component = Component(name=name, factory=factory, **fields)
-        if any(entry.dist == "this program" for entry in self._entries.get(name, [])):
-            raise PlanError(
-                f"{singular(self.kind)} {name!r} is registered by this program already."
-            )
         # By hand wins over installed: a program that registers a name means its own.
-        self._entries[name] = [Entry(self.kind, name, "this program", "", lambda: component)]
+        self.entries[name] = {BY_HAND: Entry(self.kind, name, BY_HAND, "", lambda: component)}
         return factory
 
     def unregister(self, name: str) -> None:
-        """Takes a name out again."""
-        self._entries.pop(name, None)
+        self.entries.pop(name, None)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._entries
+        return name in self.entries
 
     def __iter__(self) -> Iterator[Entry]:
-        for name in sorted(self._entries):
-            yield from self._entries[name]
+        return (entry for name in self.names() for entry in self.entries[name].values())
 
     def names(self) -> list[str]:
-        return sorted(self._entries)
+        return sorted(self.entries)
 
     def get(self, name: str) -> Entry:
-        """The entry of that name.
-
-        Raises:
-            UnknownName: if there is none.
-            BrokenPlugin: if two distributions give the name.
-        """
-        found = self._entries.get(name)
-        if not found:
-            raise UnknownName(singular(self.kind), name, self.names(), "See: rlk plugins list")
-        if len(found) > 1:
-            raise clash(name, found)
-        return found[0]
+        """The entry of that name; an error if there is none, or two distributions give it."""
+        return _only(singular(self.kind), name, [self])
 
 
 class Registries:
@@ -161,39 +115,22 @@ class Registries:
         return self._by_kind[kind]
 
     def __getattr__(self, kind: str) -> Registry:
-        try:
-            return self.__dict__["_by_kind"][kind]  # type: ignore[no-any-return]
-        except KeyError:
-            raise AttributeError(
-                f"there is no registry {kind!r}; kinds: {', '.join(KINDS)}"
-            ) from None
+        if kind == "_by_kind" or kind not in self._by_kind:
+            raise AttributeError(f"there is no registry {kind!r}; kinds: {', '.join(KINDS)}")
+        return self._by_kind[kind]
 
     def __iter__(self) -> Iterator[Registry]:
         return iter(self._by_kind.values())
 
     def find(self, name: str, kinds: Iterable[str] | None = None) -> Entry:
-        """The entry of that name in any kind: names are unique across kinds.
-
-        Raises:
-            UnknownName, BrokenPlugin: as `Registry.get`.
-        """
-        wanted = list(kinds) if kinds is not None else list(self._by_kind)
-        found = [entry for kind in wanted for entry in self._by_kind[kind]._entries.get(name, [])]
-        if not found:
-            known = [known for kind in wanted for known in self._by_kind[kind].names()]
-            raise UnknownName("plugin", name, known, "See: rlk plugins list")
-        by_hand = [entry for entry in found if entry.dist == "this program"]
-        if len(found) > 1 and len(by_hand) != 1:
-            raise clash(name, found)
-        return by_hand[0] if by_hand else found[0]
+        """The entry of that name in any kind: names are unique across kinds."""
+        return _only("plugin", name, [self[kind] for kind in kinds or self._by_kind])
 
     def clashes(self) -> dict[str, list[Entry]]:
         """Names that more than one distribution, or more than one kind, gives."""
-        by_name: dict[str, list[Entry]] = {}
-        for registry in self:
-            for entry in registry:
-                by_name.setdefault(entry.name, []).append(entry)
-        return {name: found for name, found in by_name.items() if len(found) > 1}
+        entries = [entry for registry in self for entry in registry]
+        named = {one.name: [two for two in entries if two.name == one.name] for one in entries}
+        return {name: found for name, found in named.items() if len(found) > 1}
 
     def discover(self) -> None:
         """One scan of the installed distributions' entry points; imports nothing of theirs."""
@@ -201,20 +138,29 @@ class Registries:
 
         for dist in importlib_metadata.distributions():
             points = [point for point in dist.entry_points if point.group.startswith("rlk.")]
-            if not points:
-                continue
-            name, version = dist.metadata["Name"], dist.version
+            owner = (dist.metadata["Name"], dist.version) if points else ("", "")
             for point in points:
                 kind = point.group.removeprefix("rlk.")
-                self.add_kind(kind).add(Entry(kind, point.name, name, version, point.load))
+                self.add_kind(kind).add(Entry(kind, point.name, *owner, point.load))
+
+
+def _only(what: str, name: str, registries: list[Registry]) -> Entry:
+    """The one entry of that name; one that a program registered wins over installed ones."""
+    entries = [entry for registry in registries for entry in registry]
+    found = [entry for entry in entries if entry.name == name]
+    if not found:
+        raise UnknownName(what, name, {entry.name for entry in entries}, "See: rlk plugins list")
+    wanted = [entry for entry in found if entry.dist == BY_HAND] or found
+    if len(wanted) > 1:
+        raise clash(name, found)
+    return wanted[0]
 
 
 def clash(name: str, entries: list[Entry]) -> BrokenPlugin:
     """The error for a name that is not one component's alone."""
     owners = ", ".join(sorted(f"{singular(e.kind)} of {e.owner}" for e in entries))
-    return BrokenPlugin(
-        f"{name!r} is given by {len(entries)} packages: {owners}. Uninstall all but one."
-    )
+    given = f"{name!r} is given by {len(entries)} packages"
+    return BrokenPlugin(f"{given}: {owners}. Uninstall all but one.")
 
 
 def singular(kind: str) -> str:
@@ -228,6 +174,5 @@ def __getattr__(kind: str) -> Registry:
         raise AttributeError(kind)
     from rlk.kernel import default_kernel
 
-    kernel: Kernel = default_kernel()
-    registry: Registry = getattr(kernel.registries, kind)
+    registry: Registry = getattr(default_kernel().registries, kind)
     return registry

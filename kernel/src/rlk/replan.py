@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
+from rlk.environment import EnvChoice, choose_environment
 from rlk.errors import PlanError
-from rlk.spec import SLOTS, RunSpec, make_spec
-
-ORIGIN = "saved plan"
+from rlk.loose import PASSED, is_path
+from rlk.spec import SLOTS, RunSpec, is_group_slot, make_spec
 
 
 def spec_of(
@@ -21,81 +19,54 @@ def spec_of(
     changes: Mapping[str, Any] | None = None,
     observers: bool = False,
 ) -> RunSpec:
-    """The spec that makes a saved plan again.
+    """The spec that makes a saved plan (`Plan.as_json()`) again.
 
     Args:
-        plan: `Plan.as_json()`. env, plugins: what a file cannot hold, passed again.
+        env, plugins: what no file may hold (objects, code), passed again; keywords come along.
         changes: settings on top of the saved ones.
-        observers: also what only watches (callbacks, loggers); an agent that was loaded to act has
-            none.
-
-    Raises:
-        PlanError: if something was passed as an object or a file and is not passed again.
+        observers: with what only watches (callbacks, loggers); to act an agent needs none.
     """
-    settings: dict[str, Any] = {}
-    slots: dict[str, str] = {}
-    names: list[str] = []
-    algo = ""
-    callables: list[str] = []
+    said: dict[str, Any] = {key: v for key, v in plan["run"].items() if v is not None}
+    said |= {"preset": "none"} | _environment(plan["env"], env)
+    changes, names, callables, algo = changes or {}, [], [], ""
     for component in plan["components"]:
-        slot, name = component["slot"], component["name"]
+        slot, name, dist = component["slot"], component["name"], component["dist"]
         if slot in ("callback", "logger") and not observers:
             continue
-        given = {k: v for k, v in component["settings"].items() if not _is_callable(v)}
-        lost = [k for k, v in component["settings"].items() if _is_callable(v)]
-        callables += [k if slot == "algorithm" else f"{name}.{k}" for k in lost]
         if slot == "algorithm":
             algo = name
-            settings |= given
-            continue
-        if (
-            ":" in component["dist"]
-            or component["dist"].endswith(".py")
-            or component["dist"].startswith("passed")
-        ):
+        elif is_path(dist) or dist == PASSED:
             if not any(name in str(plugin) for plugin in plugins):
                 raise PlanError(
-                    f"this model was made with {slot} {name!r} from {component['dist']}, which "
-                    "no file may run by "
-                    f"itself. Pass it again: plugins=[…] or --plugin {component['dist']}"
+                    f"this model was made with {slot} {name!r} from {dist}, which no file may run "
+                    f"by itself. Pass it again: plugins=[…] or --plugin {dist}"
                 )
-        elif slot in SLOTS:
-            slots[slot] = name
+        elif slot in SLOTS or is_group_slot(slot):
+            said[slot] = name
         else:
             names.append(name)
-        settings |= {f"{name}.{key}": value for key, value in given.items()}
-    changed = dict(changes or {})
-    missing = [key for key in callables if key not in changed]
+        owner = slot if is_group_slot(slot) else name
+        prefix = "" if slot == "algorithm" else f"{owner}."
+        for key, value in component["settings"].items():
+            if isinstance(value, Mapping) and set(value) == {"callable"}:
+                callables.append(f"{prefix}{key}")
+            else:
+                said[f"{prefix}{key}"] = value
+    missing = [key for key in callables if key not in changes]
     if missing and observers:
         raise PlanError(f"{', '.join(missing)} was a callable, which no file holds. Pass it again.")
-    chosen = _environment(plan["env"], env)
-    run = {
-        key: value for key, value in plan["run"].items() if value is not None and key != "preset"
-    }
-    spec = make_spec(algo, {**run, **slots, **chosen, **settings}, origin=ORIGIN)
-    together: tuple[Any, ...] = (*names, *plugins)
-    spec = attrs.evolve(spec, plugins=together, preset="none")
-    return make_spec(algo, changed).over(spec) if changed else spec
+    spec = make_spec(algo, said | {"plugins": [*names, *plugins]}, origin="saved plan")
+    return make_spec(algo, changes).over(spec)
 
 
 def _environment(saved: Mapping[str, Any], env: Any) -> dict[str, Any]:
+    name, kwargs = saved["name"], {f"env.{key}": v for key, v in saved["kwargs"].items()}
     if env is not None:
-        return {"env": env}
-    if saved["passed_as_object"]:
+        return {"env": env, **(kwargs if choose_environment(env, {}).name == name else {})}
+    if saved["passed_as_object"] or EnvChoice(name).is_code:
+        what = "an object" if saved["passed_as_object"] else "code"
         raise PlanError(
-            f"this model's environment {saved['name']!r} was passed as an object. Pass it again: "
-            "env=…"
+            f"this model's environment {name!r} was {what}, which no file may run by itself. "
+            f"Pass it again: env=… in Python, or --env {name}"
         )
-    kwargs = {f"env.{key}": value for key, value in saved["kwargs"].items()}
-    head, found, tail = saved["name"].partition(":")
-    if found and (head.endswith(".py") or tail.isidentifier()):
-        raise PlanError(
-            f"this model's environment is {saved['name']!r}, code that no file may run by "
-            "itself. Pass it again: "
-            f"env={saved['name']!r} (--env {saved['name']})"
-        )
-    return {"env": saved["name"], **kwargs}
-
-
-def _is_callable(value: Any) -> bool:
-    return isinstance(value, Mapping) and set(value) == {"callable"}
+    return {"env": name, **kwargs}

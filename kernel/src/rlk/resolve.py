@@ -3,256 +3,113 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from rlk import check, diagnose
-from rlk.component import Component
-from rlk.environment import EnvChoice, choose_environment
+from rlk import settings
+from rlk.component import STAGES
+from rlk.environment import EnvChoice, choose_environment, probe
 from rlk.errors import PlanError, UnknownName
-from rlk.layers import Said, is_users
-from rlk.loose import is_path, loose_entry
-from rlk.plan import Choice, Plan, choose
-from rlk.registry import Entry
-from rlk.spec import RUN_KEYS, SLOTS, RunSpec
-from rlk.wishes import JOINED, LISTS, USER, Asked, Wishes
+from rlk.plan import Choice, Plan
+from rlk.plugins import activated
+from rlk.spec import LISTS, RUN_KEYS, RunSettings, RunSpec, is_group_slot
+from rlk.wishes import FED, FILE, Asked, Wishes
 
 if TYPE_CHECKING:
     from rlk.kernel import Kernel
-
-RUN_DEFAULTS: dict[str, Any] = {
-    "env": "CartPole-v1",
-    "n_envs": 1,
-    "total_timesteps": 100_000,
-    "seed": None,
-    "device": "auto",
-    "n_threads": None,
-    "log_interval": 1,
-    "verbose": 0,
-}
 
 
 def resolve(
     kernel: Kernel, spec: RunSpec, *, terminal: bool = False, autostart: bool = True
 ) -> Plan:
-    """The plan for a spec.
+    """The plan for a spec, or a PlanError for whatever does not exist or does not fit.
 
     Args:
         terminal: whether a person watches; components with `autostart="terminal"` join then.
         autostart: whether any join unasked, in a run that writes to a folder.
-
-    Raises:
-        PlanError: for whatever does not exist or does not fit, before anything is built or written.
     """
     if not spec.algo:
         names = ", ".join(kernel.registries.algorithms.names()) or "none"
         raise PlanError(f"no algorithm. Say --algo NAME; installed: {names}.")
-    algorithm = _entry(kernel, spec.algo, "algorithms")
-    wishes = Wishes(kernel, spec, algorithm)
-    wishes.collect(RUN_DEFAULTS, terminal, autostart and spec.out is not None)
-    return _Resolver(kernel, spec, wishes).plan()
+    wishes = Wishes(kernel, spec)
+    wishes.collect(terminal, autostart and spec.out is not None)
+    active = wishes.active()
+    _check_keys(wishes, active)
+    env = _environment(wishes)
+    wishes.feed(active)
+    places = ("algorithm", *wishes.slots, *LISTS)
+    made: dict[str, list[Choice]] = {place: [] for place in places}
+    for asked in (wishes.algorithm, *active):
+        made[asked.place].append(wishes.configured(asked))
+    made["storage"].sort(key=_first_stage)
+    for slot in ("policy", "vec_env", "storage", "optimiser", "serializer"):
+        if not made[slot] or made[slot][0].component.stages:
+            lacks = f"nothing fills the slot {slot!r}: {spec.algo} names no default for it"
+            raise PlanError(f"{lacks}. Say --{slot.replace('_', '-')} NAME.")
+    observation_space, action_space = probe(env, made["wrappers"])
+    for asked in wishes.filling("distribution", type(action_space).__name__):
+        made["distribution"].append(wishes.configured(asked))
+    parts: dict[str, Any] = {kind: tuple(made.pop(kind)) for kind in LISTS}
+    parts["storages"] = tuple(made.pop("storage"))
+    groups = [(slot, made.pop(slot)) for slot in wishes.slots if is_group_slot(slot)]
+    parts["optimisers"] = {slot: choice for slot, choices in groups for choice in choices}
+    parts |= {slot: choices[0] if choices else None for slot, choices in made.items()}
+    said = {key: found for key in RUN_KEYS if (found := wishes.find(key)).by}
+    run = {key: found.value for key, found in said.items() if key != "env"}
+    plan = Plan(
+        **attrs.asdict(settings.structure(RunSettings, run, "a run")),
+        **parts,
+        objects=wishes.objects,
+        env=env,
+        observation_space=observation_space,
+        action_space=action_space,
+        out=spec.out or None,
+        preset=wishes.preset,
+        sources={key: found.by for key, found in said.items()},
+        notes=tuple(wishes.notes),
+    )
+    hooks = activated((choice for _, choice in plan.choices()), plan.objects)
+    problems = list(plan.misfits()) or hooks.all("rlk_check_plan", plan=plan)
+    if problems:
+        raise PlanError("\n".join(map(str, problems)))
+    return hooks.first("rlk_settle_plan", plan=plan) or plan
 
 
-def _entry(kernel: Kernel, asked: Any, kind: str) -> Entry:
-    """An installed component by name, or one at a path or passed as an object."""
-    if not isinstance(asked, str) or is_path(asked):
-        return loose_entry(asked, kind)
-    return kernel.registries[kind].get(asked)
+def _environment(wishes: Wishes) -> EnvChoice:
+    asked = wishes.find("env").value
+    modules: list[str] = []
+    if isinstance(asked, str):
+        for entry in wishes.kernel.registries.environments:
+            modules += entry.component().load()(asked) or ()
+    kwargs = {key[4:]: said.value for key, said in wishes if key.startswith("env.")}
+    env = choose_environment(asked, kwargs, tuple(modules))
+    if env.size is not None and wishes.find("n_envs").rank < FILE:
+        wishes.say({"n_envs": env.size}, "the environment passed", FED)
+    return env
 
 
-class _Resolver:
-    """One resolution: slots, then configs, then checks."""
-
-    def __init__(self, kernel: Kernel, spec: RunSpec, wishes: Wishes) -> None:
-        self.kernel, self.spec, self.wishes, self.layers = kernel, spec, wishes, wishes.layers
-        self.algorithm = wishes.algorithm
-        self.component: Component = self.algorithm.component()
-
-    def plan(self) -> Plan:
-        self._check_plain_keys()
-        run = {key: self.layers.find(key) for key in RUN_KEYS}
-        env = self._environment(run["env"][0])
-        env.check()
-        run["n_envs"] = check.vector_size(env, *run["n_envs"])
-        slots = {slot: self._slot(slot) for slot in SLOTS if slot != "distribution"}
-        asked = list(self.wishes.asked.values())
-        decorators = [a for a in asked if a.decorates]
-        lists = {kind: [a for a in asked if a.entry.kind == kind] for kind in LISTS}
-        # What joins every run (a monitor) sees what the environment gives, not what others make
-        # of it.
-        lists["wrappers"].sort(key=lambda a: a.by != JOINED)
-        active = [a for a in (*slots.values(), *decorators, *chain(*lists.values())) if a]
-        self._check_dotted_keys(active)
-        for entry in (self.algorithm, *(a.entry for a in active)):
-            diagnose.require(entry)
-        fed = self._feeds({a.entry.name: a.entry for a in active})
-        made = {a.entry.name: self._configured(a, _slot_of(a, slots), fed) for a in active}
-        algorithm = choose(self.algorithm, self.spec.origin.get("algo", USER), self._own_settings())
-        wrappers = tuple(made[a.entry.name] for a in lists["wrappers"])
-        observation_space, action_space = check.probe(env, wrappers)
-        check.spaces_fit(algorithm, made, slots, observation_space, action_space)
-        filled: dict[str, Any] = {s: made[a.entry.name] for s, a in slots.items() if a is not None}
-        check.slots_filled(algorithm, filled)
-        storages = (filled.pop("storage"), *check.stacked([made[d.entry.name] for d in decorators]))
-        filled |= {kind: tuple(made[a.entry.name] for a in lists[kind]) for kind in LISTS}
-        filled |= {key: check.run_setting(key, run[key][0]) for key in RUN_KEYS if key != "env"}
-        plan = Plan(
-            algorithm=algorithm,
-            **filled,
-            distribution=self._distribution(action_space, fed),
-            storages=storages,
-            objects=self.wishes.objects,
-            env=env,
-            observation_space=observation_space,
-            action_space=action_space,
-            out=self.spec.out or None,
-            preset=self.wishes.preset,
-            sources={key: source for key, (_, source) in run.items()},
-            notes=tuple(self.wishes.notes),
-        )
-        check.capabilities(plan)
-        check.hooks(plan, self.wishes.hooks())
-        return plan
-
-    # ---- what fills a slot ----------------------------------------------------------------------
-
-    def _environment(self, asked: Any) -> EnvChoice:
-        kwargs = {key: value for key, (value, _) in self.layers.under("env").items()}
-        modules: list[str] = []
-        if isinstance(asked, str):
-            for entry in self.kernel.registries.environments:
-                modules += entry.component().load()(asked) or ()
-        return choose_environment(asked, kwargs, tuple(modules))
-
-    def _slot(self, slot: str) -> Asked | None:
-        """A plugin of that kind, else what the layers say."""
-        kind = SLOTS[slot]
-        value, source = self.layers.find(slot)
-        asked = self.wishes.asked.values()
-        plugins = [a for a in asked if a.entry.kind == kind and not a.decorates]
-        for plugin in plugins:
-            if source == plugin.by == USER and value != plugin.entry.name:
-                raise PlanError(
-                    f"--{slot.replace('_', '-')} {value} and --plugin {plugin.entry.name} both "
-                    f"fill the slot {slot!r}. Ask for one of them."
-                )
-        if plugins:
-            return max(plugins, key=lambda plugin: plugin.by == USER)
-        if value is None:
-            return None
-        found = Asked(_entry(self.kernel, value, kind), source)
-        if found.decorates:
-            raise PlanError(
-                f"{found.entry.title()} decorates a storage and is none by itself. "
-                f"Say --plugin {found.entry.name}."
-            )
-        return found
-
-    def _distribution(self, action_space: Any, fed: Mapping[str, Said]) -> Choice | None:
-        wanted, by = self._wanted_distribution()
-        if isinstance(wanted, Mapping):
-            wanted = wanted.get(type(action_space).__name__)
-        if wanted is None:
-            return None
-        entry = _entry(self.kernel, wanted, "distributions")
-        return self._configured(Asked(entry, by), "distribution", fed)
-
-    def _wanted_distribution(self) -> Said:
-        """A name, or one per action space, or None."""
-        wanted, by = self.layers.find("distribution")
-        if wanted is not None:
-            return wanted, by
-        return self.component.defaults.get("distribution"), f"algorithm {self.algorithm.name}"
-
-    # ---- settings -------------------------------------------------------------------------------
-
-    def _check_plain_keys(self) -> None:
-        """A key without a dot belongs to the run or to the algorithm."""
-        known = _fields(self.component) | set(RUN_KEYS) | set(SLOTS)
-        for key, _, _ in self.layers:
-            if "." not in key and key not in known:
-                hint = f"See: rlk plugins show {self.algorithm.name}"
-                whose = f"setting of {self.algorithm.title()} or of a run:"
-                raise UnknownName(whose, key, known, hint)
-        choose(self.algorithm, USER, self._own_settings())
-
-    def _check_dotted_keys(self, active: list[Asked]) -> None:
-        """A key with a dot belongs to something in the plan."""
-        wanted = self._wanted_distribution()[0] or {}
-        names = {wanted} if not isinstance(wanted, Mapping) else set(wanted.values())
-        known = {self.algorithm.name, "env", *SLOTS, *names, *(a.entry.name for a in active)}
-        stack = [a.entry.component() for a in active if a.entry.kind == "storages"]
-        of_storage = set().union(*(_fields(component) for component in stack))
-        for key, _, source in self.layers:
-            head, dot, rest = key.partition(".")
-            if dot and head not in known:
-                hint = f"In the setting {key!r} ({source})."
-                raise UnknownName("component in this run", head, known, hint)
-            if head == "storage" and dot and rest not in of_storage:
-                raise UnknownName("setting of this run's storages:", rest, of_storage)
-
-    def _own_settings(self) -> dict[str, Said]:
-        """The algorithm's: keys without a dot, and `<algo>.key`."""
-        given: dict[str, Said] = {}
-        for key, value, source in self.layers:
-            own = key.removeprefix(f"{self.algorithm.name}.")
-            if "." not in own and own not in RUN_KEYS and own not in SLOTS:
-                given[own] = (value, source)
-        return given
-
-    def _configured(self, asked: Asked, slot: str, fed: Mapping[str, Said]) -> Choice:
-        """A component with what was said under its name, under its slot, or fed to it."""
-        name, known = asked.entry.name, _fields(asked.entry.component())
-        given = {k.partition(".")[2]: v for k, v in fed.items() if k.startswith(f"{name}.")}
-        for key, value, source in self.layers:
-            head, dot, setting = key.partition(".")
-            # A storage's keys may be those of any in the stack, and what an algorithm or a preset
-            # wishes of its usual policy is no demand on another one.
-            wish = slot == "storage" or not is_users(source)
-            if dot and (head == name or (head == slot and (setting in known or not wish))):
-                given[setting] = (value, source)
-        return choose(asked.entry, asked.by, given)
-
-    def _feeds(self, entries: Mapping[str, Entry]) -> dict[str, Said]:
-        """`name.key` -> value, for settings of the algorithm that another component uses."""
-        fed: dict[str, Said] = {}
-        if self.component.config is None:
-            return fed
-        config = choose(self.algorithm, USER, self._own_settings()).config
-        for key, target in self.component.feeds.items():
-            name, _, setting = target.partition(".")
-            if name not in entries:
-                continue
-            mine, theirs = self.layers.find(key), self.layers.find(target)
-            if not theirs[1] and entries[name].kind == "storages":
-                theirs = self.layers.find(f"storage.{setting}")
-            if mine[1] and theirs[1] and mine[0] != theirs[0]:
-                theirs = self._whose_counts(key, mine, target, theirs)
-            if theirs[1]:
-                self.layers.add(theirs[1], {key: theirs[0], target: theirs[0]})
-            by = mine[1] or f"{self.algorithm.name} {key}"
-            fed[target] = theirs if theirs[1] else (getattr(config, key), by)
-        return fed
-
-    def _whose_counts(self, key: str, mine: Said, target: str, theirs: Said) -> Said:
-        """What a user says at either end wins over what a preset says at the other."""
-        if is_users(mine[1]) == is_users(theirs[1]):
-            raise PlanError(
-                f"{key}={mine[0]!r} ({mine[1]}) and {target}={theirs[0]!r} ({theirs[1]}) are one "
-                "setting with two values. Set one of them."
-            )
-        return mine if is_users(mine[1]) else theirs
+def _first_stage(storage: Choice) -> int:
+    return min((STAGES.index(stage) for stage in storage.component.stages), default=-1)
 
 
-def _fields(component: Component) -> set[str]:
-    """The names of a component's settings."""
-    return {field.name for field in attrs.fields(component.config)} if component.config else set()
-
-
-def _slot_of(asked: Asked, slots: Mapping[str, Asked | None]) -> str:
-    """The slot whose settings a component takes; decorating storages share the base's."""
-    if asked.entry.kind == "storages":
-        return "storage"
-    return next((slot for slot, other in slots.items() if other is asked), "")
+def _check_keys(wishes: Wishes, active: list[Asked]) -> None:
+    """Every setting belongs to the run, to the algorithm, or to a component in this run."""
+    algorithm = wishes.algorithm.entry
+    own = {*settings.names(algorithm.component().config), *RUN_KEYS, *wishes.slots}
+    stack = [asked.entry.component().config for asked in active if asked.place == "storage"]
+    stored = {setting for config in stack for setting in settings.names(config)}
+    wanted = wishes.find("distribution").value
+    distributions = wanted.values() if isinstance(wanted, Mapping) else [wanted]
+    names = {name for name in distributions if isinstance(name, str)}
+    known = {"env", *wishes.slots, *names, algorithm.name, *(asked.entry.name for asked in active)}
+    for key, said in wishes:
+        head, dot, setting = key.partition(".")
+        if head == algorithm.name and setting not in own:
+            hint = f"See: rlk plugins show {head}"
+            raise UnknownName(f"setting of {algorithm.title()} or of a run:", setting, own, hint)
+        if dot and head not in known:
+            hint = f"In the setting {key!r} ({said.by})."
+            raise UnknownName("component in this run", head, known, hint)
+        if dot and head == "storage" and setting not in stored:
+            raise UnknownName("setting of this run's storages:", setting, stored)

@@ -23,70 +23,49 @@ if TYPE_CHECKING:
 
 #: Lifecycle hooks, asked once who listens.
 LIFECYCLE = (
-    "rlk_training_start",
-    "rlk_rollout_start",
-    "rlk_step",
-    "rlk_rollout_end",
-    "rlk_update_end",
-    "rlk_evaluation_end",
-    "rlk_log",
-    "rlk_should_stop",
-    "rlk_training_end",
+    *("rlk_training_start", "rlk_rollout_start", "rlk_step", "rlk_rollout_end", "rlk_update_end"),
+    *("rlk_evaluation_end", "rlk_log", "rlk_should_stop", "rlk_training_end"),
 )
 
 
 class Run:
-    """One run, alive. `build.build` makes it; plugins are handed it by hooks.
+    """One run, alive. `build.build` makes it; plugins are handed it by hooks."""
 
-    Attributes:
-        plan: what it was made of. hooks: its own plugin manager.
-        out: its folder, or None if it writes nothing.
-        clock: timesteps, iterations, updates. streams: its random streams. device: of the policy.
-        env: the training vector environment. storage: the base storage, decorated.
-        algorithm, policy, parameters, distribution: what learns.
-        actor: what the collector acts with, noise included.
-        optimise: the optimiser seam. communicator: what ranks agree through.
-        metrics, episodes: what is measured. loggers: where rows go.
-        collector: gathers experience. collect, update: with all wrappers, as the loop calls them.
-        evaluation_return: mean return of the latest evaluation, None before the first.
-    """
-
-    plan: Plan
-    hooks: Hooks
-    out: Path | None
-    clock: Clock
-    streams: Streams
-    device: Any
-    env: Any
-    storage: Any
-    distribution: Any
+    plan: Plan  #: what it was made of
+    hooks: Hooks  #: its own plugin manager
+    out: Path | None  #: its folder, or None if it writes nothing
+    clock: Clock  #: timesteps, iterations, updates
+    streams: Streams  #: its random streams
+    communicator: Communicator  #: what ranks agree through
+    device: Any  #: of the policy
+    env: Any  #: the training vector environment
+    storage: Any  #: the base storage, decorated
+    distribution: Any  #: of the actions, or None
     algorithm: Algorithm
-    policy: Any
-    parameters: FlatParameters
-    actor: Actor
-    optimise: Optimiser
-    communicator: Communicator
+    policy: Any  #: the module
+    parameters: FlatParameters  #: of the policy
+    optimise: Optimiser  #: the optimiser seam
+    actor: Actor  #: what the collector acts with, noise included
+    collector: Collector
+    collect: Callable[[], bool]  #: with all wrappers, as the loop calls it
+    update: Callable[[Batch, Any], Update]  #: likewise
     metrics: Metrics
     episodes: Episodes
     loggers: list[Logger]
-    collector: Collector
-    collect: Callable[[], bool]
-    update: Callable[[Batch, Any], Update]
+    evaluation_return: float | None = None  #: mean return of the latest evaluation
+    closed = False
 
     def __init__(self, plan: Plan, hooks: Hooks) -> None:
-        self.plan, self.hooks = plan, hooks
+        self.plan, self.hooks, self.loggers = plan, hooks, []
         self.out = Path(plan.out) if plan.out else None
         self.clock = Clock(plan.total_timesteps)
         self.episodes = Episodes(plan.n_envs)
         self.metrics = Metrics(self.clock, self.episodes)
-        self.loggers = []
-        self.evaluation_return: float | None = None
         self.on_close: list[Callable[[], None]] = []
         self._schedules: list[tuple[Schedule, Tensor]] = []
         self._listeners: dict[str, list[Callable[..., Any]]] = {}
         self._stop: str | None = None
         self._logged = 0
-        self.closed = False
 
     # ---- what plugins use -----------------------------------------------------------------------
 
@@ -100,11 +79,12 @@ class Run:
         self._stop = self._stop or reason
 
     def stop_reason(self) -> str | None:
-        """Why the run must end now, or None; ranks agree on it."""
+        """Why the run must end now, or None; any rank's reason ends all."""
         for listener in self._listeners["rlk_should_stop"]:
             self._stop = self._stop or listener(run=self)
         if self.communicator.size > 1:
-            return self.communicator.agree(self._stop)  # type: ignore[no-any-return]
+            said = enumerate(self.communicator.gather(self._stop))
+            return next((f"{reason} (rank {rank})" for rank, reason in said if reason), None)
         return self._stop
 
     def notify(self, hook: str, **arguments: Any) -> None:
@@ -131,27 +111,26 @@ class Run:
 
     def refresh_schedules(self) -> None:
         """Fill every scheduled tensor with its value now."""
-        if self._schedules:
-            remaining = self.clock.remaining()
-            for schedule, tensor in self._schedules:
-                tensor.fill_(schedule(remaining))
+        for schedule, tensor in self._schedules:
+            tensor.fill_(schedule(self.clock.remaining()))
 
-    # ---- the iteration's border -----------------------------------------------------------------
+    # ---- the life of a call of `learn` ----------------------------------------------------------
+
+    def begin(self, total_timesteps: int) -> None:
+        """A new call of `learn` that ends at this timestep."""
+        self.clock.total_timesteps = total_timesteps
+        self._stop = None
+        self.metrics.mark()
 
     def iteration_ended(self) -> None:
         """Lifecycle, the check for NaN, and a row of metrics when one is due."""
         self._check_finite()
         self.clock.iterations += 1
-        for listener in self._listeners["rlk_update_end"]:
-            listener(run=self)
-        unit = self.clock.iterations if self._by_iteration() else self.episodes.count
-        if unit - self._logged >= self.plan.log_interval:
-            self._logged = unit
-            self.log()
-
-    def log_rest(self) -> None:
-        """Write what came after the last row, if anything did."""
-        if self.metrics.has_news():
+        self.notify("rlk_update_end")
+        on_policy = self.plan.algorithm.component.collects == "on-policy"
+        done = self.clock.iterations if on_policy else self.episodes.count
+        if done - self._logged >= self.plan.log_interval:
+            self._logged = done
             self.log()
 
     def log(self) -> None:
@@ -166,26 +145,27 @@ class Run:
         for logger in self.loggers:
             logger.write(self.clock.timesteps, row)
 
-    def _by_iteration(self) -> bool:
-        return self.plan.algorithm.component.collects == "on-policy"
-
     def _check_finite(self) -> None:
-        """Every step with a bad gradient was skipped by its optimiser.
-
-        Here the run stops, and says which.
-        """
+        """Optimisers skip every step with a bad gradient; here the run stops and says which."""
         bad = self.metrics.first_bad()
         if bad is not None:
             back, name, value = bad
             what = "the gradient's norm" if name == "grad_norm" else repr(name)
             raise NotFinite(
                 f"{self.plan.algorithm.title}: {what} is {value} in update "
-                f"{self.clock.updates - back} at "
-                f"timestep {self.timesteps}. That step was not taken: the parameters are the "
-                "last good ones.\n"
-                "Try a lower learning rate (--set learning_rate=…) or look at the scale of the "
-                "rewards."
+                f"{self.clock.updates - back} at timestep {self.timesteps}. That step was not "
+                "taken: the parameters are the last good ones.\nTry a lower learning rate "
+                "(--set learning_rate=…) or look at the scale of the rewards."
             )
+
+    def close(self) -> None:
+        """Close environments, loggers and whatever plugins opened. Safe to call twice."""
+        if not self.closed:
+            self.closed = True
+            for close in (*reversed(self.on_close), *[logger.close for logger in self.loggers]):
+                close()
+            if hasattr(self, "env"):
+                self.env.close()
 
     # ---- its own part of a checkpoint -----------------------------------------------------------
 
@@ -202,18 +182,3 @@ class Run:
         self.episodes.load_state_dict(state["episodes"])
         self.metrics.load_state_dict(state["metrics"])
         self._logged = int(state["logged"])
-
-    def begin(self, total_timesteps: int) -> None:
-        """A new call of `learn` that ends at this timestep."""
-        self.clock.total_timesteps = total_timesteps
-        self._stop = None
-        self.metrics.mark()
-
-    def close(self) -> None:
-        """Close environments, loggers and whatever plugins opened. Safe to call twice."""
-        if self.closed:
-            return
-        self.closed = True
-        for close in (*reversed(self.on_close), *[logger.close for logger in self.loggers]):
-            close()
-        self.env.close()

@@ -1,15 +1,13 @@
-"""Numbers that change while a run goes on.
-
-What a user may write for one, and the clock that drives them.
+"""Numbers that change while a run goes on, and the clock that drives them.
 
 A schedule is a function of the *remaining* part of the run, from 1 at its start to 0 at its end, as
 the callables of Stable Baselines are. Users write a number, such a callable, or `"lin_0.001"` (from
-that value down to zero).
-"""
+that value down to zero)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,22 +17,15 @@ Schedule = Callable[[float], float]
 ScheduleLike = float | str | Schedule
 
 
+@dataclass
 class Clock:
-    """How far a run has come. One vector step is `n_envs` timesteps.
+    """How far a run has come. One vector step is `n_envs` timesteps."""
 
-    Attributes:
-        timesteps: environment steps so far, over all environments.
-        total_timesteps: where the current call of `learn` ends.
-        start: the timestep at which the current schedule began.
-        iterations: collections finished. updates: calls of `algorithm.update`.
-    """
-
-    def __init__(self, total_timesteps: int) -> None:
-        self.timesteps = 0
-        self.total_timesteps = total_timesteps
-        self.start = 0
-        self.iterations = 0
-        self.updates = 0
+    total_timesteps: int  #: where the current call of `learn` ends
+    timesteps: int = 0  #: environment steps so far, over all environments of all ranks
+    start: int = 0  #: the timestep at which the current schedule began
+    iterations: int = 0  #: collections finished
+    updates: int = 0  #: calls of `algorithm.update`
 
     def progress(self) -> float:
         """The part of the run that is done, 0 to 1."""
@@ -46,7 +37,7 @@ class Clock:
         return 1.0 - self.progress()
 
     def state_dict(self) -> dict[str, int]:
-        return dict(vars(self))
+        return asdict(self)
 
     def load_state_dict(self, state: dict[str, int]) -> None:
         for name, value in state.items():
@@ -79,31 +70,20 @@ def as_schedule(value: ScheduleLike) -> Schedule:
 
     Raises:
         ValueError: for a string that is neither a number nor `lin_NUMBER`.
-        TypeError: for anything else that is not a number or a callable.
-    """
-    if isinstance(value, bool):
-        raise TypeError(
-            "a schedule is a number, 'lin_0.001' or a callable of the remaining progress"
-        )
-    if isinstance(value, (int, float)):
-        return Constant(value)
+        TypeError: for anything else that is not a number or a callable."""
     if callable(value):
         return value
-    if isinstance(value, str):
-        kind, _, number = value.rpartition("_")
-        try:
-            if kind in ("lin", "linear"):
-                return Linear(float(number))
-            if kind == "":
-                return Constant(float(number))
-        except ValueError:
-            pass
-        raise ValueError(
-            f"{value!r} is no schedule: write a number, 'lin_0.001', or pass a callable"
-        )
-    raise TypeError(
-        f"a schedule is a number, 'lin_0.001' or a callable, got {type(value).__name__}"
-    )
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return Constant(value)
+    allowed = "a number, 'lin_0.001' or a callable of the remaining progress"
+    if not isinstance(value, str):
+        raise TypeError(f"a schedule is {allowed}, got {type(value).__name__}")
+    kind, _, number = value.rpartition("_")
+    kinds: dict[str, type[Constant | Linear]] = {"": Constant, "lin": Linear, "linear": Linear}
+    try:
+        return kinds[kind](float(number))
+    except (KeyError, ValueError):
+        raise ValueError(f"{value!r} is no schedule: write {allowed}") from None
 
 
 def is_schedule(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:

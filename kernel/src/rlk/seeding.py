@@ -2,8 +2,7 @@
 
 Streams are named (`environments`, `actor`, `storage`, `update`, `evaluation`, …) and do not depend
 on the order in which they are asked for. Nothing of rlk draws from a global generator; a custom
-module's dropout does, so the state of torch's global generator is part of a checkpoint too.
-"""
+module's dropout does, so while a run trains, torch's is the stream `modules`."""
 
 from __future__ import annotations
 
@@ -23,12 +22,9 @@ CONTROL = "control"
 
 
 class Streams:
-    """The named random streams of one run.
+    """The named random streams of one run; those of a rank are its own, but for `control`.
 
-    Args:
-        seed: the run's seed; None draws one, which `seed` then tells.
-        rank: of this process; each rank has streams of its own, but for `control`.
-    """
+    A `seed` of None draws one, which `seed` then tells."""
 
     def __init__(self, seed: int | None, rank: int = 0) -> None:
         self.seed = secrets.randbits(32) if seed is None else int(seed)
@@ -39,6 +35,9 @@ class Streams:
     def _sequence(self, name: str) -> np.random.SeedSequence:
         rank = 0 if name == CONTROL else self.rank
         return np.random.SeedSequence(self.seed, spawn_key=(zlib.crc32(name.encode()), rank))
+
+    def _word(self, name: str) -> int:
+        return int(self._sequence(name).generate_state(1, np.uint64)[0]) >> 1
 
     def numpy(self, name: str) -> np.random.Generator:
         """The numpy generator of that name; the same object at every call."""
@@ -51,9 +50,7 @@ class Streams:
         import torch
 
         if name not in self._torch:
-            generator = torch.Generator(device=device)
-            generator.manual_seed(int(self._sequence(name).generate_state(1, np.uint64)[0]) >> 1)
-            self._torch[name] = generator
+            self._torch[name] = torch.Generator(device=device).manual_seed(self._word(name))
         return self._torch[name]
 
     def integers(self, name: str, count: int) -> list[int]:
@@ -62,12 +59,19 @@ class Streams:
 
     @contextlib.contextmanager
     def globally(self, name: str) -> Iterator[None]:
-        """Torch's global CPU generator seeded for a moment, for code that knows no other."""
+        """Torch's global CPU generator is this stream meanwhile, for code that knows no other."""
         import torch
 
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(self._sequence(name).generate_state(1, np.uint64)[0]) >> 1)
+        held, general = self.torch(name), torch.default_generator
+        before = general.get_state()
+        general.set_state(held.get_state())
+        self._torch[name] = general  # states are taken from it and put into it
+        try:
             yield
+        finally:
+            held.set_state(general.get_state())
+            self._torch[name] = held
+            general.set_state(before)
 
     def reseed(self, seed: int) -> None:
         """Start every stream anew from another seed; whoever holds a generator keeps the object."""
@@ -79,21 +83,15 @@ class Streams:
             torch_generator.set_state(fresh.torch(name, torch_generator.device).get_state())
 
     def state_dict(self) -> dict[str, Any]:
-        import torch
-
         return {
             "seed": self.seed,
             "numpy": {name: stream.bit_generator.state for name, stream in self._numpy.items()},
             "torch": {name: stream.get_state() for name, stream in self._torch.items()},
-            "torch_global": torch.get_rng_state(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        import torch
-
         self.seed = int(state["seed"])
         for name, saved in state["numpy"].items():
             self.numpy(name).bit_generator.state = saved
         for name, saved in state["torch"].items():
             self.torch(name).set_state(saved)
-        torch.set_rng_state(state["torch_global"])

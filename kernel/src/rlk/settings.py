@@ -1,145 +1,96 @@
-"""From settings as a user writes them to a component's config: types, ranges, unknown keys.
+"""From settings as a user writes them to a component's config, by cattrs with types taken strictly.
 
-cattrs does the structuring, with numbers taken strictly: 1.5 is no integer, "abc" no float, 1 no
-    bool.
-"""
+1.5 is no integer, "abc" no float, 1 no bool."""
 
 from __future__ import annotations
 
-import collections.abc
-import typing
-from collections.abc import Mapping
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+import contextlib
+from collections.abc import Callable, Mapping
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import attrs
 import cattrs
 
 from rlk.errors import PlanError, UnknownName
 
-
-def _int(value: Any, _: Any) -> int:
-    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    if isinstance(value, bool) or not whole:
-        raise ValueError(f"must be a whole number, got {value!r}")
-    return int(value)
+_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a string"}
 
 
-def _float(value: Any, _: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"must be a number, got {value!r}")
-    return float(value)
+def _form(kind: Any) -> Any:
+    """Union, Literal or Callable, or else the type itself."""
+    origin = get_origin(kind) or kind
+    return Union if origin is UnionType else origin
 
 
-def _bool(value: Any, _: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"must be true or false, got {value!r}")
-    return value
+def _exactly(value: Any, kind: Any) -> Any:
+    """A value that must be of the type already; only whole floats are taken for an int."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if kind in (int, float):
+        fits = is_number and (kind is float or value == value // 1)
+    elif _form(kind) is Literal:
+        fits = value in get_args(kind)
+    else:
+        fits = callable(value) if _form(kind) is Callable else isinstance(value, kind)
+    if not fits:
+        raise ValueError(f"must be {_WORDS.get(kind) or type_name(kind)}, got {value!r}")
+    return kind(value) if kind in (int, float) else value
 
 
-def _str(value: Any, _: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"must be a string, got {value!r}")
-    return value
-
-
-def _union(value: Any, kind: Any) -> Any:
-    """The first alternative that takes the value as it is."""
+def _first(value: Any, kind: Any) -> Any:
+    """The first alternative of a union that takes the value as it is."""
+    if NoneType in get_args(kind) and (value is None or value == "none"):  # TOML has no null
+        return None
     for alternative in get_args(kind):
-        if alternative is type(None):
-            if value is None or value == "none":  # TOML has no null
-                return None
-        elif value is not None:
-            try:
-                return _converter.structure(value, alternative)
-            except Exception:
-                continue
+        with contextlib.suppress(Exception):
+            return _converter.structure(value, alternative)
     raise ValueError(f"must be {type_name(kind)}, got {value!r}")
 
 
-def _callable(value: Any, _: Any) -> Any:
-    if not callable(value):
-        raise ValueError(f"must be a callable, got {value!r}")
-    return value
+_converter = cattrs.Converter(detailed_validation=False)
+for _kind in _WORDS:
+    _converter.register_structure_hook(_kind, _exactly)
+_converter.register_structure_hook_func(lambda kind: _form(kind) in (Literal, Callable), _exactly)
+_converter.register_structure_hook_func(lambda kind: _form(kind) is Union, _first)
 
 
-def _literal(value: Any, kind: Any) -> Any:
-    if value not in get_args(kind):
-        raise ValueError(f"must be {type_name(kind)}, got {value!r}")
-    return value
+def names(config: type | None) -> list[str]:
+    """Of every setting that a config class takes."""
+    return [field.name for field in attrs.fields(config) if field.init] if config else []
 
 
-def _is_union(kind: Any) -> bool:
-    return get_origin(kind) in (typing.Union, type(int | str))
-
-
-def _is_literal(kind: Any) -> bool:
-    origin: Any = get_origin(kind)
-    return origin is Literal
-
-
-def _is_callable(kind: Any) -> bool:
-    return collections.abc.Callable in (kind, get_origin(kind))
-
-
-def _converter_of_rlk() -> cattrs.Converter:
-    converter = cattrs.Converter(detailed_validation=False)
-    for kind, hook in ((int, _int), (float, _float), (bool, _bool), (str, _str)):
-        converter.register_structure_hook(kind, hook)
-    converter.register_structure_hook_func(_is_literal, _literal)
-    converter.register_structure_hook_func(_is_union, _union)
-    converter.register_structure_hook_func(_is_callable, _callable)
-    return converter
-
-
-_converter = _converter_of_rlk()
-
-
-def structure(config: type, values: Mapping[str, Any], whose: str) -> Any:
-    """An instance of an attrs config class.
+def structure(config: type | None, values: Mapping[str, Any], whose: str) -> Any:
+    """An instance of an attrs class (None of none); a PlanError for what it does not take.
 
     Args:
-        config: the class.
-        values: setting -> value as written.
-        whose: for messages, e.g. `algorithm 'dqn' (rlk-dqn 0.1.0)`.
-
-    Raises:
-        PlanError: for a value of the wrong type or out of range.
-        UnknownName: for a key that the class has not.
+        whose: for messages, as `algorithm 'dqn' (rlk-dqn 0.1.0)`.
     """
-    hints = get_type_hints(config)
-    fields = {field.name: field for field in attrs.fields(config) if field.init}
-    arguments = {}
-    for key, value in values.items():
-        if key not in fields:
-            raise UnknownName(f"setting of {whose}:", key, fields)
-        try:
-            arguments[key] = _converter.structure(value, hints[key])
-        except Exception as error:
-            raise PlanError(f"{whose}: {key} {_because(error)}.") from None
+    if config is None and values:
+        raise PlanError(f"{whose} has no settings, got {', '.join(sorted(values))}.")
+    if config is None:
+        return None
+    hints, arguments, at = get_type_hints(config), {}, ""
+    for key in values:
+        if key not in names(config):
+            raise UnknownName(f"setting of {whose}:", key, names(config))
     try:
+        for key, value in values.items():
+            at = f" {key}"
+            arguments[key] = _converter.structure(value, hints[key])
+        at = ""
         return config(**arguments)
-    except (ValueError, TypeError) as error:
-        raise PlanError(f"{whose}: {_because(error)}.") from None
-
-
-def _because(error: BaseException) -> str:
-    text = str(error.args[0]) if error.args else type(error).__name__
-    return text.rstrip(".")
+    except Exception as error:
+        reason = str(error.args[0] if error.args else type(error).__name__)
+        raise PlanError(f"{whose}:{at} {reason.rstrip('.')}.") from None
 
 
 def unstructure(config: Any) -> dict[str, Any]:
-    """A config as JSON values; a callable, which no file can hold, as `{"callable": its name}`."""
-    return (
-        {}
-        if config is None
-        else {
-            field.name: plain(getattr(config, field.name)) for field in attrs.fields(type(config))
-        }
-    )
+    """A config as JSON values; {} for none."""
+    return {} if config is None else plain(attrs.asdict(config, recurse=False))
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it; a callable as `{"callable": its name}`."""
+    """A value as JSON has it; a callable, which no file can hold, as `{"callable": its name}`."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):
@@ -149,43 +100,13 @@ def plain(value: Any) -> Any:
     return {"callable": getattr(value, "__qualname__", repr(value))}
 
 
-def fields_of(config: type) -> list[tuple[str, str, str, str]]:
-    """(name, type, default, help) of every setting, for `rlk plugins show`."""
-    hints = get_type_hints(config)
-    rows = []
-    for field in attrs.fields(config):
-        default = field.default
-        if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
-            default = default.factory()
-        shown = "required" if default is attrs.NOTHING else repr(default)
-        rows.append(
-            (field.name, type_name(hints[field.name]), shown, field.metadata.get("help", ""))
-        )
-    return rows
-
-
 def type_name(kind: Any) -> str:
     """A type as a person writes it."""
-    if _is_literal(kind):
-        return " or ".join(repr(value) for value in get_args(kind))
-    if _is_union(kind):
-        return " or ".join(type_name(part) for part in get_args(kind))
-    if kind is type(None):
-        return "none"
-    if get_origin(kind) is not None and "Callable" in str(kind):
+    form, parts = _form(kind), get_args(kind)
+    if form in (Literal, Union):
+        return " or ".join(map(repr if form is Literal else type_name, parts))
+    if form is Callable:
         return "a callable"
-    if get_origin(kind) in (list, tuple):
-        parts = [type_name(part) for part in get_args(kind) if part is not Ellipsis]
-        return f"list of {parts[0]}" if parts else "list"
-    return {int: "int", float: "float", bool: "bool", str: "str"}.get(
-        kind, getattr(kind, "__name__", str(kind))
-    )
-
-
-def convert(value: Any, kind: Any) -> Any:
-    """One value in its type, as strictly as in a config.
-
-    Raises:
-        ValueError: saying what it must be.
-    """
-    return _converter.structure(value, kind)
+    if form in (list, tuple) and parts:
+        return f"list of {type_name(parts[0])}"
+    return "none" if kind is NoneType else getattr(kind, "__name__", str(kind))

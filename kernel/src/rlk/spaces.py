@@ -1,7 +1,4 @@
-"""Gymnasium spaces as rlk sees them.
-
-What kind one is, how an observation becomes a tensor, whether it is finite.
-"""
+"""Gymnasium spaces as rlk sees them: what kind one is, how an observation becomes a tensor."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from gymnasium import spaces
 
+from rlk.errors import PlanError
 from rlk.records import Array
 
 if TYPE_CHECKING:
@@ -21,16 +19,13 @@ Space = spaces.Space[Any]
 
 
 def is_image(space: Space) -> bool:
-    """Whether a space holds images.
-
-    Uint8, 0 to 255, [height, width, channels] or [channels, height, width].
-    """
+    """Whether a space holds images: uint8, 0 to 255, [height, width, channels] or channels
+    first."""
     return (
         isinstance(space, spaces.Box)
         and space.dtype == np.uint8
         and len(space.shape) == 3
-        and bool(np.all(space.low == 0))
-        and bool(np.all(space.high == 255))
+        and bool(np.all(space.low == 0) and np.all(space.high == 255))
     )
 
 
@@ -41,9 +36,7 @@ def kind(space: Space) -> str:
 
 def describe(space: Space) -> str:
     """A short text for messages and plan.json, the bounds of a large Box left out."""
-    if isinstance(space, spaces.Box):
-        return f"Box({space.shape}, {space.dtype})"
-    return str(space)
+    return f"Box({space.shape}, {space.dtype})" if isinstance(space, spaces.Box) else str(space)
 
 
 def flat_size(space: Space) -> int:
@@ -56,11 +49,8 @@ def flat_size(space: Space) -> int:
 
 
 def preprocess(space: Space) -> Callable[[Any], Any]:
-    """The function from raw observations [B, ...] to what an encoder takes, in torch and traceable.
-
-    Images become float in 0..1, whole numbers become one-hot, everything else float32; a Dict space
-    gives a dict of these.
-    """
+    """From raw observations [B, ...] to what an encoder takes, in torch and traceable: images as
+    float in 0..1, whole numbers one-hot, all else float32; of a Dict space a dict of these."""
     import torch
 
     if isinstance(space, spaces.Dict):
@@ -104,6 +94,28 @@ def as_tensor(observation: Any, device: Any = "cpu") -> Any:
     return tensor if device == "cpu" else tensor.to(device)
 
 
+def scaled(space: Space) -> Callable[[Array], Array]:
+    """The linear function from actions in -1 to 1, [N, ...], to those of a Box, [N, *shape].
+
+    Raises:
+        PlanError: if a bound is infinite.
+    """
+    low, high, shape = space.low, space.high, space.shape or ()  # type: ignore[attr-defined]
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise PlanError(
+            f"actions from -1 to 1 cannot be scaled to {describe(space)}: a bound is infinite. "
+            "Wrap the environment in gymnasium.wrappers.RescaleAction, or give its space bounds."
+        )
+    middle, half = low / 2 + high / 2, high / 2 - low / 2
+
+    def scale(action: Array) -> Array:
+        found: Array = middle + half * action.reshape(-1, *shape)
+        np.minimum(np.maximum(found, low, out=found), high, out=found)  # rounding may lead out
+        return found
+
+    return scale
+
+
 def map_observation(function: Callable[[Array], Any], observation: Any) -> Any:
     """`function` applied to an observation, or to each part of a Dict one."""
     if isinstance(observation, Mapping):
@@ -112,10 +124,7 @@ def map_observation(function: Callable[[Array], Any], observation: Any) -> Any:
 
 
 def finite_check(space: Space) -> Callable[[Any], bool]:
-    """The cheapest test that observations of this space are finite (1 µs for a small one).
-
-    A sum is finite only if every term is; one that merely overflows is looked at again.
-    """
+    """The cheapest test that observations of this space are finite (1 µs for a small one)."""
     if isinstance(space, spaces.Dict):
         parts = {key: finite_check(sub) for key, sub in space.spaces.items()}
         return lambda observation: all(check(observation[key]) for key, check in parts.items())
@@ -125,30 +134,25 @@ def finite_check(space: Space) -> Callable[[Any], bool]:
 
 
 def finite(array: Array) -> bool:
-    """Whether a float array holds no NaN or infinity."""
+    """Whether a float array holds no NaN or infinity: a sum is finite only if every term is, and
+    one that merely overflows is looked at again."""
     return math.isfinite(np.add.reduce(array, axis=None)) or bool(np.isfinite(array).all())
 
 
 def batched(space: Space, observation: Any) -> tuple[Any, bool]:
-    """The observation with a leading batch axis, and whether it had one.
-
-    Single arrays and lists are both taken.
+    """The observation (array, list or dict) with a leading batch axis, and whether it had one.
 
     Raises:
-        ValueError: if the shape fits neither one observation nor a batch of them.
-    """
+        ValueError: if the shape fits neither one observation nor a batch of them."""
     if isinstance(space, spaces.Dict):
         pairs = {key: batched(sub, observation[key]) for key, sub in space.spaces.items()}
         vectorised = {was for _, was in pairs.values()}
         if len(vectorised) > 1:
             raise ValueError("some parts of the observation are batched and others are not")
         return {key: value for key, (value, _) in pairs.items()}, vectorised.pop()
-    array = np.asarray(observation)
-    shape = space.shape or ()
-    if array.shape == shape:
-        return array[None], False
-    if array.shape[1:] == shape and array.ndim == len(shape) + 1:
-        return array, True
-    raise ValueError(
-        f"an observation of this agent has shape {shape} or [B, *{shape}], got {array.shape}"
-    )
+    array, shape = np.asarray(observation), space.shape or ()
+    if shape not in (array.shape, array.shape[1:]):
+        expected = f"{shape} or [B, *{shape}]"
+        raise ValueError(f"an observation of this agent has shape {expected}, got {array.shape}")
+    one = array.shape == shape
+    return (array[None] if one else array), not one

@@ -1,9 +1,8 @@
-"""What was asked for: the RunSpec, the patches of plugins, and how both are read from text.
+"""What was asked for: the RunSpec, and how it is read from keywords, from text and from a file.
 
 Every choice and setting has a dotted key in one flat namespace: `n_envs`, `policy`, `gamma` (the
 algorithm's), `policy.layers` (the component in a slot), `prioritized-replay.alpha` (a component by
-name), `env.gravity` (a keyword of the environment). Layers of such mappings are what `plan.py`
-resolves.
+name), `env.gravity` (a keyword of the environment).
 """
 
 from __future__ import annotations
@@ -15,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+from attrs import validators as v
 
 from rlk.errors import PlanError
 
-#: Slots that hold one component, by the option that fills them.
+#: Slots that hold one component, by the option that fills them, and the kind that goes there.
 SLOTS = {
     "policy": "policies",
     "distribution": "distributions",
@@ -28,57 +28,50 @@ SLOTS = {
     "optimiser": "optimisers",
     "serializer": "serializers",
 }
-#: Settings of the run itself.
-RUN_KEYS = (
-    "env",
-    "n_envs",
-    "total_timesteps",
-    "seed",
-    "device",
-    "n_threads",
-    "log_interval",
-    "verbose",
-)
-_ARGUMENTS = re.compile(r":(?=[A-Za-z_][\w.]*=)")
+#: Kinds of which any number may be active.
+LISTS = ("wrappers", "callbacks", "loggers", "extensions")
+
+
+def is_group_slot(key: str) -> bool:
+    """`vf_optimiser` in an algorithm's defaults: the parameter group `vf` has one of its own."""
+    return key.endswith("_optimiser")
+
+
+@attrs.frozen(kw_only=True)
+class RunSettings:
+    """The settings of a run itself, as `RunSpec` explains them."""
+
+    n_envs: int = attrs.field(default=1, validator=v.ge(1))
+    total_timesteps: int = attrs.field(default=100_000, validator=v.ge(0))
+    seed: int | None = attrs.field(default=None, validator=v.optional(v.ge(0)))
+    device: str = "auto"
+    n_threads: int | None = attrs.field(default=None, validator=v.optional(v.ge(1)))
+    log_interval: int = attrs.field(default=1, validator=v.ge(1))
+    verbose: int = attrs.field(default=0, validator=v.ge(0))
+
+
+RUN_KEYS = ("env", *attrs.fields_dict(RunSettings))
+
+
+def _listed(plugins: Any) -> tuple[Any, ...]:
+    return (plugins,) if isinstance(plugins, str) else tuple(plugins)
 
 
 @attrs.frozen(kw_only=True)
 class RunSpec:
-    """What a user asked for.
-
-    None is "not said", and leaves the choice to plugins, presets and defaults.
-
-    Attributes:
-        algo: the algorithm's name.
-        env: an id, `module:Id-v0`, `module:Class`, `./file.py:Class`, a class, a callable that
-            makes one, an environment or a vector environment.
-        n_envs: environments stepped together; one vector step is `n_envs` timesteps.
-        total_timesteps: environment steps of training, over all environments.
-        seed: of everything random; None draws one.
-        device: `auto`, `cpu`, `cuda`, `cuda:1`, ….
-        n_threads: torch's threads; None decides by the size of the network.
-        log_interval: iterations (on-policy) or episodes (off-policy) between rows of metrics.
-        verbose: 0 prints nothing.
-        preset: `auto` takes tuned settings where there are any, `none` takes none.
-        out: the run's folder; None writes nothing.
-        policy, distribution, noise, vec_env, storage, optimiser, serializer: the component in that
-            slot.
-        plugins: `NAME[:key=value,…]`, `no:NAME`, or objects that implement hooks.
-        settings: everything else, by dotted key.
-        origin: who said a key, where it was not the command line or the caller.
-    """
+    """What a user asked for; None is "not said" and leaves it to plugins, presets and defaults."""
 
     algo: str
-    env: Any = None
-    n_envs: int | None = None
-    total_timesteps: int | None = None
-    seed: int | None = None
-    device: str | None = None
-    n_threads: int | None = None
-    log_interval: int | None = None
-    verbose: int | None = None
-    preset: str | None = None
-    out: str | None = None
+    env: Any = None  # id, module:Id-v0, module:Class, ./file.py:Class, or a class, callable, object
+    n_envs: int | None = None  # stepped together; one vector step is n_envs timesteps
+    total_timesteps: int | None = None  # steps of training, over all environments
+    seed: int | None = None  # of everything random; None draws one
+    device: str | None = None  # auto, cpu, cuda, cuda:1, …
+    n_threads: int | None = None  # torch's; None decides by the size of the network
+    log_interval: int | None = None  # iterations (on-policy) or episodes (off-policy) between rows
+    verbose: int | None = None  # 0 prints nothing
+    preset: str | None = None  # `auto` takes tuned settings where there are any, `none` takes none
+    out: str | None = None  # the run's folder; None writes nothing
     policy: Any = None
     distribution: Any = None
     noise: Any = None
@@ -86,79 +79,49 @@ class RunSpec:
     storage: Any = None
     optimiser: Any = None
     serializer: Any = None
-    plugins: tuple[Any, ...] = attrs.field(default=(), converter=tuple)
-    settings: Mapping[str, Any] = attrs.field(factory=dict)
-    origin: Mapping[str, str] = attrs.field(factory=dict)
+    #: `NAME[:key=value,…]`, `no:NAME`, or objects that implement hooks.
+    plugins: tuple[Any, ...] = attrs.field(default=(), converter=_listed)
+    settings: Mapping[str, Any] = attrs.field(factory=dict)  # everything else, by dotted key
+    origin: Mapping[str, str] = attrs.field(factory=dict)  # who said a key, if not the caller
 
     def values(self) -> dict[str, Any]:
-        """All that was said, by dotted key."""
+        """All that was said of settings and slots, by dotted key."""
         said = {key: getattr(self, key) for key in (*RUN_KEYS, *SLOTS)}
-        return {key: value for key, value in said.items() if value is not None} | dict(
-            self.settings
-        )
+        return {key: value for key, value in said.items() if value is not None} | {**self.settings}
 
     def over(self, lower: RunSpec) -> RunSpec:
-        """This spec on top of another.
-
-        What this one leaves unsaid comes from `lower`, plugins are joined.
-        """
-        fields: dict[str, Any] = {}
-        for field in attrs.fields(RunSpec):
-            mine, theirs = getattr(self, field.name), getattr(lower, field.name)
-            if field.name in ("settings", "origin"):
-                fields[field.name] = {**theirs, **mine}
-            elif field.name == "plugins":
-                fields[field.name] = (*theirs, *mine)
-            else:
-                fields[field.name] = mine if mine is not None and mine != "" else theirs
-        mine_said = set(self.values())
-        fields["origin"] = {
-            key: who for key, who in fields["origin"].items() if key not in mine_said
-        } | dict(self.origin)
-        return RunSpec(**fields)
+        """This spec, and what it leaves unsaid from a lower one; plugins are joined."""
+        said = {name: getattr(self, name) for name in attrs.fields_dict(RunSpec)}
+        mine = {name: value for name, value in said.items() if value is not None}
+        mine["algo"] = self.algo or lower.algo
+        mine["plugins"] = (*lower.plugins, *self.plugins)
+        mine["settings"] = {**lower.settings, **self.settings}
+        theirs = {key: who for key, who in lower.origin.items() if key not in self.values()}
+        mine["origin"] = {**theirs, **self.origin}
+        return attrs.evolve(lower, **mine)
 
 
 @attrs.frozen
 class Patch:
-    """What a plugin proposes for settings the user left unset.
+    """What a plugin proposes for settings the user left unset."""
 
-    Attributes:
-        values: by dotted key; `plugins` is a list to join.
-        reason: one line, shown by `--explain`.
-    """
-
-    values: Mapping[str, Any]
-    reason: str = ""
+    values: Mapping[str, Any]  # by dotted key; `plugins` is a list to join
+    reason: str = ""  # one line, shown by --explain
 
 
 def make_spec(algo: str, said: Mapping[str, Any], origin: str = "") -> RunSpec:
-    """A RunSpec from keywords: its own fields by name, everything else settings.
-
-    Nested tables are flattened.
-    """
-    own = {field.name for field in attrs.fields(RunSpec)} - {"settings", "origin", "algo"}
-    fields = {key: value for key, value in said.items() if key in own}
-    rest = flatten({key: value for key, value in said.items() if key not in own})
-    if isinstance(fields.get("env"), Mapping):
-        table = dict(fields.pop("env"))
-        if "id" in table:
-            fields["env"] = table.pop("id")
-        rest |= flatten({"env": table})
-    if isinstance(fields.get("plugins"), str):
-        fields["plugins"] = (fields["plugins"],)
-    rest |= {
-        k: fields.pop(k) for k in list(fields) if k in SLOTS and isinstance(fields[k], Mapping)
-    }
-    spec = RunSpec(algo=algo, settings=flatten(rest), **fields)
+    """A RunSpec from keywords: its own fields by name, everything else settings, tables as dots."""
+    settings = flatten(said)
+    if "env.id" in settings:
+        settings["env"] = settings.pop("env.id")
+    fields = attrs.fields_dict(RunSpec).keys() - {"algo", "settings", "origin"}
+    own = {name: settings.pop(name) for name in fields if name in settings}
+    spec = RunSpec(algo=algo, settings=settings, **own)
     return attrs.evolve(spec, origin=dict.fromkeys(spec.values(), origin)) if origin else spec
 
 
 def read_spec(path: Path) -> RunSpec:
-    """A SPEC.toml as a RunSpec.
-
-    Raises:
-        PlanError: if it cannot be read, is no TOML, or names no algorithm.
-    """
+    """A SPEC.toml as a RunSpec."""
     try:
         said = tomllib.loads(path.read_text())
     except OSError as error:
@@ -176,10 +139,8 @@ def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Nested tables to dotted keys."""
     flat: dict[str, Any] = {}
     for key, value in tree.items():
-        if isinstance(value, Mapping) and value:
-            flat |= flatten(value, f"{prefix}{key}.")
-        elif not isinstance(value, Mapping):
-            flat[f"{prefix}{key}"] = value
+        is_table = isinstance(value, Mapping)
+        flat |= flatten(value, f"{prefix}{key}.") if is_table else {f"{prefix}{key}": value}
     return flat
 
 
@@ -194,11 +155,7 @@ def parse_value(text: str) -> Any:
 
 
 def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:
-    """`--set key=value …` as settings.
-
-    Raises:
-        PlanError: for a text without `=`.
-    """
+    """`--set key=value …` as settings."""
     settings = {}
     for pair in pairs:
         key, found, value = pair.partition("=")
@@ -209,32 +166,22 @@ def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:
 
 
 def parse_plugin(text: str) -> tuple[str, dict[str, Any]]:
-    """`NAME[:key=value,…]`.
-
-    Arguments begin at the first `:identifier=`, commas in brackets do not split.
+    """`NAME[:key=value,…]`; arguments begin at the first `:identifier=`.
 
     >>> parse_plugin("evaluation:every=5000,seeds=[1,2]")
     ('evaluation', {'every': 5000, 'seeds': [1, 2]})
     """
-    found = _ARGUMENTS.search(text)
-    if found is None:
-        return text, {}
-    return text[: found.start()], parse_settings(_split(text[found.end() :]))
+    name, *arguments = re.split(r":(?=[A-Za-z_][\w.]*=)", text, maxsplit=1)
+    return name, parse_settings(_split(arguments[0])) if arguments else {}
 
 
 def _split(text: str) -> list[str]:
     """At commas that stand in no bracket and no quotes."""
-    parts, depth, quote, start = [], 0, "", 0
-    for position, letter in enumerate(text):
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "\"'":
-            quote = letter
-        elif letter in "[{(":
-            depth += 1
-        elif letter in "]})":
-            depth -= 1
-        elif letter == "," and depth == 0:
-            parts.append(text[start:position])
-            start = position + 1
-    return [*parts, text[start:]]
+    parts, depth = [""], 0
+    for token in re.findall(r"\"[^\"]*\"?|'[^']*'?|.", text):
+        depth += (token in "[{(") - (token in "]})")
+        if token == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += token
+    return parts

@@ -13,14 +13,10 @@ if TYPE_CHECKING:
 # NaN and infinity are looked for where they can be named; numpy need not warn of them as well.
 @np.errstate(over="ignore", invalid="ignore")
 def train(run: Run, total_timesteps: int) -> str | None:
-    """Collect and update until the clock reads `total_timesteps`.
+    """Collect and update until the clock reads `total_timesteps`; why it ended early, or None.
 
     An iteration is one collection and the updates that follow it. Signals, checkpoints and every
-    other plugin wait for its border.
-
-    Returns:
-        Why it ended early, or None.
-    """
+    other plugin wait for its border."""
     run.begin(total_timesteps)
     run.notify("rlk_training_start")
     reason: str | None = "an error"
@@ -38,7 +34,8 @@ def train(run: Run, total_timesteps: int) -> str | None:
                 run.storage.feedback(batch, update)
             run.iteration_ended()
         reason = run.stop_reason()
-        run.log_rest()
+        if run.metrics.has_news():
+            run.log()
     finally:
         run.notify("rlk_training_end", reason=reason)
     return reason

@@ -1,208 +1,249 @@
-"""Who wants what in a run: the algorithm's defaults, a preset, plugins that propose, the user."""
+"""Who wants what in a run: everything that is said, by dotted key, and the components asked for.
+
+Slots, settings of components, feeds and the run's own keys are all read from one list.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import attrs
-
-from rlk import diagnose
-from rlk.component import Component
+from rlk import diagnose, settings
 from rlk.errors import BrokenPlugin, PlanError
-from rlk.layers import Layers
 from rlk.loose import is_path, loose_entry
-from rlk.plan import choose
-from rlk.plugins import Hooks
+from rlk.plan import Choice
+from rlk.plugins import activated
 from rlk.registry import Entry
-from rlk.spec import SLOTS, Patch, RunSpec, flatten, parse_plugin
+from rlk.spec import LISTS, RUN_KEYS, SLOTS, Patch, RunSpec, flatten, is_group_slot, parse_plugin
 
 if TYPE_CHECKING:
     from rlk.kernel import Kernel
 
-#: Kinds that `--plugin` puts into a slot of one, by the slot's name.
-SLOT_OF = {kind: slot for slot, kind in SLOTS.items()}
-#: Kinds of which any number may be active.
-LISTS = ("wrappers", "callbacks", "loggers", "extensions")
-#: Who chose what `autostart` put in.
-JOINED = "active in every run"
-USER = "command line"
+#: Precedence, weakest first. What is FED follows from the settings of another component.
+DEFAULT, ALGORITHM, PRESET, PATCH, FILE, USER, FED = range(7)
+JOINED, CALLER = "active in every run", "command line"
 
 
-@attrs.define
-class Asked:
-    """A component that somebody asked for."""
+class Said(NamedTuple):
+    """A value, who wants it, and how much their word counts."""
+
+    value: Any
+    by: str
+    rank: int
+
+
+class Asked(NamedTuple):
+    """A component, the slot (or the kind, of which there may be many) it goes to, and who by."""
 
     entry: Entry
+    place: str
     by: str
-    settings: dict[str, Any] = attrs.field(factory=dict)
-
-    @property
-    def decorates(self) -> bool:
-        """Whether it is a storage that decorates another."""
-        return self.entry.kind == "storages" and bool(self.entry.component().stages)
 
 
 class Wishes:
-    """Collects layers of settings and the plugins that were asked for.
+    """What everybody in turn has said."""
 
-    Attributes:
-        layers: settings, weakest first. asked: plugins by name. objects: plugins passed as objects.
-        preset: the one that was applied, or "". notes: what the user should be told.
-    """
+    def __init__(self, kernel: Kernel, spec: RunSpec) -> None:
+        self.kernel, self.spec = kernel, spec
+        self.algorithm = Asked(self.entry(spec.algo, "algorithms"), "algorithm", CALLER)
+        own = [one for one in self.algorithm.entry.component().defaults if is_group_slot(one)]
+        self.slots = SLOTS | dict.fromkeys(own, "optimisers")
+        self.plugins: dict[str, Asked] = {}  # what fills no slot, by name
+        self.objects: dict[str, Any] = {}  # plugins that were passed as objects, by name
+        self.preset = ""  # the one that was applied
+        self.notes: list[str] = []  # what the user should be told
+        self._ranks: list[dict[str, Said]] = [{} for _ in range(FED + 1)]
+        self._refused: list[str] = []
 
-    def __init__(self, kernel: Kernel, spec: RunSpec, algorithm: Entry) -> None:
-        self.kernel, self.spec, self.algorithm = kernel, spec, algorithm
-        self.layers = Layers()
-        self.asked: dict[str, Asked] = {}
-        self.objects: dict[str, Any] = {}
-        self.preset = ""
-        self.notes: list[str] = []
-        self._refused: set[str] = set()
-
-    def collect(self, defaults: Mapping[str, Any], terminal: bool, autostart: bool) -> None:
-        """Everybody in turn, weakest first; what the user asks for is read first and stays."""
-        component, said = self.algorithm.component(), self.spec.values()
-        wanted = {key: v for key, v in component.defaults.items() if key != "distribution"}
-        self.layers.add("default", defaults)
-        self.layers.add(f"algorithm {self.algorithm.name}", wanted)
-        self.read_plugins(self.spec.plugins, USER)
-        env = said.get("env", self.layers.find("env")[0])
-        self._apply_preset(env if isinstance(env, str) else "")
+    def collect(self, terminal: bool, autostart: bool) -> None:
+        """Hear everybody."""
+        self.say({"env": "CartPole-v1"}, "default", DEFAULT)
+        algorithm = self.algorithm.entry
+        self.say(algorithm.component().defaults, f"algorithm {algorithm.name}", ALGORITHM)
+        for key, value in self.spec.values().items():
+            origin = self.spec.origin.get(key)
+            self.say({key: value}, origin or CALLER, FILE if origin else USER)
+        self._ask(self.spec.plugins, CALLER, USER)
+        if self.spec.preset not in (None, "none"):
+            self._apply_preset(self.spec.preset)
         if autostart:
-            self._join(terminal)
+            self._join(("run", "terminal") if terminal else ("run",))
         self._apply_patches()
-        for key, value in said.items():
-            self.layers.add(self.spec.origin.get(key, USER), {key: value})
-        for name, asked in self.asked.items():
-            own = {f"{name}.{key}": value for key, value in asked.settings.items()}
-            self.layers.add(asked.by, own)
-        self._apply_switches(component)
+        self._apply_switches()
 
-    # ---- plugins --------------------------------------------------------------------------------
+    def say(self, values: Mapping[str, Any], by: str, rank: int) -> None:
+        """Settings by dotted key; nobody of the same rank may contradict. Plugins are joined."""
+        for key, value in values.items():
+            if key == "plugins":
+                self._ask(value, by, rank)
+                continue
+            other = self._ranks[rank].setdefault(self._full(key), Said(value, by, rank))
+            both = f"{other.value!r} and {value!r}"
+            if other.value != value and key in self.slots:
+                raise PlanError(f"{both} both fill the slot {key!r}. Ask for one of them.")
+            if other.value != value:
+                raise PlanError(
+                    f"{other.by} and {by} propose different values for {key!r}: {both}. "
+                    f"Set it yourself: --set {key}=…"
+                )
 
-    def read_plugins(self, plugins: Iterable[Any], by: str) -> None:
+    def find(self, key: str) -> Said:
+        """What counts for a key; by "" if nobody said anything."""
+        found = [said[self._full(key)] for said in self._ranks if self._full(key) in said]
+        return found[-1] if found else Said(None, "", DEFAULT)
+
+    def __iter__(self) -> Iterator[tuple[str, Said]]:
+        """(key, what was said) of everything, weakest first."""
+        return (item for said in self._ranks for item in said.items())
+
+    def _full(self, key: str) -> str:
+        """A key without a dot is of a slot, of the run, or else of the algorithm."""
+        own = "." not in key and key not in self.slots and key not in RUN_KEYS
+        return f"{self.algorithm.entry.name}.{key}" if own else key
+
+    def entry(self, asked: Any, kind: str | None = None) -> Entry:
+        """A component by name, by path or as an object; BrokenPlugin if it cannot be used."""
+        registries = self.kernel.registries
+        if not isinstance(asked, str) or is_path(asked):
+            entry = loose_entry(asked, kind)
+        else:
+            entry = registries[kind].get(asked) if kind else registries.find(asked)
+        diagnose.require(entry)
+        return entry
+
+    def filling(self, slot: str, action_space: str = "") -> list[Asked]:
+        """The component in a slot, if there is one; a distribution may depend on the space."""
+        value, by, _ = self.find(slot)
+        value = value.get(action_space) if isinstance(value, Mapping) else value
+        if value is None or value in self._refused:
+            return []
+        entry = self.entry(value, self.slots[slot])
+        if entry.component().stages:
+            wrong = f"{entry.title()} decorates a storage and is none by itself"
+            raise PlanError(f"{wrong}. Say --plugin {entry.name}.")
+        return [Asked(entry, slot, by)]
+
+    def active(self) -> list[Asked]:
+        """All that goes into the run but the distribution."""
+        slots = [one for slot in self.slots if slot != "distribution" for one in self.filling(slot)]
+        # A wrapper of every run (a monitor) sees what the environment gives, not what others make.
+        first = ("wrappers", JOINED)
+        return slots + sorted(self.plugins.values(), key=lambda one: (one.place, one.by) != first)
+
+    def configured(self, asked: Asked) -> Choice:
+        """A component with the settings that were said under its name or its slot."""
+        entry, component = asked.entry, asked.entry.component()
+        known = settings.names(component.config)
+        given: dict[str, Said] = {}
+        for key, said in self:
+            head, _, setting = key.partition(".")
+            # A storage's keys may be those of any in the stack, and what an algorithm or a preset
+            # wishes of its usual policy is no demand on another one.
+            demand = said.rank >= FILE and asked.place != "storage"
+            ours = head == asked.place and (demand or setting in known)
+            if setting and (ours or head == entry.name):
+                given[setting] = said
+        values = {**component.own, **{key: said.value for key, said in given.items()}}
+        config = settings.structure(component.config, values, entry.title())
+        by = {key: said.by for key, said in given.items()}
+        name, owner = component.name, (entry.dist, entry.version)
+        return Choice(entry.kind, name, *owner, asked.by, component, config, by)
+
+    def feed(self, active: Iterable[Asked]) -> None:
+        """Settings of the algorithm that other components use: one setting under several keys."""
+        places = {asked.entry.name: asked.place for asked in active}
+        usual = self.configured(self.algorithm).config
+        for key, target in self.algorithm.entry.component().feeds.items():
+            name, _, setting = target.partition(".")
+            if name not in places:
+                continue
+            keys = (key, target, f"{places[name]}.{setting}")
+            ends = {end: said for end in keys if (said := self.find(end)).by}
+            if not ends:
+                self.say({target: getattr(usual, key)}, f"{self.algorithm.entry.name} {key}", FED)
+                continue
+            value, by, rank = max(ends.values(), key=lambda said: said.rank)
+            top = [(end, said) for end, said in ends.items() if said.rank == rank]
+            if any(said.value != value for _, said in top):
+                both = " and ".join(f"{end}={said.value!r} ({said.by})" for end, said in top)
+                raise PlanError(f"{both} are one setting with two values. Set one of them.")
+            self.say({key: value, target: value}, by, FED)
+
+    def _ask(self, plugins: Iterable[Any], by: str, rank: int) -> None:
         """`NAME[:key=value,…]`, `no:NAME`, or objects that implement hooks."""
         for plugin in plugins:
             if not isinstance(plugin, str):
                 self.objects[f"{type(plugin).__name__}-{len(self.objects)}"] = plugin
             elif plugin.startswith("no:"):
-                self._refused.add(self.kernel.registries.find(plugin[3:]).name)
+                self._refused.append(self.kernel.registries.find(plugin[3:]).name)
             else:
                 name, given = parse_plugin(plugin)
-                self.ask(name, by, given)
+                entry = self.entry(name)
+                if entry.name not in self._refused:
+                    self._put_in(name, entry, by, rank)
+                    self.say({f"{entry.name}.{key}": v for key, v in given.items()}, by, rank)
 
-    def ask(self, name: str, by: str, given: Mapping[str, Any] | None = None) -> None:
-        """Put a plugin in, unless it was refused."""
-        entry = loose_entry(name) if is_path(name) else self.kernel.registries.find(name)
-        if entry.kind == "algorithms":
-            raise PlanError(
-                f"{name!r} is an algorithm; choose it with --algo {name}, not as a plugin."
-            )
-        if entry.kind in ("commands", "presets", "environments"):
-            raise PlanError(f"{entry.title()} is no part of a run and cannot be a plugin of one.")
-        if entry.name in self._refused:
-            return
-        asked = Asked(entry, by)
-        if entry.kind in SLOT_OF and not asked.decorates:
-            self._check_alone(asked)
-        self.asked.setdefault(entry.name, asked).settings.update(given or {})
+    def _put_in(self, name: str, entry: Entry, by: str, rank: int) -> None:
+        slot = next((slot for slot, kind in SLOTS.items() if kind == entry.kind), None)
+        if entry.kind in LISTS or entry.component().stages:
+            self.plugins.setdefault(entry.name, Asked(entry, slot or entry.kind, by))
+        elif slot:
+            self.say({slot: name}, by, rank)
+        else:
+            hint = f"; choose it with --algo {name}" if entry.kind == "algorithms" else ""
+            raise PlanError(f"{entry.title()} is no part of a run that --plugin puts in{hint}.")
 
-    def _check_alone(self, new: Asked) -> None:
-        for other in self.asked.values():
-            same = other.entry.kind == new.entry.kind and not other.decorates
-            if same and other.entry.name != new.entry.name and other.by == new.by:
-                raise PlanError(
-                    f"{other.entry.name!r} and {new.entry.name!r} both fill the slot "
-                    f"{SLOT_OF[new.entry.kind]!r}. Ask for one of them."
-                )
-
-    def _join(self, terminal: bool) -> None:
+    def _join(self, wanted: tuple[str, ...]) -> None:
         """What is active without being asked for."""
-        for kind in LISTS:
-            registry = self.kernel.registries[kind]
-            for name in registry.names():
-                try:
-                    component = registry.get(name).component()
-                except BrokenPlugin:
-                    continue  # nobody asked for it: `rlk plugins list` shows its cause
-                wanted = ("run", "terminal") if terminal else ("run",)
-                own = name == component.name and name not in self.asked
-                if own and component.autostart in wanted:
-                    self.ask(name, JOINED)
+        for entry in (entry for kind in LISTS for entry in self.kernel.registries[kind]):
+            with contextlib.suppress(BrokenPlugin):  # `rlk plugins list` shows its cause
+                component = entry.component()
+                if component.autostart in wanted and component.name == entry.name:
+                    self._ask([entry.name], JOINED, DEFAULT)
 
-    def hooks(self) -> Hooks:
-        """A plugin manager with all that was asked for, for the hooks of planning."""
-        hooks = Hooks()
-        for name, asked in self.asked.items():
-            if asked.entry.kind in ("extensions", "callbacks"):
-                diagnose.require(asked.entry)
-                given = {key: (value, asked.by) for key, value in asked.settings.items()}
-                hooks.activate(choose(asked.entry, asked.by, given).make(), name, asked.entry.owner)
-        for name, plugin in self.objects.items():
-            hooks.activate(plugin, name)
-        return hooks
-
-    # ---- who else has a say ---------------------------------------------------------------------
-
-    def _apply_preset(self, env: str) -> None:
-        wanted = self.spec.preset or "none"
-        if wanted == "none":
-            return
+    def _apply_preset(self, wanted: str) -> None:
         sources = self.kernel.registries.presets
+        algo, env = self.algorithm.entry.name, self.find("env").value
         for name in sources.names() if wanted == "auto" else [wanted]:
             source = sources.get(name).component().load()()
-            found = source.find(self.algorithm.name, env)
-            if found is None:
-                why = getattr(source, "why_not", lambda *_: None)(self.algorithm.name, env)
-                self.notes += [f"preset {name} left out: {why}"] if why else []
-                continue
-            self.layers.add(f"preset {name}", flatten(without_plugins(found)))
-            mine = dict(self.asked)
-            self.read_plugins(found.get("plugins", ()), f"preset {name}")
-            self.asked.update(mine)
-            self.preset = f"{name}: {self.algorithm.name} on {env}"
-            self.notes.append(f"preset {self.preset} (--preset none turns it off)")
-            return
+            found = source.find(algo, env if isinstance(env, str) else "")
+            if found is not None:
+                self.say(flatten(found), f"preset {name}", PRESET)
+                self.preset = f"{name}: {algo} on {env}"
+                self.notes.append(f"preset {self.preset} (--preset none turns it off)")
+                return
+            why = getattr(source, "why_not", lambda *_: None)(algo, env)
+            self.notes += [f"preset {name} left out: {why}"] if why else []
         if wanted != "auto":
             why = "; ".join(self.notes) or "it has nothing for them"
-            raise PlanError(f"preset {wanted!r} for {self.algorithm.name} on {env}: {why}.")
+            raise PlanError(f"preset {wanted!r} for {algo} on {env}: {why}.")
 
     def _apply_patches(self) -> None:
-        proposals: dict[str, tuple[Any, str]] = {}
-        for name, answer in self.hooks().answers("rlk_configure", spec=self.spec):
+        hooks = activated(map(self.configured, self.plugins.values()), self.objects)
+        for name, answer in hooks.answers("rlk_configure", spec=self.spec):
             for patch in answer if isinstance(answer, list) else [answer]:
                 if not isinstance(patch, Patch):
-                    raise BrokenPlugin(
-                        f"plugin {name!r} answered rlk_configure with {answer!r}, no Patch."
-                    )
-                source = f"plugin {name}" + (f" ({patch.reason})" if patch.reason else "")
-                self.read_plugins(patch.values.get("plugins", ()), source)
-                for key, value in without_plugins(patch.values).items():
-                    other, whose = proposals.get(key, (value, source))
-                    if other != value:
-                        raise PlanError(
-                            f"{whose} and {source} propose different values for {key!r}: "
-                            f"{other!r} and {value!r}. Set it yourself: --set {key}=…"
-                        )
-                    proposals[key] = (value, source)
-        for key, (value, source) in proposals.items():
-            self.layers.add(source, {key: value})
+                    found = f"answered rlk_configure with {patch!r}, no Patch"
+                    raise BrokenPlugin(f"plugin {name!r} {found}.")
+                reason = f" ({patch.reason})" if patch.reason else ""
+                self.say(patch.values, f"plugin {name}{reason}", PATCH)
 
-    def _apply_switches(self, component: Component) -> None:
-        """`prioritized_replay=True` puts the plugin in; the plugin put in makes it True."""
-        for key, plugin in component.switches.items():
-            value, source = self.layers.find(key)
-            if value is True and plugin not in self.asked:
-                self.ask(plugin, source)
-            elif value is False and plugin in self.asked:
-                raise PlanError(
-                    f"{key}=false and plugin {plugin!r} contradict each other; drop one of them."
-                )
-            if plugin in self.asked:
-                self.layers.add(self.asked[plugin].by, {key: True})
-
-
-def without_plugins(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings without the list of plugins, which is joined and not replaced."""
-    return {key: value for key, value in values.items() if key != "plugins"}
+    def _apply_switches(self) -> None:
+        """`prioritized_replay=True` puts the plugin in; the plugin put in makes it True. With a
+        kind instead of a plugin, the setting names one of that kind, as after `--plugin`."""
+        for key, plugin in self.algorithm.entry.component().switches.items():
+            said = self.find(key)
+            if plugin in SLOTS.values():
+                if said.value not in (None, "none"):
+                    self.kernel.registries[plugin].get(parse_plugin(said.value)[0])
+                    self._ask([said.value], said.by, said.rank)
+                continue
+            if said.value is True:
+                self._ask([plugin], said.by, said.rank)
+            found = next((one for one in self.active() if one.entry.name == plugin), None)
+            if found and said.value is False:
+                both = f"{key}=false and plugin {plugin!r}"
+                raise PlanError(f"{both} contradict each other; drop one of them.")
+            if found:
+                self.say({key: True}, found.by, FED)

@@ -1,43 +1,81 @@
-"""The command line: `rlk`. Starts without torch, gymnasium or MPI.
-
-A command's module is imported when it is run.
-"""
+"""The command line: `rlk`. Starts without torch, gymnasium or MPI; plugins' commands are lazy."""
 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
-from rlk.cli.group import rlk
-from rlk.errors import RlkError
+import click
+
+from rlk.cli.listing import list_plugins
+from rlk.cli.run import run
+from rlk.component import Component
+from rlk.errors import BrokenPlugin, RlkError
+from rlk.kernel import default_kernel
+
+EXAMPLE = "rlk run --algo dqn --plugin prioritized-replay   trains on CartPole-v1"
+
+
+class LazyCommand(click.Command):
+    """A plugin's command; its component is enough until it is called."""
+
+    def component(self) -> Component:
+        return default_kernel().registries.commands.get(str(self.name)).component()
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        try:
+            return self.component().summary
+        except BrokenPlugin as error:
+            return f"(broken: {error})"
+
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        command: Any = self.component().load()
+        return command.make_context(*arguments, **options)  # type: ignore[no-any-return]
+
+
+def command_tree() -> click.Group:
+    """`rlk` with every command in its place: `plugins.new` is `rlk plugins new`."""
+
+    @click.version_option(package_name="rlk-kernel", prog_name="rlk")
+    @click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
+    @click.group(epilog=EXAMPLE, context_settings={"help_option_names": ["-h", "--help"]})
+    def rlk() -> None:
+        """Reinforcement learning as a plugin microkernel."""
+
+    commands: dict[str, click.Command] = {"run": run, "plugins.list": list_plugins}
+    installed = default_kernel().registries.commands.names()
+    commands = {name: LazyCommand(name) for name in installed} | commands
+    for name, command in sorted(commands.items()):
+        word, _, last = name.rpartition(".")
+        group: Any = rlk.commands.setdefault(word, click.Group(word)) if word else rlk
+        group.add_command(command, last)
+        group.help = group.help if group is rlk else f"Commands: {', '.join(group.commands)}."
+    return rlk
 
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point of `rlk` and of `python -m rlk`; never returns."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    plain = [argument for argument in arguments if argument != "--debug"]
     try:
-        code = rlk.main(args=arguments, prog_name="rlk", standalone_mode=False)
+        code = command_tree().main(plain, prog_name="rlk", standalone_mode=False)
+    except (KeyboardInterrupt, click.Abort):
+        code = 130
     except Exception as error:
-        sys.exit(_failed(error, debug="--debug" in arguments))
-    except KeyboardInterrupt:
-        sys.exit(130)
+        if "--debug" in arguments:
+            raise
+        code = _say(error)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _failed(error: Exception, debug: bool) -> int:
-    """Prints what went wrong, without a traceback unless asked; the exit code."""
-    import click
-
-    if debug:
-        raise error
+def _say(error: Exception) -> int:
+    """Prints what went wrong, without a traceback; returns the exit code."""
     if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code
-    if isinstance(error, click.exceptions.Abort):
-        return 130
-    if isinstance(error, RlkError):
-        click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
-        return error.exit_code
-    name = f"{type(error).__module__}.{type(error).__name__}".removeprefix("builtins.")
-    click.echo(f"{click.style('Error:', fg='red', bold=True)} {name}: {error}", err=True)
-    click.echo("This may be a fault of rlk or of a plugin; --debug shows where.", err=True)
-    return 1
+    text = str(error)
+    if not isinstance(error, RlkError):
+        name = f"{type(error).__module__}.{type(error).__name__}".removeprefix("builtins.")
+        text = f"{name}: {error}\nThis may be a fault of rlk or of a plugin; --debug shows where."
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {text}", err=True)
+    return getattr(error, "exit_code", 1)

@@ -1,81 +1,147 @@
-"""`rlk run`."""
+"""`rlk run`, and what it shares with every command that makes an agent and trains it."""
 
 from __future__ import annotations
 
+import contextlib
+import secrets
+import signal
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
+from click import Option
 
-from rlk.cli.options import environment_options, slot_options, spec_from
-from rlk.spec import RunSpec, read_spec
+from rlk.cli import folder
+from rlk.kernel import default_kernel
+from rlk.spec import SLOTS, make_spec, parse_settings, read_spec
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+
+#: Exit codes of a run that a signal stopped.
+CODES = {"SIGINT": 130, "SIGTERM": 143}
+IN_SLOT = "Put a component in its slot, or activate it; no:NAME takes one out."
+SETTING = "A setting: gamma=0.98, policy.layers=[256,256], env.gravity=9.0."
+SHARED = (
+    Option(["--env"], metavar="ENV", help="Id, module:Id-v0, module:Class or ./file.py:Class."),
+    Option(["--plugin", "plugins"], multiple=True, metavar="NAME[:k=v,…]", help=IN_SLOT),
+    Option(["--set", "pairs"], multiple=True, metavar="KEY=VALUE", help=SETTING),
+    Option(["--timesteps", "total_timesteps"], type=float, help="Where to end, of all envs."),
+    Option(["--seed"], type=int, help="Of everything random; drawn if not given."),
+    Option(["--device"], metavar="D", help="auto, cpu, cuda, cuda:1, …"),
+    Option(["--quiet"], is_flag=True, help="Print nothing but errors."),
+)
+FOR_SLOTS = [
+    Option([f"--{slot.replace('_', '-')}"], metavar="NAME", help=f"The component for {slot}.")
+    for slot in SLOTS
+]
+EXAMPLES = """\b
+rlk run --algo dqn --plugin prioritized-replay
+rlk run --algo ppo2 --n-envs 8 --env CartPole-v1 --set gamma=0.98 --seed 1"""
 
 
-@click.command()
+@click.command(params=[*SHARED, *FOR_SLOTS], epilog=EXAMPLES)
 @click.argument("spec_file", required=False, metavar="[SPEC.toml]", type=click.Path(dir_okay=False))
-@click.option(
-    "--algo", metavar="NAME", help="The algorithm; see: rlk plugins list --kind algorithms."
-)
-@environment_options
-@slot_options
-@click.option(
-    "--timesteps", "total_timesteps", type=float, help="Environment steps, over all environments."
-)
+@click.option("--algo", metavar="NAME", help="The algorithm; rlk plugins list --kind algorithms.")
 @click.option("--n-envs", type=int, help="Environments stepped together.")
-@click.option(
-    "--preset",
-    metavar="NAME",
-    help="Tuned settings; auto (the default) where there are any, or none.",
-)
-@click.option(
-    "--out",
-    metavar="DIR",
-    help="The run's folder; must be empty. Default: runs/<algo>-<env>-<seed>-<time>.",
-)
-@click.option(
-    "--log-interval", type=int, help="Iterations (on-policy) or episodes (off-policy) between rows."
-)
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--preset", metavar="NAME", help="Tuned settings; auto unless told, or none.")
+@click.option("--out", metavar="DIR", help="Default: runs/<algo>-<env>-<seed>-<time>.")
+@click.option("--log-interval", type=int, help="Iterations, or episodes, between rows of metrics.")
 @click.option("-v", "verbosity", count=True, help="Say more; twice for everything.")
 @click.option("--explain", is_flag=True, help="Print the plan and who chose what; train nothing.")
-def run(
-    spec_file: str | None, algo: str | None, quiet: bool, verbosity: int, explain: bool, **said: Any
-) -> int:
-    r"""Train an agent.
-
-    \b
-    rlk run --algo dqn --plugin prioritized-replay
-    rlk run --algo ppo2 --n-envs 8 --env CartPole-v1 --set gamma=0.98 --seed 1
-    """
-    said.pop("debug")
-    pairs = said.pop("pairs")
-    spec = spec_from(algo or "", {**said, "verbose": 0 if quiet else 1 + verbosity}, pairs)
-    if spec_file:
-        spec = spec.over(read_spec(Path(spec_file)))
-    spec = attrs.evolve(
-        spec, preset=spec.preset or "auto", seed=_seed(spec), out=spec.out or "pending"
-    )
-    if explain:
-        return _explain(spec)
-    from rlk.cli.session import start
-
-    return start(spec)
-
-
-def _seed(spec: RunSpec) -> int:
-    """The seed is settled before the folder is named after it."""
-    if spec.seed is not None:
-        return int(spec.seed)
-    from rlk.seeding import Streams
-
-    return Streams(None).seed % 100_000
-
-
-def _explain(spec: RunSpec) -> int:
-    from rlk.kernel import default_kernel
+def run(spec_file: str | None, quiet: bool, verbosity: int, explain: bool, **options: Any) -> int:
+    """Train an agent."""
     from rlk.resolve import resolve
 
-    click.echo(resolve(default_kernel(), spec, terminal=sys.stderr.isatty()).explain())
-    return 0
+    verbose = 0 if quiet else 1 + verbosity
+    spec = make_spec(options.pop("algo") or "", said(**options) | {"verbose": verbose})
+    if spec_file:
+        spec = spec.over(read_spec(Path(spec_file)))
+    # The seed is settled here, for the folder is named after it; the folder when the plan is known.
+    if spec.seed is None:
+        drawn = {**spec.origin, "seed": "drawn"}
+        spec = attrs.evolve(spec, seed=secrets.randbelow(100_000), origin=drawn)
+    asked, preset = spec.out, spec.preset or "auto"
+    spec = attrs.evolve(spec, preset=preset, out=asked or "runs")
+    plan = resolve(default_kernel(), spec, terminal=sys.stderr.isatty())
+    if explain:
+        click.echo(plan.explain())
+        return 0
+    from rlk.agent import Agent
+    from rlk.build import active_hooks
+
+    code = active_hooks(plan).first("rlk_take_over", plan=plan)
+    if code is not None:
+        return int(code)
+    if plan.out is not None:
+        out = str(folder.choose(asked, plan))
+        plan, spec = attrs.evolve(plan, out=out), attrs.evolve(spec, out=out)
+    with Agent(plan, default_kernel(), spec) as agent:
+        if plan.out is not None:
+            folder.write_plan(Path(plan.out), plan.as_json())
+        if plan.verbose:
+            _say_start(agent)
+        return train_to_the_end(agent)
+
+
+def said(pairs: tuple[str, ...], **options: Any) -> dict[str, Any]:
+    """What a command line says, without what it leaves unsaid; an option wins over `--set`."""
+    given = {key: value for key, value in options.items() if value not in (None, ())}
+    return parse_settings(pairs) | given
+
+
+def train_to_the_end(agent: Agent) -> int:
+    """Train to the plan's last timestep or to a signal, say how it ended; the exit code."""
+    began, before = time.monotonic(), agent.num_timesteps
+    with agent, _signals(agent):
+        reason = agent.learn_until(agent.plan.total_timesteps)
+        seconds, steps = time.monotonic() - began, agent.num_timesteps - before
+    if agent.plan.verbose:
+        how = f"stopped by {reason} after" if reason else "done:"
+        speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
+        click.echo(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
+        _say_what_is_left(agent, Path(str(agent.plan.out)), stopped=reason is not None)
+    return CODES.get((reason or "").split(" ")[0], 0)  # of several ranks: SIGINT (rank 1)
+
+
+@contextlib.contextmanager
+def _signals(agent: Agent) -> Iterator[None]:
+    """The first Ctrl-C or SIGTERM stops at the next iteration's border, the second at once."""
+
+    def stop(number: int, frame: Any) -> None:
+        for name in CODES:
+            signal.signal(signal.Signals[name], signal.default_int_handler)
+        agent.run.stop(signal.Signals(number).name)
+
+    before = {name: signal.signal(signal.Signals[name], stop) for name in CODES}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(signal.Signals[name], handler)
+
+
+def _say_start(agent: Agent) -> None:
+    plan, run = agent.plan, agent.run
+    why = "auto: fastest for such networks" if plan.device == "auto" else "chosen by --device"
+    click.echo(f"{plan.algorithm.name} on {plan.env.name} x {plan.n_envs}, seed {run.streams.seed}")
+    for note in plan.notes:
+        click.echo(f"  {note}")
+    click.echo(f"  device {run.device} ({why}), {run.parameters.flat.numel():,} parameters")
+    click.echo(f"  {plan.total_timesteps:,} timesteps into {plan.out}/")
+    if plan.verbose > 1:
+        click.echo(plan.explain())
+
+
+def _say_what_is_left(agent: Agent, out: Path, *, stopped: bool) -> None:
+    if agent.run.evaluation_return is not None:
+        click.echo(f"  last evaluation: mean return {agent.run.evaluation_return:.1f}")
+    for file in (out / "model.zip", out / "best_model.zip"):
+        if file.exists():
+            click.echo(f"  {file}")
+    follow = f"next: rlk evaluate {out} | rlk enjoy {out} | rlk plot {out}"
+    click.echo(f"go on with: rlk resume {out}" if stopped else follow)

@@ -10,6 +10,7 @@ import numpy as np
 from rlk.environment import choose_environment
 from rlk.hookspecs import hookimpl
 from rlk.spaces import map_observation
+from rlk.testing.contract import same
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -44,11 +45,13 @@ class Watch:
 
     Attributes:
         updates: (batch, its tensors as they were before, update), in order.
+        written: fields of batches that an update changed.
         calls: lifecycle hook -> how often it was called.
     """
 
     def __init__(self) -> None:
         self.updates: list[tuple[Any, dict[str, Any], Update]] = []
+        self.written: set[str] = set()
         self.calls: dict[str, int] = {}
 
     @hookimpl
@@ -57,6 +60,9 @@ class Watch:
             def watched(batch: Any, optimise: Any) -> Any:
                 before = tensors_of(batch)
                 made = update(batch, optimise)
+                # Now: the next collection may overwrite a batch that is a view of the storage.
+                after = tensors_of(batch)
+                self.written |= {name for name in before if not same(before[name], after[name])}
                 self.updates.append((batch, before, made))
                 return made
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rlk.testing.contract import Contract, global_generators_untouched, one_thread, plain, same
+from rlk.testing.contract import global_generators_untouched, one_thread, plain, same
+from rlk.testing.recurrent import RecurrentAgentChecks
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
 
 
-class AlgorithmStateChecks(Contract):
+class AlgorithmStateChecks(RecurrentAgentChecks):
     """Checks that `AlgorithmContract` inherits; it says how agents are made."""
 
     n_steps_trained: ClassVar[int] = 128

@@ -118,9 +118,8 @@ class Contract:
         config = self.record().config
         if config is None:
             pytest.skip("it has no settings")
-        missing = [
-            name for name, _, _, help_text in settings.fields_of(config) if not help_text.strip()
-        ]
+        fields = attrs.fields(config)
+        missing = [field.name for field in fields if not field.metadata.get("help", "").strip()]
         assert not missing, f"no metadata={{'help': …}} on {missing}, which users read"
 
     def test_every_default_can_be_written_to_a_file(self) -> None:

@@ -119,9 +119,8 @@ class DistributionContract(Contract):
             if isinstance(space, gym.spaces.Box):
                 continue
             _, action = self.draws(distribution, 2000)
-            found = {
-                tuple(np.atleast_1d(a).tolist()) for a in distribution.env_action(action.numpy())
-            }
+            given = distribution.env_action(action.numpy())
+            found = {tuple(np.reshape(one, -1).tolist()) for one in given}
             assert len(found) == len(enumerate_actions(space)), (
                 f"in {space} only {sorted(found)} came up"
             )

@@ -33,6 +33,7 @@ pytest.register_assert_rewrite(
             "optimiser",
             "policy",
             "preset",
+            "replay_twin",
             "serializer",
             "storage",
             "vec_env",

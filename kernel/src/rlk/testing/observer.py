@@ -132,7 +132,10 @@ class ObserverChecks(RunContract):
             checkpoint.restore(other.run, state)
             for one in (agent, other):
                 one.learn(self.timesteps, reset_num_timesteps=False)
-            resumed, expected = (checkpoint.plugin_states(one.run)[name] for one in (other, agent))
+            resumed, expected = (
+                dict(one.run.hooks.answers("rlk_save", run=one.run, replay=True))[name]
+                for one in (other, agent)
+            )
             assert same(resumed, expected), (
                 "after a resume it remembers something else than without"
             )

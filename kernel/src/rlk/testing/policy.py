@@ -16,7 +16,8 @@ from rlk.errors import PlanError
 from rlk.parameters import FlatParameters
 from rlk.policy import Head, Linear, Policy, build_policy
 from rlk.seeding import Streams
-from rlk.testing.contract import Contract, global_generators_untouched, one_thread
+from rlk.testing.contract import global_generators_untouched, one_thread
+from rlk.testing.recurrent import RecurrentPolicyChecks
 
 #: An observation space for every name that components declare.
 BY_NAME: dict[str, gym.Space[Any]] = {
@@ -32,7 +33,7 @@ BY_NAME: dict[str, gym.Space[Any]] = {
 _SIZE = {"pi": 4, "vf": 1}
 
 
-class PolicyContract(Contract):
+class PolicyContract(RecurrentPolicyChecks):
     """What every policy component must do.
 
     Attributes:

@@ -7,6 +7,7 @@ are no example to follow where speed matters.
 from __future__ import annotations
 
 import base64
+import copy
 import io
 import json
 import zlib
@@ -19,7 +20,7 @@ import torch
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from torch import Tensor, nn
 
-from rlk import env_state, spaces
+from rlk import spaces
 from rlk.component import Component
 from rlk.errors import BadFile, RlkError
 from rlk.kernel import Kernel
@@ -306,15 +307,29 @@ def _unpack(value: Any) -> Any:
 class StandInVecEnv(SyncVectorEnv):
     """Gymnasium's own loop over environments, with same-step restarts and a state."""
 
-    def __init__(self, env_fns: Sequence[Any]) -> None:
+    def __init__(self, env_fns: Sequence[Any], info_keys: Sequence[str] = ()) -> None:
         super().__init__(list(env_fns), autoreset_mode=AutoresetMode.SAME_STEP)
 
     def get_state(self) -> list[Any]:
-        return [env_state.capture(env) for env in self.envs]
+        """Numbers, arrays and generators of each layer: all that simple environments have."""
+        return [{"layers": list(map(_plain_attributes, _layers(env)))} for env in self.envs]
 
     def set_state(self, states: Sequence[Any]) -> None:
         for env, state in zip(self.envs, states, strict=True):
-            env_state.restore(env, state)
+            for layer, saved in zip(_layers(env), state["layers"], strict=True):
+                layer.np_random.bit_generator.state = saved["np_random"]
+                vars(layer).update(copy.deepcopy(saved["attributes"]))
+
+
+def _layers(env: Any) -> list[Any]:
+    return [env, *_layers(env.env)] if isinstance(env, gym.Wrapper) else [env]
+
+
+def _plain_attributes(layer: Any) -> dict[str, Any]:
+    kinds = (bool, int, float, str, type(None), np.ndarray, np.generic)
+    kept = {key: value for key, value in vars(layer).items() if isinstance(value, kinds)}
+    generator = layer.np_random.bit_generator.state
+    return {"attributes": copy.deepcopy(kept), "np_random": generator}
 
 
 COMPONENTS = {

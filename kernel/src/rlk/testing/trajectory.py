@@ -6,7 +6,7 @@ N`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +54,10 @@ class Trajectory:
 
     Attributes:
         seen: every transition so far, by its number.
+        make_env: what the schema offers as a spare environment; None here.
     """
+
+    make_env: Callable[[], Any] | None = None
 
     def __init__(
         self,
@@ -148,6 +151,7 @@ def schema(
         rng=np.random.default_rng(seed),
         progress=lambda: 0.0,
         extras={"log_prob": Field(())},
+        make_env=trajectory.make_env,
     )
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from rlk import env_state
+from rlk.kernel import Kernel
+from rlk.plugins import Hooks
 from rlk.testing.contract import global_generators_untouched, plain
 from rlk.testing.environments import Walk
 from rlk.testing.observer import RunContract, inside
@@ -26,8 +27,8 @@ _N = 2
 class WrapperContract(RunContract):
     """What every wrapper must do.
 
-    A wrapper of one environment is made as `factory(env[, config])`; of a vector, with `training=`
-    and `out=`.
+    A wrapper of one environment is made as `factory(env[, config])`; of a vector, with `training=`,
+    `out=` and `hooks=`, the run's, in which what its environments share answers.
 
     Attributes:
         walk: keywords of the `environments.Walk` that it is tried with; empty takes what it
@@ -51,7 +52,7 @@ class WrapperContract(RunContract):
     def around_many(self, training: bool = True, out: str | None = None) -> Any:
         self.needs("vector")
         vector = StandInVecEnv(makers(_N, **self.keywords()))
-        return self.made(vector, training=training, out=out)
+        return self.made(vector, training=training, out=out, hooks=Hooks())
 
     def needs(self, scope: str) -> None:
         if self.record().scope != scope:
@@ -102,22 +103,29 @@ class WrapperContract(RunContract):
         assert isinstance(env.get_wrapper_attr("steps_left")(), int)
 
     def test_its_state_goes_on_where_it_was_or_is_refused(self) -> None:
-        env, twin = self.around_one(), self.around_one()
-        env.reset(seed=3)
+        """Through whatever vector environment is installed that can save one."""
+        (one, twin), actions = self.two_in_vectors(), np.arange(11) % 3
+        one.reset(seed=3)
         twin.reset(seed=4)
-        env.step(1)
-        try:
-            state = env_state.capture(env)
-        except env_state.Unsupported as error:
-            pytest.skip(f"its state cannot be saved, so resumed runs start new episodes: {error}")
+        one.step(actions[:1])
+        state = one.get_state()
+        if state is None:
+            pytest.skip("its state cannot be saved, so resumed runs start new episodes")
         plain(state)
-        env_state.restore(twin, state)
-        for t in range(10):
-            one, two = env.step(t % 3), twin.step(t % 3)
-            check(two[0], one[0], f"observation {t} after restoring")
-            assert float(one[1]) == float(two[1]) and one[2:4] == two[2:4]
-            if one[2] or one[3]:
-                check(twin.reset()[0], env.reset()[0], "the first observation after that")
+        twin.set_state(state)
+        for t in range(1, 11):
+            expected, found = one.step(actions[t : t + 1]), twin.step(actions[t : t + 1])
+            check(found[0], expected[0], f"observation {t} after restoring")
+            assert all(a == b for a, b in zip(found[1:4], expected[1:4], strict=True))
+
+    def two_in_vectors(self) -> tuple[Any, Any]:
+        self.needs("env")
+        for entry in Kernel().registries.vec_envs:
+            factory = entry.component().load()
+            vectors = factory([self.around_one]), factory([self.around_one])
+            if hasattr(vectors[0], "get_state"):
+                return vectors
+        pytest.skip("no vector environment that saves states is installed")
 
     def test_closing_it_closes_the_environment(self) -> None:
         env = self.around_one()
@@ -201,6 +209,20 @@ class WrapperContract(RunContract):
             assert np.array_equal(one[1], two[1])
         env.close()
         twin.close()
+
+    @pytest.mark.parametrize("without", [[0], [1], [0, 1]])
+    def test_a_state_that_a_vector_cannot_give_is_not_made_up(self, without: list[int]) -> None:
+        env = self.around_many()
+        env.reset(seed=[1, 2])
+        given = env.unwrapped.get_state()
+        env.unwrapped.get_state = lambda: [
+            None if index in without else state for index, state in enumerate(given)
+        ]
+        state = env.get_state()
+        assert state is None or any(one is None for one in state), (
+            f"environments {without} gave no state, and it says that all did"
+        )
+        env.close()
 
     def test_a_vector_can_be_closed_twice(self) -> None:
         env = self.around_many()

@@ -36,11 +36,13 @@ def test_double_q_values_the_action_of_the_online_network_with_the_target_networ
     ("error", "loss"), [(0.0, 0.0), (0.5, 0.125), (-0.5, 0.125), (1.0, 0.5), (3.0, 2.5)]
 )
 def test_the_huber_loss_is_a_square_within_one_and_a_line_beyond(error, loss):
-    assert huber_loss(tensor([error]), torch.ones(1)).item() == pytest.approx(loss)
+    value, td_error = huber_loss(tensor([error + 2.0]), tensor([2.0]), torch.ones(1))
+    assert value.item() == pytest.approx(loss)
+    assert td_error.item() == error
 
 
 def test_losses_are_weighted_and_averaged():
-    found = huber_loss(tensor([1.0, 3.0]), tensor([1.0, 0.5]))
+    found, _ = huber_loss(tensor([1.0, 2.0]), tensor([0.0, -1.0]), tensor([1.0, 0.5]))
     assert found.item() == pytest.approx((0.5 + 0.5 * 2.5) / 2)
 
 
@@ -49,7 +51,7 @@ def test_its_value_and_gradient_equal_those_of_torch():
     error = (4 * torch.randn(64, generator=generator)).requires_grad_()
     weight = torch.rand(64, generator=generator)
     twin = error.detach().clone().requires_grad_()
-    value = huber_loss(error, weight)
+    value, _ = huber_loss(error, torch.zeros(64), weight)
     expected = (weight * F.smooth_l1_loss(twin, torch.zeros(64), reduction="none")).mean()
     assert value.item() == pytest.approx(expected.item(), rel=1e-5)
     one, two = torch.autograd.grad(value, error)[0], torch.autograd.grad(expected, twin)[0]

@@ -64,11 +64,6 @@ def test_what_is_out_of_range_is_refused(wrong):
         PPO2Config(**wrong)
 
 
-def test_action_spaces_without_a_distribution_of_its_own_are_refused(rlk_make):
-    with pytest.raises(PlanError, match="action space"):
-        rlk_make("ppo2", env="rlk.testing.environments:MultiBinaryMatch")
-
-
 def test_an_update_is_made_for_every_minibatch_of_every_epoch(rlk_make):
     said = {"n_steps": 8, "n_envs": 2, "noptepochs": 3, "nminibatches": 5}
     agent = rlk_make("ppo2", env=MATCH, seed=0, **said)
@@ -230,6 +225,14 @@ def test_it_learns_continuous_actions_between_bounds_that_are_not_symmetric(rlk_
     before = mean_return(agent, BOX)
     agent.learn(12_000)
     assert mean_return(agent, BOX) > max(7.0, before + 0.5)
+
+
+@pytest.mark.parametrize("space", ["MultiDiscrete", "MultiBinary"])
+def test_it_learns_actions_of_several_parts(rlk_make, space):
+    env = f"rlk.testing.environments:{space}Match"
+    agent = rlk_make("ppo2", env=env, seed=0, **QUICK)
+    agent.learn(4000)
+    assert mean_return(agent, env) > 7.5
 
 
 def test_it_learns_without_clipping_values_and_with_shared_layers(rlk_make):

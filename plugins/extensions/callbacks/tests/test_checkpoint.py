@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ KERNEL = stand_in_kernel(discover=True)
 
 def made(out: Path, *plugins: Any, **said: Any) -> Agent:
     """A small agent whose iterations are 4 timesteps; nothing but what is named writes."""
-    quiet = ("no:table", "no:csv", "no:monitor")
+    quiet = ("no:table", "no:monitor", *(() if "csv" in plugins else ("no:csv",)))
     told = {"env": WALK, "seed": 3, "serializer": "zip", "n_threads": 1, **said}
     return rlk.make("stand-in", kernel=KERNEL, plugins=[*quiet, *plugins], out=str(out), **told)
 
@@ -130,6 +131,24 @@ def test_a_resumed_run_is_the_one_that_was_never_interrupted(tmp_path: Path) -> 
     assert differs == []
     assert torch.equal(whole.run.parameters.flat, second.run.parameters.flat)
     assert names(tmp_path / "a") == names(tmp_path / "b")
+
+
+def test_what_is_due_at_the_same_border_is_done_before_it(tmp_path: Path) -> None:
+    class Tells:
+        @hookimpl(trylast=True)
+        def rlk_update_end(self, run: Any) -> None:
+            run.metrics.set("told", run.timesteps)
+
+    plugins = ("checkpoint:every=8,keep=none", "csv", Tells())
+    # An episode ends, so a row is due, at every border.
+    with made(tmp_path, *plugins, **{"env": MATCH, "env.length": 4}) as agent:
+        agent.learn(24)
+    with (tmp_path / "progress.csv").open() as file:
+        assert [float(row["told"]) for row in csv.DictReader(file)] == [4, 8, 12, 16, 20, 24]
+    for timesteps in (8, 16, 24):
+        state = checkpoint.read(tmp_path / "checkpoints" / f"{timesteps}.zip", KERNEL)["run"]
+        assert state["logged"] == state["clock"]["iterations"] == timesteps // 4
+        assert state["metrics"]["counts"] == {} and state["metrics"]["extra"] == {}
 
 
 def test_a_stop_in_the_middle_leaves_a_checkpoint(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -157,6 +159,80 @@ def test_enjoy_opens_the_environments_own_window(
     assert "human" in modes
 
 
+@pytest.fixture(scope="module")
+def cart_pole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a short run in an environment with a window of its own leaves."""
+    out = tmp_path_factory.mktemp("runs") / "cart-pole"
+    said: dict[str, Any] = {"n_steps": 8, "nminibatches": 1, "seed": 3, "n_threads": 1}
+    with rlk.make("ppo2", env="CartPole-v1", out=str(out), plugins=["no:table"], **said) as agent:
+        agent.learn(16)
+    return out
+
+
+def test_a_window_shows_every_frame_of_an_episode(cart_pole: Path) -> None:
+    """In a process of its own, with SDL's driver for machines without a display."""
+    watched = (
+        "import pygame, sys\n"
+        "from rlk.cli import main\n"
+        "flip, frames = pygame.display.flip, []\n"
+        "def counted():\n"
+        "    size = pygame.display.get_surface().get_size()\n"
+        "    frames.append((pygame.display.get_driver(), *size))\n"
+        "    flip()\n"
+        "pygame.display.flip = counted\n"
+        "try:\n"
+        "    main(sys.argv[1:])\n"
+        "finally:\n"
+        "    print('frames', len(frames), *set(frames))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", watched, "enjoy", str(cart_pole), "--episodes", "1"],
+        env={**os.environ, "SDL_VIDEODRIVER": "dummy"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    plays, episode, mean, frames = done.stdout.splitlines()[-4:]
+    assert plays == f"{cart_pole / 'model.zip'} plays CartPole-v1"
+    assert mean.startswith("mean return")
+    word, count, seen = frames.split(maxsplit=2)
+    assert (word, seen) == ("frames", "('dummy', 600, 400)")
+    assert int(count) >= int(episode.split()[-1]) > 5
+
+
+def test_without_pygame_it_says_what_to_install(
+    cart_pole: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    for name in [name for name in sys.modules if name.split(".")[0] == "pygame"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    code, text = refused(capsys, "enjoy", cart_pole, "--episodes", "1")
+    assert code == 1
+    assert "CartPole-v1 cannot be shown" in text
+    assert 'pip install "gymnasium[classic-control]"' in text
+    assert "--no-render" in text
+    code, text = refused(capsys, "enjoy", cart_pole, "--record", cart_pole / "film.gif")
+    assert code == 1 and 'pip install "gymnasium[classic-control]"' in text
+    assert not (cart_pole / "film.gif").exists()
+
+
+def test_a_film_of_an_environment_with_a_window_has_a_frame_of_every_step(cart_pole: Path) -> None:
+    film = cart_pole / "film.gif"
+    result = called(enjoy, cart_pole, "--episodes", 1, "--record", film)
+    assert result.exit_code == 0, result.output
+    length = int(result.stdout.splitlines()[1].split()[-1])
+    with Image.open(film) as image:
+        assert image.size == (600, 400)
+        shown = []
+        for number in range(image.n_frames):
+            image.seek(number)
+            shown.append(image.info["duration"])
+    # Pillow shows a frame that is like the one before it for longer.
+    assert sum(shown) >= 20 * length > 100
+
+
 @pytest.mark.parametrize("film", ["film.avi", "film", "nowhere/film.gif"])
 def test_a_film_that_cannot_be_written_is_refused_before_it_is_played(
     folder: Path, tmp_path: Path, film: str, capsys: pytest.CaptureFixture[str]
@@ -176,6 +252,36 @@ def test_mp4_says_what_it_needs(
     code, text = refused(capsys, "enjoy", folder, "--env", WALK, "--record", tmp_path / "a.mp4")
     assert code == 1
     assert "imageio-ffmpeg" in text
+
+
+FFMPEG = """#!{python}
+import sys
+arguments, data = sys.argv[1:], sys.stdin.buffer.read()
+if "broken" in arguments[-1]:
+    sys.exit(1)
+open(arguments[-1], "w").write(f"{{arguments[arguments.index('-s') + 1]}} {{len(data)}}")
+"""
+
+
+def test_mp4_gives_every_frame_to_ffmpeg(
+    cart_pole: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    program = tmp_path / "ffmpeg"
+    program.write_text(FFMPEG.format(python=sys.executable))
+    program.chmod(0o755)
+    monkeypatch.setattr(window, "_ffmpeg", lambda: str(program))
+    film = tmp_path / "film.mp4"
+    result = called(enjoy, cart_pole, "--episodes", 1, "--record", film)
+    assert result.exit_code == 0, result.output
+    size, count = film.read_text().split()
+    length = int(result.stdout.splitlines()[1].split()[-1])
+    assert size == "600x400"
+    assert int(count) == (length + 1) * 600 * 400 * 3  # the first frame is of the reset
+    code, text = refused(capsys, "enjoy", cart_pole, "--record", tmp_path / "broken.mp4")
+    assert code == 1 and "ffmpeg could not write" in text
 
 
 def test_no_render_and_record_contradict_each_other(

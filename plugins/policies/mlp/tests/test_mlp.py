@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from rlk.errors import PlanError
 from rlk.testing import PolicyContract
 from rlk_mlp.config import MlpConfig
-from rlk_mlp.network import Layers, Mlp, TwinLayers
+from rlk_mlp.network import ACTIVATIONS, Layers, Mlp, TwinLayers
 
 BOX = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
 
@@ -102,6 +102,12 @@ def test_the_numpy_twin_equals_torch_and_follows_its_parameters(act_fun):
                 parameter.mul_(-0.7)
 
 
+def test_the_numpy_twin_flattens_as_torch_does():
+    made = layers(6, [4])
+    x = torch.randn(5, 2, 3)
+    assert np.allclose(made.numpy_forward()(x.numpy()), made(x).detach().numpy(), atol=1e-6)
+
+
 def test_there_is_no_twin_for_what_numpy_lacks():
     assert layers(3, [5], act_fun="elu").numpy_forward() is None
     assert layers(3, [5], layer_norm=True).numpy_forward() is None
@@ -112,22 +118,46 @@ def test_without_layers_the_twin_is_there_whatever_the_activation():
     assert np.array_equal(layers(3, [], act_fun="elu").numpy_forward()(x), x)
 
 
-def test_copies_equal_as_many_stacks_of_their_own():
+@pytest.mark.parametrize("act_fun", list(ACTIVATIONS))
+def test_copies_equal_as_many_stacks_of_their_own(act_fun):
     torch.manual_seed(0)
-    twins = TwinLayers(3, [5, 4], 2, MlpConfig())
+    twins = TwinLayers(3, [5, 4], 2, MlpConfig(act_fun=act_fun))
     x = torch.randn(6, 3)
+    kept = x.clone()
     found = twins(x)
+    assert torch.equal(x, kept)
     assert found.shape == (2, 6, 4)
     for copy in range(2):
         expected = x
         for weight, bias in zip(twins.weights, twins.biases, strict=True):
-            expected = torch.tanh(expected @ weight[copy] + bias[copy])
+            expected = ACTIVATIONS[act_fun](expected @ weight[copy] + bias[copy])
         assert torch.allclose(found[copy], expected, atol=1e-6)
+        one, other = (
+            torch.autograd.grad(value.square().sum(), twins.weights[0], retain_graph=True)[0][copy]
+            for value in (found[copy], expected)
+        )
+        assert torch.allclose(one, other, atol=1e-5)
 
 
-def test_copies_with_layer_norm_are_refused():
-    with pytest.raises(ValueError, match="layer_norm"):
-        Mlp(MlpConfig(layer_norm=True)).trunk("qf", 4, copies=2)
+def test_copies_with_layer_norm_equal_as_many_stacks_of_their_own():
+    torch.manual_seed(0)
+    twins = Mlp(MlpConfig(layers=[5, 4], layer_norm=True)).trunk("qf", 3, copies=2)
+    with torch.no_grad():
+        for parameter in twins.parameters():
+            parameter.add_(torch.randn(parameter.shape))
+    x = torch.randn(6, 3)
+    found = twins(x)
+    for copy in range(2):
+        expected = x
+        for i, size in enumerate([5, 4]):
+            expected = F.layer_norm(
+                expected @ twins.weights[i][copy] + twins.biases[i][copy],
+                (size,),
+                twins.scales[i][copy, 0],
+                twins.shifts[i][copy, 0],
+            )
+            expected = torch.tanh(expected)
+        assert torch.allclose(found[copy], expected, atol=1e-5)
 
 
 # ---- initial weights -----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import gymnasium as gym
@@ -235,6 +236,39 @@ def test_slots_are_counted_along_one_environment() -> None:
     storage.open(schema(n_envs=2))
     assert storage.following(np.array([0, 1, 5]), 1).tolist() == [2, 3, 1]
     assert storage.following(np.array([0, 1]), np.array([-1, 2])).tolist() == [4, 5]
+
+
+def test_looking_at_a_few_slots_copies_nothing_of_the_others() -> None:
+    storage = Replay(ReplayConfig(buffer_size=50_000))
+    storage.open(schema())
+    for t in range(6):
+        storage.add(step(t, "terminated" if t == 3 else ""))
+    slot = np.array([0, 3, 5])
+    tracemalloc.start()
+    try:
+        assert storage.steps_from_start(slot).tolist() == [0, 3, 1]
+        assert storage.steps_to_end(slot).tolist() == [3, 0, 0]
+        assert storage.is_over(slot).tolist() == [True, True, False]
+        assert storage.number(slot).tolist() == [0, 3, 5]
+        assert storage.observation_after(slot)[:, 0].tolist() == [1.0, 3.5, 6.0]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 50_000  # one number for every slot would be 400,000 bytes
+
+
+def test_a_number_tells_whether_a_slot_was_overwritten() -> None:
+    storage = Replay(ReplayConfig(buffer_size=6))
+    storage.open(schema(n_envs=2))
+    double = {
+        name: np.repeat(value, 2, 0)
+        for name, value in step(0)._asdict().items()
+        if name[0] not in "fe"
+    }
+    for _ in range(4):
+        storage.add(Step(**double, final_observation={}, extras={}))
+    # Three rows of two: the fourth step is in row 0, and holds transitions 6 and 7.
+    assert storage.number(np.arange(6)).tolist() == [6, 7, 2, 3, 4, 5]
 
 
 def test_who_takes_choose_decides_index_and_weight() -> None:

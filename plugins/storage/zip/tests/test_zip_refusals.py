@@ -17,6 +17,7 @@ import torch
 
 from rlk.errors import BadFile
 from rlk_zip import archive as rlk_archive
+from rlk_zip import tensors as rlk_tensors
 from rlk_zip.serializer import ZipSerializer
 
 STATE = {
@@ -109,7 +110,7 @@ def test_a_manifest_that_is_no_dict_is_refused() -> None:
         written({"manifest": [1]})
 
 
-@pytest.mark.parametrize("key", ["format", "format_version"])
+@pytest.mark.parametrize("key", ["format", "format_version", "format_parts"])
 def test_a_manifest_with_a_key_of_the_formats_own_is_refused(key: str) -> None:
     with pytest.raises(ValueError, match=f"state/manifest/{key} is written by"):
         written({"manifest": {key: 1}})
@@ -332,7 +333,59 @@ def test_tensors_that_overlap_or_leave_a_gap_are_damage(
     structure = b'{"x":{"$array":"x"},"y":{"$array":"y"}}'
     content = tensors({**entry(), "y": entry(data_offsets=other)["x"]}, data)
     changes = {"state.json": structure, "tensors.safetensors": content}
-    refused(rebuilt(changes), "does not lie behind the one before it")
+    refused(rebuilt(changes), "damaged: .*offset for tensor `y`")
+
+
+def in_parts(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]) -> bytes:
+    """A file with `x`, int16 [1000], in three parts, and members changed or (None) left out."""
+    monkeypatch.setattr(rlk_tensors, "PART_BYTES", 800)
+    with zipfile.ZipFile(io.BytesIO(written({"x": np.arange(1000, dtype=np.int16)}))) as old:
+        members: dict[str, Any] = {name: old.read(name) for name in old.namelist()}
+    assert list(members)[2:] == [f"tensors{part}.safetensors" for part in ("", "-1", "-2")]
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as new:
+        for name, data in {**members, **changes}.items():
+            if data is not None:
+                new.writestr(name, data)
+    return out.getvalue()
+
+
+def part(name: str, dtype: str, shape: list[int]) -> bytes:
+    size = 2 * int(np.prod(shape))
+    return tensors({name: {"dtype": dtype, "shape": shape, "data_offsets": [0, size]}}, bytes(size))
+
+
+def head(count: str) -> bytes:
+    return f'{{"format":"rlk","format_version":1,"format_parts":{count}}}'.encode()
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"tensors-1.safetensors": None}, "has no tensors-1.safetensors"),
+        ({"tensors-2.safetensors": None}, "has no tensors-2.safetensors"),
+        ({"tensors-1.safetensors": part("y", "I16", [4])}, "the tensors do not match: ..y"),
+        ({"tensors-1.safetensors": part("x", "U16", [4])}, "do not belong together"),
+        ({"tensors-1.safetensors": part("x", "I16", [4, 1])}, "do not belong together"),
+        ({"tensors.safetensors": part("x", "I16", [])}, "do not belong together"),
+        ({"tensors-1.safetensors": b""}, "damaged"),
+        ({"tensors-2.safetensors": pickle.dumps(Sneaky())}, "damaged"),
+        ({"manifest.json": head("0")}, "in how many parts"),
+        ({"manifest.json": head("true")}, "in how many parts"),
+        ({"manifest.json": head("4")}, "has no tensors-3.safetensors"),
+        ({"manifest.json": head(str(10**12))}, "has no tensors-3.safetensors"),
+    ],
+)
+def test_parts_that_are_missing_or_do_not_belong_together_are_refused(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], match: str
+) -> None:
+    refused(in_parts(monkeypatch, changes), match)
+    assert not Sneaky.opened
+
+
+def test_the_parts_as_they_are_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = ZipSerializer().read(io.BytesIO(in_parts(monkeypatch, {})))
+    np.testing.assert_array_equal(found["x"], np.arange(1000, dtype=np.int16))
 
 
 def test_a_member_that_claims_more_than_the_file_has_is_refused_before_memory_is_taken() -> None:

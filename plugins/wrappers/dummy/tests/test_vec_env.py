@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from rlk.env_state import Unsupported
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk_dummy import DummyVecEnv
+from rlk_vector_rows.env_state import Unsupported
 
 
 def cartpole():

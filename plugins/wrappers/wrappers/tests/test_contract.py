@@ -7,3 +7,12 @@ from rlk.testing import WrapperContract
 
 class TestMonitor(WrapperContract):
     component = "monitor"
+
+
+class TestNormalize(WrapperContract):
+    component = "normalize"
+
+
+class TestNormalizeOfADict(WrapperContract):
+    component = "normalize"
+    walk = {"observation": "dict"}

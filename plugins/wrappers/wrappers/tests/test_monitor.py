@@ -9,9 +9,9 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from rlk import env_state
 from rlk.errors import RlkError
 from rlk.testing.environments import DiscreteMatch, Walk
+from rlk_vector_rows import env_state
 from rlk_wrappers import Monitor
 
 

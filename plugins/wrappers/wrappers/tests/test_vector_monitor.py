@@ -12,6 +12,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from rlk.errors import RlkError
+from rlk.plugins import Hooks
 from rlk_wrappers import VectorMonitor, vector_monitor
 from rlk_wrappers.config import MonitorConfig
 
@@ -231,25 +232,46 @@ def test_without_a_state_of_the_environments_there_is_none() -> None:
     assert VectorMonitor(script).get_state() is None
 
 
-def test_a_resumed_run_appends_and_drops_what_came_after_its_checkpoint(tmp_path: Path) -> None:
+def test_with_a_checkpoint_all_rows_so_far_are_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_monitor, "FLUSH_SECONDS", 1e9)
+    hooks = Hooks()
+    env = VectorMonitor(Script(*[([1.0, 2.0], BOTH, {})] * 3), out=tmp_path, hooks=hooks)
+    env.reset()
+    play(env, 3)
+    assert not (tmp_path / "monitor.csv").read_text()
+    assert hooks.answers("rlk_save", run=None, replay=True) == [("monitor", {"rows": 6})]
+    assert len(rows(tmp_path / "monitor.csv")) == 6
+    env.close()
+
+
+@pytest.mark.parametrize("has_state", [True, False])
+def test_a_resumed_run_appends_and_drops_what_came_after_its_checkpoint(
+    tmp_path: Path, has_state: bool
+) -> None:
     steps = [([float(i), 0.0], FIRST, {}) for i in range(4)]
-    env = VectorMonitor(Script(*steps), out=tmp_path)
+    hooks = Hooks()
+    env = VectorMonitor(Script(*steps), out=tmp_path, hooks=hooks)
     env.reset()
     play(env, 2)
-    state = env.get_state()
+    states, ((name, saved),) = env.get_state(), hooks.answers("rlk_save", run=None, replay=True)
     play(env, 2)  # after the checkpoint; then the process is killed
     env.close()
-    assert state is not None
     path = tmp_path / "monitor.csv"
     before = path.read_text().splitlines()
-    again = VectorMonitor(Script(*steps), out=tmp_path)
+    hooks = Hooks()
+    again = VectorMonitor(Script(*steps), out=tmp_path, hooks=hooks)
+    hooks.tell(name, "rlk_load", run=None, state=saved)
     again.reset()
-    again.set_state(state)
+    if has_state:
+        assert states is not None
+        again.set_state(states)
     play(again, 1)
     again.close()
     after = path.read_text().splitlines()
     assert after[:4] == before[:4]
-    assert [row[0] for row in rows(path)] == ["0.0", "1.0", "2.0"]
+    assert [row[0] for row in rows(path)] == ["0.0", "1.0", "2.0" if has_state else "0.0"]
     times = [float(row[2]) for row in rows(path)]
     assert times == sorted(times)
 

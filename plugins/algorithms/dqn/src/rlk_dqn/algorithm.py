@@ -73,8 +73,8 @@ class DQN:
 
     def loss(self, batch: Batch, target: Tensor) -> Loss:
         (q_all,) = self.policy(batch.observation, "qf")
-        td_error = q_all.gather(1, batch.action.unsqueeze(1)).squeeze(1) - target
-        value = losses.huber_loss(td_error, batch.weight)
+        q = q_all.gather(1, batch.action.unsqueeze(1)).squeeze(1)
+        value, td_error = losses.huber_loss(q, target, batch.weight)
         return Loss(value, metrics={"loss": value}, outputs={"td_error": td_error})
 
     # ---- state ----------------------------------------------------------------------------------
@@ -100,9 +100,15 @@ def values_of(policy: Any) -> Callable[[Any], Tensor]:
             with torch.no_grad():
                 (values,) = policy(observation, "qf")
             return cast(Tensor, values)
-        return torch.from_numpy(fast[0](observation.numpy().astype(np.float32, copy=False)))
+        return torch.from_numpy(fast[0](spaces.map_observation(_as_array, observation)))
 
     return q
+
+
+def _as_array(tensor: Any) -> Array:
+    """The same memory as numpy."""
+    array: Array = tensor.numpy()
+    return array
 
 
 class GreedyActor:
@@ -127,7 +133,7 @@ class GreedyActor:
 
     def _q(self, observation: Any) -> Array:
         if self._fast is not None:
-            q: Array = self._fast(np.asarray(observation, dtype=np.float32))
+            q: Array = self._fast(observation)
             return q
         with torch.inference_mode():
             (values,) = self.policy(spaces.as_tensor(observation, self.device), "qf")

@@ -1,6 +1,6 @@
-"""The DQN loss: Mnih et al.
+"""The DQN loss: Mnih et al. 2015 (doi:10.1038/nature14236).
 
-2015 (doi:10.1038/nature14236), with double Q-learning (van Hasselt 2016, arXiv 1509.06461).
+With double Q-learning (van Hasselt 2016, arXiv 1509.06461).
 
 Shapes: B transitions, A discrete actions.
 """
@@ -36,13 +36,20 @@ def double_q_target(
     return reward + discount * chosen
 
 
-def huber_loss(td_error: Tensor, weight: Tensor) -> Tensor:
-    """E[weight * huber(e)], quadratic within 1 and linear beyond, 0-dim, for float [B].
+def huber_loss(q: Tensor, target: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """(E[weight * huber(e)], e) with e = q - target: quadratic within 1 and linear beyond.
 
     huber(e) = c * e - c^2 / 2 with c = e clipped to 1. c counts as a constant: the gradient is then
-    c, as it must be in both parts, and the mean is a dot product: a fifth of the nodes of the
-    usual form to walk back.
+    c, as it must be in both parts, and the mean is a dot product with q less other constants: two
+    nodes to walk back, a fifth of the usual form.
+
+    Args:
+        q, target, weight: float [B]; only q is differentiated.
+
+    Returns:
+        The mean, 0-dim, and the temporal-difference error without gradient, float [B].
     """
-    clipped = td_error.detach().clamp(-1.0, 1.0)
+    td_error = q.detach() - target
+    clipped = td_error.clamp(-1.0, 1.0)
     share = weight * clipped / len(weight)
-    return torch.dot(share, torch.sub(td_error, clipped, alpha=0.5))
+    return torch.dot(share, q - torch.add(target, clipped, alpha=0.5)), td_error

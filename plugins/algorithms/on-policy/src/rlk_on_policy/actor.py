@@ -55,11 +55,9 @@ class DistributionActor:
             return self._act_numpy(observation, deterministic)
         return self._act_torch(observation, deterministic)
 
-    def _act_numpy(self, observation: Array, deterministic: bool) -> Act:
+    def _act_numpy(self, observation: Any, deterministic: bool) -> Act:
         assert self._fast is not None
         distribution = self.distribution
-        if observation.dtype != np.float32:
-            observation = observation.astype(np.float32)
         parameters = self._fast[0](observation)
         if deterministic:
             action = distribution.numpy_mode(parameters)

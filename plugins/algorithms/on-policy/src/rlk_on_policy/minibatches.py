@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from rlk import spaces
+from rlk.policy import Policy
 from rlk.records import Array, Rollout
 
 
@@ -32,6 +33,11 @@ class Minibatch:
     value: Tensor
     log_prob: Tensor
     key: str = ""
+
+    def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
+        """What the named heads give for these observations, each [B, ...]."""
+        given: tuple[Any, ...] = policy(self.observation, *names)
+        return given
 
 
 def flat(rollout: Rollout, advantage: Array, device: Any = "cpu") -> Minibatch:

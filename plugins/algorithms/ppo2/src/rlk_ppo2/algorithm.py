@@ -9,19 +9,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
-from rlk import spaces
 from rlk.errors import PlanError
 from rlk.policy import Head, Linear
-from rlk.protocols import Heads, OnPolicyStorage, Optimise, State
+from rlk.protocols import Actor, Heads, OnPolicyStorage, Optimise, State
 from rlk.records import Field, Loss, Update
-from rlk_on_policy.actor import DistributionActor
 from rlk_on_policy.advantages import explained_variance, gae, next_values
+from rlk_on_policy.bootstrap import following_values
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
+from rlk_on_policy.recurrent import is_recurrent, make_actor, state_fields
+from rlk_on_policy.sequences import sequence_epochs, whole_environments
 from rlk_ppo2 import loss as losses
 from rlk_ppo2.config import PPO2Config
+
+TITLE = "algorithm 'ppo2' (rlk-ppo2)"
 
 
 class PPO2:
@@ -31,13 +33,16 @@ class PPO2:
         transitions = config.n_steps * context.n_envs
         if config.nminibatches > transitions:
             raise PlanError(
-                f"algorithm 'ppo2' (rlk-ppo2): a collection of n_steps={config.n_steps} of "
+                f"{TITLE}: a collection of n_steps={config.n_steps} of "
                 f"{context.n_envs} "
                 f"environments makes no nminibatches={config.nminibatches}. Set at most "
                 f"{transitions}."
             )
         self.config, self.context = config, context
         self.policy, self.distribution = context.policy, context.distribution
+        self.recurrent = is_recurrent(self.policy)
+        if self.recurrent:
+            whole_environments(config.nminibatches, context.n_envs, TITLE, "nminibatches")
         self.cliprange = context.schedule(config.cliprange)
         self.cliprange_vf: Tensor | None = self._cliprange_vf()
         context.group(
@@ -72,11 +77,11 @@ class PPO2:
         return self.config.n_steps
 
     def extras(self) -> Mapping[str, Field]:
-        return {"value": Field(()), "log_prob": Field(())}
+        return {"value": Field(()), "log_prob": Field(()), **state_fields(self.policy)}
 
-    def actor(self, rng: np.random.Generator | None = None) -> DistributionActor:
+    def actor(self, rng: np.random.Generator | None = None) -> Actor:
         stream = rng if rng is not None else self.context.run.streams.numpy("actor")
-        return DistributionActor(self.policy, self.distribution, stream, device=self.context.device)
+        return make_actor(self.policy, self.distribution, stream, self.context.device)
 
     # ---- learning -------------------------------------------------------------------------------
 
@@ -84,29 +89,24 @@ class PPO2:
         config, run = self.config, self.context.run
         rollout = storage.latest()
         value = rollout.extras["value"]
+        last_value, final_value = following_values(self.policy, rollout, self.context.device)
         following = next_values(
             value,
-            self._values(rollout.next_observation),
+            last_value,
             rollout.terminated,
             rollout.truncated,
             rollout.final_time,
             rollout.final_env,
-            self._values(rollout.final_observation)
-            if len(rollout.final_time)
-            else np.empty(0, np.float32),
+            final_value,
         )
         ended = rollout.terminated | rollout.truncated
         advantage = gae(rollout.reward, value, following, ended, config.gamma, config.lam)
         run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
-        whole = flat(rollout, advantage, self.context.device)
-        yield from epochs(
-            whole, config.noptepochs, config.nminibatches, run.streams.numpy("update")
-        )
-
-    @torch.no_grad()
-    def _values(self, observation: Any) -> Any:
-        (value,) = self.policy(spaces.as_tensor(observation, self.context.device), "vf")
-        return value[:, 0].cpu().numpy()
+        passes = config.noptepochs, config.nminibatches, run.streams.numpy("update")
+        if self.recurrent:
+            yield from sequence_epochs(rollout, advantage, *passes, self.context.device)
+        else:
+            yield from epochs(flat(rollout, advantage, self.context.device), *passes)
 
     def update(self, batch: Minibatch, optimise: Optimise) -> Update:
         loss = optimise("policy", self.loss, batch, self._normalised(batch.advantage))
@@ -122,7 +122,7 @@ class PPO2:
     def loss(self, batch: Minibatch, advantage: Tensor) -> Loss:
         """Policy, value and entropy in one loss, as all of the network is one group."""
         config, distribution = self.config, self.distribution
-        parameters, value = self.policy(batch.observation, "pi", "vf")
+        parameters, value = batch.outputs(self.policy, "pi", "vf")
         value = value[:, 0]
         log_prob = distribution.log_prob(parameters, batch.action)
         ratio = (log_prob - batch.log_prob).exp()

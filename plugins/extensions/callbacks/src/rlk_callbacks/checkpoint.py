@@ -1,8 +1,8 @@
 """`checkpoint`: what a run leaves to go on from, and the model that it ends with.
 
-Checkpoints are taken at the borders of iterations: whenever timesteps pass a multiple of `every`,
-and when training ends for whatever reason, signals included. So nothing has to be remembered to
-resume the schedule.
+Checkpoints are taken at the borders of iterations, after all else that happens there: whenever
+timesteps pass a multiple of `every`, and when training ends for whatever reason, signals included.
+So nothing has to be remembered to resume the schedule.
 """
 
 from __future__ import annotations
@@ -56,8 +56,12 @@ class Checkpoints:
         self._at_border = False
 
     @hookimpl
-    def rlk_update_end(self, run: Run) -> None:
+    def rlk_update_end(self) -> None:
         self._at_border = True
+
+    @hookimpl
+    def rlk_should_stop(self, run: Run) -> None:
+        """Asked when all else at this border is done: rows of metrics and evaluations are in it."""
         if run.timesteps < self._due:
             return
         self._due = self._next(run.timesteps)
@@ -133,7 +137,7 @@ def unfinished_state(run: Run, *, replay: bool) -> State:
     state = checkpoint.model_state(run)
     contents = state["manifest"]["contents"]
     contents.append("run")
-    state["plugins"] = checkpoint.plugin_states(run)
+    state["plugins"] = dict(run.hooks.answers("rlk_save", run=run, replay=replay))
     if replay and run.plan.algorithm.component.collects != "on-policy":
         contents.append("storage")
         state["storage"] = run.storage.state_dict()

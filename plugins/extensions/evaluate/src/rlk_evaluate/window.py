@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import RlkError
+from rlk.errors import EnvironmentFailed, RlkError
 from rlk_evaluate.evaluate import Evaluation, evaluate_agent
 
 if TYPE_CHECKING:
@@ -95,8 +96,15 @@ def _rendering(agent: Agent, mode: str) -> Iterator[None]:
         )
     try:
         yield
-    except gym.error.DependencyNotInstalled as error:
-        raise RlkError(f"{name} cannot be shown: {error}") from error
+    except (gym.error.DependencyNotInstalled, EnvironmentFailed) as error:
+        # A vector environment tells of it in its own words; in a worker's case as text only.
+        found = re.search(r"DependencyNotInstalled: (.+)", str(error))
+        if found is None and isinstance(error, EnvironmentFailed):
+            raise
+        needs = error if found is None else found[1]
+        raise RlkError(
+            f"{name} cannot be shown: {needs}.\nUse --no-render for the returns only."
+        ) from error
     except TypeError as error:
         if "render_mode" not in str(error):
             raise

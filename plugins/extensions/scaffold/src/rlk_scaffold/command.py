@@ -24,7 +24,6 @@ _KINDS = ", ".join(singular(kind) for kind in KINDS)
     type=click.Path(path_type=Path),
     help="Folder, new or empty; ./NAME unless told.",
 )
-@click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
 def new(name: str, said: str, decorating: bool, dist: str | None, out: Path | None) -> None:
     """Write a package for a plugin NAME: a small working example of its kind, with its tests."""
     made = names(name, dist)

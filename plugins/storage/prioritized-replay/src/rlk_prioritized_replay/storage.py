@@ -99,10 +99,20 @@ class PrioritizedReplay:
         }
 
     def load_state_dict(self, state: State) -> None:
-        """Bit for bit what was saved: the sums follow from the priorities alone."""
+        """Bit for bit what was saved: the sums follow from the priorities alone.
+
+        Raises:
+            RlkError: there are more than this memory has transitions and variants of them.
+        """
         if self._variants != self._base.variants:
             self._resize()
         saved = state["priorities"]
+        if len(saved) > len(self._tree.leaves):
+            raise RlkError(
+                f"there are priorities for {len(saved)} transitions (with every goal that they may "
+                f"have), and this run keeps {len(self._tree.leaves)}. Resume with the same "
+                "buffer_size and, with hindsight replay, n_sampled_goal; or without the replay."
+            )
         self._tree.set(np.arange(len(self._tree.leaves)), 0.0)
         self._tree.set(np.arange(len(saved)), saved)
         self._highest = state["highest"]

@@ -17,7 +17,7 @@ from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Array, Schema, Step
 from rlk_replay.aside import Aside
-from rlk_replay.episodes import Episodes
+from rlk_replay.episodes import OPEN, Episodes
 from rlk_replay.layout import describe, observation_leaves, record_dtype, values_of
 
 #: Up to this size, copies of two arrays are compared sooner than the arrays themselves.
@@ -178,19 +178,39 @@ class Ring:
         found: Array = store.reshape(self.slots, *store.shape[2:])[
             (slot + self.n_envs) % self.slots
         ]
-        aside = self._in_aside.reshape(-1).take(slot)
+        aside = self._in_aside.reshape(-1)[slot]  # `take` would copy all of it
         ends = np.nonzero(aside >= 0)[0]
         found[ends] = self._aside.stores[number].take(aside[ends], axis=0)
         return found
 
-    def episode(self, slot: Array) -> tuple[Array, Array]:
-        """Steps since the start of its episode, and to its end, of what is stored; int64 [B]."""
+    def steps_from_start(self, slot: Array) -> Array:
+        """Steps since the first of its episode that is stored, int64 [B]."""
+        first = self._bound(slot, 0)
+        found: Array = self.time_of(slot) - np.maximum(first, self._time - self.capacity)
+        return found
+
+    def steps_to_end(self, slot: Array) -> Array:
+        """Steps to the last of its episode that is stored, int64 [B]."""
+        last = self._bound(slot, 1)
+        found: Array = np.minimum(last, self._time - 1) - self.time_of(slot)
+        return found
+
+    def time_of(self, slot: Array) -> Array:
+        """Which vector step since `open` these slots hold, int64 [B]."""
         newest = self._time - 1
-        time = newest - (newest - slot // self.n_envs) % self.capacity
-        bounds = self._episodes.bounds.reshape(-1, 2).take(slot, axis=0)
-        first = np.maximum(bounds[:, 0], self._time - self.capacity)
-        last = np.minimum(bounds[:, 1], newest)
-        return time - first, last - time
+        time: Array = newest - (newest - slot // self.n_envs) % self.capacity
+        return time
+
+    def is_over(self, slot: Array) -> Array:
+        """Whether the episodes of these slots have ended, bool [B]."""
+        over: Array = self._bound(slot, 1) != OPEN
+        return over
+
+    def _bound(self, slot: Array, which: int) -> Array:
+        """First (0) or last (1) time of their episodes, int64 [B]."""
+        # Indexed, not taken: `take` copies the whole of what is not contiguous.
+        found: Array = self._episodes.bounds.reshape(-1, 2)[slot, which]
+        return found
 
     # ---- state -----------------------------------------------------------------------------------
 

@@ -42,6 +42,7 @@ class Replay:
     def __init__(self, config: ReplayConfig) -> None:
         self._buffer_size = config.buffer_size
         self._ones = functools.lru_cache(_ones)
+        self._unit = functools.lru_cache(lambda n: self._tensor(_ones(n)))
 
     def open(self, schema: Schema) -> None:
         """Allocate the memory (`aside.py` names the one exception)."""
@@ -56,6 +57,7 @@ class Replay:
         self._discounts = np.array([schema.gamma, 0.0], np.float32)
         self._plain = len(self._ring.leaves) == 1 and self._ring.leaves[0].key is None
         self._on_cpu = torch.device(schema.device).type == "cpu"
+        self._uniform = True
 
     def add(self, step: Step) -> None:
         """Store one vector step; everything is copied.
@@ -121,7 +123,7 @@ class Replay:
             reward=tensor(rows["reward"]),
             next_observation=tensor(seen[1]),
             discount=tensor(self.discount(rows["terminated"])),
-            weight=tensor(weight.copy()),
+            weight=self._unit(len(index)) if self._uniform else tensor(weight.copy()),
             index=index,
             extras={name: tensor(rows[field]) for name, field in self._extras},
         )
@@ -183,6 +185,7 @@ class Replay:
         self._decorators.append(decorator)
         self.variants = max(self.variants, int(getattr(decorator, "variants", 1)))
         self._plain = self._plain and stages == ["choose"] and self.variants == 1
+        self._uniform = self._uniform and "choose" not in stages
         if len(self):
             decorator.added(np.arange(len(self)))
 
@@ -229,26 +232,47 @@ class Replay:
 
     def steps_to_end(self, slot: Array) -> Array:
         """Steps to the last of its episode, or to the newest if that still runs; int64 [B]."""
-        return self._ring.episode(slot)[1]
+        return self._ring.steps_to_end(slot)
 
     def steps_from_start(self, slot: Array) -> Array:
         """Steps since the first of its episode that is still stored; int64 [B]."""
-        return self._ring.episode(slot)[0]
+        return self._ring.steps_from_start(slot)
 
     def episode_end(self, slot: Array) -> Array:
         """The slot of the last step of its episode, or of the newest if that still runs."""
         return self.following(slot, self.steps_to_end(slot))
 
+    def is_over(self, slot: Array) -> Array:
+        """Whether its episode has ended, bool [B]; one that still runs may get further steps."""
+        return self._ring.is_over(slot)
+
+    def number(self, slot: Array) -> Array:
+        """Which transition since `open` it holds, int64 [B], counting from 0.
+
+        `number % slots` is the slot again: so a number tells whether a slot was overwritten since.
+        """
+        found: Array = self._ring.time_of(slot) * self._n_envs + slot % self._n_envs
+        return found
+
     def observation_after(self, slot: Array, key: str | None = None) -> Array:
         """What these steps led to, copied, [B, ...]; of a Dict observation, this key."""
         return self._ring.observation_after(slot, key)
+
+    @property
+    def prioritized(self) -> bool:
+        """Whether a decorator chooses, by priorities that it keeps for every index.
+
+        An index must then mean the same until its slot is overwritten, and variants must be
+        offered.
+        """
+        return self._owner["choose"] is not self
 
     def offer(self, index: Array) -> None:
         """Tell whoever chooses by priority that these variants (other than 0) can be chosen now.
 
         They are withdrawn by themselves when their slot is overwritten.
         """
-        if self._owner["choose"] is not self:
+        if self.prioritized:
             self._owner["choose"].added(index)
 
     # ---- the rest of the protocol ----------------------------------------------------------------

@@ -5,23 +5,27 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
 from typing import IO, Any
 
+from safetensors import SafetensorError
+
 from rlk.errors import BadFile
 
-MANIFEST, STRUCTURE, TENSORS = "manifest.json", "state.json", "tensors.safetensors"
-_MEMBERS = (MANIFEST, STRUCTURE, TENSORS)
+MANIFEST, STRUCTURE = "manifest.json", "state.json"
 
+_PART = re.compile(r"tensors(-[1-9]\d*)?\.safetensors")
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth")
 _JSON_BYTES = 256 << 20
-#: What zipfile, zlib, struct and json raise for a file that somebody has damaged.
+#: What zipfile, zlib, struct, json and safetensors raise for a file that somebody has damaged.
 _DAMAGES = (
     zipfile.BadZipFile,
     zlib.error,
+    SafetensorError,
     struct.error,
     EOFError,
     OSError,
@@ -29,6 +33,11 @@ _DAMAGES = (
     OverflowError,
     RuntimeError,  # also NotImplementedError and RecursionError
 )
+
+
+def part_name(number: int) -> str:
+    """The member that holds this part of the tensors: the first has no number."""
+    return f"tensors-{number}.safetensors" if number else "tensors.safetensors"
 
 
 class Archive:
@@ -54,17 +63,12 @@ class Archive:
             )
         return json.loads(self._archive.read(info))
 
-    @contextlib.contextmanager
-    def tensors(self) -> Iterator[tuple[IO[bytes], int]]:
-        """The member with the tensors, open, and its size.
-
-        Its checksum is tested when it has been read to its end.
-        """
-        info = self._info(TENSORS)
-        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
-            raise BadFile(f"{self.name} is not trusted: {TENSORS} is compressed.")
-        with self._archive.open(info) as file:
-            yield file, info.file_size
+    def parts(self, count: int) -> Iterator[bytes]:
+        """So many members with tensors, whole, one after the other; their checksums are tested."""
+        for info in [self._info(part_name(number)) for number in range(count)]:
+            if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
+                raise BadFile(f"{self.name} is not trusted: {info.filename} is compressed.")
+            yield self._archive.read(info)
 
     def _info(self, member: str) -> zipfile.ZipInfo:
         if member not in self._infos:
@@ -89,7 +93,7 @@ class Archive:
 
     def _refuse_pickles(self) -> None:
         for name, info in self._infos.items():
-            if name in _MEMBERS:
+            if name in (MANIFEST, STRUCTURE) or _PART.fullmatch(name):
                 continue
             pickled = name.lower().endswith(_PICKLES)
             if not pickled and info.file_size:

@@ -1,4 +1,4 @@
-"""The zip serializer: manifest.json, state.json and tensors.safetensors in one zip.
+"""The zip serializer: manifest.json, state.json and safetensors in one zip.
 
 The same state gives the same bytes: members in a fixed order with a fixed date, tensors sorted.
 """
@@ -12,11 +12,11 @@ from typing import IO, Any
 from rlk.errors import BadFile
 from rlk.protocols import State
 from rlk_zip import tensors
-from rlk_zip.archive import MANIFEST, STRUCTURE, TENSORS, Archive, opened
+from rlk_zip.archive import MANIFEST, STRUCTURE, Archive, opened, part_name
 from rlk_zip.structure import decode, encode, references
 
 FORMAT, VERSION = "rlk", 1
-_RESERVED = ("format", "format_version")
+_RESERVED = ("format", "format_version", "format_parts")
 
 
 class ZipSerializer:
@@ -27,11 +27,11 @@ class ZipSerializer:
     def write(self, file: IO[bytes], state: State) -> None:
         """Write a state; what stands under `manifest` can be read without the rest.
 
-        Tensors are streamed from their own memory; one that is not contiguous is copied for it.
+        Tensors are copied part by part, so that it takes little memory however large they are.
 
         Raises:
             TypeError: something in it cannot be stored; the message has its key path.
-            ValueError: the manifest has one of the keys `format` and `format_version`.
+            ValueError: the manifest has a key of the format's own, as `format_version` is.
         """
         manifest = state.get("manifest", {})
         if not isinstance(manifest, dict):
@@ -39,19 +39,18 @@ class ZipSerializer:
         for key in _RESERVED:
             if key in manifest:
                 raise ValueError(f"state/manifest/{key} is written by the zip serializer itself.")
-        head = {"format": FORMAT, "format_version": VERSION}
-        head |= encode(manifest, None, "/manifest")
         found: dict[str, Any] = {}
         # The manifest keeps its place among the keys; its content is in its own member.
         body = encode({**state, "manifest": {}} if "manifest" in state else state, found)
-        writing = tensors.Writing(found)
+        parts = tensors.parts(found)
+        head = {"format": FORMAT, "format_version": VERSION}
+        head |= {"format_parts": len(parts)} if len(parts) > 1 else {}
+        head |= encode(manifest, None, "/manifest")
         with zipfile.ZipFile(file, "w") as archive:
             _write_json(archive, MANIFEST, head)
             _write_json(archive, STRUCTURE, body)
-            info = _info(TENSORS)
-            info.file_size = writing.size  # tells zipfile beforehand whether it needs 64-bit sizes
-            with archive.open(info, "w") as member:
-                writing.write(member)
+            for number, part in enumerate(parts):
+                archive.writestr(_info(part_name(number)), tensors.pack(part))
 
     def read(self, file: IO[bytes]) -> State:
         """The state that was written; tuples come back as lists, tensors on the CPU.
@@ -61,10 +60,9 @@ class ZipSerializer:
                 pickle.
         """
         with opened(file) as archive:
-            manifest = _manifest(archive)
+            manifest, count = _manifest(archive)
             body = archive.json(STRUCTURE)
-            with archive.tensors() as (member, size):
-                found = tensors.read(member, size, references(body))
+            found = tensors.unpack(archive.parts(count), references(body))
             state = decode(body, lambda name, kind: found[name])
             if not isinstance(state, dict):
                 raise ValueError(f"{STRUCTURE} is not an object")
@@ -79,10 +77,11 @@ class ZipSerializer:
             BadFile: as `read`, as far as it can be seen without reading the rest.
         """
         with opened(file) as archive:
-            return _manifest(archive)
+            return _manifest(archive)[0]
 
 
-def _manifest(archive: Archive) -> State:
+def _manifest(archive: Archive) -> tuple[State, int]:
+    """What stands there, and in how many parts the tensors are."""
     name = archive.name
     head = archive.json(MANIFEST)
     if not isinstance(head, dict) or head.pop("format", None) != FORMAT:
@@ -95,8 +94,10 @@ def _manifest(archive: Archive) -> State:
             f"{name} was written by a newer rlk: format {version}, this one reads up to {VERSION}; "
             "upgrade rlk-zip."
         )
-    manifest: State = decode(head, _no_tensor)
-    return manifest
+    count = head.pop("format_parts", 1)
+    if type(count) is not int or count < 1:
+        raise BadFile(f"{name} does not say in how many parts its tensors are; it is damaged.")
+    return decode(head, _no_tensor), count
 
 
 def _no_tensor(name: str, kind: str) -> Any:

@@ -14,9 +14,9 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from rlk.env_state import Unsupported, capture, restore
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk_vector_rows import arguments, infos, rows
+from rlk_vector_rows.env_state import Unsupported, capture, restore
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Result = tuple[Any, Array, Array, Array, dict[str, Any]]
@@ -254,7 +254,7 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         return tuple(env.render() for env in self.envs)
 
     def get_state(self) -> list[dict[str, Any] | None]:
-        """The state of every environment, or None where it cannot be had: see `rlk.env_state`."""
+        """The state of every environment, or None where it cannot be had."""
         states: list[dict[str, Any] | None] = []
         for env in self.envs:
             try:
@@ -267,7 +267,7 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         """Puts every environment where `get_state` found it; the last observation is not kept.
 
         Raises:
-            rlk.env_state.Unsupported: for the state of another kind of environment.
+            rlk_vector_rows.env_state.Unsupported: for the state of another kind of environment.
         """
         for env, state in zip(
             self.envs, arguments.spread(list(states), self.num_envs), strict=True

@@ -15,8 +15,8 @@ class Failure(NamedTuple):
     """An exception on its way to the learner.
 
     Attributes:
-        kind: what it is raised as: EnvironmentFailed, AttributeError, rlk.env_state.Unsupported
-            or PlanError.
+        kind: what it is raised as: EnvironmentFailed, AttributeError, PlanError, or
+            `rlk_vector_rows.env_state.Unsupported`.
         message: says which environment, when, and what.
         trace: the worker's traceback as text, from the environment inwards.
         error: the exception itself, pickled; None if it cannot be.
@@ -33,7 +33,7 @@ class Failure(NamedTuple):
         if self.kind == "attribute":
             raised = AttributeError(self.message)
         elif self.kind == "unsupported":
-            from rlk.env_state import Unsupported
+            from rlk_vector_rows.env_state import Unsupported
 
             raised = Unsupported(self.message)
         elif self.kind == "plan":

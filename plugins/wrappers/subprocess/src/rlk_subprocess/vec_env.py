@@ -226,14 +226,14 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         return self._collect(None, lambda member, chosen: ("render",))
 
     def get_state(self) -> list[dict[str, Any] | None]:
-        """The state of every environment, or None where it cannot be had: see `rlk.env_state`."""
+        """The state of every environment, or None where it cannot be had."""
         return list(self._collect(None, lambda member, chosen: ("get_state",)))
 
     def set_state(self, states: Sequence[dict[str, Any]]) -> None:
         """Puts every environment where `get_state` found it; the last observation is not kept.
 
         Raises:
-            rlk.env_state.Unsupported: for the state of another kind of environment.
+            rlk_vector_rows.env_state.Unsupported: for the state of another kind of environment.
         """
         given = arguments.spread(list(states), self.num_envs)
         self._ask(

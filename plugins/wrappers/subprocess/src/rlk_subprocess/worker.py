@@ -180,7 +180,7 @@ class Worker:
         return frames
 
     def get_state(self) -> Any:
-        from rlk.env_state import Unsupported, capture
+        from rlk_vector_rows.env_state import Unsupported, capture
 
         states: list[dict[str, Any] | None] = []
         for i, env in enumerate(self._envs):
@@ -193,7 +193,7 @@ class Worker:
         return states
 
     def set_state(self, states: list[dict[str, Any]]) -> Any:
-        from rlk.env_state import Unsupported, restore
+        from rlk_vector_rows.env_state import Unsupported, restore
 
         for i, (env, state) in enumerate(zip(self._envs, states, strict=True)):
             try:

@@ -1,1 +1,1 @@
-"""What vector-environment backends share: rows of arrays, infos, and arguments of calls."""
+"""What vector-environment backends share: rows, infos, arguments of calls, saved states."""

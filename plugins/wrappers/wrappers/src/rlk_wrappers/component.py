@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
-from rlk_wrappers.config import MonitorConfig
+from rlk_wrappers.config import MonitorConfig, NormalizeConfig
 
 monitor = Component(
     name="monitor",
@@ -12,4 +12,11 @@ monitor = Component(
     config=MonitorConfig,
     scope="vector",
     autostart="run",
+)
+normalize = Component(
+    name="normalize",
+    factory="rlk_wrappers.normalize:normalize",
+    summary="Normalises observations and rewards by running statistics, as VecNormalize.",
+    config=NormalizeConfig,
+    scope="vector",
 )

@@ -7,6 +7,8 @@ from typing import Any
 
 import attrs
 
+NOT_LESS = attrs.validators.ge(0.0)
+POSITIVE = attrs.validators.gt(0.0)
 #: The columns that every monitor file has: return, length, seconds since the start.
 COLUMNS = ("r", "l", "t")
 
@@ -47,4 +49,40 @@ class MonitorConfig:
         converter=_as_tuple,
         validator=_are_keywords,
         metadata={"help": "columns more: these keys of the info that an episode ends with"},
+    )
+
+
+@attrs.frozen(kw_only=True)
+class NormalizeConfig:
+    """Settings of `normalize`; names and defaults are the seed's (`VecNormalize`)."""
+
+    training: bool = attrs.field(
+        default=True,
+        metadata={"help": "whether statistics follow what training sees, or stay as they are"},
+    )
+    norm_obs: bool = attrs.field(
+        default=True, metadata={"help": "whether the policy's observations are normalised"}
+    )
+    norm_reward: bool = attrs.field(
+        default=True, metadata={"help": "whether the rewards that are learnt from are scaled"}
+    )
+    clip_obs: float = attrs.field(
+        default=10.0,
+        validator=POSITIVE,
+        metadata={"help": "bound of normalised observations, in standard deviations"},
+    )
+    clip_reward: float = attrs.field(
+        default=10.0,
+        validator=POSITIVE,
+        metadata={"help": "bound of scaled rewards, in standard deviations of the return"},
+    )
+    gamma: float = attrs.field(
+        default=0.99,
+        validator=[NOT_LESS, attrs.validators.le(1.0)],
+        metadata={"help": "discount per step of the returns that rewards are scaled by, 0 to 1"},
+    )
+    epsilon: float = attrs.field(
+        default=1e-8,
+        validator=POSITIVE,
+        metadata={"help": "added to variances, to avoid division by zero"},
     )

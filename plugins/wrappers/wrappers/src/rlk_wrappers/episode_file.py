@@ -16,10 +16,14 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from rlk.errors import RlkError
+from rlk.hookspecs import hookimpl
 from rlk_wrappers.config import COLUMNS
+
+if TYPE_CHECKING:
+    from rlk.protocols import State
 
 #: What the name of such a file ends with; `load_results` looks for it.
 SUFFIX = "monitor.csv"
@@ -77,16 +81,31 @@ class EpisodeFile:
 
     def flush_if_due(self) -> None:
         """Hand rows to the system if the last time is `flush_seconds` ago."""
-        now = time.monotonic()
-        if self._file is not None and now - self._flushed >= self._flush_seconds:
+        if time.monotonic() - self._flushed >= self._flush_seconds:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand rows to the system."""
+        if self._file is not None:
             self._file.flush()
-            self._flushed, self.pending = now, False
+            self._flushed, self.pending = time.monotonic(), False
 
     def keep(self, rows: int) -> None:
         """Drop what follows the first `rows` rows: the run goes on from before them."""
         self.close()
         if self._append and self.path.exists():
             self._keep(rows)
+
+    @hookimpl
+    def rlk_save(self) -> State:
+        """With a checkpoint, the rows so far are in the file, even if this process is killed."""
+        self.flush()
+        return {"rows": self.rows}
+
+    @hookimpl
+    def rlk_load(self, state: State) -> None:
+        """Rows after the checkpoint are dropped: those episodes are played again."""
+        self.keep(int(state["rows"]))
 
     def close(self) -> None:
         """Close the file; a later row opens it again."""

@@ -15,12 +15,14 @@ import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
 from rlk.errors import RlkError
+from rlk.plugins import Hooks
 from rlk_wrappers.columns import env_id, no_info, options_named, plain, too_early
 from rlk_wrappers.config import MonitorConfig
 from rlk_wrappers.episode_file import DIGITS, SUFFIX, EpisodeFile, episode_path
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Result = tuple[Any, Any, Any, Any, dict[str, Any]]
+NAME = "monitor"
 #: Rows reach the file this often.
 FLUSH_SECONDS = 1.0
 
@@ -35,6 +37,7 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
         training: whether it writes a file and keeps `allow_early_resets`; an evaluation does
             neither.
         out: the run's folder, or None.
+        hooks: the run's, through which the file is as long as its checkpoint says.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
         *,
         training: bool = True,
         out: str | os.PathLike[str] | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         super().__init__(env)
         self._config = config = config or MonitorConfig()
@@ -60,6 +64,8 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
             self._file = EpisodeFile(
                 path, extras, env_id=env_id(env), append=True, flush_seconds=FLUSH_SECONDS
             )
+            if hooks is not None:
+                hooks.activate(self._file, NAME, "rlk-wrappers")
 
     def reset(
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
@@ -136,20 +142,19 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
     # ---- state -----------------------------------------------------------------------------------
 
     def get_state(self) -> list[dict[str, Any]] | None:
-        """The state of every environment and of its episode, or None if the inner one has none."""
+        """The state of every environment and of its episode, or None if any of them has none."""
         get_state = getattr(self.env, "get_state", None)
         inner = None if get_state is None else get_state()
-        if inner is None:
+        if inner is None or any(state is None for state in inner):
             return None
-        rows = 0 if self._file is None else self._file.rows
         figures = zip(self._returns.tolist(), self._lengths.tolist(), strict=True)
         return [
-            {"env": state, "monitor": {"return": return_, "length": length, "rows": rows}}
+            {"env": state, "monitor": {"return": return_, "length": length}}
             for state, (return_, length) in zip(inner, figures, strict=True)
         ]
 
     def set_state(self, states: list[dict[str, Any]]) -> None:
-        """Go on from there; rows of the file that came later are dropped.
+        """Go on from there.
 
         A state that was saved without a monitor is taken too; its running episodes count from here.
         """
@@ -160,8 +165,6 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
         own = [state["monitor"] for state in states]
         self._returns[:] = [state["return"] for state in own]
         self._lengths[:] = [state["length"] for state in own]
-        if self._file is not None and own:
-            self._file.keep(int(own[0]["rows"]))
 
     def __getattr__(self, name: str) -> Any:
         """`call`, `get_attr` and whatever else the backend offers besides Gymnasium's interface."""

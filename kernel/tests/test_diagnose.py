@@ -1,0 +1,134 @@
+"""What is wrong with a component is found in the source of its factory, which is not imported."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from rlk import diagnose
+from rlk.component import Component
+from rlk.errors import BrokenPlugin
+from rlk.registry import Entry
+
+
+@pytest.fixture
+def problem(tmp_path, monkeypatch):
+    """problem(source): what is wrong with `module:Made`, a logger unless told."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    number = iter(range(99))
+
+    def found(source, kind="loggers", factory="Made", **fields):
+        module = f"rlk_diagnosed_{next(number)}"
+        (tmp_path / f"{module}.py").write_text(f"raise SystemExit('imported')\n{source}")
+        component = Component(name="made", factory=f"{module}:{factory}", **fields)
+        said = diagnose.problem(Entry(kind, "made", "rlk-made", "0.1", lambda: component))
+        assert module not in sys.modules
+        return said
+
+    return found
+
+
+SOUND = "class Made:\n    def open(self): ...\n    def write(self): ...\n    def close(self): ...\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        SOUND,
+        "class Base:\n    def open(self): ...\n    def write(self): ...\n"
+        "class Made(Base):\n    close = print\n",
+        "class Made:\n    def __init__(self):\n"
+        "        self.open = self.write = self.close = print\n",
+        "from elsewhere import Base\nclass Made(Base):\n    pass\n",
+        "def Made(): ...\n",
+        "from elsewhere import Made\n",
+        "from elsewhere import *\n",
+        "Made = object()\n",
+        SOUND + "    @hookimpl\n    def rlk_update_end(self): ...\n",
+        SOUND + "    @hookimpl(optionalhook=True)\n    def rlk_of_a_later_version(self): ...\n",
+        "@hookimpl\ndef rlk_somebody_elses(): ...\n" + SOUND,
+    ],
+)
+def test_what_is_sound_or_cannot_be_told_is_let_through(problem, source):
+    assert problem(source) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "cause"),
+    [
+        (
+            "class Made:\n    def open(self): ...\n",
+            "lacks close, write, which every one of loggers",
+        ),
+        (
+            "class Made:\n    def open(self):\n        def write(): ...\n        close = 1\n",
+            "lacks",
+        ),
+        ("def Made(:\n", "SyntaxError"),
+        ("class Other: ...\n", "has no 'Made'"),
+        (SOUND + "    @hookimpl\n    def rlk_updat_end(self): ...\n", "'rlk_updat_end' is no hook"),
+        (SOUND + "    @rlk.hookimpl(tryfirst=True)\n    def rlk_updat_end(self): ...\n", "no hook"),
+    ],
+)
+def test_what_is_broken_says_with_what(problem, source, cause):
+    assert cause in problem(source)
+
+
+def test_a_misspelt_hook_is_shown_the_nearest(problem):
+    said = problem(SOUND + "    @hookimpl\n    def rlk_updat_end(self): ...\n")
+    assert "did you mean 'rlk_update_end'?" in said
+
+
+def test_a_decorating_storage_has_the_methods_of_its_stages(problem):
+    source = "class Made:\n" + "".join(
+        f"    def {name}(self): ...\n"
+        for name in ("open", "added", "feedback", "state_dict", "load_state_dict")
+    )
+    assert "lacks choose" in problem(source, "storages", stages=("choose",))
+    assert problem(source + "    def choose(self): ...\n", "storages", stages=("choose",)) is None
+
+
+def test_a_module_that_is_nowhere_is_found_out():
+    component = Component(name="made", factory="rlk_nowhere_at_all:Made")
+    entry = Entry("loggers", "made", "rlk-made", "0.1", lambda: component)
+    assert "in no module that can be found" in diagnose.problem(entry)
+    with pytest.raises(
+        BrokenPlugin, match=r"logger 'made' \(rlk-made 0\.1\) is broken: its factory"
+    ):
+        diagnose.require(entry)
+
+
+def test_the_cause_of_a_component_that_cannot_be_loaded_is_the_problem():
+    def load():
+        raise ImportError("no jax")
+
+    entry = Entry("loggers", "made", "rlk-made", "0.1", load)
+    assert diagnose.problem(entry) == "ImportError: no jax"
+    wrong = Entry("loggers", "made", "rlk-made", "0.1", lambda: 3)
+    assert "names int 3" in diagnose.problem(wrong)
+
+
+def test_a_class_registered_by_hand_is_looked_at_too(rlk_empty_kernel):
+    class Half:
+        def open(self): ...
+
+    rlk_empty_kernel.registries.loggers.register("half", Half)
+    assert "lacks close, write" in diagnose.problem(rlk_empty_kernel.registries.loggers.get("half"))
+
+
+def test_a_component_that_is_sound_is_looked_at_once(monkeypatch):
+    looked = []
+    monkeypatch.setattr(diagnose, "problem", lambda entry: looked.append(entry))
+    entry = Entry("loggers", "made", "rlk-made", "0.1", lambda: None)
+    for _ in range(3):
+        diagnose.require(entry)
+    assert looked == [entry]
+
+
+def test_a_component_that_is_broken_is_refused_every_time(monkeypatch):
+    monkeypatch.setattr(diagnose, "problem", lambda entry: "it is broken")
+    entry = Entry("loggers", "made", "rlk-made", "0.1", lambda: None)
+    for _ in range(2):
+        with pytest.raises(BrokenPlugin, match=r"logger 'made'.*it is broken"):
+            diagnose.require(entry)

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import gymnasium as gym
+import pytest
+
+from rlk.component import Component
+from rlk.environment import EnvChoice, choose_environment, probe
+from rlk.errors import PlanError
+from rlk.plan import Choice
+from rlk.testing.environments import Walk
+
+
+def choice(name="thing", kind="storages", **fields):
+    component = Component(name=name, factory=object, **fields)
+    return Choice(kind=kind, name=name, dist="rlk-x", version="1.0", by="test", component=component)
+
+
+def test_spaces_are_those_of_the_wrapped_environment_which_is_closed_again():
+    made = []
+
+    class Kept(Walk):
+        def __init__(self):
+            super().__init__()
+            made.append(self)
+
+    class Doubled(gym.ObservationWrapper):
+        def __init__(self, env):
+            super().__init__(env)
+            self.observation_space = gym.spaces.Box(-1.0, 1.0, (6,))
+
+    wrapper = Component(name="doubled", factory=Doubled)
+    wrapped = Choice(kind="wrappers", name="doubled", dist="", version="", by="", component=wrapper)
+    observation, action = probe(choose_environment(Kept, {}), [wrapped])
+    assert observation.shape == (6,) and action == Walk().action_space
+    assert made[0].closed == 1
+
+
+def test_wrappers_of_a_vector_are_not_put_around_one_environment():
+    wrapper = choice("vector", "wrappers", scope="vector")
+    observation, _ = probe(choose_environment(Walk, {}), [wrapper])
+    assert observation.shape == (3,)
+
+
+def test_an_environment_object_is_not_closed():
+    env = Walk()
+    probe(choose_environment(env, {}), [])
+    assert env.closed == 0
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (lambda: object(), "is no Gymnasium environment: its observation_space is NoneType"),
+        (lambda: 1 / 0, "cannot be made: ZeroDivisionError"),
+    ],
+)
+def test_what_is_no_environment_is_refused(made, message):
+    with pytest.raises(PlanError, match=message):
+        probe(EnvChoice("mine", made=made), [])

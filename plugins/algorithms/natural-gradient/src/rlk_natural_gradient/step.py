@@ -1,0 +1,124 @@
+"""The natural gradient within a trust region: Schulman et al. 2015, arXiv 1502.05477, appendix C.
+
+Minimise L(x) such that the mean divergence D(x_old, x) <= delta. With the gradient g of L and the
+Hessian F of D, both at x_old, the step of the linear and quadratic models is
+-sqrt(2 delta / s^T F s) s with F s = g; a line search sees to what the models leave out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rlk.errors import PlanError, RlkError
+from rlk.optimise import Group, Objective
+from rlk.protocols import State
+from rlk.records import Loss
+from rlk_natural_gradient.config import NaturalGradientConfig
+from rlk_natural_gradient.conjugate import conjugate_gradient
+from rlk_natural_gradient.fisher import Divergence, FisherProduct
+
+
+class NaturalGradient:
+    """Moves a group whose loss has a `distribution`, by its divergence `group.options["kl"]`.
+
+    The learning rate is the part of a full step that the line search begins with. A gradient that
+    is not finite, or a loss whose `accept` is False, leaves everything as it was, and so does a
+    line search without success.
+
+    Raises:
+        PlanError: if the algorithm gives the group no divergence.
+    """
+
+    def __init__(self, group: Group, config: NaturalGradientConfig | None = None) -> None:
+        if "kl" not in group.options:
+            raise PlanError(
+                f"optimiser 'natural-gradient' (rlk-natural-gradient) needs the divergence of the "
+                f"action distribution, which this algorithm does not give its group {group.name!r}."
+                " Use --optimiser adam, or --algo trpo."
+            )
+        self.group, self.config = group, config or NaturalGradientConfig()
+        self.kl: Divergence = group.options["kl"]
+
+    def step(self, objective: Objective) -> Loss:
+        loss = objective.differentiable()
+        gradient = objective.mean(self._flat_gradient(loss.value))
+        norm = torch.linalg.vector_norm(gradient)
+        metrics = {**loss.metrics, "grad_norm": norm}
+        if objective.agree(0.0 < float(norm) < math.inf) and self._accepted(objective, loss):
+            full = self._full_step(objective, loss, gradient)
+            metrics |= self._line_search(objective, loss, full)
+        return Loss(loss.value, loss.distribution, None, loss.accept, metrics, loss.outputs)
+
+    def _flat_gradient(self, value: Tensor) -> Tensor:
+        """float [P]; the graph is kept for the Fisher products."""
+        parts = torch.autograd.grad(
+            value, self.group.parameters, retain_graph=True, materialize_grads=True
+        )
+        return torch.cat([part.reshape(-1) for part in parts])
+
+    def _accepted(self, objective: Objective, loss: Loss) -> bool:
+        """Whether the loss does on all ranks."""
+        if loss.accept is None:
+            return True
+        every = float(objective.mean(loss.accept.to(torch.float32))) == 1.0
+        return bool(objective.agree(every))
+
+    def _full_step(self, objective: Objective, loss: Loss, gradient: Tensor) -> Tensor:
+        """-sqrt(2 max_kl / s^T F s) s with F s = g, float [P]; the models' best step."""
+        config = self.config
+        fisher = FisherProduct(_distribution(loss), self.group.parameters, self.kl)
+
+        def product(vector: Tensor) -> Tensor:
+            return objective.mean(fisher(vector)) + config.cg_damping * vector
+
+        solution, curvature = conjugate_gradient(
+            product, gradient, config.cg_iters, objective.agree
+        )
+        return -(2.0 * config.max_kl / curvature).sqrt() * solution
+
+    @torch.no_grad()
+    def _line_search(self, objective: Objective, loss: Loss, full: Tensor) -> dict[str, Tensor]:
+        """Takes the longest step that keeps to the trust region and does not worsen the loss."""
+        config, flat = self.config, self.group.flat
+        old = _distribution(loss).detach().clone()  # it may be a view of a parameter
+        start, before = flat.clone(), float(objective.mean(loss.value.detach()))
+        fraction = float(self.group.learning_rate)
+        for _ in range(config.line_search_steps):
+            flat.copy_(start).add_(full, alpha=fraction)
+            after = objective.evaluate()
+            divergence = self.kl(old, _distribution(after)).mean()
+            value, kl = objective.mean(torch.stack([after.value, divergence])).tolist()
+            good = value <= before and kl <= config.kl_slack * config.max_kl  # False for NaN
+            if objective.agree(good):
+                return self._metrics(kl, fraction, 1.0)
+            fraction *= config.line_search_factor
+        flat.copy_(start)
+        return self._metrics(0.0, 0.0, 0.0)
+
+    def _metrics(self, kl: float, fraction: float, success: float) -> dict[str, Tensor]:
+        device = self.group.flat.device
+        figures = {
+            "kl_divergence_loss": kl,
+            "step_fraction": fraction,
+            "is_line_search_success": success,
+        }
+        return {name: torch.tensor(value, device=device) for name, value in figures.items()}
+
+    def state_dict(self) -> State:
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """There is none: every step begins anew."""
+
+
+def _distribution(loss: Loss) -> Any:
+    if loss.distribution is None:
+        raise RlkError(
+            "optimiser 'natural-gradient' (rlk-natural-gradient): the loss says nothing of the "
+            "action distribution. Return Loss(value, distribution=parameters)."
+        )
+    return loss.distribution

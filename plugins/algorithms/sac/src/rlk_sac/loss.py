@@ -1,0 +1,56 @@
+"""The losses of soft actor-critic: Haarnoja et al. 2018, arXiv 1801.01290 and 1812.05905.
+
+Shapes: B transitions, C critics (two). alpha is the entropy coefficient, 0-dim.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+
+def soft_target(
+    reward: Tensor, discount: Tensor, next_q: Tensor, next_log_prob: Tensor, alpha: Tensor
+) -> Tensor:
+    """y = r + discount (min_c Q_target_c(s', a') - alpha log pi(a'|s')), float [B].
+
+    1812.05905, eq. 5 and 6.
+
+    Args:
+        reward: float [B].
+        discount: float [B], gamma * (1 - terminated). A truncated episode keeps its gamma: the
+            state after a time limit still has value.
+        next_q: float [C, B], of the target critics at an action a' that the actor would take now.
+        next_log_prob: float [B], of that action.
+    """
+    return reward + discount * (next_q.amin(0) - alpha * next_log_prob)
+
+
+def critic_loss(q: Tensor, target: Tensor, weight: Tensor) -> Tensor:
+    """mean_B(w 1/2 sum_c (Q_c(s, a) - y)^2), 0-dim; 1812.05905, eq. 5, summed over critics.
+
+    Args:
+        q: float [C, B]. target, weight: float [B].
+    """
+    return 0.5 * ((q - target).square().sum(0) * weight).mean()
+
+
+def actor_loss(q: Tensor, log_prob: Tensor, alpha: Tensor) -> Tensor:
+    """mean_B(alpha log pi(a|s) - min_c Q_c(s, a)), 0-dim; 1812.05905, eq. 9.
+
+    Args:
+        q: float [C, B], at an action that the actor takes now, differentiable.
+        log_prob: float [B], of that action.
+    """
+    return (alpha * log_prob - q.amin(0)).mean()
+
+
+def entropy_loss(log_alpha: Tensor, log_prob: Tensor, target_entropy: float) -> Tensor:
+    """-log alpha mean_B(log pi(a|s) + H), 0-dim.
+
+    1812.05905, eq. 18, with log alpha for alpha as in the authors' code and the seed system: the
+    sign of the gradient is the same, and alpha stays above 0.
+
+    Args:
+        log_prob: float [B], without gradient. target_entropy: H, in nats.
+    """
+    return -(log_alpha * (log_prob + target_entropy)).mean()

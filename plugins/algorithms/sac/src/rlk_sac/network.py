@@ -1,0 +1,48 @@
+"""SAC's heads: twin critics as one batched module, the actor, and the entropy coefficient."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from rlk.policy import Head
+from rlk.protocols import Distribution, Trunk
+
+CRITICS = 2
+
+
+def actor_head(trunk: Trunk, distribution: Distribution) -> nn.Module:
+    """Hidden layers and the distribution's own head, [B, F] to float [B, P]."""
+    layers: Any = trunk("pi")
+    return Head(layers, distribution.head(layers.features))
+
+
+class TwinCritic(nn.Module):
+    """Q_c(s, a) of independent critics in one call: features [B, F], actions [B, D] to [C, B]."""
+
+    def __init__(self, trunk: Trunk, actions: int) -> None:
+        super().__init__()
+        hidden: Any = trunk("qf", extra=actions, copies=CRITICS)
+        self.trunk = hidden
+        self.weight = nn.Parameter(torch.empty(CRITICS, 1, hidden.features))
+        self.bias = nn.Parameter(torch.zeros(CRITICS, 1))
+        for weight in self.weight.detach():
+            nn.init.orthogonal_(weight)
+        self._cached = (hidden, self.weight, self.bias)
+
+    def forward(self, features: Tensor, action: Tensor) -> Tensor:
+        trunk, weight, bias = self._cached
+        hidden: Tensor = trunk(torch.cat([features, action], -1))
+        # Not a product: of a matrix and a vector, a batched one takes six times as long.
+        return (hidden * weight).sum(-1) + bias
+
+
+class EntropyCoefficient(nn.Module):
+    """alpha, kept as its logarithm."""
+
+    def __init__(self, initial: float) -> None:
+        super().__init__()
+        self.log_ent_coef = nn.Parameter(torch.tensor(math.log(initial)))

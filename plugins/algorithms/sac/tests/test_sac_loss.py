@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import tensor
+
+from rlk_mlp.config import MlpConfig
+from rlk_mlp.network import Mlp
+from rlk_sac.loss import actor_loss, critic_loss, entropy_loss, soft_target
+from rlk_sac.network import EntropyCoefficient, TwinCritic
+
+
+def test_the_target_is_the_reward_and_the_lesser_value_with_the_entropy_of_the_action():
+    found = soft_target(
+        reward=tensor([1.0, 1.0]),
+        discount=tensor([0.5, 0.5]),
+        next_q=tensor([[4.0, 8.0], [6.0, 2.0]]),
+        next_log_prob=tensor([-1.0, 3.0]),
+        alpha=tensor(2.0),
+    )
+    assert found.tolist() == [1 + 0.5 * (4 + 2), 1 + 0.5 * (2 - 6)]
+
+
+def test_a_terminated_transition_does_not_bootstrap_nor_count_entropy():
+    nothing = tensor([0.0])
+    found = soft_target(tensor([1.0]), nothing, tensor([[9.0], [9.0]]), tensor([-5.0]), tensor(1.0))
+    assert found.tolist() == [1.0]
+
+
+def test_the_critics_loss_is_half_the_weighted_squares_of_both():
+    q, target, weight = tensor([[1.0, 2.0], [3.0, 0.0]]), tensor([0.0, 1.0]), tensor([1.0, 0.5])
+    # (1 + 9) / 2 in the first row of the batch, half of (1 + 1) / 2 in the second
+    assert critic_loss(q, target, weight).item() == pytest.approx((5.0 + 0.5) / 2)
+
+
+def test_the_actors_loss_is_the_entropy_term_less_the_lesser_value():
+    found = actor_loss(tensor([[1.0, 5.0], [2.0, 4.0]]), tensor([-1.0, 2.0]), tensor(0.5))
+    assert found.item() == pytest.approx(((-0.5 - 1.0) + (1.0 - 4.0)) / 2)
+
+
+def test_the_actors_gradient_goes_through_the_lesser_critic_alone():
+    q = tensor([[1.0, 5.0], [2.0, 4.0]], requires_grad=True)
+    (gradient,) = torch.autograd.grad(actor_loss(q, torch.zeros(2), tensor(1.0)), q)
+    assert gradient.tolist() == [[-0.5, 0.0], [0.0, -0.5]]
+
+
+def test_the_entropy_loss_by_hand_and_its_gradient():
+    log_alpha = tensor(math.log(0.1), requires_grad=True)
+    found = entropy_loss(log_alpha, tensor([-1.0, 4.0]), target_entropy=-2.0)
+    assert found.item() == pytest.approx(-math.log(0.1) * (1.5 - 2.0))
+    (gradient,) = torch.autograd.grad(found, log_alpha)
+    assert gradient.item() == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("log_prob", "rises"), [(3.0, True), (-3.0, False)])
+def test_the_coefficient_rises_where_there_is_less_entropy_than_wanted(log_prob, rises):
+    log_alpha = tensor(0.0, requires_grad=True)
+    loss = entropy_loss(log_alpha, tensor([log_prob]), target_entropy=-1.0)
+    (gradient,) = torch.autograd.grad(loss, log_alpha)
+    assert (-gradient.item() > 0) == rises
+
+
+# ---- networks ------------------------------------------------------------------------------------
+
+
+def trunk(role, *, extra=0, copies=1):
+    return Mlp(MlpConfig(layers=[5, 4])).trunk(role, 3, extra=extra, copies=copies)
+
+
+def test_twin_critics_equal_two_of_their_own_fed_with_observation_and_action():
+    torch.manual_seed(0)
+    critic = TwinCritic(trunk, 2)
+    with torch.no_grad():
+        critic.bias.copy_(tensor([[0.5], [-0.5]]))
+    features, action = torch.randn(6, 3), torch.randn(6, 2)
+    found = critic(features, action)
+    assert found.shape == (2, 6)
+    for copy in range(2):
+        x = torch.cat([features, action], 1)
+        for weight, bias in zip(critic.trunk.weights, critic.trunk.biases, strict=True):
+            x = torch.tanh(x @ weight[copy] + bias[copy])
+        expected = x @ critic.weight[copy, 0] + critic.bias[copy]
+        assert torch.allclose(found[copy], expected, atol=1e-6)
+
+
+def test_twin_critics_begin_as_different_functions():
+    torch.manual_seed(0)
+    found = TwinCritic(trunk, 2)(torch.randn(6, 3), torch.randn(6, 2))
+    assert not torch.allclose(found[0], found[1], atol=1e-2)
+
+
+def test_critics_may_have_no_hidden_layers():
+    torch.manual_seed(0)
+    critic = TwinCritic(lambda role, **k: Mlp(MlpConfig(layers=[])).trunk(role, 3, **k), 1)
+    x = torch.randn(4, 3), torch.randn(4, 1)
+    expected = torch.cat(x, 1) @ critic.weight[:, 0].T + critic.bias[:, 0]
+    assert torch.allclose(critic(*x), expected.T, atol=1e-6)
+
+
+def test_the_coefficient_is_kept_as_its_logarithm():
+    assert EntropyCoefficient(0.1).log_ent_coef.exp().item() == pytest.approx(0.1)

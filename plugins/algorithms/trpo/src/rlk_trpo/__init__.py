@@ -1,0 +1,5 @@
+"""TRPO for rlk: `TRPOConfig` has its hyperparameters."""
+
+from rlk_trpo.config import TRPOConfig
+
+__all__ = ["TRPOConfig"]

@@ -1,0 +1,130 @@
+"""TRPO: Schulman et al. 2015, arXiv 1502.05477, as OpenAI and Stable Baselines 2.10 have it.
+
+The policy's step is that of the plugin `natural-gradient`; nothing here takes a gradient.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from rlk import spaces
+from rlk.policy import Head, Linear
+from rlk.protocols import Heads, OnPolicyStorage, Optimise, State
+from rlk.records import Field, Loss, Rollout, Update
+from rlk_on_policy.actor import DistributionActor
+from rlk_on_policy.advantages import explained_variance, gae, next_values
+from rlk_on_policy.minibatches import Minibatch, epochs, flat
+from rlk_trpo import loss as losses
+from rlk_trpo.config import TRPOConfig
+
+#: Transitions in a minibatch of the value function.
+VF_BATCH = 128
+
+
+class TRPO:
+    """Repeats: collect, one constrained step of the policy, `vf_iters` epochs of the value."""
+
+    def __init__(self, config: TRPOConfig, context: Any) -> None:
+        self.config, self.context = config, context
+        self.policy, self.distribution = context.policy, context.distribution
+        # What both heads share is the policy's: moved by the value as well, it would leave the
+        # trust region.
+        shared = any(name.startswith("shared.") for name in context.parameters.names)
+        policy = ("shared", "pi") if shared else ("pi",)
+        context.group("pi", policy, learning_rate=1.0, kl=self.distribution.kl)
+        context.group("vf", ("vf",), learning_rate=config.vf_stepsize)
+
+    @staticmethod
+    def heads(config: TRPOConfig, context: Any) -> Heads:
+        return {
+            "pi": lambda trunk: _head(trunk("pi"), context.distribution.head),
+            "vf": lambda trunk: _head(trunk("vf"), lambda features: Linear(features, 1)),
+        }
+
+    def steps_per_collect(self) -> int:
+        n_envs: int = self.context.n_envs
+        return math.ceil(self.config.timesteps_per_batch / n_envs)
+
+    def extras(self) -> Mapping[str, Field]:
+        return {"value": Field(()), "log_prob": Field(())}
+
+    def actor(self, rng: np.random.Generator | None = None) -> DistributionActor:
+        stream = rng if rng is not None else self.context.run.streams.numpy("actor")
+        return DistributionActor(self.policy, self.distribution, stream, device=self.context.device)
+
+    # ---- learning -------------------------------------------------------------------------------
+
+    def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
+        """The whole collection for the policy, then minibatches of it for the value."""
+        config, run, rollout = self.config, self.context.run, storage.latest()
+        advantage = self._advantage(rollout)
+        value = rollout.extras["value"]
+        run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
+        whole = flat(rollout, advantage, self.context.device)
+        standardised = losses.standardised(whole.advantage, run.communicator.mean)
+        yield replace(whole, advantage=standardised, key="pi")
+        minibatches = max(1, len(whole.action) // VF_BATCH)
+        rng = run.streams.numpy("update")
+        for batch in epochs(whole, config.vf_iters, minibatches, rng):
+            yield replace(batch, key="vf")
+
+    def update(self, batch: Minibatch, optimise: Optimise) -> Update:
+        if batch.key == "pi":
+            return Update(optimise("pi", self.policy_loss, batch).metrics)
+        return Update(optimise("vf", self.value_loss, batch).metrics)
+
+    def policy_loss(self, batch: Minibatch) -> Loss:
+        """What the trust region's step minimises: the surrogate and the entropy, negated."""
+        (parameters,) = self.policy(batch.observation, "pi")
+        log_prob = self.distribution.log_prob(parameters, batch.action)
+        gain = losses.surrogate(log_prob, batch.log_prob, batch.advantage)
+        entropy = self.distribution.entropy(parameters).mean()
+        total = gain + self.config.entcoeff * entropy
+        metrics = {"policy_objective": total, "entropy_loss": -entropy}
+        return Loss(-total, distribution=parameters, metrics=metrics)
+
+    def value_loss(self, batch: Minibatch) -> Loss:
+        """The squared error of the value."""
+        (value,) = self.policy(batch.observation, "vf")
+        loss = losses.value_loss(value[:, 0], batch.return_)
+        return Loss(loss, metrics={"value_loss": loss})
+
+    def _advantage(self, rollout: Rollout) -> Any:
+        """Generalised advantages, float32 [T, N]."""
+        value, config = rollout.extras["value"], self.config
+        ended = rollout.terminated | rollout.truncated
+        following = next_values(
+            value,
+            self._values(rollout.next_observation),
+            rollout.terminated,
+            rollout.truncated,
+            rollout.final_time,
+            rollout.final_env,
+            self._values(rollout.final_observation)
+            if len(rollout.final_time)
+            else np.empty(0, np.float32),
+        )
+        return gae(rollout.reward, value, following, ended, config.gamma, config.lam)
+
+    @torch.no_grad()
+    def _values(self, observation: Any) -> Any:
+        (value,) = self.policy(spaces.as_tensor(observation, self.context.device), "vf")
+        return value[:, 0].cpu().numpy()
+
+    # ---- state ----------------------------------------------------------------------------------
+
+    def state_dict(self) -> State:
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Nothing beyond parameters, optimisers and streams, which the kernel keeps."""
+
+
+def _head(trunk: Any, out: Any) -> Head:
+    return Head(trunk, out(trunk.features))

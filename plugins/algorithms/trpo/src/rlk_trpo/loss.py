@@ -1,0 +1,30 @@
+"""The losses of TRPO: Schulman et al. 2015, arXiv 1502.05477, eq. 14.
+
+Shapes: B transitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import Tensor
+
+
+def surrogate(log_prob: Tensor, old_log_prob: Tensor, advantage: Tensor) -> Tensor:
+    """E[pi(a|s) / pi_old(a|s) * A], 0-dim, for float [B]: what the new policy gains."""
+    return ((log_prob - old_log_prob).exp() * advantage).mean()
+
+
+def value_loss(value: Tensor, return_: Tensor) -> Tensor:
+    """E[(V - R)^2], 0-dim, for float [B]."""
+    return (value - return_).square().mean()
+
+
+def standardised(advantage: Tensor, mean: Callable[[Tensor], Tensor]) -> Tensor:
+    """Zero mean and unit variance over the batches of all ranks, float [B].
+
+    Args:
+        mean: the mean of a tensor over ranks.
+    """
+    centred = advantage - mean(advantage.mean())
+    return centred / (mean(centred.square().mean()).sqrt() + 1e-8)

@@ -1,0 +1,1 @@
+"""What an installed component is and takes, and whether it is sound."""

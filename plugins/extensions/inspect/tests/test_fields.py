@@ -1,0 +1,61 @@
+"""Settings as rows of text."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable
+from typing import Literal, Optional
+
+import attrs
+import pytest
+
+from rlk_inspect.fields import fields_of, type_name
+
+
+@attrs.frozen(kw_only=True)
+class Config:
+    rate: float | str | Callable[[float], float] = attrs.field(
+        default=0.1, metadata={"help": "how fast"}
+    )
+    steps: int = attrs.field(default=3, metadata={"help": "how many"})
+    layers: list[int] = attrs.field(factory=lambda: [64])
+    kind: Literal["a", "b"] = "a"
+    limit: int | None = None
+    size: int
+
+
+def test_every_field_is_listed_with_type_default_and_help():
+    assert fields_of(Config) == [
+        ("rate", "float or str or a callable", "0.1", "how fast"),
+        ("steps", "int", "3", "how many"),
+        ("layers", "list of int", "[64]", ""),
+        ("kind", "'a' or 'b'", "'a'", ""),
+        ("limit", "int or none", "None", ""),
+        ("size", "int", "required", ""),
+    ]
+
+
+def test_a_default_that_the_components_name_fixes_is_shown_instead():
+    rows = {name: default for name, _, default, _ in fields_of(Config, {"steps": 7})}
+    assert (rows["steps"], rows["kind"]) == ("7", "'a'")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (int, "int"),
+        (bool, "bool"),
+        (type(None), "none"),
+        (list[int], "list of int"),
+        (tuple[str, ...], "list of str"),
+        (list, "list"),
+        (int | None, "int or none"),
+        (Optional[float], "float or none"),  # noqa: UP045
+        (Literal["a", 1], "'a' or 1"),
+        (Callable[[float], float], "a callable"),
+        (list[int] | dict[str, list[int]] | None, "list of int or dict or none"),
+        (pathlib.Path, "Path"),
+    ],
+)
+def test_types_are_named_as_a_person_writes_them(kind, text):
+    assert type_name(kind) == text

@@ -1,0 +1,1 @@
+"""MPI for rlk: `mpirun -n 4 rlk run --algo ppo2 --plugin mpi`."""

@@ -1,0 +1,102 @@
+"""The communicator: means of tensors, and what ranks say to each other between them.
+
+Every exchange of values begins with a *round*, one all-reduce of a number: the largest that any
+rank says is what happens. So nobody waits for values that nobody has, and rank 0 can have the
+others hand over their state at any border of an iteration, where they are in a round too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rlk.protocols import State
+from rlk_mpi.mean import mean_over, traced_mean
+from rlk_mpi.world import World
+
+NOTHING, VALUES, STATES, END = range(4)
+
+
+class MpiCommunicator:
+    """What ranks agree through: one all-reduce per tensor.
+
+    Args:
+        world: all ranks.
+        state: what this rank hands over when rank 0 asks for it, given whether with the replay.
+    """
+
+    def __init__(self, world: World, state: Callable[[bool], State]) -> None:
+        self._world, self._state = world, state
+        self.rank, self.size = world.rank, world.size
+        self._said = np.zeros(1, np.int32)
+        self._over = False
+
+    # ---- what the kernel and algorithms use -----------------------------------------------------
+
+    def mean(self, tensor: Tensor) -> Tensor:
+        """The mean over ranks, detached: a new tensor of the same device and float dtype."""
+        if torch.compiler.is_compiling():
+            traced: Tensor = traced_mean(tensor)
+            return traced
+        return mean_over(self._world, tensor)
+
+    def agree(self, value: Any) -> Any:
+        """Rank 0's value, on every rank."""
+        return self.gather(value)[0]
+
+    def gather(self, value: Any) -> list[Any]:
+        """Every rank's value, on every rank; costs one small all-reduce if all of them are None."""
+        while True:
+            happens = self._round(NOTHING if value is None else VALUES)
+            if happens == NOTHING:
+                return [None] * self.size
+            if happens == VALUES:
+                found: list[Any] = self._world.comm.allgather(value)
+                return found
+            if happens == END:  # rank 0 is at the end of training and has nothing to say
+                self._over = True
+                return [value if rank == self.rank else None for rank in range(self.size)]
+            self._hand_over()
+
+    def broadcast(self, value: Any) -> Any:
+        """Rank 0's value, on every rank; the others' is not sent (parameters)."""
+        return self._world.comm.bcast(value)
+
+    # ---- rank 0 asks, the others answer ---------------------------------------------------------
+
+    def states(self, replay: bool) -> list[State | None]:
+        """On rank 0, at a border: the states of all other ranks, and None for its own."""
+        self._round(STATES)
+        self._world.comm.bcast(replay)
+        # One after another: replays are large.
+        return [None, *[self._world.comm.recv(source=rank) for rank in range(1, self.size)]]
+
+    def end(self) -> None:
+        """Training is over: rank 0 says so when it has written everything, the others wait for it.
+
+        Until then they answer what it asks.
+        """
+        if self.rank == 0:
+            self._round(END)
+            return
+        while not self._over:
+            happens = self._round(NOTHING)
+            if happens == VALUES:
+                self._world.comm.allgather(None)
+            elif happens == STATES:
+                self._hand_over()
+            self._over = happens == END
+        self._over = False
+
+    def _hand_over(self) -> None:
+        replay = self._world.comm.bcast(None)
+        self._world.comm.send(self._state(replay), dest=0)
+
+    def _round(self, mine: int) -> int:
+        self._said[0] = mine
+        self._world.comm.Allreduce(self._world.mpi.IN_PLACE, self._said, self._world.mpi.MAX)
+        return int(self._said[0])

@@ -1,0 +1,13 @@
+"""What this distribution offers: `mpi`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_mpi.config import MpiConfig
+
+component = Component(
+    name="mpi",
+    factory="rlk_mpi.extension:Mpi",
+    summary="Trains on several ranks: mpirun -n 4 rlk run --plugin mpi …; any algorithm.",
+    config=MpiConfig,
+)

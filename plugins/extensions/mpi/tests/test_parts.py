@@ -1,0 +1,205 @@
+"""The parts that need no second rank."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import sys
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from rlk.errors import PlanError, RlkError
+from rlk.metrics import EPISODE_WINDOW, Episodes
+from rlk_mpi import rows, world
+from rlk_mpi.guard import exit_code, told
+from rlk_mpi.mean import mean_over, traced_mean
+from rlk_mpi.same import difference
+
+
+def test_a_row_is_the_mean_of_what_differs_and_this_ranks_of_what_does_not():
+    mine = {"time/fps": 10.0, "train/loss": 1.0, "train/n_updates": 7, "train/nan": math.nan}
+    other = {"time/fps": 30.0, "train/loss": 4.0, "train/n_updates": 7, "train/nan": 2.0, "x": 5.0}
+    row = rows.merged([mine, other, None], mine)
+    assert row == {
+        "time/fps": 10.0,
+        "train/loss": 2.5,
+        "train/n_updates": 7,
+        "train/nan": 2.0,
+        "x": 5.0,
+    }
+    assert isinstance(row["train/n_updates"], int) and list(row)[:4] == list(mine)
+
+
+def test_a_tag_that_is_nowhere_finite_is_nan():
+    assert math.isnan(rows.merged([{"a": math.nan}, {"a": math.inf}], {"a": math.nan})["a"])
+
+
+def episodes_of(*returns):
+    episodes = Episodes(1)
+    for return_ in returns:
+        episodes.ended(0, {"r": return_, "l": 1})
+    return episodes
+
+
+def test_episodes_of_all_ranks_stand_in_the_order_of_ranks_on_every_rank():
+    first, second = episodes_of(1, 2), episodes_of(1, 2)
+    for return_ in (10, 11):
+        first.ended(0, {"r": return_, "l": 1})
+    second.ended(0, {"r": 20, "l": 1})
+    said = [rows.news(first, 2), rows.news(second, 2)]
+    assert said == [(2, [(10.0, 1), (11.0, 1)]), (1, [(20.0, 1)])]
+    for rank, episodes in enumerate((first, second)):
+        rows.take_in(episodes, said, rank)
+        assert [return_ for return_, _ in episodes.recent] == [1, 2, 10, 11, 20]
+        assert episodes.count == 5
+        assert rows.news(episodes, 5) is None
+
+
+@pytest.mark.parametrize(("ended", "others"), [(3, 250), (250, 3), (60, 60), (0, 1), (120, 0)])
+def test_the_window_of_episodes_is_equal_however_many_ended(ended, others):
+    old = list(range(80))
+    first, second = episodes_of(*old), episodes_of(*old)
+    for number in range(ended):
+        first.ended(0, {"r": 1000 + number, "l": 1})
+    for number in range(others):
+        second.ended(0, {"r": 2000 + number, "l": 1})
+    said = [rows.news(first, 80), rows.news(second, 80)]
+    rows.take_in(first, said, 0)
+    rows.take_in(second, said, 1)
+    # Twin: all episodes in one list, its last hundred. A rank tells of its last hundred.
+    told_of = [[1000 + n for n in range(ended)][-100:], [2000 + n for n in range(others)][-100:]]
+    expected = [*old, *told_of[0], *told_of[1]][-EPISODE_WINDOW:]
+    assert [return_ for return_, _ in first.recent] == expected
+    assert [return_ for return_, _ in second.recent] == expected
+    assert first.count == second.count == 80 + ended + others
+
+
+def test_the_first_rank_and_group_that_differ_are_named():
+    same = {"actor": 1, "critic": 2}
+    assert difference([same, dict(same), dict(same)]) is None
+    assert difference([same, dict(same), {"actor": 1, "critic": 3}]) == (2, "critic")
+    assert difference([same, None]) is None
+
+
+class OtherHasZeros:
+    """Two ranks, as `World` has them."""
+
+    def mean(self, array):
+        assert array.flags.c_contiguous
+        array /= 2
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+def test_a_mean_keeps_dtype_shape_and_what_it_was_given(dtype):
+    whole = torch.arange(12.0).reshape(3, 4).to(dtype)
+    part = whole[:, ::2].t()
+    found = mean_over(OtherHasZeros(), part)
+    assert found.dtype == dtype and found.tolist() == [[0, 2, 4], [1, 3, 5]]
+    assert part.tolist() == [[0, 4, 8], [2, 6, 10]]
+
+
+def test_the_mean_of_counts_is_a_float():
+    assert mean_over(OtherHasZeros(), torch.tensor([1, 2])).tolist() == [0.5, 1.0]
+    assert mean_over(OtherHasZeros(), torch.tensor(True)).item() == 0.5
+
+
+def test_the_traced_mean_of_one_rank_is_a_copy():
+    value = torch.tensor([1.0, 2.0])
+    torch.library.opcheck(traced_mean, (value,))
+    found = traced_mean(value)
+    assert found.equal(value) and found.data_ptr() != value.data_ptr()
+
+
+# ---- who started this ----------------------------------------------------------------------------
+
+
+def test_a_launcher_is_known_by_what_it_sets():
+    assert not world.launched({"SLURM_NTASKS": "4", "PATH": "/bin"})
+    for name in ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"):
+        assert world.launched({name: "0"})
+    assert world.launched_size({"PMI_SIZE": "4"}) == 4
+    assert world.launched_size({"OMPI_COMM_WORLD_SIZE": "2"}) == 2
+    assert world.launched_size({}) == 1
+
+
+@pytest.fixture
+def launched(monkeypatch):
+    monkeypatch.setenv("PMI_RANK", "0")
+    monkeypatch.setenv("PMI_SIZE", "2")
+    world.world.cache_clear()
+    yield
+    world.world.cache_clear()
+
+
+def test_without_mpi4py_it_says_what_to_install(launched, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(PlanError, match=r"needs mpi4py.*pip install 'rlk-mpi\[mpi\]'"):
+        world.world()
+
+
+def test_without_an_mpi_library_it_says_what_to_install(launched, monkeypatch):
+    found = SimpleNamespace()
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: found)
+
+    class NoLibrary:
+        def __getattr__(self, name):
+            raise RuntimeError("cannot load MPI library\nlibmpi.so.12: not found")
+
+    monkeypatch.setitem(sys.modules, "mpi4py", NoLibrary())
+    with pytest.raises(PlanError, match=r"no MPI library \(cannot load MPI library\)"):
+        world.world()
+
+
+def test_processes_that_do_not_see_each_other_are_told_why(launched, monkeypatch):
+    class Alone:
+        class COMM_WORLD:
+            Dup = staticmethod(lambda: SimpleNamespace(size=1, rank=0))
+
+        Get_library_version = staticmethod(lambda: "Some MPI 1.0\nbuilt today")
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "mpi4py", SimpleNamespace(MPI=Alone))
+    with pytest.raises(PlanError, match=r"2 processes were launched.*Some MPI 1.0.*another MPI"):
+        world.world()
+
+
+# ---- how it ends ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (RuntimeError("x"), 1),
+        (PlanError("x"), 2),
+        (RlkError("x"), 1),
+        (KeyboardInterrupt(), 130),
+        (SystemExit(7), 7),
+        (SystemExit("text"), 1),
+        (SystemExit(0), 1),
+    ],
+)
+def test_the_exit_code_is_that_of_the_command_line(error, code):
+    assert exit_code(error) == code
+
+
+def raised():
+    try:
+        raise RuntimeError("the sensor came off")
+    except RuntimeError as error:
+        return error
+
+
+def test_an_error_of_ours_is_its_message(monkeypatch):
+    assert told(RlkError("one\ntwo")) == "one\ntwo"
+
+
+def test_a_program_of_the_users_gets_a_traceback_and_the_command_line_a_place(monkeypatch):
+    monkeypatch.delitem(sys.modules, "rlk.cli", raising=False)
+    assert "Traceback" in told(raised()) and "sensor came off" in told(raised())
+    monkeypatch.setitem(sys.modules, "rlk.cli", SimpleNamespace())
+    short = told(raised())
+    assert "Traceback" not in short and "in raised" in short and "--debug" in short
+    monkeypatch.setattr(sys, "argv", ["rlk", "run", "--debug"])
+    assert "Traceback" in told(raised())

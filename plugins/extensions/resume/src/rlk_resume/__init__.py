@@ -1,0 +1,1 @@
+"""`rlk resume`: go on with a run where its last checkpoint is."""

@@ -1,0 +1,1 @@
+"""Independent Bernoulli distributions for rlk."""

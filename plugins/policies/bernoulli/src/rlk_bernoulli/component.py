@@ -1,0 +1,12 @@
+"""What this distribution package offers: `bernoulli`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+component = Component(
+    name="bernoulli",
+    factory="rlk_bernoulli.distribution:Bernoulli",
+    summary="several switches at once, independent of each other",
+    action_spaces=("MultiBinary",),
+)

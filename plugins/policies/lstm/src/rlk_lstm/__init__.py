@@ -1,0 +1,1 @@
+"""Recurrent policies for rlk."""

@@ -1,0 +1,32 @@
+"""What this distribution offers.
+
+`lstm` and `ln-lstm`, also as `MlpLstmPolicy` and `MlpLnLstmPolicy`, and both behind the Nature CNN.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from rlk.component import Component
+from rlk_lstm.config import LstmConfig
+
+lstm = Component(
+    name="lstm",
+    factory="rlk_lstm.network:Lstm",
+    summary="hidden layers and an LSTM that all heads share: a policy that remembers",
+    config=LstmConfig,
+    observation_spaces=("Box", "Discrete", "MultiDiscrete", "MultiBinary", "Image"),
+    recurrent=True,
+)
+ln_lstm = attrs.evolve(
+    lstm,
+    name="ln-lstm",
+    summary="hidden layers and a layer-normalised LSTM that all heads share",
+    own={"layer_norm": True},
+)
+cnn_lstm = attrs.evolve(lstm, own={"feature_extraction": "cnn"}, observation_spaces=("Image",))
+cnn_ln_lstm = attrs.evolve(
+    ln_lstm,
+    own={"feature_extraction": "cnn", "layer_norm": True},
+    observation_spaces=("Image",),
+)

@@ -1,0 +1,122 @@
+"""Settings of the recurrent policies, with the names of Stable Baselines' `LstmPolicy`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import attrs
+from attrs import validators as v
+
+from rlk_cnn.config import CnnConfig
+from rlk_mlp.config import MlpConfig
+
+Roles = dict[str, list[int]]
+Entry = int | Literal["lstm"] | Roles
+
+
+def _marked(_: object, attribute: attrs.Attribute[Any], value: list[Entry] | None) -> None:
+    if value is None:
+        return
+    if value.count("lstm") != 1:
+        raise ValueError(
+            f"{attribute.name} takes the entry 'lstm' exactly once, where the LSTM is to be, got "
+            f"{value!r}"
+        )
+    _as_mlp(_sizes(value), attribute.name)
+
+
+def _positive(_: object, attribute: attrs.Attribute[Any], value: list[int] | None) -> None:
+    _as_mlp(list(value or []), attribute.name)
+
+
+def _sizes(entries: list[Entry]) -> list[int | Roles]:
+    return [entry for entry in entries if entry != "lstm"]
+
+
+def _as_mlp(entries: list[int | Roles], name: str) -> None:
+    """Raises ValueError, with the name of the setting, for what `mlp` refuses."""
+    try:
+        MlpConfig(net_arch=entries)
+    except ValueError as error:
+        raise ValueError(str(error).replace("net_arch", name)) from None
+
+
+@attrs.frozen(kw_only=True)
+class LstmConfig:
+    """How large the LSTM is, and what is before and behind it."""
+
+    n_lstm: int = attrs.field(
+        default=256, validator=v.ge(1), metadata={"help": "units of the LSTM, at least 1"}
+    )
+    layers: list[int] | None = attrs.field(
+        default=None,
+        validator=_positive,
+        metadata={
+            "help": "sizes of the hidden layers before the LSTM; none is 64, 64, and nothing "
+            "behind a CNN"
+        },
+    )
+    net_arch: list[Entry] | None = attrs.field(
+        default=None,
+        validator=_marked,
+        metadata={
+            "help": "shared layers with 'lstm' among them, then {pi=[…], vf=[…]} for each head; "
+            "overrides layers"
+        },
+    )
+    act_fun: Literal["tanh", "relu", "elu", "leaky_relu"] = attrs.field(
+        default="tanh",
+        validator=v.in_(("tanh", "relu", "elu", "leaky_relu")),
+        metadata={"help": "activation after every hidden layer"},
+    )
+    layer_norm: bool = attrs.field(
+        default=False, metadata={"help": "normalise the products and the cell of the LSTM"}
+    )
+    feature_extraction: Literal["mlp", "cnn"] = attrs.field(
+        default="mlp",
+        validator=v.in_(("mlp", "cnn")),
+        metadata={"help": "what comes first: mlp, or cnn for the Nature CNN on images"},
+    )
+    features: int = attrs.field(
+        default=512,
+        validator=v.ge(1),
+        metadata={"help": "size of the CNN's last, fully connected layer"},
+    )
+    channels: Literal["auto", "first", "last"] = attrs.field(
+        default="auto",
+        validator=v.in_(("auto", "first", "last")),
+        metadata={"help": "which axis of an image holds its channels, for the CNN; auto: see cnn"},
+    )
+    init: Literal["orthogonal", "xavier"] = attrs.field(
+        default="orthogonal",
+        validator=v.in_(("orthogonal", "xavier")),
+        metadata={
+            "help": "initial weights of hidden layers: orthogonal with gain sqrt(2), or Xavier's "
+            "uniform; the LSTM's are orthogonal"
+        },
+    )
+
+    def before(self) -> list[int]:
+        """Sizes of the hidden layers before the LSTM."""
+        if self.net_arch is not None:
+            return self._shared()[: self.net_arch.index("lstm")]
+        if self.layers is not None:
+            return list(self.layers)
+        return [] if self.feature_extraction == "cnn" else [64, 64]
+
+    def behind(self) -> list[int]:
+        """Sizes of the hidden layers behind the LSTM that all heads share."""
+        return [] if self.net_arch is None else self._shared()[self.net_arch.index("lstm") :]
+
+    def _shared(self) -> list[int]:
+        return [entry for entry in self.net_arch or [] if isinstance(entry, int)]
+
+    def heads(self) -> MlpConfig:
+        """The settings that `mlp` makes the heads' own layers of."""
+        last = self.net_arch[-1] if self.net_arch else None
+        own: list[int | Roles] = [last] if isinstance(last, dict) else []
+        return MlpConfig(net_arch=own, act_fun=self.act_fun, init=self.init)
+
+    def cnn(self) -> CnnConfig:
+        """The settings of the CNN alone."""
+        return CnnConfig(features=self.features, channels=self.channels)

@@ -1,0 +1,77 @@
+"""The LSTM: Hochreiter and Schmidhuber 1997 with forget gates (Gers et al. 2000).
+
+    i, f, g, o = W_x x + W_h h + b,    c' = sigmoid(f) c + sigmoid(i) tanh(g),
+    h' = sigmoid(o) tanh(c')
+
+Shapes: T steps, N environments, I inputs, H units. Gates stand in PyTorch's order, weights are
+[4H, I] and [4H, H], with one bias as in Stable Baselines 2.10 (PyTorch's module has two).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from rlk_lstm.layout import layout
+
+#: What shuts a gate, whatever else goes into it: sigmoid(-1e6) is 0 in every float type.
+SHUT = -1e6
+
+
+class LstmLayer(nn.Module):
+    """Whole sequences in one call of PyTorch's kernel; one step at a time for acting.
+
+    Attributes:
+        size: H. The state is float [N, 2H], hidden values first, then cells.
+    """
+
+    def __init__(self, inputs: int, size: int) -> None:
+        super().__init__()
+        self.size = size
+        self.wx = nn.Parameter(torch.empty(4 * size, inputs))
+        self.wh = nn.Parameter(torch.empty(4 * size, size))
+        self.b = nn.Parameter(torch.zeros(4 * size))
+        nn.init.orthogonal_(self.wx.detach())
+        nn.init.orthogonal_(self.wh.detach())
+        self._cached = (self.wx, self.wh, self.b)
+
+    def step(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """(hidden [N, H], state [N, 2H]) for x [N, I]."""
+        wx, wh, b = self._cached
+        # The kernel for CUDA wants both biases or none.
+        hidden, cell = torch.lstm_cell(x, state.chunk(2, 1), wx, wh, b, torch.zeros_like(b))
+        return hidden, torch.cat((hidden, cell), 1)
+
+    def forward(self, x: Tensor, state: Tensor, episode_start: Tensor) -> Tensor:
+        """Hidden values [T * N, H] for x [T * N, I], the state [N, 2H] before, bool [T, N].
+
+        The kernel knows no episodes, so a step that shuts all gates stands between two of them: it
+        leaves a state of zeros and has no gradient. So everything stays one call.
+        """
+        wx, wh, b = self._cached
+        state = state.masked_fill(episode_start[0][:, None], 0.0)
+        if not bool(episode_start[1:].any()):
+            hidden = unrolled(x.reshape(*episode_start.shape, -1), state, wx, wh, b)
+            return hidden.flatten(0, 1)
+        plan = layout(episode_start)
+        nothing = F.pad(x.new_zeros(x.shape[1]), (0, 1), value=1.0)
+        spread = plan.spread(F.pad(x, (0, 1)), nothing)
+        shutting = torch.cat((wx, gates_shut(self.size, wx)), 1)
+        return plan.gather(unrolled(spread, plan.states(state), shutting, wh, b))
+
+
+def unrolled(x: Tensor, state: Tensor, wx: Tensor, wh: Tensor, b: Tensor) -> Tensor:
+    """Hidden values [T, N, H] of sequences that nothing interrupts."""
+    hidden, cell = state[None].chunk(2, 2)
+    weights = [wx, wh, b, torch.zeros_like(b)]
+    parts = (hidden.contiguous(), cell.contiguous())
+    out: Tensor = torch.lstm(x, parts, weights, True, 1, 0.0, True, False, False)[0]
+    return out
+
+
+def gates_shut(size: int, like: Tensor) -> Tensor:
+    """The column [4H, 1] of weights by which an input of 1 shuts every gate."""
+    column = like.new_full((4, size), SHUT)
+    column[2] = 0.0  # the candidate: nothing of it passes the input gate
+    return column.view(4 * size, 1)

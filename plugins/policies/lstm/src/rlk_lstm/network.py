@@ -1,0 +1,84 @@
+"""Recurrent policies: features, an LSTM that all heads share, and what each head has for itself.
+
+Shapes: T steps, N environments, F features, S numbers of state (hidden and cell of each unit).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor, nn
+
+from rlk import spaces
+from rlk.errors import PlanError
+from rlk_cnn.network import Cnn
+from rlk_lstm.config import LstmConfig
+from rlk_lstm.lstm import LstmLayer
+from rlk_lstm.normalised import NormalisedLstmLayer
+from rlk_mlp.network import Layers, Mlp
+
+
+class Lstm:
+    """The architecture: everything up to the LSTM, and shared layers behind it, is the encoder."""
+
+    def __init__(self, config: LstmConfig | None = None) -> None:
+        self.config = config or LstmConfig()
+        self._heads = Mlp(self.config.heads())
+
+    def encoder(self, observation_space: Any) -> nn.Module:
+        """The recurrent encoder.
+
+        Raises:
+            PlanError: if a CNN is asked for where observations are no images.
+        """
+        config = self.config
+        parts: list[nn.Module] = []
+        size = spaces.flat_size(observation_space)
+        if config.feature_extraction == "cnn":
+            if spaces.kind(observation_space) != "Image":
+                raise PlanError(
+                    "policy 'lstm' (rlk-lstm): feature_extraction=cnn takes images, but the "
+                    f"environment's observations are {spaces.describe(observation_space)}. "
+                    "Say --set policy.feature_extraction=mlp."
+                )
+            cnn = Cnn(config.cnn()).encoder(observation_space)
+            parts.append(cnn)
+            size = config.features
+        before = Layers(size, config.before(), config.heads())
+        layer = NormalisedLstmLayer if config.layer_norm else LstmLayer
+        lstm = layer(before.features, config.n_lstm)
+        return Recurrent(nn.Sequential(*parts, before), lstm, config)
+
+    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
+        return self._heads.trunk(role, features, extra=extra, copies=copies)
+
+
+class Recurrent(nn.Module):
+    """The encoder of a recurrent policy, as `rlk.testing.PolicyContract` wants it.
+
+    Attributes:
+        features: F. state_size: S, twice the units: hidden values first, then cells.
+    """
+
+    def __init__(
+        self, before: nn.Module, lstm: LstmLayer | NormalisedLstmLayer, config: LstmConfig
+    ) -> None:
+        super().__init__()
+        self.before, self.lstm = before, lstm
+        self.behind = Layers(lstm.size, config.behind(), config.heads())
+        self.features, self.state_size = self.behind.features, 2 * lstm.size
+
+    def step(self, x: Tensor, state: Tensor, episode_start: Tensor) -> tuple[Tensor, Tensor]:
+        """([N, F], state [N, S]) of one step: x [N, ...], state [N, S], bool [N]."""
+        state = state.masked_fill(episode_start[:, None], 0.0)
+        hidden, state = self.lstm.step(self.before(x), state)
+        return self.behind(hidden), state
+
+    def forward(self, x: Tensor, state: Tensor, episode_start: Tensor) -> Tensor:
+        """[T * N, F] of whole sequences: x [T * N, ...], state [N, S] before them, bool [T, N].
+
+        Rows are time first; no gradient flows into the state.
+        """
+        hidden: Tensor = self.lstm(self.before(x), state, episode_start)
+        features: Tensor = self.behind(hidden)
+        return features

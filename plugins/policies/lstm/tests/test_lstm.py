@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from rlk.errors import PlanError
+from rlk.testing import PolicyContract
+from rlk_lstm.config import LstmConfig
+from rlk_lstm.lstm import LstmLayer, gates_shut, unrolled
+from rlk_lstm.network import Lstm
+from rlk_lstm.normalised import NormalisedLstmLayer
+
+SMALL = {"n_lstm": 6, "layers": [8]}
+SCREEN = gym.spaces.Box(0, 255, (36, 40, 3), np.uint8)
+PLACE = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
+
+
+class TestLstm(PolicyContract):
+    component = "lstm"
+    settings = SMALL
+
+
+class TestLnLstm(PolicyContract):
+    component = "ln-lstm"
+    settings = SMALL
+
+
+class TestLstmWithLayersAllOver(PolicyContract):
+    component = "MlpLstmPolicy"
+    settings = {"n_lstm": 5, "net_arch": [7, "lstm", 6, {"pi": [4], "vf": [3, 3]}]}
+
+
+class TestLnLstmWithoutLayers(PolicyContract):
+    component = "MlpLnLstmPolicy"
+    settings = {"n_lstm": 5, "net_arch": ["lstm"]}
+
+
+class TestLstmBehindACnn(PolicyContract):
+    component = "CnnLstmPolicy"
+    settings = {"n_lstm": 5, "features": 12}
+    observation_spaces = (SCREEN,)
+
+
+class TestLnLstmBehindACnn(PolicyContract):
+    component = "CnnLnLstmPolicy"
+    settings = {"n_lstm": 5, "features": 12, "layers": [7]}
+    observation_spaces = (SCREEN,)
+
+
+# ---- settings ------------------------------------------------------------------------------------
+
+
+def test_defaults_are_those_of_stable_baselines():
+    config = LstmConfig()
+    assert (config.n_lstm, config.layers, config.net_arch) == (256, None, None)
+    assert (config.act_fun, config.layer_norm, config.feature_extraction) == ("tanh", False, "mlp")
+    assert config.before() == [64, 64] and config.behind() == []
+    assert LstmConfig(feature_extraction="cnn").before() == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "before", "behind", "pi", "vf"),
+    [
+        ({"layers": [3]}, [3], [], 5, 5),
+        ({"layers": []}, [], [], 5, 5),
+        ({"net_arch": ["lstm"]}, [], [], 5, 5),
+        ({"net_arch": [8, "lstm", {"vf": [5, 10], "pi": [7]}]}, [8], [], 7, 10),
+        ({"net_arch": [8, 9, "lstm", 3], "layers": [4]}, [8, 9], [3], 3, 3),
+        ({"net_arch": ["lstm", 3, 4, {"pi": [6]}]}, [], [3, 4], 6, 4),
+    ],
+)
+def test_layers_stand_where_the_settings_say(settings, before, behind, pi, vf):
+    config = LstmConfig(n_lstm=5, **settings)
+    assert (config.before(), config.behind()) == (before, behind)
+    architecture = Lstm(config)
+    encoder = architecture.encoder(PLACE)
+    assert encoder.lstm.wx.shape == (20, before[-1] if before else 3)
+    assert encoder.features == (behind[-1] if behind else 5) and encoder.state_size == 10
+    assert architecture.trunk("pi", encoder.features).features == pi
+    assert architecture.trunk("vf", encoder.features).features == vf
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        ({"n_lstm": 0}, "n_lstm"),
+        ({"layers": [0]}, "layers"),
+        ({"net_arch": [64, 64]}, "net_arch takes the entry 'lstm' exactly once"),
+        ({"net_arch": ["lstm", 8, "lstm"]}, "net_arch takes the entry 'lstm' exactly once"),
+        ({"net_arch": ["lstm", {"pi": [8]}, 8]}, "net_arch takes the mapping of heads last"),
+        ({"net_arch": ["lstm", -8]}, "net_arch takes layer sizes"),
+        ({"feature_extraction": "rnn"}, "feature_extraction"),
+        ({"act_fun": "sine"}, "act_fun"),
+        ({"features": 0}, "features"),
+    ],
+)
+def test_what_is_out_of_range_is_refused(wrong, name):
+    with pytest.raises(ValueError, match=name):
+        LstmConfig(**wrong)
+
+
+def test_a_cnn_is_refused_where_there_are_no_images():
+    with pytest.raises(PlanError, match=r"policy\.feature_extraction=mlp"):
+        Lstm(LstmConfig(feature_extraction="cnn")).encoder(PLACE)
+
+
+def test_names_of_stable_baselines_fix_what_they_say():
+    from rlk.kernel import default_kernel
+
+    def own(name):
+        return default_kernel().registries.policies.get(name).component().own
+
+    assert own("lstm") == own("MlpLstmPolicy") == {}
+    assert own("ln-lstm") == own("MlpLnLstmPolicy") == {"layer_norm": True}
+    assert own("CnnLstmPolicy") == {"feature_extraction": "cnn"}
+    assert own("CnnLnLstmPolicy") == {"feature_extraction": "cnn", "layer_norm": True}
+
+
+def test_an_image_that_no_cnn_reads_is_flattened():
+    encoder = Lstm(LstmConfig(n_lstm=4, layers=[])).encoder(SCREEN)
+    assert encoder.lstm.wx.shape == (16, 36 * 40 * 3)
+    assert encoder(torch.rand(6, 36, 40, 3), torch.zeros(2, 8), torch.zeros(3, 2).bool()).shape == (
+        6,
+        4,
+    )
+
+
+# ---- the cells -----------------------------------------------------------------------------------
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def test_one_step_of_the_lstm_by_hand():
+    layer = LstmLayer(1, 1)
+    with torch.no_grad():
+        layer.wx.copy_(torch.tensor([[1.0], [2.0], [3.0], [4.0]]))  # i, f, g, o
+        layer.wh.copy_(torch.tensor([[0.1], [0.2], [0.3], [0.4]]))
+        layer.b.copy_(torch.tensor([0.5, 0.6, 0.7, 0.8]))
+    hidden, state = layer.step(torch.tensor([[0.5]]), torch.tensor([[2.0, -1.0]]))
+    # i = 0.5 + 0.2 + 0.5 = 1.2; f = 1 + 0.4 + 0.6 = 2; g = 1.5 + 0.6 + 0.7 = 2.8;
+    # o = 2 + 0.8 + 0.8 = 3.6
+    cell = sigmoid(2.0) * -1.0 + sigmoid(1.2) * np.tanh(2.8)
+    assert state[0, 1].item() == pytest.approx(cell, rel=1e-5)
+    assert hidden.item() == pytest.approx(sigmoid(3.6) * np.tanh(cell), rel=1e-5)
+    assert state[0, 0].item() == hidden.item()
+
+
+def test_a_step_with_every_gate_shut_leaves_a_state_of_exact_zeros():
+    torch.manual_seed(0)
+    layer = LstmLayer(2, 5)
+    weights = torch.cat((layer.wx, gates_shut(5, layer.wx)), 1)
+    x = 9 * torch.randn(3, 4, 3)
+    x[..., 2] = torch.tensor([0.0, 1.0, 0.0])[:, None]
+    found = unrolled(x, torch.randn(4, 10), weights, layer.wh, layer.b)
+    assert bool(found[0].any()) and not bool(found[1].any())
+    fresh, _ = layer.step(x[2, :, :2], torch.zeros(4, 10))
+    assert torch.allclose(found[2], fresh, atol=1e-6)
+
+
+def normalised(v):
+    return (v - v.mean()) / np.sqrt(v.var() + 1e-5)
+
+
+def test_one_step_of_the_normalised_lstm_by_hand():
+    layer = NormalisedLstmLayer(2, 2)
+    numbers = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            parameter.copy_(torch.randn(parameter.shape, generator=numbers))
+    x, h, c = np.array([0.5, -1.0]), np.array([0.3, 0.1]), np.array([-0.7, 2.0])
+    p = {name: value.detach().double().numpy() for name, value in layer.named_parameters()}
+    gates = normalised(p["wx"] @ x) * p["gain_x"] + normalised(p["wh"] @ h) * p["gain_h"] + p["b"]
+    i, f, g, o = gates.reshape(4, 2)
+    cell = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+    out = sigmoid(o) * np.tanh(normalised(cell) * p["gain_c"] + p["b_c"])
+    given = torch.tensor(np.concatenate([h, c])[None], dtype=torch.float32)
+    hidden, state = layer.step(torch.tensor(x[None], dtype=torch.float32), given)
+    assert hidden[0].tolist() == pytest.approx(out, rel=1e-4)
+    assert state[0].tolist() == pytest.approx([*out, *cell], rel=1e-4)
+
+
+@pytest.mark.parametrize("starts", [0.0, 0.4])
+def test_the_gradient_of_the_normalised_lstm_is_that_of_its_differences(starts):
+    torch.manual_seed(0)
+    layer = NormalisedLstmLayer(2, 3).double()
+    x, state = torch.randn(8, 2, dtype=torch.float64), torch.randn(2, 6, dtype=torch.float64)
+    episode_start = torch.rand(4, 2) < starts
+
+    gradients = torch.autograd.grad(
+        (layer(x.requires_grad_(), state, episode_start) ** 2).sum(), [x, *layer.parameters()]
+    )
+    for place, gradient in enumerate(gradients):
+        target = x.detach() if place == 0 else list(layer.parameters())[place - 1].detach()
+        expected = torch.empty_like(gradient)
+        for index in np.ndindex(*gradient.shape):
+            values = []
+            for change in (1e-6, -1e-6):
+                target[index] += change
+                with torch.no_grad():
+                    values.append((layer(x, state, episode_start) ** 2).sum())
+                target[index] -= change
+            expected[index] = (values[0] - values[1]) / 2e-6
+        assert torch.allclose(gradient, expected, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("layer", [LstmLayer, NormalisedLstmLayer])
+def test_weights_begin_orthogonal_and_biases_at_zero(layer):
+    torch.manual_seed(0)
+    made = layer(3, 5)
+    for weight in (made.wx, made.wh):
+        product = weight.detach().T @ weight.detach()
+        assert torch.allclose(product, torch.eye(len(product)), atol=1e-5)
+    assert not bool(made.b.any())

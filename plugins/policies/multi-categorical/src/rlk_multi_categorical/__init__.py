@@ -1,0 +1,1 @@
+"""Several categorical distributions beside each other, for rlk."""

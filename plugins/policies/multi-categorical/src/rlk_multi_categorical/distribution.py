@@ -1,0 +1,104 @@
+"""K categorical distributions beside each other; flat parameters are their logits, joined.
+
+Shapes: K choices of n_k options each, S = sum n_k, M = max n_k. Given the observation, choices are
+independent, so log-probabilities, entropies and divergences are sums over K. Samples are taken by
+the Gumbel-max trick (Gumbel 1954; Maddison 2014, arXiv 1411.0030).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from rlk.policy import Linear
+from rlk.records import Array, Field
+
+#: The logit of an option that a choice has not. Not minus infinity: 0 times that is NaN.
+ABSENT = -1e9
+
+
+class MultiCategorical:
+    """Functions on logits [..., S]. Actions are int64 [..., K], each numbered from 0 on.
+
+    A space of several axes is kept flat.
+    """
+
+    def __init__(self, action_space: Any) -> None:
+        self.sizes = [int(n) for n in action_space.nvec.reshape(-1)]
+        self.parameter_size = sum(self.sizes)
+        self.action = Field((len(self.sizes),), "int64")
+        self._most = max(self.sizes)
+        self._even = min(self.sizes) == self._most
+        #: Where each of the S logits stands in the table [K, M].
+        self._row = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        self._column = np.concatenate([np.arange(n) for n in self.sizes])
+        self._start, self._shape = action_space.start, action_space.shape
+        self._dtype = action_space.dtype
+
+    def head(self, features: int) -> nn.Module:
+        """Linear to logits; small initial weights, so that the first policy is close to uniform."""
+        return Linear(features, self.parameter_size, gain=0.01)
+
+    def table(self, parameters: Tensor) -> Tensor:
+        """Logits [..., S] as [..., K, M]; where a choice has fewer options, `ABSENT`."""
+        if self._even:
+            return parameters.reshape(*parameters.shape[:-1], -1, self._most)
+        parts = torch.split_with_sizes(parameters, self.sizes, -1)
+        padded = [F.pad(part, (0, self._most - part.shape[-1]), value=ABSENT) for part in parts]
+        return torch.stack(padded, -2)
+
+    def noise(self, rng: np.random.Generator, batch: int) -> Array:
+        """Standard Gumbel, float32 [batch, S]."""
+        return rng.gumbel(size=(batch, self.parameter_size)).astype(np.float32)
+
+    def sample(self, parameters: Tensor, noise: Tensor) -> Tensor:
+        """int64 [..., K] for logits and noise [..., S]."""
+        return self.table(parameters + noise).argmax(-1)
+
+    def mode(self, parameters: Tensor) -> Tensor:
+        """The likeliest option of every choice, int64 [..., K]."""
+        return self.table(parameters).argmax(-1)
+
+    def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """The sum over K of log softmax(logits_k)[action_k], float [...]."""
+        logits = self.table(parameters)
+        chosen = logits.gather(-1, action.long().unsqueeze(-1)).squeeze(-1)
+        return (chosen - torch.logsumexp(logits, -1)).sum(-1)
+
+    def entropy(self, parameters: Tensor) -> Tensor:
+        """-sum p log p over all options of all choices, in nats, float [...]."""
+        log_p = torch.log_softmax(self.table(parameters), -1)
+        return -(log_p.exp() * log_p).sum((-2, -1))
+
+    def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
+        """KL(parameters || other) = sum p (log p - log q) over all options, float [...]."""
+        log_p = torch.log_softmax(self.table(parameters), -1)
+        log_q = torch.log_softmax(self.table(other), -1)
+        return (log_p.exp() * (log_p - log_q)).sum((-2, -1))
+
+    def env_action(self, action: Array) -> Array:
+        """The action as the space numbers and shapes it, [N, *shape]."""
+        shaped: Array = action.reshape(-1, *self._shape) + self._start
+        return shaped.astype(self._dtype, copy=False)
+
+    def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
+        """(action int64 [N, K], log_prob float32 [N]) for logits and noise [N, S]."""
+        action: Array = self._numpy_table(parameters + noise).argmax(2)
+        logits = self._numpy_table(parameters)
+        logits -= logits.max(2, keepdims=True)
+        chosen = np.take_along_axis(logits, action[:, :, None], 2)[:, :, 0]
+        log_sum = np.log(np.exp(logits).sum(2))
+        return action, (chosen - log_sum).sum(1)
+
+    def numpy_mode(self, parameters: Array) -> Array:
+        mode: Array = self._numpy_table(parameters).argmax(2)
+        return mode
+
+    def _numpy_table(self, parameters: Array) -> Array:
+        table: Array = np.full((len(parameters), len(self.sizes), self._most), ABSENT, np.float32)
+        table[:, self._row, self._column] = parameters
+        return table

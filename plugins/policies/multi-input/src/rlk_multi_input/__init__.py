@@ -1,0 +1,1 @@
+"""Policies for Dict observations for rlk."""

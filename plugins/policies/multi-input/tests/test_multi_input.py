@@ -1,0 +1,138 @@
+"""The encoder of Dict observations: order of keys, sizes, and the numpy twin."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+import rlk
+from rlk import spaces
+from rlk.errors import PlanError
+from rlk.policy import Head, Linear, build_policy
+from rlk.testing.policy import observations
+from rlk_multi_input.config import MultiInputConfig
+from rlk_multi_input.network import MultiInput, SideBySide
+
+NUMBERS = gym.spaces.Dict(
+    {
+        "b": gym.spaces.Discrete(3, start=1),
+        "c": gym.spaces.MultiBinary(2),
+        "a": gym.spaces.Box(-1.0, 1.0, (2, 2), np.float64),
+        "d": gym.spaces.MultiDiscrete([2, 3]),
+    }
+)
+IMAGE = gym.spaces.Box(0, 255, (40, 36, 3), np.uint8)
+
+
+def encoder(space, **settings):
+    return SideBySide(space, MultiInputConfig(**settings))
+
+
+def policy(space, **settings):
+    def head(trunk):
+        layers = trunk("pi")
+        return Head(layers, Linear(layers.features, 3))
+
+    return build_policy(MultiInput(MultiInputConfig(**settings)), {"pi": head}, space)
+
+
+def test_keys_stand_side_by_side_in_alphabetical_order():
+    space = gym.spaces.Dict({key: NUMBERS[key] for key in "dcba"})
+    raw = {
+        "a": torch.tensor([[[0.1, 0.2], [0.3, 0.4]]]),
+        "b": torch.tensor([3]),
+        "c": torch.tensor([[1, 0]], dtype=torch.int8),
+        "d": torch.tensor([[0, 2]]),
+    }
+    made = encoder(space)
+    features = made(spaces.preprocess(space)(raw))
+    # a flattened, b = 3 of 1..3, c as it is, d = 0 of 2 and 2 of 3.
+    expected = [0.1, 0.2, 0.3, 0.4, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1]
+    assert features.tolist() == [pytest.approx(expected)]
+    assert made.keys == ("a", "b", "c", "d") and made.features == 14
+
+
+def test_the_order_in_which_a_space_has_its_keys_makes_no_difference():
+    forth, back = dict(NUMBERS.spaces), dict(reversed(NUMBERS.spaces.items()))
+    one, two = gym.spaces.Dict(forth), gym.spaces.Dict(back)
+    raw = observations(one, 4)
+    first = encoder(one)(spaces.preprocess(one)(raw))
+    assert torch.equal(first, encoder(two)(spaces.preprocess(two)(raw)))
+
+
+def test_an_image_goes_through_a_cnn_of_its_own_at_its_alphabetical_place():
+    space = gym.spaces.Dict({"z": gym.spaces.Discrete(2), "x.y": IMAGE, "w": IMAGE})
+    made = encoder(space, features=5)
+    assert made.features == 12 and len(made.cnns) == 2
+    raw = observations(space, 3)
+    x = spaces.preprocess(space)(raw)
+    features = made(x)
+    first, second = made.cnns.values()
+    assert torch.equal(features[:, :5], first(x["w"]))
+    assert torch.equal(features[:, 5:10], second(x["x.y"]))
+    assert torch.equal(features[:, 10:], x["z"])
+
+
+def test_layers_that_all_heads_share_come_after_all_keys():
+    made = encoder(NUMBERS, net_arch=[7])
+    assert made.features == 7
+    assert made(spaces.preprocess(NUMBERS)(observations(NUMBERS, 2))).shape == (2, 7)
+
+
+@pytest.mark.parametrize("net_arch", [None, [8]])
+def test_the_numpy_twin_equals_torch_on_raw_observations(net_arch):
+    made = policy(NUMBERS, layers=[6], net_arch=net_arch)
+    (forward,) = made.numpy_forward("pi")
+    raw = observations(NUMBERS, 9)
+    arrays = {key: value.numpy() for key, value in raw.items()}
+    arrays["a"] = arrays["a"].astype(np.float64)
+    for _ in range(2):
+        assert np.allclose(forward(arrays), made(raw, "pi")[0].detach().numpy(), atol=1e-5)
+        with torch.no_grad():
+            for parameter in made.parameters():
+                parameter.mul_(-1.3)
+
+
+def test_there_is_no_numpy_twin_with_an_image():
+    space = gym.spaces.Dict({"camera": IMAGE, "b": gym.spaces.Discrete(2)})
+    assert policy(space, features=4).numpy_forward("pi") is None
+
+
+def test_an_image_that_is_too_small_is_refused_by_its_key():
+    space = gym.spaces.Dict({"camera": gym.spaces.Box(0, 255, (10, 10, 3), np.uint8)})
+    with pytest.raises(PlanError, match=r"key 'camera'.*at least 36x36"):
+        encoder(space)
+
+
+@pytest.mark.parametrize(
+    "part", [gym.spaces.Text(3), gym.spaces.Dict({"deep": gym.spaces.Discrete(2)})]
+)
+def test_a_key_that_is_neither_numbers_nor_an_image_is_refused(part):
+    with pytest.raises(PlanError, match=r"key 'odd'.*FlattenObservation"):
+        encoder(gym.spaces.Dict({"odd": part}))
+
+
+def test_other_policies_refuse_a_dict_and_name_what_takes_it():
+    with pytest.raises(PlanError, match="--observation-space Dict"):
+        rlk.make(
+            "dqn",
+            env="rlk.testing.environments:Walk",
+            policy="mlp",
+            **{"env.observation": "dict"},
+        )
+
+
+def test_dqn_learns_predicts_and_comes_back_on_dict_observations(tmp_path):
+    world = {"env": "rlk.testing.environments:Walk", "env.observation": "dict"}
+    agent = rlk.make("dqn", policy="MultiInputPolicy", learning_starts=10, seed=1, **world)
+    before = agent.get_parameters()
+    agent.learn(60)
+    after = agent.get_parameters()
+    assert any((before[key] != after[key]).any() for key in after)
+    one = {"place": np.array([0.5, -1.0, 2.0], np.float32), "room": np.int64(3)}
+    action, _ = agent.predict(one)
+    assert action.shape == () and 0 <= action < 3
+    many = {"place": np.stack([one["place"]] * 4), "room": np.full(4, 3)}
+    assert agent.predict(many)[0].tolist() == [action] * 4
+    twin = rlk.load(agent.save(tmp_path / "model"), **world)
+    assert twin.predict(many)[0].tolist() == [action] * 4

@@ -1,0 +1,23 @@
+"""The kernel's contract of a policy."""
+
+import gymnasium as gym
+import numpy as np
+
+from rlk.testing import PolicyContract
+from rlk.testing.policy import BY_NAME
+
+WITH_IMAGE = gym.spaces.Dict(
+    {
+        "camera": gym.spaces.Box(0, 255, (36, 40, 3), np.uint8),
+        "place": gym.spaces.Box(-1.0, 1.0, (2, 2), np.float32),
+    }
+)
+
+
+class TestMultiInput(PolicyContract):
+    component = "multi-input"
+    observation_spaces = (BY_NAME["Dict"], WITH_IMAGE)
+
+
+class TestMultiInputPolicy(PolicyContract):
+    component = "MultiInputPolicy"

@@ -1,0 +1,1 @@
+"""Gaussian action noise for rlk."""

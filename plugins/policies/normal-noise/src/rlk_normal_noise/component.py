@@ -1,0 +1,15 @@
+"""What this distribution offers: `normal-noise`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_normal_noise.config import NormalNoiseConfig
+
+component = Component(
+    name="normal-noise",
+    factory="rlk_normal_noise.noise:NormalNoise",
+    summary="independent Gaussian noise on continuous actions",
+    config=NormalNoiseConfig,
+    action_spaces=("Box",),
+    collects="off-policy",
+)

@@ -1,0 +1,26 @@
+"""Settings of Gaussian action noise, with the names of Stable Baselines' NormalActionNoise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+
+def _not_negative(_: object, attribute: attrs.Attribute[Any], value: float | list[float]) -> None:
+    if any(each < 0 for each in (value if isinstance(value, list) else [value])):
+        raise ValueError(f"{attribute.name} must be at least 0, got {value!r}")
+
+
+@attrs.frozen(kw_only=True)
+class NormalNoiseConfig:
+    """Mean and spread, where actions go from -1 to 1."""
+
+    mean: float | list[float] = attrs.field(
+        default=0.0, metadata={"help": "mean of the noise; a number, or one per action dimension"}
+    )
+    sigma: float | list[float] = attrs.field(
+        default=0.1,
+        validator=_not_negative,
+        metadata={"help": "its standard deviation; a number, or one per action dimension"},
+    )

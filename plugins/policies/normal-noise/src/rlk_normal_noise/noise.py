@@ -1,0 +1,71 @@
+"""Gaussian action noise: Stable Baselines' NormalActionNoise, for any number of environments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlk import spaces
+from rlk.errors import PlanError
+from rlk.protocols import Actor
+from rlk.records import Act, Array
+from rlk_normal_noise.config import NormalNoiseConfig
+
+
+class NormalNoise:
+    """Adds noise to what an actor chooses, in -1 to 1, and clips.
+
+    Raises:
+        PlanError: if a setting has another number of values than an action, or a bound is infinite.
+    """
+
+    def __init__(self, context: Any, config: NormalNoiseConfig | None = None) -> None:
+        self.context, self.config = context, config or NormalNoiseConfig()
+        shape = context.action_space.shape
+        self.mean = per_dimension("mean", self.config.mean, shape)
+        self.sigma = per_dimension("sigma", self.config.sigma, shape)
+        self.scale = spaces.scaled(context.action_space)
+
+    def wrap(self, actor: Actor, policy: Any) -> Actor:
+        return NormalNoiseActor(actor, self)
+
+
+class NormalNoiseActor:
+    """The inner actor's action with noise; its deterministic one without."""
+
+    def __init__(self, actor: Actor, noise: NormalNoise) -> None:
+        self.actor, self._scale = actor, noise.scale
+        self._mean, self._sigma = noise.mean, noise.sigma
+        self._rng: np.random.Generator = noise.context.rng
+
+    def start(self, n_envs: int) -> Any:
+        return self.actor.start(n_envs)
+
+    def metrics(self) -> dict[str, float]:
+        return {**self.actor.metrics()}
+
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+    ) -> Act:
+        found = self.actor.act(observation, carry, episode_start, deterministic)
+        if deterministic:
+            return found
+        noise = self._rng.standard_normal(found.action.shape, dtype=np.float32)
+        action = np.clip(found.action + (self._mean + self._sigma * noise), -1.0, 1.0)
+        return Act(action, self._scale(action), found.carry, found.extras)
+
+
+def per_dimension(name: str, value: float | list[float], shape: tuple[int, ...]) -> Array:
+    """A setting as float32, in the shape of an action if it has one value per dimension.
+
+    Raises:
+        PlanError: if it has another number of values.
+    """
+    found = np.asarray(value, dtype=np.float32)
+    if found.ndim and found.size != np.prod(shape):
+        raise PlanError(
+            f"noise 'normal-noise': {name} has {found.size} values, but an action has "
+            f"{int(np.prod(shape))}. Give one number, or one for each."
+        )
+    return found.reshape(shape) if found.ndim else found

@@ -1,0 +1,1 @@
+"""Ornstein-Uhlenbeck action noise for rlk."""

@@ -1,0 +1,15 @@
+"""What this distribution offers: `ornstein-uhlenbeck-noise`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_ornstein_uhlenbeck_noise.config import OrnsteinUhlenbeckNoiseConfig
+
+component = Component(
+    name="ornstein-uhlenbeck-noise",
+    factory="rlk_ornstein_uhlenbeck_noise.noise:OrnsteinUhlenbeckNoise",
+    summary="noise on continuous actions that goes on from step to step and returns to its mean",
+    config=OrnsteinUhlenbeckNoiseConfig,
+    action_spaces=("Box",),
+    collects="off-policy",
+)

@@ -1,0 +1,37 @@
+"""Settings of the process, with the names of Stable Baselines' OrnsteinUhlenbeckActionNoise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+from attrs import validators as v
+
+
+def _not_negative(_: object, attribute: attrs.Attribute[Any], value: float | list[float]) -> None:
+    if any(each < 0 for each in (value if isinstance(value, list) else [value])):
+        raise ValueError(f"{attribute.name} must be at least 0, got {value!r}")
+
+
+@attrs.frozen(kw_only=True)
+class OrnsteinUhlenbeckNoiseConfig:
+    """Where it tends and how strongly, where actions go from -1 to 1."""
+
+    mean: float | list[float] = attrs.field(
+        default=0.0, metadata={"help": "what it returns to; a number, or one per action dimension"}
+    )
+    sigma: float | list[float] = attrs.field(
+        default=0.1,
+        validator=_not_negative,
+        metadata={"help": "scale of the noise; a number, or one per action dimension"},
+    )
+    theta: float = attrs.field(
+        default=0.15, validator=v.ge(0.0), metadata={"help": "rate of return to the mean"}
+    )
+    dt: float = attrs.field(
+        default=0.01, validator=v.gt(0.0), metadata={"help": "time that one step stands for"}
+    )
+    initial_noise: float | list[float] | None = attrs.field(
+        default=None,
+        metadata={"help": "its value where an episode starts, likewise; none is 0"},
+    )

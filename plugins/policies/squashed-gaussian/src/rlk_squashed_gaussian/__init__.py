@@ -1,0 +1,1 @@
+"""The Gaussian squashed by tanh for rlk."""

@@ -1,0 +1,12 @@
+"""What this distribution package offers: `squashed-gaussian`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+component = Component(
+    name="squashed-gaussian",
+    factory="rlk_squashed_gaussian.distribution:SquashedGaussian",
+    summary="continuous actions squashed into their bounds by tanh, with a spread for every state",
+    action_spaces=("Box",),
+)

@@ -1,0 +1,1 @@
+"""Hindsight experience replay (`--plugin hindsight-replay`)."""

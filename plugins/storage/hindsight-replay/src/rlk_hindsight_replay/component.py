@@ -1,0 +1,16 @@
+"""What planning knows of hindsight replay."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_hindsight_replay.config import HindsightReplayConfig
+
+component = Component(
+    name="hindsight-replay",
+    factory="rlk_hindsight_replay.storage:HindsightReplay",
+    summary="Learns as if what was reached had been the goal (Andrychowicz et al. 2017).",
+    config=HindsightReplayConfig,
+    collects="off-policy",
+    observation_spaces=("Dict",),
+    stages=("relabel",),
+)

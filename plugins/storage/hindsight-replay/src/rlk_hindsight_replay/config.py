@@ -1,0 +1,36 @@
+"""Settings of hindsight replay, with the names and defaults of Stable Baselines' `HER`."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import attrs
+from attrs import validators as v
+
+Strategy = Literal["future", "final", "episode", "random"]
+
+
+@attrs.frozen(kw_only=True)
+class HindsightReplayConfig:
+    """How many goals a transition gets in hindsight, and which."""
+
+    n_sampled_goal: int = attrs.field(
+        default=4,
+        validator=[v.instance_of(int), v.ge(1)],
+        metadata={"help": "goals in hindsight for every real one (1 or more)"},
+    )
+    goal_selection_strategy: Strategy = attrs.field(
+        default="future",
+        validator=v.in_(get_args(Strategy)),
+        metadata={
+            "help": "what was reached later in the episode (future), at its end (final), anywhere "
+            "in it (episode), or in any (random)"
+        },
+    )
+    info_keys: list[str] = attrs.field(
+        factory=list,
+        metadata={
+            "help": "infos (numbers, given with every step) that the environment's compute_reward "
+            "reads"
+        },
+    )

@@ -1,0 +1,149 @@
+"""What the environment would have said under another goal: its reward, and whether it ends there.
+
+An environment for hindsight has `compute_reward(achieved_goal, desired_goal, info)`, and may have
+`compute_terminated` with the same arguments, as in Gymnasium-Robotics. Many such functions take a
+batch as well, but nothing says which. So it is tried, once, on goals that were reached and goals
+that were not: only if a batch gives the same as one by one is it used for batches. (While all of
+them get the same, nothing is learnt from that, and it is tried again.)
+
+Dimensions: B transitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rlk.errors import RlkError
+from rlk.records import Array, Schema
+
+#: Infos of B transitions: key -> [B].
+Infos = dict[str, Array]
+#: Rows of the trial; a goal of just as many numbers is tried with one more.
+_TRIAL = 7
+#: Trials after which a method that always gives the same is believed to.
+_TRIALS = 20
+_GIVE = "Give the environment compute_reward(achieved_goal, desired_goal, info) -> reward"
+
+
+class Judge:
+    """One such method, for many transitions at once.
+
+    Attributes:
+        vectorised: whether it takes batches; None before that is known.
+    """
+
+    def __init__(self, method: Callable[..., Any], name: str) -> None:
+        self._method, self._name = method, name
+        self.vectorised: bool | None = None
+        self._trials = 0
+
+    def __call__(self, achieved: Array, desired: Array, info: Infos) -> Array:
+        """One number for each of B pairs of goals, [B].
+
+        Args:
+            achieved, desired: [B, ...].
+            info: key -> [B]. Who takes batches is given it so; else a number for every key.
+
+        Raises:
+            RlkError: the method fails, or gives something else than a number.
+        """
+        if self.vectorised is None:
+            self._try(achieved, desired, info)
+        if not self.vectorised:
+            return self._one_by_one(achieved, desired, info)
+        found = np.asarray(self._method(achieved, desired, info))
+        if found.shape != (len(achieved),):
+            raise RlkError(
+                f"the environment's {self._name} gave an array of shape {found.shape} for "
+                f"{len(achieved)} pairs of goals, and did otherwise before. {_GIVE}."
+            )
+        return found
+
+    def _try(self, achieved: Array, desired: Array, info: Infos) -> None:
+        """Whether a batch gives what its rows give one by one; a third of them were reached."""
+        rows = _TRIAL + (_TRIAL in achieved.shape[1:])
+        achieved = np.resize(achieved, (rows, *achieved.shape[1:]))
+        desired = np.resize(desired, achieved.shape)
+        desired[::3] = achieved[::3]
+        info = {key: np.resize(values, rows) for key, values in info.items()}
+        expected = self._one_by_one(achieved, desired, info)
+        self._trials += 1
+        try:
+            found = np.asarray(self._method(achieved, desired, info))
+            same = found.shape == expected.shape and np.allclose(found, expected, equal_nan=True)
+        except Exception:
+            same = False
+        if not same or (expected != expected[0]).any() or self._trials == _TRIALS:
+            self.vectorised = same
+
+    def _one_by_one(self, achieved: Array, desired: Array, info: Infos) -> Array:
+        found = []
+        for row, (one, goal) in enumerate(zip(achieved, desired, strict=True)):
+            its = {key: values[row] for key, values in info.items()}
+            try:
+                value = np.asarray(self._method(one, goal, its))
+            except Exception as error:
+                raise RlkError(
+                    f"the environment's {self._name} fails for one pair of goals and the info "
+                    f"{its}: {type(error).__name__}: {error}. {_GIVE}. If it reads infos, name "
+                    "them: hindsight-replay.info_keys=['KEY']."
+                ) from error
+            if value.size != 1:
+                raise RlkError(
+                    f"the environment's {self._name} gave an array of shape {value.shape} for one "
+                    f"pair of goals, and not a number. {_GIVE}."
+                )
+            found.append(value.reshape(()))
+        return np.array(found)
+
+
+def judges(schema: Schema) -> tuple[Judge, Judge | None]:
+    """The environment's reward, and its end where it can tell.
+
+    Raises:
+        RlkError: it has no `compute_reward`.
+    """
+    env = None if schema.make_env is None else schema.make_env()
+    reward, terminated = (
+        _method(schema, env, name) for name in ("compute_reward", "compute_terminated")
+    )
+    if reward is None:
+        raise RlkError(
+            "storage 'hindsight-replay' (rlk-hindsight-replay) asks the environment for rewards, "
+            f"but {type(getattr(env, 'unwrapped', env)).__name__} has no compute_reward. {_GIVE}, "
+            "or use --plugin no:hindsight-replay."
+        )
+    ends = None if terminated is None else Judge(terminated, "compute_terminated")
+    return Judge(reward, "compute_reward"), ends
+
+
+def _method(schema: Schema, env: Any, name: str) -> Callable[..., Any] | None:
+    """A method of the environment or of what its wrappers wrap; of a vector, of its first."""
+    if hasattr(env, "num_envs"):
+        vector = env.unwrapped
+        if hasattr(vector, "envs"):
+            return _method(schema, vector.envs[0], name)
+        return _remote(schema, vector, name) if hasattr(vector, "call_at") else None
+    try:
+        found = env.get_wrapper_attr(name) if hasattr(env, "get_wrapper_attr") else None
+    except AttributeError:
+        return None
+    return found if callable(found) else None
+
+
+def _remote(schema: Schema, vector: Any, name: str) -> Callable[..., Any] | None:
+    """The method in the first worker of a vector environment, if it has it."""
+
+    def call(*given: Any) -> Any:
+        return vector.call_at([0], name, *given)[0]
+
+    goals: Any = schema.observation_space
+    info = {name.removeprefix("info."): 0.0 for name in schema.extras if name[:5] == "info."}
+    try:
+        call(goals["achieved_goal"].sample(), goals["desired_goal"].sample(), info)
+    except AttributeError:
+        return None
+    return call

@@ -1,0 +1,190 @@
+"""Hindsight experience replay: Andrychowicz et al. 2017, arXiv 1707.01495.
+
+A transition is sampled with its own goal, or as if a goal that was reached had been the wish: with
+k = `n_sampled_goal`, k times out of k + 1. The environment says what the reward would have been.
+
+Dimensions: B batch, L steps of a window, K of the batch with a new goal, k goals per transition.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from rlk.errors import PlanError, RlkError
+from rlk.protocols import State
+from rlk.records import Array, Batch, Schema, Update
+from rlk_hindsight_replay.config import HindsightReplayConfig
+from rlk_hindsight_replay.goals import draw
+from rlk_hindsight_replay.rewards import judges
+from rlk_replay.window import Window
+
+ACHIEVED, DESIRED = "achieved_goal", "desired_goal"
+
+
+class HindsightReplay:
+    """Takes the stage `relabel` of a replay storage: one goal for the whole window.
+
+    An index is `slot + variant * slots`. Variant 0 is the transition with its own goal, variants 1
+    to k are for goals in hindsight. Who chooses uniformly chooses any of them; a goal is then drawn
+    anew every time.
+
+    Who chooses by priority keeps one for every index, which is to be that of a slot *and* its goal.
+    So there, each variant gets its goal when the episode has ended, is offered only then, and keeps
+    it until its slot is overwritten. Should the step that the goal was taken from be overwritten
+    before (possible with `episode` and `random`), another is drawn when the variant is sampled; the
+    priority is the new goal's after that very update.
+
+    Attributes:
+        variants: 1 + k.
+    """
+
+    def __init__(self, config: HindsightReplayConfig) -> None:
+        self._config = config
+        self.variants = 1 + config.n_sampled_goal
+
+    def open(self, base: Any, schema: Schema) -> None:
+        """Ask for the environment's reward.
+
+        Raises:
+            PlanError: observations have no goals. RlkError: the environment no `compute_reward`.
+        """
+        _check_goals(schema.observation_space)
+        self._base, self._schema = base, schema
+        self._reward, self._terminated = judges(schema)
+        self._infos = [(key, f"info.{key}") for key in self._config.info_keys]
+        #: int64 [k, slots]: the number of the step whose goal a variant has, -1 for none.
+        self._chosen: Array | None = None
+
+    # ---- sampling --------------------------------------------------------------------------------
+
+    def relabel(self, window: Window) -> Window:
+        """Windows of variant 0 as they are, the others with another goal and what follows of it."""
+        slots = self._base.slots
+        (rows,) = np.nonzero(window.index >= slots)
+        if not len(rows):
+            return window
+        slot, variant = window.slot[rows], window.index[rows] // slots
+        if self._base.prioritized:
+            source = self._remembered(slot, variant)
+        else:
+            source, counts = self._draw(slot)
+            if counts is not None:
+                rows, source = rows[counts], source[counts]
+        goal = self._base.observation_after(source, ACHIEVED)
+        window.observation[DESIRED][:, rows] = goal
+        self._judge(window, rows, goal)
+        return window
+
+    def _judge(self, window: Window, rows: Array, goal: Array) -> None:
+        """Write the rewards and ends under these goals, [K, ...], for the steps that count."""
+        achieved = window.observation[ACHIEVED]
+        if len(window.reward) == 1:
+            place: Any = (0, rows)
+            reached, wanted = achieved[1].take(rows, axis=0), goal
+        else:
+            counts = np.arange(len(window.reward))[:, None] < window.length[rows]
+            step, which = np.nonzero(counts)
+            place = (step, rows[which])
+            reached, wanted = achieved[step + 1, place[1]], goal[which]
+        if not len(reached):
+            return
+        info = {key: window.extras[field][place] for key, field in self._infos}
+        window.reward[place] = self._reward(reached, wanted, info)
+        if self._terminated is not None:
+            window.terminated[place] = self._terminated(reached, wanted, info)
+
+    def _draw(self, slot: Array) -> tuple[Array, Array | None]:
+        config, rng = self._config, self._schema.rng
+        return draw(config.goal_selection_strategy, self._base, slot, rng)
+
+    # ---- goals that stay, for who chooses by priority --------------------------------------------
+
+    def added(self, slots: Array) -> None:
+        """Offer the variants of episodes that have ended, which shows when the next one begins."""
+        base = self._base
+        if not base.prioritized:
+            return
+        chosen = self._table()
+        chosen[:, slots] = -1
+        if len(slots) > self._schema.n_envs:  # all that is stored, to one that joins late
+            self._offer(slots[base.is_over(slots)])
+            return
+        if len(base) == self._schema.n_envs:
+            return
+        ended = base.following(slots[base.steps_from_start(slots) == 0], -1)
+        for last, steps in zip(ended, base.steps_from_start(ended), strict=True):
+            episode = base.following(last, -np.arange(steps + 1))
+            self._offer(episode[chosen[0, episode] < 0])
+
+    def _offer(self, slot: Array) -> None:
+        for variant, goals in enumerate(self._table(), start=1):
+            if len(slot):
+                source, _ = self._draw(slot)
+                goals[slot] = self._base.number(source)
+                self._base.offer(slot + variant * self._base.slots)
+
+    def _remembered(self, slot: Array, variant: Array) -> Array:
+        """The steps whose goals these variants have; for one that was overwritten, another.
+
+        Returns:
+            int64 [K], slots.
+        """
+        base, chosen = self._base, self._table()
+        number = chosen[variant - 1, slot]
+        source: Array = number % base.slots
+        (gone,) = np.nonzero(base.number(source) != number)
+        if len(gone):
+            source[gone], _ = self._draw(slot[gone])
+            # A variant that is there twice gets the last one, as its priority does.
+            chosen[variant[gone] - 1, slot[gone]] = base.number(source[gone])
+        return source
+
+    def _table(self) -> Array:
+        if self._chosen is None:
+            self._chosen = np.full((self._config.n_sampled_goal, self._base.slots), -1)
+        return self._chosen
+
+    # ---- the rest of the protocol ----------------------------------------------------------------
+
+    def feedback(self, batch: Batch, update: Update) -> None:
+        """Nothing is learnt from updates."""
+
+    def state_dict(self) -> State:
+        """The goals that stay, as a view; nothing where goals are drawn anew."""
+        return {} if self._chosen is None else {"chosen": self._chosen[:, : len(self._base)]}
+
+    def load_state_dict(self, state: State) -> None:
+        """Take over what `state_dict` gave.
+
+        Raises:
+            RlkError: it was saved with another `n_sampled_goal`.
+        """
+        if not self._base.prioritized:
+            return
+        if "chosen" not in state:
+            self.added(np.arange(len(self._base)))
+            return
+        saved, chosen = state["chosen"], self._table()
+        if len(saved) != len(chosen):
+            raise RlkError(
+                f"this replay memory has {len(saved)} goals per transition, the run "
+                f"{len(chosen)}. Resume with hindsight-replay.n_sampled_goal={len(saved)}."
+            )
+        chosen[:, : saved.shape[1]] = saved
+
+
+def _check_goals(space: gym.Space[Any]) -> None:
+    found = list(space.spaces) if isinstance(space, gym.spaces.Dict) else []
+    missing = [key for key in (ACHIEVED, DESIRED) if key not in found]
+    what = f"has no {' and no '.join(missing)}" if missing else ""
+    if not missing and space[ACHIEVED].shape != space[DESIRED].shape:  # type: ignore[index]
+        what = "has goals of two shapes"
+    if what:
+        raise PlanError(
+            "storage 'hindsight-replay' (rlk-hindsight-replay) needs a Dict observation with "
+            f"achieved_goal and desired_goal of one shape, but the environment's {space} {what}. "
+            "Use a goal environment, or --plugin no:hindsight-replay."
+        )

@@ -1,0 +1,1 @@
+"""N-step returns on any replay storage (`--plugin n-step`)."""

@@ -1,0 +1,15 @@
+"""What planning knows of n-step returns."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_n_step.config import NStepConfig
+
+component = Component(
+    name="n-step",
+    factory="rlk_n_step.storage:NStep",
+    summary="Learns from the discounted sum of n rewards and the value n steps on.",
+    config=NStepConfig,
+    collects="off-policy",
+    stages=("window", "fold"),
+)

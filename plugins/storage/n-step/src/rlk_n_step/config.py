@@ -1,0 +1,16 @@
+"""Settings of n-step returns."""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class NStepConfig:
+    """How far a return looks."""
+
+    n_steps: int = attrs.field(
+        default=3,
+        validator=[attrs.validators.instance_of(int), attrs.validators.ge(1)],
+        metadata={"help": "rewards summed up before the value counts (1 or more); 1 is none more"},
+    )

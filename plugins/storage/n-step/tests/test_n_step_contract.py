@@ -1,0 +1,12 @@
+"""The kernel's contract of a decorating storage."""
+
+from rlk.testing import DecoratorContract
+
+
+class TestNStep(DecoratorContract):
+    component = "n-step"
+
+
+class TestNStepOfFive(DecoratorContract):
+    component = "n-step"
+    settings = {"n_steps": 5}

@@ -1,0 +1,17 @@
+"""Registers the ids of these environments with Gymnasium when it is imported."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+
+#: id -> class.
+IDS = {
+    "rlk/BitFlipping-v0": "rlk_toy_environments.bit_flipping:BitFlippingEnv",
+    "rlk/Identity-v0": "rlk_toy_environments.identity:IdentityEnv",
+    "rlk/IdentityBox-v0": "rlk_toy_environments.identity:IdentityEnvBox",
+    "rlk/IdentityMultiDiscrete-v0": "rlk_toy_environments.identity:IdentityEnvMultiDiscrete",
+    "rlk/IdentityMultiBinary-v0": "rlk_toy_environments.identity:IdentityEnvMultiBinary",
+}
+
+for _id, _entry_point in IDS.items():
+    gym.register(_id, entry_point=_entry_point)

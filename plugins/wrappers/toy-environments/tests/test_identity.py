@@ -1,0 +1,65 @@
+"""Identity environments by hand."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from rlk_toy_environments.identity import (
+    IdentityEnv,
+    IdentityEnvBox,
+    IdentityEnvMultiBinary,
+    IdentityEnvMultiDiscrete,
+)
+
+MADE = [
+    lambda: IdentityEnv(4),
+    lambda: IdentityEnv(space=gym.spaces.Discrete(3, start=2)),
+    IdentityEnvBox,
+    lambda: IdentityEnvMultiDiscrete(3),
+    lambda: IdentityEnvMultiBinary(5),
+]
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_gymnasium_finds_nothing_wrong(make):
+    check_env(make(), skip_render_check=True)
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_what_is_shown_is_right_and_is_worth_one(make):
+    env = make()
+    shown, _ = env.reset(seed=0)
+    total = 0.0
+    for step in range(100):
+        assert env.observation_space.contains(shown)
+        shown, reward, terminated, truncated, _ = env.step(shown)
+        total += reward
+        assert not terminated and truncated == (step == 99)
+    assert total == 100.0
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_it_does_not_always_show_the_same(make):
+    env = make()
+    env.reset(seed=0)
+    assert len({str(env.step(env.action_space.sample())[0]) for _ in range(50)}) > 2
+
+
+def test_anything_else_is_worth_nothing():
+    env = IdentityEnvMultiDiscrete(3)
+    shown, _ = env.reset(seed=0)
+    assert env.step((shown + 1) % 3)[1] == 0.0
+
+
+def test_a_number_is_right_within_eps():
+    env = IdentityEnvBox(eps=0.25)
+    for distance, reward in [(0.2, 1.0), (-0.2, 1.0), (0.3, 0.0), (-0.3, 0.0)]:
+        shown, _ = env.reset(seed=0)
+        assert env.step(shown + np.float32(distance))[1] == reward
+
+
+@pytest.mark.parametrize("wrong", [{"dim": 2, "space": gym.spaces.Discrete(2)}, {"ep_length": 0}])
+def test_what_makes_no_sense_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"both say|1 or more"):
+        IdentityEnv(**wrong)

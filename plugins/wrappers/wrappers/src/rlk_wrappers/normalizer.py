@@ -1,0 +1,129 @@
+"""What all environments of a run share that normalises: statistics, and when they change.
+
+The environments give what they see; the policy normalises its own input. So observations are raw
+everywhere (in `predict`, in a replay, for hindsight's goals), and how the policy sees them stays
+the same from the start of a collection to the end of its updates.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlk.hookspecs import hookimpl
+from rlk.records import Array, Update
+from rlk_wrappers.config import NormalizeConfig
+from rlk_wrappers.moments import Fresh, FreshNumbers
+from rlk_wrappers.statistics import Statistics
+
+if TYPE_CHECKING:
+    import gymnasium as gym
+
+    from rlk.protocols import State
+    from rlk.run import Run
+
+NAME = "normalize"
+
+
+class Normalizer:
+    """One for a run, in its hooks.
+
+    Args:
+        space: of one environment's observations.
+    """
+
+    def __init__(self, config: NormalizeConfig, space: gym.Space[Any]) -> None:
+        self.config = config
+        normalised = space if config.norm_obs else None
+        self.statistics = Statistics(normalised, config.clip_obs, config.epsilon)
+        self._observation, self._returns = Fresh(self.statistics.size), FreshNumbers()
+        self._sees = config.training and self.statistics.size > 0
+        self._follows = config.training and config.norm_reward
+        #: Whether environments give scaled rewards; else they are scaled when they are sampled.
+        self.at_collection = config.norm_reward
+
+    # ---- what environments tell and ask ----------------------------------------------------------
+
+    def see(self, observation: Any) -> None:
+        """Observations of all environments, to be taken into the moments."""
+        if self._sees:
+            self._observation.add(self.statistics.rows(observation))
+
+    def follow(self, returns: Array) -> None:
+        """Discounted returns of all environments so far, float64 [N]."""
+        if self._follows:
+            self._returns.add(returns)
+
+    def scaled(self, reward: Array) -> Array:
+        """Rewards [N] by the standard deviation of returns, those of this collection included."""
+        clip = self.config.clip_reward
+        found: Array = reward / np.float32(math.sqrt(self._variance() + self.config.epsilon))
+        return np.minimum(np.maximum(found, -clip, out=found), clip, out=found)
+
+    def _variance(self) -> float:
+        """Of all returns so far."""
+        base, (mean, var, count) = self.statistics.returns, self._returns.moments()
+        before = base.count
+        total, delta = before + count, mean - float(base.mean[0])
+        squares = float(base.var[0]) * before + var * count + delta * delta * before * count / total
+        return squares / total
+
+    # ---- what a run asks -------------------------------------------------------------------------
+
+    @hookimpl
+    def rlk_filter_observation(self) -> Statistics:
+        """Also where it lets all pass: as a part of the policy it is in every model."""
+        return self.statistics
+
+    @hookimpl
+    def rlk_wrap_update(self, run: Run) -> Callable[..., Any] | None:
+        """Off-policy, rewards are kept as they are and scaled where they are sampled."""
+        if run.plan.algorithm.component.collects != "off-policy" or not self.config.norm_reward:
+            return None
+        self.at_collection = False
+        clip, epsilon, returns = (
+            self.config.clip_reward,
+            self.config.epsilon,
+            self.statistics.returns,
+        )
+
+        def wrapper(update: Callable[..., Update]) -> Callable[..., Update]:
+            def scaled(batch: Any, optimise: Any) -> Update:
+                std = math.sqrt(float(returns.var[0]) + epsilon)
+                reward = (batch.reward / std).clamp(-clip, clip)
+                return update(dataclasses.replace(batch, reward=reward), optimise)
+
+            return scaled
+
+        return wrapper
+
+    @hookimpl
+    def rlk_rollout_start(self) -> None:
+        self.statistics.refresh()
+
+    @hookimpl
+    def rlk_rollout_end(self, run: Run) -> None:
+        """Take in what all ranks have seen in this collection: moments are the same on all then."""
+        mine = self._observation.moments(), self._returns.moments()
+        several = run.communicator.size > 1
+        for observation, returns in run.communicator.gather(mine) if several else [mine]:
+            self.statistics.observation.merge(*observation)
+            self.statistics.returns.merge(*returns)
+        self._observation.clear()
+        self._returns.clear()
+
+    # ---- what is not in the moments yet, in the middle of a collection ---------------------------
+
+    def state_dict(self) -> State:
+        return {
+            "observation": self._observation.state_dict(),
+            "returns": self._returns.state_dict(),
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        self._observation.load_state_dict(state["observation"])
+        self._returns.load_state_dict(state["returns"])

@@ -1,0 +1,403 @@
+"""`normalize`: the policy's input, the rewards, and who shares the statistics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+import rlk
+from rlk.build import make_vec_env
+from rlk.plugins import Hooks
+from rlk.testing.environments import Walk
+from rlk.testing.stand_ins import StandIn, stand_in_kernel
+from rlk_wrappers import VectorMonitor
+from rlk_wrappers.config import NormalizeConfig
+from rlk_wrappers.normalize import normalize
+from rlk_wrappers.normalizer import NAME, Normalizer
+from rlk_wrappers.statistics import Statistics
+
+N = 2
+BOX = gym.spaces.Box(-np.inf, np.inf, (2,), np.float32)
+
+
+class Script(VectorEnv[Any, Any, Any]):
+    """Two environments that play given observations [T, 2, 2], rewards and ends [T, 2]."""
+
+    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    num_envs = N
+    single_observation_space = BOX
+    single_action_space = gym.spaces.Discrete(2)
+
+    def __init__(self, observations: Any, rewards: Any, ends: Any) -> None:
+        self.observations = np.asarray(observations, np.float32)
+        self.rewards, self.ends = np.asarray(rewards, np.float32), np.asarray(ends)
+        self.at = 0
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        self.at = 0
+        return self.observations[0], {}
+
+    def step(self, actions: Any) -> Any:
+        self.at += 1
+        at, none = self.at, np.zeros(N, bool)
+        return self.observations[at], self.rewards[at], self.ends[at], none, {}
+
+
+def scripted(rewards: Any, ends: Any = None, **settings: Any) -> tuple[Any, Normalizer, Script]:
+    rng = np.random.default_rng(0)
+    ends = np.zeros((len(rewards), N), bool) if ends is None else ends
+    script = Script(rng.normal(3.0, 2.0, (len(rewards), N, 2)), rewards, ends)
+    hooks = Hooks()
+    env = normalize(script, NormalizeConfig(**settings), hooks=hooks)
+    return env, hooks.get(NAME), script
+
+
+class OneProcess:
+    size = 1
+
+
+class Run:
+    communicator = OneProcess()
+
+
+def play(env: Any, steps: int) -> Any:
+    env.reset()
+    return np.stack([env.step(np.zeros(N, int))[1] for _ in range(steps)])
+
+
+# ---- observations --------------------------------------------------------------------------------
+
+
+def test_observations_stay_raw_and_all_are_counted() -> None:
+    env, normalizer, script = scripted(np.zeros((6, N)))
+    first, _ = env.reset()
+    seen = [first, *[env.step(np.zeros(N, int))[0] for _ in range(5)]]
+    assert np.array_equal(np.stack(seen), script.observations)
+    normalizer.rlk_rollout_end(Run())
+    moments, rows = normalizer.statistics.observation, np.concatenate(seen).astype(np.float64)
+    assert moments.count == pytest.approx(12.0, abs=1e-3)
+    np.testing.assert_allclose(moments.mean, rows.mean(0), rtol=1e-4)
+    np.testing.assert_allclose(moments.var, rows.var(0), rtol=1e-3)
+
+
+def test_what_the_policy_sees_changes_between_collections_only() -> None:
+    env, normalizer, _ = scripted(np.zeros((6, N)))
+    observation = torch.tensor([[3.0, 3.0]])
+    play(env, 5)
+    normalizer.rlk_rollout_end(Run())
+    assert torch.equal(normalizer.statistics(observation), observation)
+    normalizer.rlk_rollout_start()
+    assert not torch.equal(normalizer.statistics(observation), observation)
+
+
+def test_a_normalised_observation_by_hand() -> None:
+    statistics = Statistics(BOX, clip_obs=3.0, epsilon=0.25)
+    statistics.observation.mean[:] = [1.0, -2.0]
+    statistics.observation.var[:] = [2.0, 0.0]  # std sqrt(2.25) = 1.5 and sqrt(0.25) = 0.5
+    statistics.refresh()
+    given = np.array([[4.0, -1.5], [-50.0, 50.0]], np.float32)
+    assert statistics(torch.from_numpy(given)).tolist() == [[2.0, 1.0], [-3.0, 3.0]]
+    assert statistics.numpy_forward()(given).tolist() == [[2.0, 1.0], [-3.0, 3.0]]
+
+
+def test_a_box_of_two_dimensions_by_hand() -> None:
+    statistics = Statistics(gym.spaces.Box(-9.0, 9.0, (2, 1), np.float32), 10.0, 1e-8)
+    statistics.observation.mean[:], statistics.observation.var[:] = [1.0, 2.0], [4.0, 9.0]
+    statistics.refresh()
+    given = np.array([[[3.0], [8.0]]], np.float32)
+    np.testing.assert_allclose(statistics(torch.from_numpy(given)), [[[1.0], [2.0]]])
+    np.testing.assert_allclose(statistics.numpy_forward()(given), [[[1.0], [2.0]]])
+
+
+def test_of_a_dict_all_boxes_but_images_are_normalised() -> None:
+    space = gym.spaces.Dict(
+        image=gym.spaces.Box(0, 255, (4, 4, 3), np.uint8),
+        grid=gym.spaces.Box(0, 9, (2, 2), np.uint8),
+        place=gym.spaces.Box(-1.0, 1.0, (1,), np.float64),
+        which=gym.spaces.Discrete(3),
+    )
+    statistics = Statistics(space, 10.0, 1e-8)
+    assert [(key, start, stop) for key, start, stop, _ in statistics.parts] == [
+        ("grid", 0, 4),
+        ("place", 4, 5),
+    ]
+    rng = np.random.default_rng(0)
+    batch = {
+        "image": rng.integers(0, 256, (3, 4, 4, 3), np.uint8),
+        "grid": rng.integers(0, 10, (3, 2, 2), np.uint8),
+        "place": rng.normal(size=(3, 1)),
+        "which": np.array([0, 2, 1]),
+    }
+    rows = statistics.rows(batch)
+    assert np.array_equal(rows, np.hstack([batch["grid"].reshape(3, 4), batch["place"]]))
+    statistics.observation.merge(rows.mean(0), rows.var(0), 1e9)
+    statistics.refresh()
+    normalised = statistics.numpy_forward()(batch)
+    assert normalised["image"] is batch["image"] and normalised["which"] is batch["which"]
+    np.testing.assert_allclose(normalised["grid"].mean(0), 0.0, atol=1e-6)
+    np.testing.assert_allclose(normalised["place"].std(0), 1.0, rtol=1e-5)
+    floats = {key: torch.as_tensor(value).float() for key, value in batch.items()}
+    for key, found in statistics(floats).items():
+        np.testing.assert_allclose(found.numpy(), normalised[key], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "space", [gym.spaces.Box(0, 255, (8, 8, 3), np.uint8), gym.spaces.Discrete(3), None]
+)
+def test_images_and_what_is_no_box_pass_as_they_are(space: Any) -> None:
+    statistics, x = Statistics(space, 10.0, 1e-8), torch.ones(2, 3)
+    assert statistics.size == 0
+    assert statistics(x) is x
+    assert statistics.numpy_forward()(x) is x
+
+
+def test_only_what_it_normalises_with_changes_device_and_type() -> None:
+    statistics = Statistics(BOX, 10.0, 1e-8).to(torch.float16)
+    assert statistics.mean.dtype == statistics.std.dtype == torch.float16
+    assert statistics.observation_mean.dtype == torch.float64
+    statistics.observation.mean[:] = 5.0
+    assert statistics.observation_mean.tolist() == [5.0, 5.0]
+
+
+def test_a_compiler_traces_it_whole_and_follows_what_changes() -> None:
+    statistics = Statistics(BOX, 10.0, 1e-8)
+    traced = torch.compile(statistics, backend="eager", fullgraph=True)
+    x = torch.tensor([[1.0, 5.0]])
+    assert torch.equal(traced(x), x)
+    statistics.observation.mean[:] = [1.0, 3.0]
+    statistics.refresh()
+    np.testing.assert_allclose(traced(x), [[0.0, 2.0]])
+
+
+# ---- rewards -------------------------------------------------------------------------------------
+
+
+def test_a_scaled_reward_by_hand() -> None:
+    env, _, _ = scripted([[0, 0], [1, 3], [2, 1]], gamma=0.5, clip_reward=100.0)
+    env.reset()
+    first = env.step(np.zeros(N, int))[1]
+    # Returns 1 and 3: variance 1, but for the prior's 1e-4 rows.
+    assert first.tolist() == pytest.approx([1.0, 3.0], rel=1e-3)
+    second = env.step(np.zeros(N, int))[1]
+    # Then 0.5 * 1 + 2 = 2.5 and 0.5 * 3 + 1 = 2.5: of 1, 3, 2.5, 2.5 the variance is 0.5625.
+    assert second.tolist() == pytest.approx([2.0 / 0.75, 1.0 / 0.75], rel=1e-3)
+
+
+def deviation(values: Any) -> Any:
+    """Standard deviation of numbers and the seed's 1e-4 of mean 0 and variance 1."""
+    values = np.ravel(values)
+    count = len(values) + 1e-4
+    return np.sqrt((np.square(values).sum() + 1e-4) / count - (values.sum() / count) ** 2)
+
+
+def twin(rewards: Any, ends: Any, gamma: float, clip: float) -> Any:
+    """Stable Baselines' order of things, with every return that there was kept."""
+    returns, seen, scaled = np.zeros(N), [], []
+    for reward, ended in zip(rewards, ends, strict=True):
+        returns = returns * gamma + reward
+        seen.append(returns)
+        scaled.append(np.clip(reward / deviation(seen), -clip, clip))
+        returns = np.where(ended, 0.0, returns)
+    return np.stack(scaled)
+
+
+def test_rewards_are_scaled_as_by_the_variance_of_all_returns_so_far() -> None:
+    rng = np.random.default_rng(2)
+    rewards, ends = rng.normal(1.0, 3.0, (60, N)), rng.random((60, N)) < 0.1
+    env, normalizer, _ = scripted(rewards, ends, gamma=0.9, clip_reward=2.0)
+    env.reset()
+    found = []
+    for t in range(1, 60):
+        found.append(env.step(np.zeros(N, int))[1])
+        if t % 7 == 0:  # moments are merged in between, and nothing changes
+            normalizer.rlk_rollout_end(Run())
+    expected = twin(rewards[1:], ends[1:], 0.9, 2.0)
+    assert np.abs(expected).max() == 2.0
+    np.testing.assert_allclose(np.stack(found), expected, rtol=1e-5)
+
+
+def test_returns_of_episodes_stay_those_of_the_environment() -> None:
+    ends = np.array([[False, False], [False, False], [True, False]])
+    env, _, _ = scripted([[0, 0], [10, 1], [20, 1]], ends)
+    env.reset()
+    env.step(np.zeros(N, int))
+    infos = env.step(np.zeros(N, int))[4]
+    assert infos["final_info"]["episode"]["r"].tolist() == [30.0, 0.0]
+
+
+def test_a_monitor_inside_is_enough() -> None:
+    script = Script(np.zeros((2, N, 2)), np.zeros((2, N)), np.zeros((2, N), bool))
+    inside = VectorMonitor(script)
+    assert normalize(inside).env is inside  # type: ignore[attr-defined]
+    assert isinstance(normalize(script).env, VectorMonitor)  # type: ignore[attr-defined]
+
+
+def test_each_of_the_two_can_be_left_out() -> None:
+    env, normalizer, _ = scripted(np.full((6, N), 7.0), norm_reward=False)
+    assert (play(env, 5) == 7.0).all()
+    normalizer.rlk_rollout_end(Run())
+    assert normalizer.statistics.returns.count == pytest.approx(1e-4)
+    env, normalizer, _ = scripted(np.full((6, N), 7.0), norm_obs=False)
+    assert (play(env, 5) != 7.0).all()
+    assert normalizer.statistics.size == 0
+
+
+def test_without_training_statistics_stay_and_rewards_are_scaled_by_them() -> None:
+    env, normalizer, _ = scripted(np.full((6, N), 6.0), training=False)
+    normalizer.statistics.returns.var[:] = 4.0
+    assert play(env, 5).tolist() == np.full((5, N), 3.0).tolist()
+    normalizer.rlk_rollout_end(Run())
+    assert normalizer.statistics.returns.var[0] == 4.0
+    assert normalizer.statistics.observation.count == pytest.approx(1e-4)
+
+
+def test_ranks_take_in_what_all_have_seen() -> None:
+    rng = np.random.default_rng(4)
+    parts = [rng.normal(size=(6, 2)), rng.normal(5.0, 2.0, size=(4, 2))]
+
+    both = [Normalizer(NormalizeConfig(), BOX) for _ in parts]
+    for one, part in zip(both, parts, strict=True):
+        one.see(part)
+        one.follow(part[:, 0])
+    said = [(one._observation.moments(), one._returns.moments()) for one in both]
+
+    class Together(Run):
+        class communicator:
+            size = 2
+            gather = staticmethod(lambda mine: said)
+
+    for one in both:
+        one.rlk_rollout_end(Together())  # type: ignore[arg-type]
+        seen = np.concatenate(parts)
+        np.testing.assert_allclose(one.statistics.observation.mean, seen.mean(0), rtol=1e-4)
+        np.testing.assert_allclose(one.statistics.observation.var, seen.var(0), rtol=1e-4)
+        np.testing.assert_allclose(one.statistics.returns.var, seen[:, 0].var(), rtol=1e-4)
+    first, second = (one.statistics.observation for one in both)
+    assert np.array_equal(first.mean, second.mean) and np.array_equal(first.var, second.var)
+
+
+# ---- in a run ------------------------------------------------------------------------------------
+
+KERNEL = stand_in_kernel(discover=True)
+
+
+def agent(**said: Any) -> rlk.Agent:
+    told = {"env": Walk, "n_envs": 2, "n_steps": 6, "seed": 3, "plugins": ["normalize"], **said}
+    return rlk.make("stand-in", kernel=KERNEL, n_threads=1, **told)
+
+
+def statistics(made: rlk.Agent) -> dict[str, np.ndarray[Any, Any]]:
+    buffers = dict(made.run.policy.named_buffers())
+    return {name: buffer.numpy().copy() for name, buffer in buffers.items() if "filter" in name}
+
+
+def test_statistics_are_in_every_model(tmp_path: Path) -> None:
+    with agent() as made:
+        made.learn(60)
+        path = made.save(tmp_path / "model")
+        with rlk.load(path, kernel=KERNEL, env=Walk) as again:
+            for name, found in statistics(again).items():
+                assert np.array_equal(found, statistics(made)[name]), name
+            assert statistics(again)["filter1.observation_count"][0] > 60
+            x = torch.ones(1, *made.plan.observation_space.shape)
+            assert torch.equal(again.run.policy(x, "vf")[0], made.run.policy(x, "vf")[0])
+
+
+def test_a_resumed_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    with agent() as made:
+        made.learn(60)
+        path = made.save_checkpoint(tmp_path / "checkpoint")
+        made.learn(60, reset_num_timesteps=False)
+        with rlk.load(path, kernel=KERNEL, env=Walk) as again:
+            assert again.differs == []
+            again.learn(60, reset_num_timesteps=False)
+            assert torch.equal(again.run.parameters.flat, made.run.parameters.flat)
+            for name, found in statistics(again).items():
+                assert np.array_equal(found, statistics(made)[name]), name
+
+
+def test_a_checkpoint_in_the_middle_of_a_collection_has_what_was_seen_in_it(tmp_path: Path) -> None:
+    with agent() as made:
+        made.learn(24)
+        env = made.run.env
+        env.step(np.zeros(N, int))
+        path = made.save_checkpoint(tmp_path / "checkpoint")
+        with rlk.load(path, kernel=KERNEL, env=Walk) as again:
+            for one in (made, again):
+                one.run.env.step(np.ones(N, int))
+                one.run.hooks.get(NAME).rlk_rollout_end(one.run)
+            for name, found in statistics(again).items():
+                assert np.array_equal(found, statistics(made)[name]), name
+
+
+def test_evaluations_have_the_statistics_and_do_not_move_them() -> None:
+    with agent() as made:
+        made.learn(60)
+        before = statistics(made)
+        evaluation = make_vec_env(made.plan, made.run.hooks, 3, training=False)
+        observation, _ = evaluation.reset(seed=[1, 2, 3])
+        for _ in range(20):
+            made.predict(observation)
+            observation, reward, *_ = evaluation.step(np.ones(3, int))
+        plain = make_vec_env(agent(plugins=[]).plan, Hooks(), 3, training=False)
+        plain.reset(seed=[1, 2, 3])
+        for _ in range(20):
+            expected = plain.step(np.ones(3, int))
+        assert np.array_equal(observation, expected[0]) and np.array_equal(reward, expected[1])
+        made.run.hooks.get(NAME).rlk_rollout_end(made.run)
+        for name, found in statistics(made).items():
+            assert np.array_equal(found, before[name]), name
+
+
+def test_another_environment_goes_on_with_the_same_statistics() -> None:
+    with agent() as made:
+        made.learn(60)
+        before = statistics(made)["filter1.observation_count"][0]
+        made.set_env(Walk)
+        made.learn(60, reset_num_timesteps=False)
+        assert statistics(made)["filter1.observation_count"][0] == pytest.approx(before + 62)
+
+
+def test_an_off_policy_algorithm_keeps_rewards_raw_and_learns_from_scaled_ones() -> None:
+    import attrs
+
+    learnt, kept = [], []
+
+    class OffPolicy(StandIn):
+        def update(self, batch: Any, optimise: Any) -> Any:
+            learnt.append(batch.reward)
+            return super().update(batch, optimise)
+
+        def batches(self, storage: Any) -> Any:
+            for batch in super().batches(storage):
+                # A Walk's reward is the first number of what follows.
+                assert torch.equal(batch.reward, batch.next_observation[:, 0])
+                kept.append((batch.reward, self.context.run.policy.filter1.return_var.item()))
+                yield batch
+
+    kernel = stand_in_kernel(discover=True)
+    component = kernel.registries.algorithms.get("stand-in").component()
+    kernel.registries.algorithms.unregister("stand-in")
+    off = attrs.evolve(component, factory=OffPolicy, collects="off-policy")
+    kernel.registries.algorithms.register("stand-in", off)
+    plugins = ["normalize:clip_reward=0.5"]
+    with rlk.make("stand-in", kernel=kernel, env=Walk, plugins=plugins, seed=1) as made:
+        made.learn(100)
+    assert len(kept) == len(learnt) > 3
+    for (raw, var), scaled in zip(kept, learnt, strict=True):
+        expected = (raw / (var + 1e-8) ** 0.5).clamp(-0.5, 0.5)
+        torch.testing.assert_close(scaled, expected)
+
+
+def test_dict_observations_are_normalised_for_the_policy() -> None:
+    with agent(env=lambda: Walk(observation="dict"), policy="multi-input") as made:
+        made.learn(60)
+        found = statistics(made)
+        assert found["filter1.observation_count"][0] > 60
+        assert len(found["filter1.mean"]) == 3 and (found["filter1.std"] != 1.0).all()

@@ -1,0 +1,143 @@
+"""The tree of commands: what there is, what is refused, and with which exit code."""
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from rlk.component import Component
+from rlk.errors import NotFinite
+from rlk.kernel import default_kernel
+from rlk.registry import Entry
+
+
+@pytest.fixture
+def commands():
+    """The registry of commands; what a test adds is taken out again."""
+    registry = default_kernel().registries.commands
+    before = set(registry.names())
+    yield registry
+    for name in set(registry.names()) - before:
+        registry.unregister(name)
+
+
+def test_help_lists_every_command_with_its_summary_and_groups_with_what_is_in_them(rlk):
+    ended = rlk("--help")
+    assert ended.code == 0
+    lines = [line.split(maxsplit=1) for line in ended.out.splitlines() if line.startswith("  ")]
+    shown = {line[0]: line[1] for line in lines if len(line) == 2}
+    assert shown["run"] == "Train an agent."
+    assert shown["resume"] == "Go on with a run where its last checkpoint is."
+    assert shown["plugins"] == "Commands: check, list, new, show."
+
+
+def test_no_command_is_help_and_an_error(rlk):
+    assert rlk().code == 2
+    assert rlk("plugins").code == 2
+
+
+def test_the_version_is_the_kernels(rlk):
+    ended = rlk("--version")
+    assert ended.code == 0 and ended.out.startswith("rlk, version ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["rnu"], "Did you mean 'run'?"),
+        (["plugins", "sho"], "Did you mean 'show'?"),
+        (["plugins", "nothing-like-it"], "rlk plugins --help"),
+        (["run", "--alg", "dqn"], "'--algo'"),
+        (["run", "--timesteps", "x", "--algo", "dqn"], "'--timesteps'"),
+        (["run"], "--algo NAME; installed: dqn"),
+        (["run", "--algo", "dqm"], "Did you mean 'dqn'?"),
+        (["run", "--algo", "dqn", "--set", "gama=1"], "Did you mean 'gamma'?"),
+        (["run", "--algo", "dqn", "--set", "gamma"], "--set gamma=0.98"),
+        (["run", "--algo", "dqn", "--storage", "replya"], "Did you mean 'replay'?"),
+        (["run", "--algo", "dqn", "--plugin", "prioritised-replay"], "'prioritized-replay'"),
+        (["run", "nowhere.toml"], "cannot read nowhere.toml"),
+        (["plugins", "list", "--kind", "storges"], "Did you mean 'storages'?"),
+    ],
+)
+def test_what_is_wrong_while_planning_says_what_to_type_and_exits_with_2(rlk, arguments, says):
+    ended = rlk(*arguments)
+    assert ended.code == 2
+    assert says in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_a_command_of_a_plugin_is_in_the_group_that_its_name_says(rlk, commands):
+    @click.command()
+    @click.argument("word")
+    def check(word):
+        """Never shown: the component's summary is."""
+        click.echo(f"checked {word}")
+        return 3
+
+    commands.register("weather.check", Component(name="weather.check", factory=lambda: 0))
+    commands.unregister("weather.check")
+    commands.register("weather.check", check, summary="Look outside.")
+    assert "Look outside." in rlk("weather", "--help").out
+    ended = rlk("weather", "check", "rain")
+    assert (ended.code, ended.out) == (3, "checked rain\n")
+    assert "Missing argument 'WORD'" in rlk("weather", "check").err
+
+
+def test_a_broken_command_is_shown_as_broken_and_refused_when_it_is_called(rlk, commands):
+    def load():
+        raise ImportError("no module named nothing")
+
+    commands.add(Entry("commands", "wild", "rlk-wild", "1.0", load))
+    ended = rlk("--help")
+    assert ended.code == 0 and "(broken: command 'wild' (rlk-wild 1.0)" in ended.out
+    ended = rlk("wild")
+    assert ended.code == 2
+    assert "no module named nothing" in ended.err and "rlk-wild 1.0" in ended.err
+
+
+@pytest.fixture
+def failing(commands):
+    """Names of commands that raise: what rlk foresees, and what it does not."""
+
+    def failing_with(name, error):
+        @click.command()
+        def command():
+            raise error
+
+        commands.register(name, command)
+
+    failing_with("foreseen", NotFinite("loss became NaN"))
+    failing_with("fault", ZeroDivisionError("by zero"))
+    failing_with("ctrl-c", KeyboardInterrupt())
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "says"),
+    [
+        ("foreseen", 1, "Error: loss became NaN\n"),
+        ("fault", 1, "Error: ZeroDivisionError: by zero\nThis may be a fault of rlk or of"),
+        ("ctrl-c", 130, ""),
+    ],
+)
+def test_a_command_that_raises_ends_with_a_sentence(rlk, failing, name, code, says):
+    ended = rlk(name)
+    assert ended.code == code
+    assert says in ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("arguments", [["--debug", "fault"], ["fault", "--debug"]])
+def test_debug_anywhere_raises_the_error_itself(failing, arguments):
+    from rlk.cli import main
+
+    with pytest.raises(ZeroDivisionError):
+        main(arguments)
+
+
+def test_python_m_rlk_is_the_same():
+    done = subprocess.run(
+        [sys.executable, "-m", "rlk", "run"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "no algorithm" in done.stderr

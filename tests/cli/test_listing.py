@@ -1,0 +1,90 @@
+"""`rlk plugins list`."""
+
+import json
+
+import pytest
+
+from rlk.component import Component
+from rlk.kernel import default_kernel
+from rlk.registry import Entry
+
+
+@pytest.fixture
+def storages():
+    """The registry of storages with two that cannot be used."""
+    registry = default_kernel().registries.storages
+
+    def broken():
+        raise ImportError("it needs a library")
+
+    registry.add(Entry("storages", "leaky", "rlk-leaky", "0.2", broken))
+    twin = Component(name="replay", factory="nowhere:Twin")
+    registry.add(Entry("storages", "replay", "rlk-twin", "0.3", lambda: twin))
+    yield
+    registry.unregister("leaky")
+    registry.entries["replay"].pop("rlk-twin")
+
+
+def listed(rlk, *arguments):
+    ended = rlk("plugins", "list", "--json", *arguments)
+    assert ended.code == 0, ended.err
+    return json.loads(ended.out)
+
+
+def names(rlk, *arguments):
+    return {row["name"] for row in listed(rlk, *arguments)}
+
+
+def test_json_has_what_programs_are_told_of_every_component(rlk):
+    rows = listed(rlk)
+    keys = {"kind", "name", "dist", "version", "summary", "active", "problem"}
+    assert all(set(row) == keys for row in rows)
+    (dqn,) = (row for row in rows if row["name"] == "dqn")
+    assert (dqn["kind"], dqn["dist"], dqn["problem"]) == ("algorithms", "rlk-dqn", None)
+    assert {row["active"] for row in rows} == {"never", "run", "terminal"}
+
+
+def test_an_alias_is_not_listed_beside_what_it_stands_for(rlk):
+    found = names(rlk, "--kind", "policies")
+    assert "mlp" in found and "MlpPolicy" not in found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "in_", "out"),
+    [
+        (["--kind", "algorithms"], {"dqn", "ppo2"}, {"replay", "mlp"}),
+        (["--reports", "td_error"], {"dqn"}, {"ppo2", "mlp"}),
+        (["--collects", "off-policy"], {"dqn", "replay"}, {"ppo2", "rollout"}),
+        (["--collects", "on-policy"], {"ppo2", "rollout"}, {"dqn", "replay"}),
+        (["--action-space", "Box"], {"ppo2"}, {"dqn"}),
+        (["--observation-space", "Image"], {"cnn"}, {"adam"}),
+        (["--kind", "algorithms", "--action-space", "Discrete"], {"dqn", "ppo2"}, {"cnn"}),
+    ],
+)
+def test_filters_leave_what_has_all_that_is_asked_for(rlk, arguments, in_, out):
+    found = names(rlk, *arguments)
+    assert in_ <= found and not out & found
+
+
+def test_recurrent_leaves_only_what_is_recurrent(rlk):
+    every = {entry.name: entry.component() for r in default_kernel().registries for entry in r}
+    recurrent = {name for name, component in every.items() if component.recurrent}
+    assert names(rlk, "--recurrent") == {every[name].name for name in recurrent}
+
+
+def test_people_get_a_line_each_under_a_heading_cut_to_the_width(rlk, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "70")
+    lines = rlk("plugins", "list").out.splitlines()
+    assert lines[0] == "algorithms"
+    (dqn,) = (line for line in lines if line.startswith("  dqn "))
+    assert dqn.startswith("  dqn                  rlk-dqn 0.1.0                  deep Q-net")
+    assert max(len(line) for line in lines) == 70
+
+
+def test_what_is_broken_is_listed_with_its_cause_whatever_was_asked_for(rlk, storages):
+    rows = {(row["name"], row["dist"]): row for row in listed(rlk, "--recurrent")}
+    assert rows["leaky", "rlk-leaky"]["problem"] == "ImportError: it needs a library"
+    for dist in ("rlk-replay", "rlk-twin"):
+        assert "is given by 2 packages" in rows["replay", dist]["problem"]
+    shown = rlk("plugins", "list").out
+    assert "rlk-leaky 0.2                  broken: ImportError: it needs a library\n" in shown

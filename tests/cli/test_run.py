@@ -1,0 +1,251 @@
+"""`rlk run`: the folder it leaves, what it says, how it ends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rlk.cli import folder
+from rlk.cli.run import SHARED, said
+
+RUNS = ("one", "two")
+OUTPUT = {"plan.json", "spec.toml", "model.zip", "progress.csv", "monitor.csv", "checkpoints"}
+
+
+def test_a_run_leaves_its_files_and_says_what_it_does_and_what_may_follow(rlk, small):
+    ended = rlk(*small, "--seed", 5, "--out", "there")
+    assert ended.code == 0, ended.err
+    assert {path.name for path in Path("there").iterdir()} >= OUTPUT
+    first, *rest = ended.out.splitlines()
+    assert first == "ppo2 on CartPole-v1 x 1, seed 5"
+    text = "\n".join(rest)
+    assert "device cpu (auto: fastest for such networks), " in text
+    assert "16 timesteps into there/" in text
+    assert "done: 16 timesteps in " in text
+    assert "there/model.zip" in text
+    assert rest[-1] == "next: rlk evaluate there | rlk enjoy there | rlk plot there"
+
+
+def test_quiet_prints_nothing(rlk, small):
+    ended = rlk(*small, "--quiet", "--out", "there")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+
+
+def test_a_run_is_named_after_algorithm_environment_seed_and_time(rlk, small):
+    for _ in range(2):
+        assert rlk(*small, "--quiet", "--env", "CartPole-v1", "--seed", 7).code == 0
+    names = sorted(path.name for path in Path("runs").iterdir())
+    assert len(names) == 2
+    assert all(name.startswith("ppo2-CartPole-v1-7-2") for name in names)
+
+
+def test_without_a_seed_one_is_drawn_and_kept(rlk, small):
+    assert rlk(*small, "--quiet", "--out", "there").code == 0
+    drawn = json.loads(Path("there/plan.json").read_text())["run"]["seed"]
+    assert 0 <= drawn < 100_000
+    assert tomllib.loads(Path("there/spec.toml").read_text())["seed"] == drawn
+
+
+def test_two_runs_in_one_second_have_folders_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(folder.time, "strftime", lambda form: "20260101-000000")
+    plan = Plan("ppo2", "ALE/Pong-v5", 3)
+    made = [str(folder.choose(None, plan)) for _ in range(3)]
+    first = "runs/ppo2-ALE_Pong-v5-3-20260101-000000"
+    assert made == [first, f"{first}+2", f"{first}+3"]
+
+
+class Named:
+    def __init__(self, name):
+        self.name = name
+
+
+class Plan:
+    """As much of a plan as names a folder."""
+
+    def __init__(self, algo, env, seed):
+        self.algorithm, self.env, self.seed = Named(algo), Named(env), seed
+
+
+def test_a_folder_that_is_not_empty_is_refused_with_what_to_type(rlk, small):
+    Path("full").mkdir()
+    Path("full/file").touch()
+    Path("empty").mkdir()
+    ended = rlk(*small, "--out", "full")
+    assert ended.code == 2
+    assert "--out full is there and not empty" in ended.err and "rlk resume full" in ended.err
+    assert rlk(*small, "--out", "full/file").code == 2
+    assert rlk(*small, "--quiet", "--out", "empty").code == 0
+
+
+def test_a_folder_that_cannot_be_made_is_refused(rlk, small):
+    Path("file").touch()
+    ended = rlk(*small, "--out", "file/below")
+    assert ended.code == 2
+    assert "cannot be made" in ended.err
+
+
+def test_explain_prints_who_chose_what_and_writes_nothing(rlk):
+    ended = rlk("run", "--algo", "dqn", "--set", "gamma=0.5", "--explain")
+    assert ended.code == 0
+    assert "gamma = 0.5   <- command line" in ended.out
+    # What joins a run that writes to a folder is shown too.
+    assert "callback      checkpoint" in ended.out
+    assert list(Path().iterdir()) == []
+
+
+def test_an_option_wins_over_set_and_what_is_unsaid_is_left_out():
+    found = said(("seed=1", "gamma=0.9"), seed=2, device=None, plugins=())
+    assert found == {"seed": 2, "gamma": 0.9}
+
+
+def test_every_slot_has_an_option_and_every_option_a_help_text(rlk):
+    text = rlk("run", "--help").out
+    for option in ("--policy", "--vec-env", "--storage", "--optimiser", "--serializer"):
+        assert f"{option} NAME" in text
+    assert all(option.help for option in SHARED)
+    assert "\n  rlk run --algo dqn --plugin prioritized-replay\n" in text
+
+
+# ---- spec.toml -----------------------------------------------------------------------------------
+
+
+def test_a_specs_run_is_the_same_run(rlk):
+    options = ["--timesteps", 300, "--set", "learning_starts=100", "--set", "mlp.layers=[16]"]
+    asked = ["--plugin", "prioritized-replay:alpha=0.7", "--seed", 1, "--quiet", "--preset", "none"]
+    assert rlk("run", "--algo", "dqn", *asked, *options, "--out", "one").code == 0
+    assert rlk("run", "one/spec.toml", "--quiet", "--out", "two").code == 0
+    assert Path("one/spec.toml").read_text() == Path("two/spec.toml").read_text()
+    plans = [json.loads(Path(run, "plan.json").read_text()) for run in RUNS]
+    for plan in plans:
+        (storage,) = (c for c in plan["components"] if c["name"] == "prioritized-replay")
+        assert storage["settings"]["alpha"] == 0.7
+    episodes = [
+        np.loadtxt(Path(run, "monitor.csv"), delimiter=",", skiprows=2)[:, :2] for run in RUNS
+    ]
+    assert len(episodes[0]) > 3 and np.array_equal(*episodes)
+
+
+def test_the_command_line_wins_over_the_spec(rlk, small):
+    Path("spec.toml").write_text(
+        'algo = "ppo2"\nseed = 3\ntotal_timesteps = 16\n[settings]\nn_steps = 8\ngamma = 0.5\n'
+    )
+    arguments = ["run", "spec.toml", "--preset", "none", "--set", "gamma=0.6", "--quiet"]
+    ended = rlk(*arguments, "--set", "nminibatches=1", "--out", "there")
+    assert ended.code == 0, ended.err
+    found = tomllib.loads(Path("there/spec.toml").read_text())
+    assert (found["seed"], found["settings"]["gamma"], found["settings"]["n_steps"]) == (3, 0.6, 8)
+
+
+def component(slot, name, dist="rlk-x", **settings):
+    return {"slot": slot, "name": name, "dist": dist, "settings": settings}
+
+
+def plan_of(*others, settings=None, kwargs=None):
+    return {
+        "components": [component("algorithm", "dqn", **(settings or {})), *others],
+        "run": {"n_envs": 2, "seed": 3, "n_threads": None, "preset": "zoo"},
+        "env": {"name": "CartPole-v1", "kwargs": kwargs or {}},
+    }
+
+
+def test_a_plan_as_toml_has_slots_plugins_and_a_table_for_everyones_settings():
+    plan = plan_of(
+        component("policy", "mlp", layers=[64, 64], net_arch=None),
+        component("decorator", "hindsight", k=4),
+        component("wrapper", "monitor"),
+        settings={"gamma": 0.99, "learning_rate": "lin_1e-3"},
+        kwargs={"gravity": 9.0},
+    )
+    assert tomllib.loads(folder.spec_toml(plan)) == {
+        "algo": "dqn",
+        "preset": "none",
+        "n_envs": 2,
+        "seed": 3,
+        "policy": "mlp",
+        "plugins": ["hindsight", "monitor"],
+        "env": {"id": "CartPole-v1", "gravity": 9.0},
+        "settings": {"gamma": 0.99, "learning_rate": "lin_1e-3"},
+        "mlp": {"layers": [64, 64], "net_arch": "none"},
+        "hindsight": {"k": 4},
+    }
+
+
+def test_what_a_file_cannot_hold_is_left_out_with_a_comment():
+    plan = plan_of(
+        component("policy", "mlp", kwargs={"act": {"callable": "Tanh"}, "bias": True}),
+        settings={"learning_rate": {"callable": "my_schedule"}, "gamma": 0.9},
+        kwargs={"mode": None},
+    )
+    text = folder.spec_toml(plan)
+    found = tomllib.loads(text)
+    assert found["settings"] == {"gamma": 0.9}
+    assert found["mlp"] == {"kwargs": {"bias": True}}
+    assert found["env"] == {"id": "CartPole-v1"}
+    assert text.splitlines()[-3:] == [
+        "# env.mode was None",
+        "# settings.learning_rate was the callable my_schedule",
+        "# mlp.kwargs.act was the callable Tanh",
+    ]
+
+
+def test_a_plugin_from_a_file_is_in_the_spec_by_its_place(rlk, small):
+    Path("mine.py").write_text(
+        "from rlk.hookspecs import hookimpl\n"
+        "@hookimpl\n"
+        "def rlk_training_start(run):\n"
+        "    open('called', 'a').write('x')\n"
+    )
+    assert rlk(*small, "--plugin", "./mine.py", "--quiet", "--out", "one").code == 0
+    assert "./mine.py" in tomllib.loads(Path("one/spec.toml").read_text())["plugins"]
+    assert rlk("run", "one/spec.toml", "--quiet", "--out", "two").code == 0
+    assert Path("called").read_text() == "xx"
+
+
+# ---- signals, and who takes over -----------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_saves_says_how_to_go_on_and_has_an_exit_code(tmp_path, small, number, code):
+    Path(tmp_path, "mine.py").write_text(
+        "import os\n"
+        "from rlk.hookspecs import hookimpl\n"
+        "@hookimpl\n"
+        "def rlk_rollout_start(run):\n"
+        f"    if run.timesteps == 16: os.kill(os.getpid(), {int(number)})\n"
+    )
+    arguments = [*small, "--plugin", "./mine.py", "--timesteps", 80, "--out", "there"]
+    done = subprocess.run(
+        [sys.executable, "-m", "rlk", *map(str, arguments)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert f"stopped by {number.name} after 24 timesteps" in done.stdout
+    assert done.stdout.splitlines()[-1] == "go on with: rlk resume there"
+    assert Path(tmp_path, "there", "checkpoints", "24.zip").is_file()
+    assert "Traceback" not in done.stderr
+
+
+def test_signals_are_handled_as_before_when_the_run_is_over(rlk, small):
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    rlk(*small, "--quiet")
+    assert [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_who_takes_over_does_so_before_anything_is_written(rlk, small):
+    Path("mine.py").write_text(
+        "from rlk.hookspecs import hookimpl\n@hookimpl\ndef rlk_take_over(plan):\n    return 4\n"
+    )
+    ended = rlk(*small, "--plugin", "./mine.py", "--out", "there")
+    assert (ended.code, ended.out) == (4, "")
+    assert not Path("there").exists()

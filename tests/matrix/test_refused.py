@@ -1,0 +1,91 @@
+"""Every combination that is not allowed is refused, and the message names both sides."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from matrix.product import FACTORS, Combination, everything, keywords
+from matrix.rules import conflicts
+
+import rlk
+from rlk.errors import PlanError
+from rlk.kernel import default_kernel
+from rlk.resolve import resolve
+from rlk.spec import make_spec
+
+KERNEL = default_kernel()
+INSTALLED = {entry.name for entries in KERNEL.registries for entry in entries}
+PRODUCT = everything(INSTALLED)
+#: Backend and extension as they are planned in every test run; the rest with -m matrix_full.
+ALWAYS = {("dummy", "none"), ("subprocess", "compile")}
+GROUPS: dict[tuple[str, ...], list[Combination]] = {}
+for each in PRODUCT:
+    names = (each.algorithm, each.policy, each.storage, each.vec_env, each.extension)
+    GROUPS.setdefault(names, []).append(each)
+CASES = [
+    pytest.param(
+        group,
+        id="-".join(names),
+        marks=[] if names[3:] in ALWAYS else pytest.mark.matrix_full,
+    )
+    for names, group in GROUPS.items()
+]
+BUILDING = [
+    one for one in PRODUCT if (found := conflicts(one)) and all(each.building for each in found)
+]
+
+
+def refusal(one):
+    """The message that the plan is refused with, or None."""
+    try:
+        resolve(KERNEL, make_spec(one.algorithm, keywords(one)))
+    except PlanError as error:
+        return str(error)
+    return None
+
+
+def faults(one, message):
+    """What is wrong with an answer, by the tables in rules.py."""
+    found = [each for each in conflicts(one) if not each.building]
+    if not found or message is None:
+        return [] if not found and message is None else [f"answered {message!r}, knows {found}"]
+    lines = [line for line in message.splitlines() if ", but " in line or "cannot" in line]
+    wrong = [f"untrue: {line}" for line in lines if not any(c.is_told(line) for c in found)]
+    for part, about in itertools.groupby(found, key=lambda each: each.part):
+        about = list(about)
+        if not any(each.is_told(line) for each in about for line in lines):
+            wrong.append(f"of {part} nothing is said of {[each.other for each in about]}")
+    if "rlk plugins list" not in message:
+        wrong.append("says nothing of what to type")
+    return wrong
+
+
+@pytest.mark.parametrize("group", CASES)
+def test_the_plan_refuses_what_the_tables_refuse_and_nothing_else(group, counted):
+    wrong = {}
+    for one in group:
+        message = refusal(one)
+        if found := faults(one, message):
+            wrong[str(one)] = (found, message)
+        elif message is not None:
+            counted("refused while planning, naming both sides")
+    assert not wrong
+
+
+@pytest.mark.parametrize("one", BUILDING, ids=str)
+def test_what_only_building_shows_is_refused_likewise(one, counted):
+    (conflict,) = set(conflicts(one))
+    with pytest.raises(PlanError) as caught:
+        rlk.make(one.algorithm, **keywords(one)).close()
+    assert conflict.is_told(str(caught.value)), str(caught.value)
+    assert "--plugin no:hindsight-replay" in str(caught.value)
+    counted("refused while building, naming both sides")
+
+
+def test_what_is_not_installed_is_told(counted):
+    for name in {*itertools.chain(*FACTORS.values())} - {"none"}:
+        for part in name.split("+"):
+            known = part in INSTALLED or name in (*FACTORS["observation"], *FACTORS["action"])
+            if not known:
+                counted(f"combinations wait for {part!r}, which is not installed")

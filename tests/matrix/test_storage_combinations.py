@@ -1,0 +1,237 @@
+"""Hindsight, n-step returns and priorities in any combination, with every off-policy algorithm.
+
+While it learns, every batch that the storage gives is checked against a twin that keeps whole
+episodes in lists. Algorithms that are not installed are skipped; the stand-in serves for Box
+actions in any case.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+import rlk
+from rlk.agent import Agent
+from rlk.errors import PlanError
+from rlk.testing import stand_in_kernel
+from rlk.testing.contract import same
+from rlk.testing.replay_twin import ReplayTwin, attached
+from rlk_toy_environments.bit_flipping import BitFlippingEnv
+
+KERNEL = stand_in_kernel(discover=True)
+N_BITS, GAMMA, N_STEPS, STEPS = 4, 0.9, 3, 160
+#: Rows of the ring: fewer than steps, so that it wraps.
+ROWS = 25
+PLUGINS = ("prioritized-replay", "hindsight-replay", f"n-step:n_steps={N_STEPS}")
+COMBINATIONS = [
+    combination
+    for count in range(len(PLUGINS) + 1)
+    for combination in itertools.combinations(PLUGINS, count)
+]
+#: Algorithm -> what makes it learn soon.
+ALGORITHMS: dict[str, dict[str, Any]] = {
+    "dqn": {"gamma": GAMMA, "learning_starts": 20, "batch_size": 16},
+    "sac": {"gamma": GAMMA, "learning_starts": 20, "batch_size": 16, "env.continuous": True},
+    "td3": {"gamma": GAMMA, "learning_starts": 20, "batch_size": 16, "env.continuous": True},
+    "stand-in": {"storage": "replay", "batch_size": 16, "env.continuous": True},
+}
+
+
+@contextmanager
+def agent(algo: str, plugins: tuple[str, ...], n_envs: int, **said: Any) -> Iterator[Agent]:
+    """An agent on bit flipping, on one thread."""
+    if algo not in KERNEL.registries.algorithms:
+        pytest.skip(f"the algorithm {algo} is not installed")
+    bits = {"env": "rlk/BitFlipping-v0", "env.n_bits": N_BITS, "env.random_goal": True}
+    settings = {
+        **({} if "env" in said else bits),
+        "policy": "multi-input",
+        "policy.layers": [16],
+        "replay.buffer_size": ROWS * n_envs,
+        "seed": 3,
+    }
+    threads = torch.get_num_threads()
+    made = rlk.make(
+        algo,
+        kernel=KERNEL,
+        plugins=list(plugins),
+        n_envs=n_envs,
+        **{**settings, **ALGORITHMS[algo], **said},
+    )
+    try:
+        yield made
+    finally:
+        made.close()
+        torch.set_num_threads(threads)
+
+
+def twin_for(made: Agent, plugins: tuple[str, ...], strategy: str = "future") -> ReplayTwin:
+    """The twin of its storage."""
+    world = BitFlippingEnv(N_BITS)
+    gamma = made.run.storage.schema.gamma
+    return ReplayTwin(
+        made.plan.n_envs,
+        ROWS,
+        float(np.float32(gamma)),
+        n_steps=N_STEPS if PLUGINS[2] in plugins else 1,
+        strategy=strategy if PLUGINS[1] in plugins else None,
+        compute_reward=world.compute_reward,
+        compute_terminated=world.compute_terminated,
+    )
+
+
+@pytest.mark.parametrize("n_envs", [1, 4])
+@pytest.mark.parametrize("plugins", COMBINATIONS, ids="+".join)
+@pytest.mark.parametrize("algo", ALGORITHMS)
+def test_every_batch_is_the_twins(algo: str, plugins: tuple[str, ...], n_envs: int) -> None:
+    with agent(algo, plugins, n_envs) as made:
+        checked = attached(made.run.storage, twin_for(made, plugins))
+        before = made.run.parameters.flat.clone()
+        made.learn(STEPS * n_envs)
+        assert not made.run.parameters.flat.equal(before)
+    rows = [row for batch in checked for row in batch]
+    variants = {variant for _, variant, _ in rows}
+    assert len(rows) > 500
+    assert len({place for place, _, _ in rows}) > 80 * n_envs
+    assert variants == (set(range(5)) if PLUGINS[1] in plugins else {0})
+
+
+@pytest.mark.parametrize("strategy", ["final", "episode", "random"])
+@pytest.mark.parametrize("n_envs", [1, 4])
+@pytest.mark.parametrize("prioritized", [False, True])
+def test_so_it_is_with_every_strategy(strategy: str, n_envs: int, prioritized: bool) -> None:
+    plugins = PLUGINS if prioritized else PLUGINS[1:]
+    said = {"hindsight-replay.goal_selection_strategy": strategy}
+    with agent("dqn", plugins, n_envs, **said) as made:
+        checked = attached(made.run.storage, twin_for(made, plugins, strategy))
+        made.learn(STEPS * n_envs)
+    assert sum(source is not None for batch in checked for _, _, source in batch) > 300
+
+
+@pytest.mark.parametrize("plugins", COMBINATIONS, ids="+".join)
+@pytest.mark.parametrize("algo", ["dqn", "sac"])
+def test_a_restored_run_goes_on_bit_for_bit(
+    algo: str, plugins: tuple[str, ...], tmp_path: Path
+) -> None:
+    with agent(algo, plugins, 2) as made:
+        made.learn(100)
+        path = made.save_checkpoint(tmp_path / "checkpoint")
+        with rlk.load(path, kernel=KERNEL) as restored:
+            assert restored.differs == []
+            for one in (made, restored):
+                one.learn(100, reset_num_timesteps=False)
+            assert restored.run.parameters.flat.equal(made.run.parameters.flat)
+            assert same(restored.run.storage.state_dict(), made.run.storage.state_dict())
+
+
+GOAL_KEYS = ("observation", "achieved_goal", "desired_goal")
+
+
+@pytest.mark.parametrize(
+    ("field", "key"),
+    [
+        *itertools.product(["observation", "next_observation"], GOAL_KEYS),
+        *[(field, "") for field in ("action", "reward", "discount")],
+    ],
+)
+def test_the_twin_notices_what_is_wrong(field: str, key: str) -> None:
+    with agent("dqn", PLUGINS, 2) as made:
+        twin = twin_for(made, PLUGINS)
+        attached(made.run.storage, twin)
+        made.learn(100)
+        batch = made.run.storage.sample(4)
+    value = getattr(batch, field)
+    wrong = {**value, key: value[key] ^ 1} if isinstance(value, dict) else value + 1
+    with pytest.raises(AssertionError, match="row 0"):
+        twin.check(dataclasses.replace(batch, **{field: wrong}))
+    twin.check(batch)
+
+
+class Strained(gym.Env[Any, Any]):
+    """The reward depends on an info: how far the place is, which goals alone would not say here."""
+
+    def __init__(self) -> None:
+        place = gym.spaces.Box(-99.0, 99.0, (1,), np.float32)
+        self.observation_space = gym.spaces.Dict(dict.fromkeys(GOAL_KEYS, place))
+        self.action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.place = self.np_random.normal(size=1).astype(np.float32)
+        return self._seen(), {}
+
+    def step(self, action: Any) -> Any:
+        self.place = self.place + self.np_random.normal(size=1).astype(np.float32)
+        info = {"strain": abs(float(self.place[0]))}
+        reward = self.compute_reward(self.place, np.ones(1, np.float32), info)
+        return self._seen(), float(reward), bool(self.np_random.random() < 0.2), False, info
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
+        return -np.abs(achieved_goal - desired_goal).sum(-1) - info["strain"]
+
+    def _seen(self) -> dict[str, Any]:
+        goal = np.ones(1, np.float32)
+        return {"observation": self.place, "achieved_goal": self.place, "desired_goal": goal}
+
+
+@pytest.mark.parametrize("vec_env", ["dummy", "subprocess"])
+@pytest.mark.parametrize("n_steps", [1, 3])
+def test_infos_that_rewards_depend_on_are_those_of_the_step(n_steps: int, vec_env: str) -> None:
+    plugins = ("hindsight-replay:info_keys=['strain']", f"n-step:n_steps={n_steps}")
+    with agent("dqn", plugins, 3, vec_env=vec_env, env=Strained) as made:
+        twin = ReplayTwin(
+            3,
+            ROWS,
+            float(np.float32(GAMMA)),
+            n_steps=n_steps,
+            strategy="future",
+            # The strain is what the step led to, whatever the goal.
+            compute_reward=lambda achieved, desired, info: (
+                -abs(float(achieved[0] - desired[0])) - abs(float(achieved[0]))
+            ),
+        )
+        checked = attached(made.run.storage, twin)
+        made.learn(300)
+    assert sum(source is not None for batch in checked for _, _, source in batch) > 500
+
+
+def test_one_seed_gives_one_run_with_everything_on() -> None:
+    found = []
+    for seed in (1, 1, 2):
+        with agent("dqn", PLUGINS, 4, seed=seed) as made:
+            found.append(made.learn(400).run.parameters.flat.clone())
+    assert found[0].equal(found[1]) and not found[0].equal(found[2])
+
+
+def test_a_collection_that_was_cut_short_leaves_every_batch_right() -> None:
+    class Stops:
+        @rlk.hookimpl
+        def rlk_step(self, run: Any, step: Any) -> bool:
+            return run.timesteps % 52 != 0
+
+    with agent("dqn", (*PLUGINS, Stops()), 4, train_freq=4) as made:  # type: ignore[arg-type]
+        attached(made.run.storage, twin_for(made, PLUGINS))
+        for _ in range(12):
+            made.learn(100, reset_num_timesteps=False)
+        assert made.num_timesteps >= 12 * 52
+        assert made.run.clock.updates > 20
+
+
+def test_the_plan_says_how_they_nest() -> None:
+    with agent("dqn", tuple(reversed(PLUGINS)), 1) as made:
+        names = [choice.name for choice in made.plan.storages]
+    assert names == ["replay", "prioritized-replay", "n-step", "hindsight-replay"]
+
+
+def test_hindsight_for_observations_without_goals_is_refused_while_planning() -> None:
+    with pytest.raises(PlanError, match=r"hindsight-replay.* are Dict, .*no:hindsight-replay"):
+        rlk.make("dqn", env="CartPole-v1", plugins=["hindsight-replay"], kernel=KERNEL)

@@ -1,0 +1,74 @@
+"""One small environment for every pair of an observation space and an action space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+PLACE = spaces.Box(-2.0, 2.0, (4,), np.float32)
+GOAL = spaces.Box(-2.0, 2.0, (2,), np.float32)
+#: By the names that `product.py` gives them; fresh ones, for a space has a generator of its own.
+OBSERVATIONS = {
+    "Box": lambda: PLACE,
+    "Image": lambda: spaces.Box(0, 255, (36, 36, 1), np.uint8),
+    "Discrete": lambda: spaces.Discrete(5),
+    "MultiDiscrete": lambda: spaces.MultiDiscrete([3, 4]),
+    "MultiBinary": lambda: spaces.MultiBinary(6),
+    "Dict": lambda: spaces.Dict({"place": PLACE, "room": spaces.Discrete(5)}),
+    "Goals": lambda: spaces.Dict(
+        {"observation": PLACE, "achieved_goal": GOAL, "desired_goal": GOAL}
+    ),
+}
+ACTIONS = {
+    "Discrete": lambda: spaces.Discrete(3),
+    "Box": lambda: spaces.Box(-1.0, 1.0, (2,), np.float32),
+    "MultiDiscrete": lambda: spaces.MultiDiscrete([2, 3]),
+    "MultiBinary": lambda: spaces.MultiBinary(3),
+}
+
+
+class World(gym.Env[Any, Any]):
+    """Shows something random; episodes end by chance, or are cut off after nine steps."""
+
+    def __init__(self, observation: str = "Box", action: str = "Discrete") -> None:
+        self.observation_space: Any = OBSERVATIONS[observation]()
+        self.action_space: Any = ACTIONS[action]()
+        self.steps = 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.steps = 0
+        return self._show(self.observation_space), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        if not self.action_space.contains(action):
+            raise ValueError(f"{action!r} is not in {self.action_space}")
+        self.steps += 1
+        observation = self._show(self.observation_space)
+        if "desired_goal" in getattr(self.observation_space, "spaces", ()):
+            goals = observation["achieved_goal"], observation["desired_goal"]
+            reward = float(self.compute_reward(*goals, {}))
+        else:
+            reward = float(np.sum(action)) + float(self.np_random.normal())
+        ended = bool(self.np_random.random() < 0.1)
+        return observation, reward, ended, not ended and self.steps >= 9, {}
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
+        return -np.abs(achieved_goal - desired_goal).sum(-1)
+
+    def _show(self, space: Any) -> Any:
+        random = self.np_random
+        if isinstance(space, spaces.Dict):
+            return {key: self._show(part) for key, part in space.spaces.items()}
+        if isinstance(space, spaces.Discrete):
+            return np.int64(random.integers(space.n))
+        if isinstance(space, spaces.MultiDiscrete):
+            return random.integers(space.nvec)
+        if isinstance(space, spaces.MultiBinary):
+            return random.integers(0, 2, space.n).astype(np.int8)
+        if space.dtype == np.uint8:
+            return random.integers(0, 256, space.shape).astype(np.uint8)
+        return random.uniform(space.low, space.high).astype(np.float32)

@@ -1,0 +1,146 @@
+"""Runs to be killed and gone on with: what is run, and how two ends of it are compared."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import torch
+
+from rlk import checkpoint
+from rlk.kernel import default_kernel
+
+#: Timesteps of the checkpoint; a run is twice as long.
+N = 640
+#: Seconds that a process may take, on a machine that has much else to do.
+PATIENCE = 240
+UNTIL = Path(__file__).with_name("until.py")
+KERNEL = default_kernel()
+INSTALLED = {entry.name for entries in KERNEL.registries for entry in entries}
+#: What makes an algorithm that has such a setting go round often, and cheaply.
+SMALL = {
+    "n_steps": 32,
+    "nminibatches": 2,
+    "noptepochs": 2,
+    "timesteps_per_batch": 64,
+    "learning_starts": 100,
+    "batch_size": 16,
+    "buffer_size": 1000,
+    "train_freq": 4,
+    "gradient_steps": 2,
+    "target_network_update_freq": 50,
+}
+ENVIRONMENTS = {"CartPole-v1": "Discrete", "Pendulum-v1": "Box"}
+
+
+@attrs.frozen
+class Case:
+    """One kind of run.
+
+    Attributes:
+        needs: components that must be installed, the algorithm aside.
+        said: further arguments of `rlk run`.
+    """
+
+    algo: str
+    env: str
+    needs: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "-".join([self.algo, self.env.replace("/", "."), *self.needs])
+
+    @property
+    def is_installed(self) -> bool:
+        return {self.algo, *self.needs} <= INSTALLED
+
+    def arguments(self, out: Path) -> list[str]:
+        """Of `rlk`, for a run of 2N timesteps with checkpoints at N and 2N."""
+        config = KERNEL.registries.algorithms.get(self.algo).component().config
+        known = {field.name for field in attrs.fields(config)} if config else set()
+        small = [f"{key}={value}" for key, value in SMALL.items() if key in known]
+        pairs = ["n_threads=1", "policy.layers=[16]", *small]
+        return [
+            *("run", "--algo", self.algo, "--env", self.env, "--preset", "none", "--seed", "4"),
+            *("--n-envs", "2", "--timesteps", str(2 * N), "--log-interval", "2"),
+            *("--plugin", f"checkpoint:every={N}", "--out", str(out)),
+            *(word for pair in pairs for word in ("--set", pair)),
+            *self.said,
+        ]
+
+
+def plain_cases() -> Iterator[Case]:
+    """Every installed algorithm on those of both environments whose actions it serves."""
+    for entry in KERNEL.registries.algorithms:
+        served = entry.component().action_spaces
+        for env, actions in ENVIRONMENTS.items():
+            if not served or actions in served:
+                yield Case(entry.name, env)
+
+
+def process(*arguments: str | int | Path, cwd: Path) -> subprocess.Popen[str]:
+    """Python, on one thread."""
+    return subprocess.Popen(
+        [sys.executable, *map(str, arguments)],
+        cwd=cwd,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def ended(*arguments: str | int | Path, cwd: Path) -> str:
+    """What `rlk` printed, which must end well."""
+    running = process("-m", "rlk", *arguments, cwd=cwd)
+    printed, _ = running.communicate(timeout=PATIENCE)
+    assert running.returncode == 0, printed
+    return printed
+
+
+def killed(case: Case, out: Path, timesteps: int) -> int:
+    """Start a run, and kill it where its timesteps have passed this; where that was."""
+    reached = out.with_name(f"{out.name}.reached")
+    running = process(UNTIL, str(timesteps), reached, *case.arguments(out), cwd=out.parent)
+    deadline = time.monotonic() + PATIENCE
+    while not (reached.exists() and reached.read_text()):
+        assert running.poll() is None, running.communicate()[0]
+        assert time.monotonic() < deadline, f"not at {timesteps} timesteps after {PATIENCE} s"
+        time.sleep(0.01)
+    running.send_signal(signal.SIGKILL)
+    running.communicate(timeout=PATIENCE)
+    assert running.returncode == -signal.SIGKILL
+    return int(reached.read_text())
+
+
+def state(folder: Path, timesteps: int) -> dict[str, Any]:
+    """What the checkpoint of that timestep holds."""
+    return checkpoint.read(folder / "checkpoints" / f"{timesteps}.zip", KERNEL)
+
+
+def differences(one: Any, other: Any, at: str = "") -> list[str]:
+    """Where two states are not equal bit for bit, as paths."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        keys = sorted({*one, *other}, key=str)
+        missing = [f"{at}/{key}" for key in keys if key not in one or key not in other]
+        both = [key for key in keys if key in one and key in other]
+        return missing + [d for k in both for d in differences(one[k], other[k], f"{at}/{k}")]
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        if len(one) != len(other):
+            return [f"{at}: {len(one)} and {len(other)} entries"]
+        pairs = enumerate(zip(one, other, strict=True))
+        return [d for i, (a, b) in pairs for d in differences(a, b, f"{at}/{i}")]
+    if isinstance(one, (np.ndarray, torch.Tensor)):
+        a, b = np.asarray(one), np.asarray(other)
+        equal = a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    else:
+        equal = type(one) is type(other) and (one == other or (one != one and other != other))
+    return [] if equal else [at]

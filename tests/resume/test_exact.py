@@ -1,0 +1,102 @@
+"""A run that was killed and gone on with ends, bit for bit, as the one that never was."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+import torch
+from resume.runs import INSTALLED, KERNEL, Case, N, differences, ended, killed, plain_cases, state
+
+from rlk.cli import main
+
+REPLAY = ("--plugin", "prioritized-replay", "--plugin", "n-step:n_steps=3")
+BITS = ("--policy", "multi-input", "--set", "env.n_bits=4", "--set", "env.random_goal=true")
+HINDSIGHT = ("--plugin", "hindsight-replay", "--plugin", "prioritized-replay")
+LSTM = ("--policy", "lstm", "--set", "lstm.n_lstm=8")
+OU = ("--set", "action_noise=ornstein-uhlenbeck-noise")
+CASES = [
+    *plain_cases(),
+    Case("dqn", "CartPole-v1", ("prioritized-replay", "n-step"), REPLAY),
+    Case("dqn", "CartPole-v1", ("compile",), ("--plugin", "compile:backend=eager")),
+    Case("ppo2", "CartPole-v1", ("lstm",), LSTM),
+    Case("ppo2", "Pendulum-v1", ("subprocess",), ("--vec-env", "subprocess")),
+    Case("ppo2", "Pendulum-v1", ("normalize",), ("--plugin", "normalize")),
+    Case("sac", "Pendulum-v1", ("ornstein-uhlenbeck-noise",), OU),
+    Case(
+        "sac",
+        "rlk/BitFlipping-v0",
+        ("hindsight-replay",),
+        (*BITS, *HINDSIGHT, "--set", "env.continuous=true"),
+    ),
+]
+PARTS = ("parameters", "optimise", "storage", "streams", "environments", "collector", "algorithm")
+
+
+def rows(file):
+    """A file of metrics or episodes, without what a clock says."""
+    lines = [line for line in file.read_text().splitlines() if not line.startswith("#")]
+    clocks = ("t", "time/fps", "time/time_elapsed", "time/compile_seconds")
+    return [
+        {key: value for key, value in row.items() if key not in clocks}
+        for row in csv.DictReader(lines)
+    ]
+
+
+def run(case, out):
+    """Without interruption, in this process."""
+    with torch.random.fork_rng(devices=[]), pytest.raises(SystemExit) as end:
+        # As a process of its own has it: torch's global generator is of nobody's seed.
+        torch.set_rng_state(torch.Generator().get_state())
+        main([*case.arguments(out), "--quiet"])
+    assert end.value.code == 0
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_run_killed_after_its_checkpoint_ends_as_the_uninterrupted_one(case, tmp_path):
+    if not case.is_installed:
+        pytest.skip(f"not installed: {sorted({case.algo, *case.needs} - INSTALLED)}")
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    run(case, whole)
+    at = killed(case, broken, N + N // 2)
+    assert N < at < 2 * N
+    left = broken / "checkpoints"
+    assert sorted(path.stem for path in left.iterdir()) == [str(N)]
+    assert not (broken / "model.zip").exists()
+    printed = ended("resume", broken, "--timesteps", 2 * N, cwd=tmp_path)
+
+    # It starts at the checkpoint, neither at zero nor where it was killed.
+    assert f"on from {left / str(N)}.zip at {N} timesteps" in printed
+    assert f"done: {N} timesteps in" in printed
+    assert "not as before" not in printed
+
+    one, other, before = state(whole, 2 * N), state(broken, 2 * N), state(whole, N)
+    manifests = [each.pop("manifest") for each in (one, other, before)]
+    assert {"model", "run", "storage", "environments"} == set(manifests[0]["contents"])
+    for key in ("contents", "timesteps", "dists"):
+        assert manifests[0][key] == manifests[1][key]
+    assert differences(one, other) == []
+    # Which says something only if all of these moved between N and 2N.
+    changed = {path.split("/")[1] for path in differences(one, before)}
+    assert {*PARTS[:-1], "run"} <= changed
+
+    for name in ("progress.csv", "monitor.csv"):
+        assert rows(whole / name) == rows(broken / name)
+        assert len(rows(whole / name)) > 2
+    assert json.loads((whole / "plan.json").read_text())["run"]["total_timesteps"] == 2 * N
+
+
+def test_every_algorithm_is_among_them():
+    assert {case.algo for case in CASES} >= set(KERNEL.registries.algorithms.names())
+
+
+def test_states_that_differ_in_one_bit_are_told_apart(tmp_path):
+    run(CASES[0], tmp_path / "run")
+    one, other = state(tmp_path / "run", N), state(tmp_path / "run", N)
+    assert differences(one, other) == []
+    name = next(iter(other["parameters"]))
+    other["parameters"][name].view(-1)[0] += 1e-6
+    other["streams"]["seed"] += 1
+    del other["run"]["clock"]
+    assert differences(one, other) == [f"/parameters/{name}", "/run/clock", "/streams/seed"]

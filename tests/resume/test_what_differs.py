@@ -1,0 +1,50 @@
+"""Where the state of an environment cannot be had, a resumed run says what will differ."""
+
+from __future__ import annotations
+
+import pytest
+from resume.runs import Case, N, ended, killed, state
+
+OPAQUE = """
+import gymnasium as gym
+
+
+class Engine:
+    '''Stands for a physics engine, whose state nobody can see.'''
+
+
+class Opaque(gym.make("CartPole-v1").unwrapped.__class__):
+    def __init__(self):
+        super().__init__()
+        self.engine = Engine()
+"""
+BEGINS = {"Opaque": "./opaque.py:Opaque", "LunarLander": "LunarLander-v3"}
+
+
+@pytest.mark.parametrize("env", BEGINS)
+def test_it_is_said_and_everything_else_goes_on(env, tmp_path):
+    if env == "LunarLander":
+        pytest.importorskip("Box2D")
+    (tmp_path / "opaque.py").write_text(OPAQUE)
+    said = BEGINS[env]
+    again = ("--env", said) if env == "Opaque" else ()
+    out = tmp_path / "run"
+    killed(Case("dqn", said), out, N + N // 2)
+    before = state(out, N)
+    assert "environments" not in before["manifest"]["contents"]
+    assert {"model", "run", "storage"} <= set(before["manifest"]["contents"])
+
+    printed = ended("resume", out, "--timesteps", 2 * N, *again, cwd=tmp_path)
+    name = said if env == "Opaque" else "LunarLander-v3"
+    assert f"at {N} timesteps\n" in printed and f"done: {N} timesteps in" in printed
+    (told,) = [line for line in printed.splitlines() if "not as before" in line]
+    assert told == f"  not as before: the checkpoint has no state of {name}: episodes start anew"
+
+    after = state(out, 2 * N)
+    assert after["manifest"]["timesteps"] == 2 * N
+    assert after["run"]["clock"]["updates"] > before["run"]["clock"]["updates"]
+    # The replay goes on, and what was played after the checkpoint is in no figure.
+    assert after["storage"]["time"] == before["storage"]["time"] + N // 2
+    episodes = after["run"]["episodes"]["count"]
+    assert episodes > before["run"]["episodes"]["count"]
+    assert len((out / "monitor.csv").read_text().splitlines()) == 2 + episodes

@@ -1,0 +1,27 @@
+"""`rlk`, but at a given timestep it says so in a file and waits to be killed.
+
+python until.py TIMESTEPS FILE run --algo …
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from rlk.cli import main
+from rlk.run import Run
+
+timesteps, file = int(sys.argv[1]), Path(sys.argv[2])
+ended = Run.iteration_ended
+
+
+def waits(run: Run) -> None:
+    ended(run)
+    if run.timesteps >= timesteps:
+        file.write_text(str(run.timesteps))
+        time.sleep(600)
+
+
+Run.iteration_ended = waits  # type: ignore[method-assign]
+main(sys.argv[3:])
