@@ -32,6 +32,9 @@ class Half:
     def agree(self, value: Any) -> Any:
         return value
 
+    def gather(self, value: Any) -> list[Any]:
+        return [value, value]
+
 
 class Ranks:
     def __init__(self, communicator: Half) -> None:
@@ -49,7 +52,7 @@ def trained(communicator: Half, *plugins: str, backend: str = "aot_eager") -> An
         n_steps=4, batch_size=8, verbose=0, plugins=[Ranks(communicator), *plugins], **said,
     )  # fmt: skip
     with agent:
-        agent.learn(100)
+        agent.learn(100 * communicator.size)  # timesteps count those of all ranks
         return agent.run, agent.run.parameters.flat.clone()
 
 
