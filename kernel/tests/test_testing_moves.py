@@ -223,7 +223,7 @@ def test_a_broken_optimiser_fails(fails, factory, check):
 
 class MovesAll(Momentum):
     def __init__(self, group):
-        base = group.flat._base if group.flat._base is not None else group.flat
+        base = torch.empty(0).set_(group.flat.untyped_storage())  # all that it is a range of
         super().__init__(group)
         self.base = base
 
