@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+import rlk
 from rlk.errors import PlanError
 from rlk.testing import AlgorithmContract, mean_return
 
@@ -137,10 +138,26 @@ def test_an_agent_trained_on_several_environments_predicts_for_another_number(rl
             assert np.allclose(alone[env][0], state[env], atol=1e-6)
 
 
+@pytest.mark.parametrize("policy", ["lstm", "ln-lstm"])
+def test_a_run_resumes_bit_for_bit_in_the_middle_of_episodes(rlk_make, tmp_path, policy):
+    said = {"n_envs": 2, "n_steps": 5, "nminibatches": 2, "seed": 0, "learning_rate": 0.01}
+    agent = rlk_make("ppo2", env=MATCH, policy=policy, **{policy: SMALL}, **said)
+    agent.learn(30)
+    assert not agent.run.collector.state_dict()["start"].any(), "episodes of 8 end with step 15"
+    path = agent.save_checkpoint(tmp_path / "checkpoint")
+    resumed, forgetful = rlk.load(path, env=MATCH), rlk.load(path, env=MATCH)
+    forgetful.run.collector._carry = np.zeros_like(forgetful.run.collector._carry)
+    for one in (agent, resumed, forgetful):
+        one.learn(40, reset_num_timesteps=False)
+    parameters = [one.run.parameters.flat for one in (agent, resumed, forgetful)]
+    assert resumed.differs == [] and parameters[0].equal(parameters[1])
+    assert not parameters[0].equal(parameters[2]), "the state that was saved makes no difference"
+
+
 @pytest.mark.parametrize(("n_envs", "nminibatches"), [(1, 4), (6, 4), (2, 3)])
 def test_environments_that_cannot_be_dealt_out_are_refused(rlk_make, n_envs, nminibatches):
     said = {"n_envs": n_envs, "nminibatches": nminibatches, "policy": "lstm"}
-    with pytest.raises(PlanError, match=f"nminibatches={nminibatches}.*--set nminibatches=N"):
+    with pytest.raises(PlanError, match=f"nminibatches={nminibatches}.*--set nminibatches=1"):
         rlk_make("ppo2", env=MATCH, **said)
 
 

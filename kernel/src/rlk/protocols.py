@@ -61,25 +61,6 @@ class Architecture(Protocol):
         """Hidden layers on top of `features` inputs; see `Trunk`."""
 
 
-class RecurrentEncoder(Protocol):
-    """The encoder of a recurrent policy: its state goes in and comes out, zeros at first.
-
-    Both calls count the state of an environment as zeros where its episode starts.
-    """
-
-    features: int
-    #: S, numbers of state per environment.
-    state_size: int
-
-    def step(self, x: Tensor, state: Tensor, episode_start: Tensor) -> tuple[Tensor, Tensor]:
-        """([N, F], state [N, S]) of one step: x [N, ...], state [N, S], bool [N]."""
-        ...
-
-    def __call__(self, x: Tensor, state: Tensor, episode_start: Tensor) -> Tensor:
-        """[T * N, F] of whole sequences: x [T * N, ...], state [N, S] before them, bool [T, N]."""
-        ...
-
-
 class Distribution(Protocol):
     """Functions on flat parameter tensors [..., P]: no objects on the hot path. `sample` takes its
     noise from outside, so that it is pure, traceable, and the same in torch and numpy."""

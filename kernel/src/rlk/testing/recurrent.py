@@ -1,6 +1,10 @@
 """The part of the contracts of policies and algorithms that is about recurrent state.
 
-Shapes: T steps, N environments, S numbers of state; see `rlk.protocols.RecurrentEncoder`.
+A component that says `recurrent=True` gives an encoder with a `state_size` S beside its `features`
+F. Its state goes in and out, zeros at first, and counts as zeros where an episode starts:
+
+    encoder.step(x [N, ...], state [N, S], episode_start bool [N]) -> [N, F], state [N, S]
+    encoder(x [T * N, ...], state [N, S], episode_start bool [T, N]) -> [T * N, F], time first
 """
 
 from __future__ import annotations

@@ -257,7 +257,13 @@ def test_environments_that_can_be_dealt_out_are_accepted(n_minibatches, n_envs):
     assert whole_environments(n_minibatches, n_envs, "algorithm 'x'", "parts") is None
 
 
-def test_environments_that_cannot_be_dealt_out_are_refused_with_what_to_type():
-    told = r"algorithm 'x'.*6 env.*parts=4.*one of 1, 2, 3, 6.*n-envs 4"
+@pytest.mark.parametrize(
+    ("n_envs", "told"),
+    [
+        (6, r"'x'.*n_envs=6.*parts=4\. Say --set parts=1 \(or 2, 3, 6\), or --n-envs 4 or"),
+        (1, r"'x'.*n_envs=1.*parts=4\. Say --set parts=1, or --n-envs 4 or"),
+    ],
+)
+def test_environments_that_cannot_be_dealt_out_are_refused_with_what_to_type(n_envs, told):
     with pytest.raises(PlanError, match=told):
-        whole_environments(4, 6, "algorithm 'x'", "parts")
+        whole_environments(4, n_envs, "algorithm 'x'", "parts")

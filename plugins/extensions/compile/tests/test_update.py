@@ -319,12 +319,12 @@ def test_a_tensor_that_is_not_found_in_the_batch_is_never_mistaken_for_one_that_
 
 
 class Twice(StandIn):
-    """One tensor in two fields, of every second batch only."""
+    """One tensor in two fields, of the first batches only."""
 
     def batches(self, storage: Any) -> Any:
         batch = storage.sample(8)
-        odd = self.context.run.clock.iterations % 2
-        weight = torch.from_numpy(np.full(8, 2.0, np.float32)) if odd else batch.reward
+        later = self.context.run.clock.iterations >= 10
+        weight = torch.from_numpy(np.full(8, 2.0, np.float32)) if later else batch.reward
         yield dataclasses.replace(batch, weight=weight)
 
 
@@ -332,6 +332,24 @@ def test_one_tensor_in_two_fields_is_not_taken_to_be_always_one() -> None:
     with made(algorithm=Twice) as agent:
         agent.learn(STEPS)
         assert torch.allclose(agent.run.parameters.flat, eagerly(Twice), atol=1e-6)
+
+
+class Differs(StandIn):
+    """Does something else where it is traced."""
+
+    def loss(self, batch: Batch) -> Loss:
+        loss = super().loss(batch)
+        value = 1.1 * loss.value if torch.compiler.is_compiling() else loss.value
+        return Loss(value, metrics=loss.metrics, outputs=loss.outputs)
+
+
+def test_a_graph_that_makes_another_step_than_the_eager_update_is_not_used() -> None:
+    with made(algorithm=Differs) as agent:
+        agent.learn(STEPS)
+        assert agent.run.update.reasons == {
+            "": "compiled, its step differs by 10% from the eager one"
+        }
+        assert agent.run.parameters.flat.equal(eagerly(Differs))
 
 
 # ---- what it says --------------------------------------------------------------------------------

@@ -114,3 +114,14 @@ def test_another_number_of_ranks_goes_on_and_what_is_lost_is_said(ranks):
 def test_what_ranks_say_to_each_other(ranks, programs):
     code, printed = ranks.run(programs / "exchange.py", size=3)
     assert code == 0 and printed.count("all well") == 3, printed
+
+
+@pytest.mark.skipif("normalize" not in Kernel().registries.wrappers, reason="needs rlk-wrappers")
+def test_ranks_that_normalise_have_the_statistics_of_what_all_have_seen(ranks, programs):
+    code, printed = ranks.run(programs / "normalizes.py", ranks.folder)
+    assert code == 0, printed
+    first, second = (json.loads((ranks.folder / f"{r}.json").read_text()) for r in (0, 1))
+    assert first["shared"] == second["shared"] and first["own"] != second["own"]
+    # 192 timesteps of both ranks, the four observations that they began with, and the prior.
+    (seen,) = first["shared"]["filter1.observation_count"]
+    assert seen == pytest.approx(192 + 4 + 1e-4)

@@ -10,6 +10,7 @@ from rlk.spec import RUN_KEYS, SLOTS, RunSettings, RunSpec, parse_plugin
 from rlk_presets.zoo import Zoo, algorithms, entries
 
 REGISTRIES = Kernel().registries
+RUN = ("CartPole-v1", "Acrobot-v1", "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0")
 EVERY = [(algo, env) for algo in algorithms() for env in entries(algo)]
 
 
@@ -56,7 +57,7 @@ def test_every_setting_is_one_of_the_algorithm_the_run_or_a_component(algo, env)
 
 @pytest.mark.parametrize(
     ("algo", "env"),
-    [(algo, env) for algo, env in EVERY if env in ("CartPole-v1", "Acrobot-v1", "Pendulum-v1")],
+    [(algo, env) for algo, env in EVERY if env in RUN],
 )
 def test_a_run_takes_the_preset_as_it_is(algo, env):
     require(algo)
@@ -66,5 +67,7 @@ def test_a_run_takes_the_preset_as_it_is(algo, env):
     assert plan.preset == f"zoo: {algo} on {env}"
     preset = entries(algo)[env]
     assert plan.total_timesteps == preset["total_timesteps"]
+    plugins = [parse_plugin(text)[0] for text in preset.get("plugins", ())]
+    assert {choice.name for _, choice in plan.choices()} >= set(plugins)
     for key in set(preset) & {field.name for field in attrs.fields(type(plan.algorithm.config))}:
         assert getattr(plan.algorithm.config, key) == preset[key]

@@ -8,7 +8,7 @@ import torch
 from rlk.errors import PlanError
 from rlk.testing import PolicyContract
 from rlk_lstm.config import LstmConfig
-from rlk_lstm.lstm import LstmLayer
+from rlk_lstm.lstm import LstmLayer, gates_shut, unrolled
 from rlk_lstm.network import Lstm
 from rlk_lstm.normalised import NormalisedLstmLayer
 
@@ -147,6 +147,18 @@ def test_one_step_of_the_lstm_by_hand():
     assert state[0, 1].item() == pytest.approx(cell, rel=1e-5)
     assert hidden.item() == pytest.approx(sigmoid(3.6) * np.tanh(cell), rel=1e-5)
     assert state[0, 0].item() == hidden.item()
+
+
+def test_a_step_with_every_gate_shut_leaves_a_state_of_exact_zeros():
+    torch.manual_seed(0)
+    layer = LstmLayer(2, 5)
+    weights = torch.cat((layer.wx, gates_shut(5, layer.wx)), 1)
+    x = 9 * torch.randn(3, 4, 3)
+    x[..., 2] = torch.tensor([0.0, 1.0, 0.0])[:, None]
+    found = unrolled(x, torch.randn(4, 10), weights, layer.wh, layer.b)
+    assert bool(found[0].any()) and not bool(found[1].any())
+    fresh, _ = layer.step(x[2, :, :2], torch.zeros(4, 10))
+    assert torch.allclose(found[2], fresh, atol=1e-6)
 
 
 def normalised(v):

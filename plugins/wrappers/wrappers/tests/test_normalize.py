@@ -165,6 +165,16 @@ def test_only_what_it_normalises_with_changes_device_and_type() -> None:
     assert statistics.observation_mean.tolist() == [5.0, 5.0]
 
 
+def test_a_compiler_traces_it_whole_and_follows_what_changes() -> None:
+    statistics = Statistics(BOX, 10.0, 1e-8)
+    traced = torch.compile(statistics, backend="eager", fullgraph=True)
+    x = torch.tensor([[1.0, 5.0]])
+    assert torch.equal(traced(x), x)
+    statistics.observation.mean[:] = [1.0, 3.0]
+    statistics.refresh()
+    np.testing.assert_allclose(traced(x), [[0.0, 2.0]])
+
+
 # ---- rewards -------------------------------------------------------------------------------------
 
 
@@ -179,13 +189,20 @@ def test_a_scaled_reward_by_hand() -> None:
     assert second.tolist() == pytest.approx([2.0 / 0.75, 1.0 / 0.75], rel=1e-3)
 
 
+def deviation(values: Any) -> Any:
+    """Standard deviation of numbers and the seed's 1e-4 of mean 0 and variance 1."""
+    values = np.ravel(values)
+    count = len(values) + 1e-4
+    return np.sqrt((np.square(values).sum() + 1e-4) / count - (values.sum() / count) ** 2)
+
+
 def twin(rewards: Any, ends: Any, gamma: float, clip: float) -> Any:
     """Stable Baselines' order of things, with every return that there was kept."""
     returns, seen, scaled = np.zeros(N), [], []
     for reward, ended in zip(rewards, ends, strict=True):
         returns = returns * gamma + reward
         seen.append(returns)
-        scaled.append(np.clip(reward / np.sqrt(np.var(seen) + 1e-8), -clip, clip))
+        scaled.append(np.clip(reward / deviation(seen), -clip, clip))
         returns = np.where(ended, 0.0, returns)
     return np.stack(scaled)
 
@@ -202,7 +219,7 @@ def test_rewards_are_scaled_as_by_the_variance_of_all_returns_so_far() -> None:
             normalizer.rlk_rollout_end(Run())
     expected = twin(rewards[1:], ends[1:], 0.9, 2.0)
     assert np.abs(expected).max() == 2.0
-    np.testing.assert_allclose(np.stack(found), expected, rtol=2e-3)
+    np.testing.assert_allclose(np.stack(found), expected, rtol=1e-5)
 
 
 def test_returns_of_episodes_stay_those_of_the_environment() -> None:

@@ -1,12 +1,12 @@
-"""What recurrent policies need of an on-policy algorithm: an actor that carries their state.
+"""What a recurrent policy is to an on-policy algorithm, and an actor that carries its state.
 
-Shapes: T steps, N environments, S numbers of state (`rlk.protocols.RecurrentEncoder`).
+Shapes: T steps, N environments, F features, S numbers of state per environment.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -17,6 +17,33 @@ from rlk.policy import Policy, twin
 from rlk.protocols import Distribution
 from rlk.records import Act, Array, Field
 from rlk_on_policy.actor import DistributionActor
+
+
+class RecurrentEncoder(Protocol):
+    """The encoder of a recurrent policy (`policy.shared`): state goes in and out, zeros at first.
+
+    Both calls count the state of an environment as zeros where its episode starts. The contract
+    suite of policies (`rlk.testing.PolicyContract`) holds each component that says
+    `recurrent=True` to it.
+    """
+
+    features: int
+    state_size: int
+
+    def step(self, x: Tensor, state: Tensor, episode_start: Tensor) -> tuple[Tensor, Tensor]:
+        """([N, F], state [N, S]) of one step: x [N, ...], state [N, S], bool [N]."""
+        ...
+
+    def __call__(self, x: Tensor, state: Tensor, episode_start: Tensor) -> Tensor:
+        """[T * N, F] of sequences, time first: x [T * N, ...], state [N, S] before, bool [T, N]."""
+        ...
+
+
+def encoder_of(policy: Policy) -> RecurrentEncoder:
+    """The encoder of a policy that is recurrent."""
+    encoder: Any = policy.shared
+    found: RecurrentEncoder = encoder
+    return found
 
 
 def is_recurrent(policy: Policy) -> bool:
@@ -32,13 +59,8 @@ def state_fields(policy: Policy) -> Mapping[str, Field]:
     """
     if not is_recurrent(policy):
         return {}
-    return {"state": Field((state_size(policy),)), "episode_start": Field((), "bool")}
-
-
-def state_size(policy: Policy) -> int:
-    """S, numbers of state per environment."""
-    encoder: Any = policy.shared
-    return int(encoder.state_size)
+    size = encoder_of(policy).state_size
+    return {"state": Field((size,)), "episode_start": Field((), "bool")}
 
 
 def make_actor(
@@ -53,11 +75,9 @@ def stepped(
     policy: Policy, observation: Any, state: Array, episode_start: Array, device: Any
 ) -> tuple[Tensor, Tensor]:
     """([N, F], state [N, S]) of one step of N environments."""
-    encoder: Any = policy.shared
     x = policy.preprocess(spaces.as_tensor(observation, device))
     start = torch.from_numpy(episode_start).to(device)
-    features, after = encoder.step(x, spaces.as_tensor(state, device), start)
-    return features, after
+    return encoder_of(policy).step(x, spaces.as_tensor(state, device), start)
 
 
 class RecurrentActor:
@@ -75,13 +95,14 @@ class RecurrentActor:
         device: Any = "cpu",
     ) -> None:
         self.policy, self.distribution, self.rng, self.device = policy, distribution, rng, device
+        self._state_size = encoder_of(policy).state_size
         heads: list[Any] = [policy.get_submodule(name) for name in ("pi", "vf")]
         twins: list[Any] = [twin(head) for head in heads]
         self._numpy = device == "cpu" and None not in twins
         self._pi, self._vf = twins if self._numpy else heads
 
     def start(self, n_envs: int) -> Array:
-        return np.zeros((n_envs, state_size(self.policy)), np.float32)
+        return np.zeros((n_envs, self._state_size), np.float32)
 
     def metrics(self) -> dict[str, float]:
         return {}
@@ -96,9 +117,10 @@ class RecurrentActor:
             ValueError: for a state of another number of environments, or of another policy.
         """
         distribution, n_envs = self.distribution, len(episode_start)
-        if carry.shape != (n_envs, state_size(self.policy)):
+        carry = np.asarray(carry, np.float32)
+        if carry.shape != (n_envs, self._state_size):
             raise ValueError(
-                f"the state of {n_envs} environments is [{n_envs}, {state_size(self.policy)}], got "
+                f"the state of {n_envs} environments is [{n_envs}, {self._state_size}], got "
                 f"{list(carry.shape)}: pass what the last call returned, or None at the start"
             )
         features, after = stepped(self.policy, observation, carry, episode_start, self.device)

@@ -19,6 +19,7 @@ from rlk.errors import PlanError
 from rlk.policy import Policy
 from rlk.records import Array, Rollout
 from rlk_on_policy.minibatches import Minibatch
+from rlk_on_policy.recurrent import encoder_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ class Sequences(Minibatch):
     def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
         """What the named heads give [B, ...], each sequence unrolled in one call."""
         x = policy.preprocess(self.observation)
-        features = policy.shared(x, self.state, self.episode_start)
+        features = encoder_of(policy)(x, self.state, self.episode_start)
         return tuple([getattr(policy, name)(features) for name in names])
 
 
@@ -51,12 +52,12 @@ def whole_environments(n_minibatches: int, n_envs: int, title: str, setting: str
     """
     if n_envs % n_minibatches == 0:
         return
-    divisors = [str(n) for n in range(1, n_envs + 1) if n_envs % n == 0]
+    others = [str(n) for n in range(2, n_envs + 1) if n_envs % n == 0]
+    more = f" (or {', '.join(others)})" if others else ""
     raise PlanError(
-        f"{title} trains a recurrent policy on whole environments' sequences, and "
-        f"{n_envs} environments cannot be dealt out evenly to {setting}={n_minibatches} "
-        f"minibatches. Say --set {setting}=N with N one of {', '.join(divisors)}, or --n-envs "
-        f"{n_minibatches}, or a multiple of that."
+        f"{title} trains a recurrent policy on whole environments' sequences, and n_envs={n_envs} "
+        f"cannot be dealt out evenly to {setting}={n_minibatches}. Say --set {setting}=1{more}, or "
+        f"--n-envs {n_minibatches} or a multiple of it."
     )
 
 

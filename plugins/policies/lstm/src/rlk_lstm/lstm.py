@@ -38,7 +38,9 @@ class LstmLayer(nn.Module):
 
     def step(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """(hidden [N, H], state [N, 2H]) for x [N, I]."""
-        hidden, cell = torch.lstm_cell(x, state.chunk(2, 1), *self._cached)
+        wx, wh, b = self._cached
+        # The kernel for CUDA wants both biases or none.
+        hidden, cell = torch.lstm_cell(x, state.chunk(2, 1), wx, wh, b, torch.zeros_like(b))
         return hidden, torch.cat((hidden, cell), 1)
 
     def forward(self, x: Tensor, state: Tensor, episode_start: Tensor) -> Tensor:
@@ -50,7 +52,7 @@ class LstmLayer(nn.Module):
         wx, wh, b = self._cached
         state = state.masked_fill(episode_start[0][:, None], 0.0)
         if not bool(episode_start[1:].any()):
-            hidden = unrolled(x.view(*episode_start.shape, -1), state, wx, wh, b)
+            hidden = unrolled(x.reshape(*episode_start.shape, -1), state, wx, wh, b)
             return hidden.flatten(0, 1)
         plan = layout(episode_start)
         nothing = F.pad(x.new_zeros(x.shape[1]), (0, 1), value=1.0)

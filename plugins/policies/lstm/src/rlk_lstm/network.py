@@ -54,7 +54,7 @@ class Lstm:
 
 
 class Recurrent(nn.Module):
-    """The encoder of a recurrent policy; see `rlk.protocols.RecurrentEncoder`.
+    """The encoder of a recurrent policy, as `rlk.testing.PolicyContract` wants it.
 
     Attributes:
         features: F. state_size: S, twice the units: hidden values first, then cells.

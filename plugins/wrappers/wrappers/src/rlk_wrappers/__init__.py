@@ -1,4 +1,4 @@
-"""Wrappers of environments; `Monitor` and `load_results` are the seed's names."""
+"""Wrappers of environments; `Monitor`, `VecNormalize` and `load_results` are the seed's names."""
 
 from __future__ import annotations
 
@@ -8,17 +8,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rlk_wrappers.monitor import Monitor
     from rlk_wrappers.results import LoadMonitorResultsError, get_monitor_files, load_results
+    from rlk_wrappers.vec_normalize import VecNormalize
     from rlk_wrappers.vector_monitor import VectorMonitor
 
 __all__ = [
     "LoadMonitorResultsError",
     "Monitor",
+    "VecNormalize",
     "VectorMonitor",
     "get_monitor_files",
     "load_results",
 ]
 
-_HOMES = {"Monitor": "monitor", "VectorMonitor": "vector_monitor"}
+_HOMES = {
+    "Monitor": "monitor",
+    "VecNormalize": "vec_normalize",
+    "VectorMonitor": "vector_monitor",
+}
 
 
 def __getattr__(name: str) -> Any:

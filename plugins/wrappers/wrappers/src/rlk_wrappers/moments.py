@@ -23,11 +23,11 @@ class Moments:
     """
 
     def __init__(self, mean: Array, var: Array, count: Array) -> None:
-        self.mean, self.var, self._count = mean, var, count
+        self.mean, self.var, self.counts = mean, var, count
 
     @property
     def count(self) -> float:
-        return float(self._count[0])
+        return float(self.counts[0])
 
     def merge(self, mean: Array | float, var: Array | float, count: float) -> None:
         """Add the rows that these are the moments of."""
@@ -39,7 +39,7 @@ class Moments:
         squares = self.var * before + var * count + delta * delta * (before * count / total)
         self.mean += delta * (count / total)
         self.var[:] = squares / total
-        self._count[0] = total
+        self.counts[0] = total
 
 
 class Fresh:

@@ -1,0 +1,64 @@
+"""CartPole with the velocities hidden: who remembers solves it. `pytest -m learning`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+
+import rlk
+from rlk.testing import mean_return
+
+ENV = f"{Path(__file__).parent / 'hidden_velocities.py'}:CartPoleWithoutVelocities"
+#: rl_zoo3's for CartPoleNoVel-v1, without its normalising, with one LSTM and for twice as long.
+SAID = {
+    "n_envs": 8,
+    "n_steps": 32,
+    "nminibatches": 1,
+    "noptepochs": 20,
+    "gamma": 0.98,
+    "lam": 0.8,
+    "ent_coef": 0.0,
+    "learning_rate": "lin_0.001",
+    "cliprange": "lin_0.2",
+    "cliprange_vf": -1,
+}
+RECURRENT = {"n_lstm": 64, "net_arch": ["lstm", {"pi": [64], "vf": [64]}], "act_fun": "relu"}
+TIMESTEPS = 200_000
+
+
+def reached(policy: str, seed: int, **settings) -> float:
+    said = {**SAID, "policy": policy, "seed": seed, "n_threads": 1, **settings}
+    with rlk.make("ppo2", env=ENV, **said) as agent:
+        agent.learn(TIMESTEPS)
+        return mean_return(agent, ENV, episodes=20, seed=777)
+
+
+def test_the_velocities_are_hidden_and_nothing_else():
+    from rlk.environment import choose_environment
+
+    hidden, full = choose_environment(ENV, {}).make(), gym.make("CartPole-v1")
+    pairs = [(hidden.reset(seed=3)[0], full.reset(seed=3)[0])]
+    for action in (0, 1, 1, 0):
+        one, other = hidden.step(action), full.step(action)
+        assert one[1:4] == other[1:4]
+        pairs.append((one[0], other[0]))
+    assert all(seen.tolist() == whole[[0, 2]].tolist() for seen, whole in pairs)
+    assert hidden.observation_space.contains(pairs[0][0])
+    assert hidden.spec.max_episode_steps == full.spec.max_episode_steps == 500
+
+
+@pytest.mark.learning
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("policy", ["lstm", "ln-lstm"])
+def test_who_remembers_solves_it(policy, seed):
+    assert reached(policy, seed, **{policy: RECURRENT}) >= 450
+
+
+@pytest.mark.learning
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_who_does_not_remember_does_not(seed):
+    assert reached("mlp", seed) < 450
