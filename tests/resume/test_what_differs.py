@@ -38,9 +38,7 @@ def test_it_is_said_and_everything_else_goes_on(env, tmp_path):
     name = said if env == "Opaque" else "LunarLander-v3"
     assert f"at {N} timesteps\n" in printed and f"done: {N} timesteps in" in printed
     (told,) = [line for line in printed.splitlines() if "not as before" in line]
-    assert (
-        told == f"  not as before: the checkpoint has no state of {name}: its episodes start anew"
-    )
+    assert told == f"  not as before: the checkpoint has no state of {name}: episodes start anew"
 
     after = state(out, 2 * N)
     assert after["manifest"]["timesteps"] == 2 * N

@@ -4,9 +4,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from rlk.env_state import capture, restore
 
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
+from rlk_vector_rows.env_state import capture, restore
 
 FORMS = [
     {},

@@ -90,7 +90,7 @@ class VectorNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
     # ---- state -----------------------------------------------------------------------------------
 
     def get_state(self) -> list[dict[str, Any]] | None:
-        """The state of every environment and its discounted return, or None if one has none.
+        """The state of every environment and its discounted return, or None if any has none.
 
         The first has what was seen in a collection that is under way besides.
         """
