@@ -151,6 +151,33 @@ def test_what_a_plugin_makes_is_used_instead(make):
     assert Makes.asked == [(2, True)]
 
 
+def test_a_collector_of_a_plugin_gathers_instead_and_its_state_is_saved(make):
+    from rlk import checkpoint
+    from rlk.collect import StepCollector
+
+    class Counts(StepCollector):
+        collections = 0
+
+        def collect(self):
+            self.collections += 1
+            return super().collect()
+
+        def state_dict(self):
+            return super().state_dict() | {"collections": self.collections}
+
+    class Makes:
+        @hookimpl
+        def rlk_make_collector(self, run):
+            return Counts(run)
+
+    agent = make(Makes())
+    agent.learn(16)
+    assert type(agent.run.collector) is Counts
+    assert agent.run.collector.collections == agent.run.clock.iterations > 0
+    saved = checkpoint.run_state(agent.run)["collector"]
+    assert saved["collections"] == agent.run.clock.iterations
+
+
 class SpareKeeper:
     """Notes what storages are offered as an environment to ask."""
 
