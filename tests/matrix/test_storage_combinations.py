@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from matrix.worlds import GOAL_KEYS, Strained
 
 import rlk
 from rlk.agent import Agent
@@ -133,9 +133,6 @@ def test_a_restored_run_goes_on_bit_for_bit(
             assert same(restored.run.storage.state_dict(), made.run.storage.state_dict())
 
 
-GOAL_KEYS = ("observation", "achieved_goal", "desired_goal")
-
-
 @pytest.mark.parametrize(
     ("field", "key"),
     [
@@ -154,33 +151,6 @@ def test_the_twin_notices_what_is_wrong(field: str, key: str) -> None:
     with pytest.raises(AssertionError, match="row 0"):
         twin.check(dataclasses.replace(batch, **{field: wrong}))
     twin.check(batch)
-
-
-class Strained(gym.Env[Any, Any]):
-    """The reward depends on an info: how far the place is, which goals alone would not say here."""
-
-    def __init__(self) -> None:
-        place = gym.spaces.Box(-99.0, 99.0, (1,), np.float32)
-        self.observation_space = gym.spaces.Dict(dict.fromkeys(GOAL_KEYS, place))
-        self.action_space = gym.spaces.Discrete(2)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
-        super().reset(seed=seed)
-        self.place = self.np_random.normal(size=1).astype(np.float32)
-        return self._seen(), {}
-
-    def step(self, action: Any) -> Any:
-        self.place = self.place + self.np_random.normal(size=1).astype(np.float32)
-        info = {"strain": abs(float(self.place[0]))}
-        reward = self.compute_reward(self.place, np.ones(1, np.float32), info)
-        return self._seen(), float(reward), bool(self.np_random.random() < 0.2), False, info
-
-    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        return -np.abs(achieved_goal - desired_goal).sum(-1) - info["strain"]
-
-    def _seen(self) -> dict[str, Any]:
-        goal = np.ones(1, np.float32)
-        return {"observation": self.place, "achieved_goal": self.place, "desired_goal": goal}
 
 
 @pytest.mark.parametrize("vec_env", ["dummy", "subprocess"])

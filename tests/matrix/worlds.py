@@ -10,6 +10,8 @@ from gymnasium import spaces
 
 PLACE = spaces.Box(-2.0, 2.0, (4,), np.float32)
 GOAL = spaces.Box(-2.0, 2.0, (2,), np.float32)
+#: Keys of what a goal environment shows.
+GOAL_KEYS = ("observation", "achieved_goal", "desired_goal")
 #: By the names that `product.py` gives them; fresh ones, for a space has a generator of its own.
 OBSERVATIONS = {
     "Box": lambda: PLACE,
@@ -72,3 +74,30 @@ class World(gym.Env[Any, Any]):
         if space.dtype == np.uint8:
             return random.integers(0, 256, space.shape).astype(np.uint8)
         return random.uniform(space.low, space.high).astype(np.float32)
+
+
+class Strained(gym.Env[Any, Any]):
+    """The reward depends on an info: how far the place is, which goals alone would not say here."""
+
+    def __init__(self) -> None:
+        place = gym.spaces.Box(-99.0, 99.0, (1,), np.float32)
+        self.observation_space = gym.spaces.Dict(dict.fromkeys(GOAL_KEYS, place))
+        self.action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.place = self.np_random.normal(size=1).astype(np.float32)
+        return self._seen(), {}
+
+    def step(self, action: Any) -> Any:
+        self.place = self.place + self.np_random.normal(size=1).astype(np.float32)
+        info = {"strain": abs(float(self.place[0]))}
+        reward = self.compute_reward(self.place, np.ones(1, np.float32), info)
+        return self._seen(), float(reward), bool(self.np_random.random() < 0.2), False, info
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
+        return -np.abs(achieved_goal - desired_goal).sum(-1) - info["strain"]
+
+    def _seen(self) -> dict[str, Any]:
+        goal = np.ones(1, np.float32)
+        return {"observation": self.place, "achieved_goal": self.place, "desired_goal": goal}
