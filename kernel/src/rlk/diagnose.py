@@ -10,9 +10,10 @@ import importlib.util
 import re
 from pathlib import Path
 
-from rlk import hookspecs, protocols
+from rlk import protocols
 from rlk.component import Component
 from rlk.errors import BrokenPlugin
+from rlk.hookspecs import Specs
 from rlk.registry import Entry
 
 PROTOCOLS: dict[str, type] = {
@@ -26,7 +27,7 @@ PROTOCOLS: dict[str, type] = {
     "loggers": protocols.Logger,
     "presets": protocols.PresetSource,
 }
-HOOKS = [name for name in vars(hookspecs) if name.startswith("rlk_")]
+HOOKS = [name for name in vars(Specs) if name.startswith("rlk_")]
 
 
 def problem(entry: Entry) -> str | None:

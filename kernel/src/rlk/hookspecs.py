@@ -26,154 +26,126 @@ hookimpl = pluggy.HookimplMarker("rlk")
 Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-@hookspec(historic=True)
-def rlk_register(kernel: Kernel) -> None:
-    """Once, when the kernel is made or the plugin joins it: add components, kinds, hook specs."""
+class Specs:
+    """An implementation is a function, or a method, of the same name, marked by `hookimpl`."""
 
+    @hookspec(historic=True)
+    def rlk_register(self, kernel: Kernel) -> None:
+        """Once, when a kernel is made or the plugin joins it: add components, kinds, hook specs."""
 
-# ---- while planning: milliseconds, no torch -----------------------------------------------------
+    # ---- while planning: milliseconds, no torch -------------------------------------------------
 
+    @hookspec
+    def rlk_configure(self, spec: RunSpec) -> Patch | list[Patch] | None:
+        """Once per plan, all used: propose settings the user left unset; none may differ."""
 
-@hookspec
-def rlk_configure(spec: RunSpec) -> Patch | list[Patch] | None:
-    """Once per plan, all used: propose settings the user left unset. Two that differ: an error."""
+    @hookspec
+    def rlk_check_plan(self, plan: Plan) -> str | list[str] | None:
+        """Once per plan, all used: problems that forbid it, each saying what to type instead."""
 
+    @hookspec(firstresult=True)
+    def rlk_settle_plan(self, plan: Plan) -> Plan | None:
+        """Once per plan, when nothing forbids it: the plan as this process is to have it. One of
+        several that share a run has no `out`: it writes nothing."""
 
-@hookspec
-def rlk_check_plan(plan: Plan) -> str | list[str] | None:
-    """Once per plan, all used: problems that forbid it, each saying what to type instead."""
+    @hookspec(firstresult=True)
+    def rlk_take_over(self, plan: Plan) -> int | None:
+        """Before anything is built or written: do something else here; returns the exit code."""
 
+    # ---- while building: the first result wins --------------------------------------------------
 
-@hookspec(firstresult=True)
-def rlk_settle_plan(plan: Plan) -> Plan | None:
-    """Once per plan, when nothing forbids it: the plan as this process is to have it. One of
-    several that share a run has no `out`: it writes nothing."""
+    @hookspec(firstresult=True)
+    def rlk_make_vec_env(self, plan: Plan, n_envs: int, training: bool) -> Any:
+        """Once for training and once per evaluation: a gymnasium.vector.VectorEnv, unwrapped."""
 
+    @hookspec(firstresult=True)
+    def rlk_make_policy(self, run: Run, heads: Any) -> Any:
+        """Once: the policy module, instead of the chosen architecture with these heads."""
 
-@hookspec(firstresult=True)
-def rlk_take_over(plan: Plan) -> int | None:
-    """Before anything is built or written: do something else here, and return the exit code."""
+    @hookspec
+    def rlk_filter_observation(self, run: Run) -> Any:
+        """Once, all used: a module between preprocessed observations and the policy's encoder
+        (running statistics): the same structure out as in; for speed, with `numpy_forward()`."""
 
+    @hookspec(firstresult=True)
+    def rlk_make_storage(self, run: Run, choice: Choice) -> Any:
+        """Once per storage in the plan, base first: the storage or decorator, not yet opened."""
 
-# ---- while building: the first result wins ------------------------------------------------------
+    @hookspec(firstresult=True)
+    def rlk_make_actor(self, run: Run) -> Actor | None:
+        """Once: the collector's actor, instead of the algorithm's own (before noise wraps it)."""
 
+    @hookspec(firstresult=True)
+    def rlk_make_collector(self, run: Run) -> Collector | None:
+        """Once: rollout collection as a whole."""
 
-@hookspec(firstresult=True)
-def rlk_make_vec_env(plan: Plan, n_envs: int, training: bool) -> Any:
-    """Once for training and once per evaluation: a gymnasium.vector.VectorEnv, unwrapped."""
+    @hookspec(firstresult=True)
+    def rlk_make_optimiser(self, run: Run, group: Any) -> OptimiserStep | None:
+        """Once per parameter group: what drives its objective."""
 
+    @hookspec(firstresult=True)
+    def rlk_make_communicator(self, run: Run) -> Communicator | None:
+        """Once, before the environments: what several ranks agree through."""
 
-@hookspec(firstresult=True)
-def rlk_make_policy(run: Run, heads: Any) -> Any:
-    """Once: the policy module, instead of the chosen architecture with these heads."""
+    # ---- while building: all results used, composed once, innermost first -----------------------
 
+    @hookspec
+    def rlk_wrap_collector(self, run: Run) -> Wrapper | None:
+        """A wrapper around `collect() -> bool` (a learnt reward, timing)."""
 
-@hookspec
-def rlk_filter_observation(run: Run) -> Any:
-    """Once, all used: a module between preprocessed observations and the policy's encoder (running
-    statistics): the same structure out as in, with a `numpy_forward()` where that is to be fast."""
+    @hookspec
+    def rlk_wrap_loss(self, run: Run, group: str) -> Wrapper | None:
+        """A wrapper around that group's losses (an extra term); applied once per function."""
 
+    @hookspec
+    def rlk_wrap_update(self, run: Run) -> Wrapper | None:
+        """A wrapper around `algorithm.update` (compile)."""
 
-@hookspec(firstresult=True)
-def rlk_make_storage(run: Run, choice: Choice) -> Any:
-    """Once per storage in the plan, base first: the storage or decorator, not yet opened."""
+    # ---- lifecycle: who listens is asked once ---------------------------------------------------
 
+    @hookspec
+    def rlk_training_start(self, run: Run) -> None:
+        """At every call of `learn`, before the first step."""
 
-@hookspec(firstresult=True)
-def rlk_make_actor(run: Run) -> Actor | None:
-    """Once: the collector's actor, instead of the algorithm's own (before noise wraps it)."""
+    @hookspec
+    def rlk_rollout_start(self, run: Run) -> None:
+        """Before every collection."""
 
+    @hookspec
+    def rlk_step(self, run: Run, step: Step) -> bool | None:
+        """After every vector step: only those who listen pay. False stops the run."""
 
-@hookspec(firstresult=True)
-def rlk_make_collector(run: Run) -> Collector | None:
-    """Once: rollout collection as a whole."""
+    @hookspec
+    def rlk_rollout_end(self, run: Run) -> None:
+        """After every collection that was not stopped, before its updates."""
 
+    @hookspec
+    def rlk_update_end(self, run: Run) -> None:
+        """After the updates of an iteration: where checkpoints and evaluations happen."""
 
-@hookspec(firstresult=True)
-def rlk_make_optimiser(run: Run, group: Any) -> OptimiserStep | None:
-    """Once per parameter group: what drives its objective."""
+    @hookspec
+    def rlk_evaluation_end(self, run: Run, result: Any) -> None:
+        """After an evaluation; result has `returns`, `lengths` and `mean_return`."""
 
+    @hookspec
+    def rlk_log(self, run: Run, row: dict[str, float]) -> None:
+        """Before a row of metrics goes to the loggers; may add to it."""
 
-@hookspec(firstresult=True)
-def rlk_make_communicator(run: Run) -> Communicator | None:
-    """Once, before the environments: what several ranks agree through."""
+    @hookspec
+    def rlk_should_stop(self, run: Run) -> str | None:
+        """At every iteration border: a reason to stop, or None."""
 
+    @hookspec
+    def rlk_training_end(self, run: Run, reason: str | None) -> None:
+        """When `learn` ends, also after a signal or an error; reason says why if early."""
 
-# ---- while building: all results used, composed once, innermost first ---------------------------
+    # ---- state ----------------------------------------------------------------------------------
 
+    @hookspec
+    def rlk_save(self, run: Run, replay: bool) -> State | None:
+        """While a checkpoint is taken: what this plugin has to remember, kept under its name;
+        without `replay` it leaves out what a replay holds."""
 
-@hookspec
-def rlk_wrap_collector(run: Run) -> Wrapper | None:
-    """A wrapper around `collect() -> bool` (a learnt reward, timing)."""
-
-
-@hookspec
-def rlk_wrap_loss(run: Run, group: str) -> Wrapper | None:
-    """A wrapper around that group's loss functions (an extra term); applied once per function."""
-
-
-@hookspec
-def rlk_wrap_update(run: Run) -> Wrapper | None:
-    """A wrapper around `algorithm.update` (compile)."""
-
-
-# ---- lifecycle: who listens is asked once -------------------------------------------------------
-
-
-@hookspec
-def rlk_training_start(run: Run) -> None:
-    """At every call of `learn`, before the first step."""
-
-
-@hookspec
-def rlk_rollout_start(run: Run) -> None:
-    """Before every collection."""
-
-
-@hookspec
-def rlk_step(run: Run, step: Step) -> bool | None:
-    """After every vector step, called directly: only those who listen pay. False stops the run."""
-
-
-@hookspec
-def rlk_rollout_end(run: Run) -> None:
-    """After every collection that was not stopped, before its updates."""
-
-
-@hookspec
-def rlk_update_end(run: Run) -> None:
-    """After the updates of an iteration: its border, where checkpoints and evaluations happen."""
-
-
-@hookspec
-def rlk_evaluation_end(run: Run, result: Any) -> None:
-    """After an evaluation during training; result has `returns`, `lengths` and `mean_return`."""
-
-
-@hookspec
-def rlk_log(run: Run, row: dict[str, float]) -> None:
-    """Before a row of metrics goes to the loggers; may add to it."""
-
-
-@hookspec
-def rlk_should_stop(run: Run) -> str | None:
-    """At every iteration border: a reason to stop, or None."""
-
-
-@hookspec
-def rlk_training_end(run: Run, reason: str | None) -> None:
-    """When `learn` ends, also after a signal or an error; reason says why if it ended early."""
-
-
-# ---- state --------------------------------------------------------------------------------------
-
-
-@hookspec
-def rlk_save(run: Run, replay: bool) -> State | None:
-    """While a checkpoint is taken: what this plugin has to remember, kept under its name; without
-    `replay` it leaves out what a replay holds."""
-
-
-@hookspec
-def rlk_load(run: Run, state: State) -> None:
-    """While a checkpoint is restored: what this plugin's `rlk_save` returned; not without."""
+    @hookspec
+    def rlk_load(self, run: Run, state: State) -> None:
+        """While a checkpoint is restored: what this plugin's `rlk_save` returned."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from rlk import hookspecs
 from rlk.errors import BrokenPlugin
+from rlk.hookspecs import Specs
 
 if TYPE_CHECKING:
     from rlk.plan import Choice
@@ -24,7 +24,7 @@ class Hooks:
 
     def __init__(self) -> None:
         self._manager = pluggy.PluginManager("rlk")
-        self._manager.add_hookspecs(hookspecs)
+        self._manager.add_hookspecs(Specs)
 
     def activate(self, plugin: object, name: str, owner: str = "this program") -> None:
         """Lets an object answer hooks, if all that it marks are hooks of rlk's."""
