@@ -119,11 +119,11 @@ def test_a_callable_must_be_passed_again_to_go_on_training(saved):
     with pytest.raises(PlanError, match="learning_rate was a callable"):
         spec_of(plan, observers=True)
     spec_of(plan, observers=True, changes={"learning_rate": 0.1})
-    assert "learning_rate" not in spec_of(plan).settings  # to act, no schedule is needed
+    assert "learning_rate" not in spec_of(plan).said  # to act, no schedule is needed
 
 
 def test_a_preset_is_not_applied_once_more(kernel, saved):
-    assert spec_of(saved()).preset == "none"
+    assert spec_of(saved()).get("preset") == "none"
 
 
 def test_components_are_resolved_and_not_built(kernel, saved):

@@ -256,7 +256,9 @@ def test_an_object_may_fill_a_slot_and_be_a_plugin(plan):
 
     assert plan(policy=Mine).policy.component.factory is Mine
     watcher = Proposes({})
-    assert list(plan(plugins=[watcher]).objects.values()) == [watcher]
+    found = plan(plugins=[watcher, Proposes({})]).extensions
+    assert [choice.name for choice in found] == ["Proposes-0", "Proposes-1"]
+    assert found[0].make() is watcher and found[0].owner == "passed as object"
 
 
 def test_a_component_in_a_file_is_put_in_its_slot(plan, tmp_path):

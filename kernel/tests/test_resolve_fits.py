@@ -301,9 +301,9 @@ def test_the_explanation_says_what_fills_each_slot_and_who_chose_it(plan):
 def test_a_plan_can_be_written_as_json(plan):
     written = json.loads(json.dumps(plan(plugins=["sharpens", Silent()]).as_json()))
     assert written["env"]["name"] == "CartPole-v1" and written["run"]["n_envs"] == 2
-    slots = [component["slot"] for component in written["components"]]
-    assert slots[0] == "algorithm" and "decorator" in slots
-    assert written["passed_as_objects"] == ["Silent-0"]
+    slots = {component["name"]: component["slot"] for component in written["components"]}
+    assert next(iter(slots.values())) == "algorithm" and slots["sharpens"] == "decorator"
+    assert slots["Silent-0"] == "extension"
 
 
 def test_planning_builds_nothing(planning_kernel, plan):

@@ -80,35 +80,36 @@ def test_nested_tables_become_dotted_keys():
 # ---- keywords ------------------------------------------------------------------------------------
 
 
-def test_keywords_of_a_run_are_fields_and_all_others_settings():
-    spec = make_spec("dqn", {"n_envs": 2, "policy": "mlp", "gamma": 0.5, "learning_rate": 1e-3})
-    assert (spec.algo, spec.n_envs, spec.policy) == ("dqn", 2, "mlp")
-    assert dict(spec.settings) == {"gamma": 0.5, "learning_rate": 1e-3}
+def test_keywords_are_what_was_said():
+    said = {"n_envs": 2, "policy": "mlp", "gamma": 0.5, "learning_rate": 1e-3}
+    spec = make_spec("dqn", said)
+    assert (spec.algo, spec.said) == ("dqn", said)
+    assert (spec.get("policy"), spec.get("seed")) == ("mlp", None)
+
+
+def test_none_says_nothing_of_the_run_and_is_a_value_of_a_setting():
+    said = {"seed": None, "policy": None, "out": None, "preset": None, "env": None, "act": None}
+    assert make_spec("dqn", said).said == {"act": None}
 
 
 def test_a_table_under_a_slot_is_the_settings_of_its_component():
     spec = make_spec("dqn", {"policy": {"layers": [64]}, "prioritized-replay": {"alpha": 0.5}})
-    assert spec.policy is None
-    assert dict(spec.settings) == {"policy.layers": [64], "prioritized-replay.alpha": 0.5}
+    assert spec.get("policy") is None
+    assert spec.said == {"policy.layers": [64], "prioritized-replay.alpha": 0.5}
 
 
 def test_a_table_under_env_is_an_id_and_keywords():
     spec = make_spec("dqn", {"env": {"id": "CartPole-v1", "gravity": 9.0}})
-    assert spec.env == "CartPole-v1" and dict(spec.settings) == {"env.gravity": 9.0}
+    assert spec.said == {"env": "CartPole-v1", "env.gravity": 9.0}
 
 
 def test_one_plugin_may_be_given_without_a_list():
     assert make_spec("dqn", {"plugins": "monitor"}).plugins == ("monitor",)
 
 
-def test_values_are_all_that_was_said_by_key():
-    spec = make_spec("dqn", {"n_envs": 2, "gamma": 0.5, "plugins": ["x"], "out": "here"})
-    assert spec.values() == {"n_envs": 2, "gamma": 0.5}
-
-
 def test_zero_and_false_are_something_that_was_said():
     spec = make_spec("dqn", {"seed": 0, "double_q": False, "verbose": 0})
-    assert spec.values() == {"seed": 0, "double_q": False, "verbose": 0}
+    assert spec.said == {"seed": 0, "double_q": False, "verbose": 0}
 
 
 # ---- one spec on top of another ------------------------------------------------------------------
@@ -118,8 +119,8 @@ def test_what_the_upper_spec_leaves_unsaid_comes_from_the_lower():
     upper = make_spec("", {"n_envs": 2, "gamma": 0.5})
     lower = make_spec("dqn", {"n_envs": 8, "seed": 3, "gamma": 0.9, "lam": 0.8}, origin="spec.toml")
     found = upper.over(lower)
-    assert (found.algo, found.n_envs, found.seed) == ("dqn", 2, 3)
-    assert dict(found.settings) == {"gamma": 0.5, "lam": 0.8}
+    assert found.algo == "dqn"
+    assert found.said == {"n_envs": 2, "seed": 3, "gamma": 0.5, "lam": 0.8}
 
 
 def test_plugins_of_both_are_joined_the_lower_ones_first():
@@ -136,12 +137,12 @@ def test_who_said_something_is_known_after_joining():
 
 
 def test_a_seed_of_zero_is_not_overruled():
-    assert make_spec("dqn", {"seed": 0}).over(make_spec("dqn", {"seed": 5})).seed == 0
+    assert make_spec("dqn", {"seed": 0}).over(make_spec("dqn", {"seed": 5})).get("seed") == 0
 
 
 def test_a_spec_cannot_be_changed():
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        RunSpec(algo="dqn").seed = 3
+        RunSpec(algo="dqn").algo = "sac"
 
 
 # ---- SPEC.toml -----------------------------------------------------------------------------------
@@ -155,9 +156,11 @@ def test_a_file_is_read_with_its_tables(tmp_path):
         "[settings]\ngamma = 0.98\n[policy]\nlayers = [32]\n[prioritized-replay]\nalpha = 0.5\n"
     )
     spec = read_spec(path)
-    assert (spec.algo, spec.n_envs, spec.env) == ("dqn", 2, "CartPole-v1")
+    assert spec.algo == "dqn"
     assert spec.plugins == ("prioritized-replay",)
-    assert dict(spec.settings) == {
+    assert spec.said == {
+        "n_envs": 2,
+        "env": "CartPole-v1",
         "gamma": 0.98,
         "policy.layers": [32],
         "prioritized-replay.alpha": 0.5,

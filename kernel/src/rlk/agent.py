@@ -16,7 +16,7 @@ from rlk.errors import PlanError, RlkError
 from rlk.records import Array
 from rlk.replan import spec_of
 from rlk.resolve import resolve
-from rlk.spec import RunSpec
+from rlk.spec import RunSpec, make_spec
 from rlk.train import train
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Agent:
 
     def set_env(self, env: Any) -> None:
         """Go on, from a reset, in another environment; PlanError if its spaces are others."""
-        spec = attrs.evolve(self.spec, env=env)
+        spec = make_spec("", {"env": env}).over(self.spec)
         plan = resolve(self.kernel, spec)
         for key in ("observation_space", "action_space"):
             new, old = getattr(plan, key), getattr(self.plan, key)
@@ -187,13 +187,12 @@ def make(
         config: an instance of its config class, instead of keywords for it (`DQNConfig(…)`).
         kernel: where components come from; None is everything that is installed.
         spec: a finished spec, instead of keywords.
-        said: a `RunSpec`'s fields (env, n_envs, policy, plugins, seed, …) and hyperparameters of
+        said: a `RunSpec`'s keys (env, n_envs, policy, plugins, seed, …) and hyperparameters of
             the algorithm; `policy={"layers": [64]}` sets `policy.layers`.
 
     Raises:
         PlanError: for what does not exist or does not fit."""
     from rlk.kernel import default_kernel
-    from rlk.spec import make_spec
 
     kernel = kernel or default_kernel()
     if spec is None:

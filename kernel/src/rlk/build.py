@@ -85,7 +85,7 @@ class NoiseContext:
 
 def build(plan: Plan) -> Run:
     """A Run of everything in the plan; whatever was opened is closed again if it fails."""
-    run = Run(plan, active_hooks(plan))
+    run = Run(plan, plan.hooks())
     try:
         _assemble(run)
     except BaseException:
@@ -130,16 +130,6 @@ def _assemble(run: Run) -> None:
     run.loggers = [choice.make() for choice in plan.loggers]
     run.listen()
     run.parameters.check()
-
-
-def active_hooks(plan: Plan) -> Hooks:
-    """A plugin manager with everything that is active in a plan."""
-    hooks = Hooks()
-    for choice in (*plan.extensions, *plan.callbacks):
-        hooks.activate(choice.make(), choice.name, f"{choice.dist} {choice.version}")
-    for name, plugin in plan.objects.items():
-        hooks.activate(plugin, name)
-    return hooks
 
 
 def make_vec_env(

@@ -49,7 +49,7 @@ def problem(entry: Entry) -> str | None:
 def require(entry: Entry) -> None:
     """Raises BrokenPlugin, with distribution, version and cause, if it cannot be used."""
     if not entry.sound and (found := problem(entry)):
-        raise BrokenPlugin(f"{entry.title()} is broken: {found}.")
+        raise BrokenPlugin(f"{entry.title} is broken: {found}.")
     entry.sound = True
 
 

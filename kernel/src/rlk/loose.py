@@ -27,16 +27,17 @@ def is_path(name: str) -> bool:
     return ":" in name or name.endswith(".py")
 
 
-def loose_entry(asked: Any, kind: str | None = None) -> Entry:
+def loose_entry(asked: Any, kind: str | None = None, number: int | None = None) -> Entry:
     """The entry for a path or an object: a Component, a class or function, or a module of hooks.
 
     Args:
         kind: where it goes if its component does not say; None guesses from what it can do.
+        number: put behind the name of an object, of which there may be several.
     """
     path, found = (asked, load_object(asked, "plugin")) if isinstance(asked, str) else ("", asked)
     component = getattr(found, "component", found)
     if not isinstance(component, Component):
-        component = _described(found, path)
+        component = _described(found, path, "" if number is None else f"-{number}")
     can = set(dir(found))
     hooks = ["extensions"] if any(name.startswith("rlk_") for name in can) else []
     guesses = [*hooks, *(kind for methods, kind in _METHODS if methods <= can), None]
@@ -49,11 +50,11 @@ def loose_entry(asked: Any, kind: str | None = None) -> Entry:
     return Entry(kind, component.name, path or PASSED, "", lambda: component)
 
 
-def _described(found: Any, path: str) -> Component:
+def _described(found: Any, path: str, number: str) -> Component:
     name = getattr(found, "__name__", type(found).__name__).rpartition(".")[2].replace("_", "-")
-    attributes = getattr(found, "__dict__", {}).values()
-    if not isinstance(found, type) and any(hasattr(value, "rlk_impl") for value in attributes):
-        return Component(name=name, factory=lambda: found, kind="extensions")
+    hooks = any(name.startswith("rlk_") for name in dir(found))
+    if hooks and not isinstance(found, type):
+        return Component(name=name + number, factory=lambda: found, kind="extensions")
     if callable(found):
         return Component(name=name, factory=found, config=getattr(found, "config", None))
     raise PlanError(

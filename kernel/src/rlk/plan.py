@@ -12,12 +12,13 @@ import attrs
 from rlk import settings
 from rlk.component import Component
 from rlk.environment import EnvChoice
-from rlk.registry import singular
-from rlk.spec import LISTS, RUN_KEYS, SLOTS, RunSettings
+from rlk.plugins import Hooks, activated
+from rlk.registry import Owned, singular
+from rlk.spec import LISTS, RUN_SETTINGS, SLOTS, RunSettings
 
 
 @attrs.frozen
-class Choice:
+class Choice(Owned):
     """A component in its place."""
 
     kind: str
@@ -28,15 +29,6 @@ class Choice:
     component: Component
     config: Any = None
     sources: Mapping[str, str] = attrs.field(factory=dict)  # who set what is not its own default
-
-    @property
-    def owner(self) -> str:
-        return f"{self.dist} {self.version}".strip()
-
-    @property
-    def title(self) -> str:
-        """`storage 'replay' (rlk-replay 0.1.0)`, as messages call it."""
-        return f"{singular(self.kind)} {self.name!r} ({self.owner})"
 
     def make(self, *arguments: Any, **keywords: Any) -> Any:
         """`factory(*arguments, config, **keywords)`, without config where it has none."""
@@ -61,7 +53,6 @@ class Plan(RunSettings):
     callbacks: tuple[Choice, ...] = ()
     loggers: tuple[Choice, ...] = ()
     extensions: tuple[Choice, ...] = ()
-    objects: Mapping[str, Any] = attrs.field(factory=dict)  # plugins passed as objects, by name
     env: EnvChoice
     observation_space: Any  # of one environment, wrapped
     action_space: Any
@@ -86,9 +77,13 @@ class Plan(RunSettings):
         for kind in LISTS:
             yield from ((singular(kind), choice) for choice in getattr(self, kind))
 
+    def hooks(self) -> Hooks:
+        """A new plugin manager with all of its parts that answer hooks."""
+        return activated(choice for _, choice in self.choices())
+
     def run_settings(self) -> dict[str, Any]:
         """What shapes the run; how much it prints is not of the plan."""
-        return {key: getattr(self, key) for key in RUN_KEYS if key not in ("env", "verbose")}
+        return {key: getattr(self, key) for key in RUN_SETTINGS if key != "verbose"}
 
     def misfits(self) -> Iterator[str]:
         """What its parts have against each other, each with what to type instead."""
@@ -169,7 +164,6 @@ class Plan(RunSettings):
                 | {"set_by": dict(choice.sources), "slot": slot}
                 for slot, choice in self.choices()
             ],
-            "passed_as_objects": sorted(self.objects),
         }
 
     def explain(self) -> str:
@@ -187,7 +181,6 @@ class Plan(RunSettings):
             for key, value in settings.unstructure(choice.config).items():
                 who = choice.sources.get(key)
                 lines.append(f"    {key} = {value!r}" + (f"   <- {who}" if who else ""))
-        lines += [f"{'object':<13} {name:<53} passed to rlk.make" for name in self.objects]
         if len(self.storages) > 1:
             nest = [f"{c.name} ({', '.join(c.component.stages) or 'base'})" for c in self.storages]
             lines.append(f"storages nest {' <- '.join(nest)}")

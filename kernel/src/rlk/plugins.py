@@ -5,7 +5,7 @@ A run has a manager of its own, else what one run activated would answer in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -82,14 +82,12 @@ class Hooks:
         return [(one.plugin_name, _direct(one.function, tuple(one.argnames))) for one in found]
 
 
-def activated(choices: Iterable[Choice], objects: Mapping[str, object]) -> Hooks:
-    """A manager with those components that answer hooks, made anew, and with objects by name."""
+def activated(choices: Iterable[Choice]) -> Hooks:
+    """A manager with those components that answer hooks, made anew."""
     hooks = Hooks()
     for choice in choices:
         if choice.kind in ("extensions", "callbacks"):
             hooks.activate(choice.make(), choice.name, choice.owner)
-    for name, plugin in objects.items():
-        hooks.activate(plugin, name)
     return hooks
 
 

@@ -20,8 +20,25 @@ KINDS = ("algorithms", *SLOTS.values(), *LISTS, "environments", "commands", "pre
 BY_HAND = "this program"
 
 
+class Owned:
+    """What messages call a component: `storage 'replay' (rlk-replay 0.1.0)`."""
+
+    kind: str
+    name: str
+    dist: str
+    version: str
+
+    @property
+    def owner(self) -> str:
+        return f"{self.dist} {self.version}".strip()
+
+    @property
+    def title(self) -> str:
+        return f"{singular(self.kind)} {self.name!r} ({self.owner})"
+
+
 @attrs.define(eq=False)
-class Entry:
+class Entry(Owned):
     """A name that a distribution (or a program) has put into a registry."""
 
     kind: str
@@ -32,14 +49,6 @@ class Entry:
     _component: Component | None = None
     sound: bool = False  # looked at by `diagnose.require`
 
-    @property
-    def owner(self) -> str:
-        return f"{self.dist} {self.version}".strip()
-
-    def title(self) -> str:
-        """`storage 'replay' (rlk-replay 0.1.0)`, as messages call it."""
-        return f"{singular(self.kind)} {self.name!r} ({self.owner})"
-
     def component(self) -> Component:
         """The component, loaded when first asked for; BrokenPlugin if that cannot be done."""
         if self._component is None:
@@ -47,10 +56,10 @@ class Entry:
                 loaded = self._load()
             except Exception as error:
                 cause = f"{type(error).__name__}: {error}"
-                raise BrokenPlugin(f"{self.title()} cannot be loaded: {cause}") from error
+                raise BrokenPlugin(f"{self.title} cannot be loaded: {cause}") from error
             if not isinstance(loaded, Component):
                 found = f"{type(loaded).__name__} {loaded!r:.60}"
-                raise BrokenPlugin(f"{self.title()} names {found}, not an rlk.Component.")
+                raise BrokenPlugin(f"{self.title} names {found}, not an rlk.Component.")
             self._component = loaded
         return self._component
 

@@ -31,7 +31,8 @@ def spec_of(
     changes, names, callables, algo = changes or {}, [], [], ""
     for component in plan["components"]:
         slot, name, dist = component["slot"], component["name"], component["dist"]
-        if slot in ("callback", "logger") and not observers:
+        watches = slot in ("callback", "logger") or (slot == "extension" and dist == PASSED)
+        if watches and not observers:
             continue
         if slot == "algorithm":
             algo = name

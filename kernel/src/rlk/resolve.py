@@ -12,9 +12,8 @@ from rlk.component import STAGES
 from rlk.environment import EnvChoice, choose_environment, probe
 from rlk.errors import PlanError, UnknownName
 from rlk.plan import Choice, Plan
-from rlk.plugins import activated
-from rlk.spec import LISTS, RUN_KEYS, RunSettings, RunSpec, is_group_slot
-from rlk.wishes import FED, FILE, Asked, Wishes
+from rlk.spec import LISTS, RUN_SETTINGS, RunSettings, RunSpec, is_group_slot
+from rlk.wishes import FED, FILE, Wishes
 
 if TYPE_CHECKING:
     from rlk.kernel import Kernel
@@ -33,16 +32,15 @@ def resolve(
         names = ", ".join(kernel.registries.algorithms.names()) or "none"
         raise PlanError(f"no algorithm. Say --algo NAME; installed: {names}.")
     wishes = Wishes(kernel, spec)
-    wishes.collect(terminal, autostart and spec.out is not None)
+    wishes.collect(terminal, autostart and spec.get("out") is not None)
     active = wishes.active()
-    _check_keys(wishes, active)
     env = _environment(wishes)
     wishes.feed(active)
-    places = ("algorithm", *wishes.slots, *LISTS)
-    made: dict[str, list[Choice]] = {place: [] for place in places}
+    made: dict[str, list[Choice]] = {p: [] for p in ("algorithm", *wishes.slots, *LISTS)}
     for asked in (wishes.algorithm, *active):
         made[asked.place].append(wishes.configured(asked))
     made["storage"].sort(key=_first_stage)
+    _check_keys(wishes, made)
     for slot in ("policy", "vec_env", "storage", "optimiser", "serializer"):
         if not made[slot] or made[slot][0].component.stages:
             lacks = f"nothing fills the slot {slot!r}: {spec.algo} names no default for it"
@@ -55,21 +53,20 @@ def resolve(
     groups = [(slot, made.pop(slot)) for slot in wishes.slots if is_group_slot(slot)]
     parts["optimisers"] = {slot: choice for slot, choices in groups for choice in choices}
     parts |= {slot: choices[0] if choices else None for slot, choices in made.items()}
-    said = {key: found for key in RUN_KEYS if (found := wishes.find(key)).by}
+    said = {key: found for key in ("env", *RUN_SETTINGS) if (found := wishes.find(key)).by}
     run = {key: found.value for key, found in said.items() if key != "env"}
     plan = Plan(
         **attrs.asdict(settings.structure(RunSettings, run, "a run")),
         **parts,
-        objects=wishes.objects,
         env=env,
         observation_space=observation_space,
         action_space=action_space,
-        out=spec.out or None,
+        out=spec.get("out") or None,
         preset=wishes.preset,
         sources={key: found.by for key, found in said.items()},
         notes=tuple(wishes.notes),
     )
-    hooks = activated((choice for _, choice in plan.choices()), plan.objects)
+    hooks = plan.hooks()
     problems = list(plan.misfits()) or hooks.all("rlk_check_plan", plan=plan)
     if problems:
         raise PlanError("\n".join(map(str, problems)))
@@ -93,21 +90,17 @@ def _first_stage(storage: Choice) -> int:
     return min((STAGES.index(stage) for stage in storage.component.stages), default=-1)
 
 
-def _check_keys(wishes: Wishes, active: list[Asked]) -> None:
-    """Every setting belongs to the run, to the algorithm, or to a component in this run."""
-    algorithm = wishes.algorithm.entry
-    own = {*settings.names(algorithm.component().config), *RUN_KEYS, *wishes.slots}
-    stack = [asked.entry.component().config for asked in active if asked.place == "storage"]
-    stored = {setting for config in stack for setting in settings.names(config)}
+def _check_keys(wishes: Wishes, made: Mapping[str, list[Choice]]) -> None:
+    """Every setting belongs to a component in this run; its own were looked at with it."""
+    stored = {
+        name for choice in made["storage"] for name in settings.names(choice.component.config)
+    }
     wanted = wishes.find("distribution").value
     distributions = wanted.values() if isinstance(wanted, Mapping) else [wanted]
-    names = {name for name in distributions if isinstance(name, str)}
-    known = {"env", *wishes.slots, *names, algorithm.name, *(asked.entry.name for asked in active)}
+    names = [choice.name for choices in made.values() for choice in choices]
+    known = {"env", *wishes.slots, *names, *filter(None, map(str, distributions))}
     for key, said in wishes:
         head, dot, setting = key.partition(".")
-        if head == algorithm.name and setting not in own:
-            hint = f"See: rlk plugins show {head}"
-            raise UnknownName(f"setting of {algorithm.title()} or of a run:", setting, own, hint)
         if dot and head not in known:
             hint = f"In the setting {key!r} ({said.by})."
             raise UnknownName("component in this run", head, known, hint)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -59,11 +59,14 @@ def names(config: type | None) -> list[str]:
     return [field.name for field in attrs.fields(config) if field.init] if config else []
 
 
-def structure(config: type | None, values: Mapping[str, Any], whose: str) -> Any:
+def structure(
+    config: type | None, values: Mapping[str, Any], whose: str, others: Iterable[str] = ()
+) -> Any:
     """An instance of an attrs class (None of none); a PlanError for what it does not take.
 
     Args:
         whose: for messages, as `algorithm 'dqn' (rlk-dqn 0.1.0)`.
+        others: what else might have been meant by an unknown key.
     """
     if config is None and values:
         raise PlanError(f"{whose} has no settings, got {', '.join(sorted(values))}.")
@@ -72,7 +75,7 @@ def structure(config: type | None, values: Mapping[str, Any], whose: str) -> Any
     hints, arguments, at = get_type_hints(config), {}, ""
     for key in values:
         if key not in names(config):
-            raise UnknownName(f"setting of {whose}:", key, names(config))
+            raise UnknownName(f"setting of {whose}:", key, [*names(config), *others])
     try:
         for key, value in values.items():
             at = f" {key}"

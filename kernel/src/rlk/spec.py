@@ -29,7 +29,7 @@ SLOTS = {
     "serializer": "serializers",
 }
 #: Kinds of which any number may be active.
-LISTS = ("wrappers", "callbacks", "loggers", "extensions")
+LISTS = ("wrappers", "extensions", "callbacks", "loggers")
 
 
 def is_group_slot(key: str) -> bool:
@@ -39,66 +39,52 @@ def is_group_slot(key: str) -> bool:
 
 @attrs.frozen(kw_only=True)
 class RunSettings:
-    """The settings of a run itself, as `RunSpec` explains them."""
+    """The settings of a run itself."""
 
+    #: Environments stepped together; one vector step is n_envs timesteps.
     n_envs: int = attrs.field(default=1, validator=v.ge(1))
+    #: Steps of training, over all environments.
     total_timesteps: int = attrs.field(default=100_000, validator=v.ge(0))
+    #: Of everything random; None draws one.
     seed: int | None = attrs.field(default=None, validator=v.optional(v.ge(0)))
-    device: str = "auto"
+    device: str = "auto"  #: auto, cpu, cuda, cuda:1, …
+    #: Torch's; None decides by the size of the network.
     n_threads: int | None = attrs.field(default=None, validator=v.optional(v.ge(1)))
+    #: Iterations (on-policy) or episodes (off-policy) between rows of metrics.
     log_interval: int = attrs.field(default=1, validator=v.ge(1))
-    verbose: int = attrs.field(default=0, validator=v.ge(0))
+    verbose: int = attrs.field(default=0, validator=v.ge(0))  #: 0 prints nothing
 
 
-RUN_KEYS = ("env", *attrs.fields_dict(RunSettings))
+RUN_SETTINGS = tuple(attrs.fields_dict(RunSettings))
+RUN_KEYS = ("env", "out", "preset", *RUN_SETTINGS)
 
 
-def _listed(plugins: Any) -> tuple[Any, ...]:
-    return (plugins,) if isinstance(plugins, str) else tuple(plugins)
-
-
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class RunSpec:
-    """What a user asked for; None is "not said" and leaves it to plugins, presets and defaults."""
+    """What a user asked for. Made by `make_spec`; nothing in it was looked up yet."""
 
     algo: str
-    env: Any = None  # id, module:Id-v0, module:Class, ./file.py:Class, or a class, callable, object
-    n_envs: int | None = None  # stepped together; one vector step is n_envs timesteps
-    total_timesteps: int | None = None  # steps of training, over all environments
-    seed: int | None = None  # of everything random; None draws one
-    device: str | None = None  # auto, cpu, cuda, cuda:1, …
-    n_threads: int | None = None  # torch's; None decides by the size of the network
-    log_interval: int | None = None  # iterations (on-policy) or episodes (off-policy) between rows
-    verbose: int | None = None  # 0 prints nothing
-    preset: str | None = None  # `auto` takes tuned settings where there are any, `none` takes none
-    out: str | None = None  # the run's folder; None writes nothing
-    policy: Any = None
-    distribution: Any = None
-    noise: Any = None
-    vec_env: Any = None
-    storage: Any = None
-    optimiser: Any = None
-    serializer: Any = None
+    #: By dotted key: `env` (an id, `module:Class`, a class, a callable or an object), what
+    #: `RunSettings` has, the component of a slot (`SLOTS`), `preset` (`auto` takes tuned settings
+    #: where there are any, `none` takes none), `out` (the run's folder), and any other setting.
+    said: Mapping[str, Any] = attrs.field(factory=dict)
     #: `NAME[:key=value,…]`, `no:NAME`, or objects that implement hooks.
-    plugins: tuple[Any, ...] = attrs.field(default=(), converter=_listed)
-    settings: Mapping[str, Any] = attrs.field(factory=dict)  # everything else, by dotted key
-    origin: Mapping[str, str] = attrs.field(factory=dict)  # who said a key, if not the caller
+    plugins: tuple[Any, ...] = ()
+    origin: Mapping[str, str] = attrs.field(factory=dict)  #: who said a key, if not the caller
 
-    def values(self) -> dict[str, Any]:
-        """All that was said of settings and slots, by dotted key."""
-        said = {key: getattr(self, key) for key in (*RUN_KEYS, *SLOTS)}
-        return {key: value for key, value in said.items() if value is not None} | {**self.settings}
+    def get(self, key: str) -> Any:
+        """What was said of a key, or None."""
+        return self.said.get(key)
 
     def over(self, lower: RunSpec) -> RunSpec:
         """This spec, and what it leaves unsaid from a lower one; plugins are joined."""
-        said = {name: getattr(self, name) for name in attrs.fields_dict(RunSpec)}
-        mine = {name: value for name, value in said.items() if value is not None}
-        mine["algo"] = self.algo or lower.algo
-        mine["plugins"] = (*lower.plugins, *self.plugins)
-        mine["settings"] = {**lower.settings, **self.settings}
-        theirs = {key: who for key, who in lower.origin.items() if key not in self.values()}
-        mine["origin"] = {**theirs, **self.origin}
-        return attrs.evolve(lower, **mine)
+        theirs = {key: who for key, who in lower.origin.items() if key not in self.said}
+        return RunSpec(
+            self.algo or lower.algo,
+            {**lower.said, **self.said},
+            (*lower.plugins, *self.plugins),
+            {**theirs, **self.origin},
+        )
 
 
 @attrs.frozen
@@ -110,14 +96,14 @@ class Patch:
 
 
 def make_spec(algo: str, said: Mapping[str, Any], origin: str = "") -> RunSpec:
-    """A RunSpec from keywords: its own fields by name, everything else settings, tables as dots."""
-    settings = flatten(said)
-    if "env.id" in settings:
-        settings["env"] = settings.pop("env.id")
-    fields = attrs.fields_dict(RunSpec).keys() - {"algo", "settings", "origin"}
-    own = {name: settings.pop(name) for name in fields if name in settings}
-    spec = RunSpec(algo=algo, settings=settings, **own)
-    return attrs.evolve(spec, origin=dict.fromkeys(spec.values(), origin)) if origin else spec
+    """A RunSpec from keywords, tables as dots; None is a value only where it is a setting."""
+    unsaid = {"plugins", *RUN_KEYS, *SLOTS}
+    keys = {key: v for key, v in flatten(said).items() if v is not None or key not in unsaid}
+    if "env.id" in keys:
+        keys["env"] = keys.pop("env.id")
+    plugins = keys.pop("plugins", ())
+    plugins = (plugins,) if isinstance(plugins, str) else tuple(plugins)
+    return RunSpec(algo, keys, plugins, dict.fromkeys(keys, origin) if origin else {})
 
 
 def read_spec(path: Path) -> RunSpec:

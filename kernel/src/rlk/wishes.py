@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlk import diagnose, settings
 from rlk.errors import BrokenPlugin, PlanError
-from rlk.loose import is_path, loose_entry
+from rlk.loose import PASSED, is_path, loose_entry
 from rlk.plan import Choice
 from rlk.plugins import activated
 from rlk.registry import Entry
@@ -47,10 +47,9 @@ class Wishes:
     def __init__(self, kernel: Kernel, spec: RunSpec) -> None:
         self.kernel, self.spec = kernel, spec
         self.algorithm = Asked(self.entry(spec.algo, "algorithms"), "algorithm", CALLER)
-        own = [one for one in self.algorithm.entry.component().defaults if is_group_slot(one)]
-        self.slots = SLOTS | dict.fromkeys(own, "optimisers")
+        defaults = self.algorithm.entry.component().defaults
+        self.slots = SLOTS | dict.fromkeys(filter(is_group_slot, defaults), "optimisers")
         self.plugins: dict[str, Asked] = {}  # what fills no slot, by name
-        self.objects: dict[str, Any] = {}  # plugins that were passed as objects, by name
         self.preset = ""  # the one that was applied
         self.notes: list[str] = []  # what the user should be told
         self._ranks: list[dict[str, Said]] = [{} for _ in range(FED + 1)]
@@ -61,12 +60,12 @@ class Wishes:
         self.say({"env": "CartPole-v1"}, "default", DEFAULT)
         algorithm = self.algorithm.entry
         self.say(algorithm.component().defaults, f"algorithm {algorithm.name}", ALGORITHM)
-        for key, value in self.spec.values().items():
+        for key, value in self.spec.said.items():
             origin = self.spec.origin.get(key)
             self.say({key: value}, origin or CALLER, FILE if origin else USER)
         self._ask(self.spec.plugins, CALLER, USER)
-        if self.spec.preset not in (None, "none"):
-            self._apply_preset(self.spec.preset)
+        if self.spec.get("preset") not in (None, "none"):
+            self._apply_preset(self.spec.get("preset"))
         if autostart:
             self._join(("run", "terminal") if terminal else ("run",))
         self._apply_patches()
@@ -80,13 +79,12 @@ class Wishes:
                 continue
             other = self._ranks[rank].setdefault(self._full(key), Said(value, by, rank))
             both = f"{other.value!r} and {value!r}"
-            if other.value != value and key in self.slots:
+            if other.value == value:
+                continue
+            if key in self.slots:
                 raise PlanError(f"{both} both fill the slot {key!r}. Ask for one of them.")
-            if other.value != value:
-                raise PlanError(
-                    f"{other.by} and {by} propose different values for {key!r}: {both}. "
-                    f"Set it yourself: --set {key}=…"
-                )
+            differ = f"{other.by} and {by} propose different values for {key!r}"
+            raise PlanError(f"{differ}: {both}. Set it yourself: --set {key}=…")
 
     def find(self, key: str) -> Said:
         """What counts for a key; by "" if nobody said anything."""
@@ -120,7 +118,7 @@ class Wishes:
             return []
         entry = self.entry(value, self.slots[slot])
         if entry.component().stages:
-            wrong = f"{entry.title()} decorates a storage and is none by itself"
+            wrong = f"{entry.title} decorates a storage and is none by itself"
             raise PlanError(f"{wrong}. Say --plugin {entry.name}.")
         return [Asked(entry, slot, by)]
 
@@ -145,7 +143,8 @@ class Wishes:
             if setting and (ours or head == entry.name):
                 given[setting] = said
         values = {**component.own, **{key: said.value for key, said in given.items()}}
-        config = settings.structure(component.config, values, entry.title())
+        others = (*RUN_KEYS, *self.slots) if asked.place == "algorithm" else ()
+        config = settings.structure(component.config, values, entry.title, others)
         by = {key: said.by for key, said in given.items()}
         name, owner = component.name, (entry.dist, entry.version)
         return Choice(entry.kind, name, *owner, asked.by, component, config, by)
@@ -174,7 +173,8 @@ class Wishes:
         """`NAME[:key=value,…]`, `no:NAME`, or objects that implement hooks."""
         for plugin in plugins:
             if not isinstance(plugin, str):
-                self.objects[f"{type(plugin).__name__}-{len(self.objects)}"] = plugin
+                others = sum(one.entry.dist == PASSED for one in self.plugins.values())
+                self._put_in(plugin, loose_entry(plugin, number=others), by, rank)
             elif plugin.startswith("no:"):
                 self._refused.append(self.kernel.registries.find(plugin[3:]).name)
             else:
@@ -192,7 +192,7 @@ class Wishes:
             self.say({slot: name}, by, rank)
         else:
             hint = f"; choose it with --algo {name}" if entry.kind == "algorithms" else ""
-            raise PlanError(f"{entry.title()} is no part of a run that --plugin puts in{hint}.")
+            raise PlanError(f"{entry.title} is no part of a run that --plugin puts in{hint}.")
 
     def _join(self, wanted: tuple[str, ...]) -> None:
         """What is active without being asked for."""
@@ -220,7 +220,7 @@ class Wishes:
             raise PlanError(f"preset {wanted!r} for {algo} on {env}: {why}.")
 
     def _apply_patches(self) -> None:
-        hooks = activated(map(self.configured, self.plugins.values()), self.objects)
+        hooks = activated(map(self.configured, self.plugins.values()))
         for name, answer in hooks.answers("rlk_configure", spec=self.spec):
             for patch in answer if isinstance(answer, list) else [answer]:
                 if not isinstance(patch, Patch):

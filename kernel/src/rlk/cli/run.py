@@ -62,24 +62,21 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explain: bool, **opt
     if spec_file:
         spec = spec.over(read_spec(Path(spec_file)))
     # The seed is settled here, for the folder is named after it; the folder when the plan is known.
-    if spec.seed is None:
-        drawn = {**spec.origin, "seed": "drawn"}
-        spec = attrs.evolve(spec, seed=secrets.randbelow(100_000), origin=drawn)
-    asked, preset = spec.out, spec.preset or "auto"
-    spec = attrs.evolve(spec, preset=preset, out=asked or "runs")
+    drawn = make_spec("", {"seed": secrets.randbelow(100_000)}, origin="drawn")
+    asked = spec.get("out")
+    spec = spec.over(make_spec("", {"preset": "auto", "out": "runs"})).over(drawn)
     plan = resolve(default_kernel(), spec, terminal=sys.stderr.isatty())
     if explain:
         click.echo(plan.explain())
         return 0
     from rlk.agent import Agent
-    from rlk.build import active_hooks
 
-    code = active_hooks(plan).first("rlk_take_over", plan=plan)
+    code = plan.hooks().first("rlk_take_over", plan=plan)
     if code is not None:
         return int(code)
     if plan.out is not None:
         out = str(folder.choose(asked, plan))
-        plan, spec = attrs.evolve(plan, out=out), attrs.evolve(spec, out=out)
+        plan, spec = attrs.evolve(plan, out=out), make_spec("", {"out": out}).over(spec)
     with Agent(plan, default_kernel(), spec) as agent:
         if plan.out is not None:
             folder.write_plan(Path(plan.out), plan.as_json())

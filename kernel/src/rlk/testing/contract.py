@@ -74,7 +74,7 @@ class Contract:
         if record.config is None:
             return None
         return settings.structure(
-            record.config, {**record.own, **self.settings, **changes}, self.entry().title()
+            record.config, {**record.own, **self.settings, **changes}, self.entry().title
         )
 
     def made(self, *arguments: Any, **keywords: Any) -> Any:
@@ -109,7 +109,7 @@ class Contract:
             pytest.skip("it is not installed and has no config, so planning imports nothing of it")
         imported = run_python(code)
         assert imported == "", (
-            f"the module that holds the component of {entry.title()} imports {imported}: name the "
+            f"the module that holds the component of {entry.title} imports {imported}: name the "
             f"factory as a "
             "string, and keep torch and gymnasium out of component.py and config.py"
         )
@@ -139,7 +139,7 @@ class Contract:
         if config is None:
             pytest.skip("it has no settings")
         written = json.loads(json.dumps(settings.unstructure(config)))
-        read = settings.structure(type(config), written, self.entry().title())
+        read = settings.structure(type(config), written, self.entry().title)
         assert settings.unstructure(read) == settings.unstructure(config)
 
     def test_an_unknown_setting_is_refused(self) -> None:

@@ -46,7 +46,7 @@ class DecoratorContract(Contract):
             return record.load()()
         names = {field.name for field in attrs.fields(record.config)}
         size = {"buffer_size": self.capacity} if "buffer_size" in names else {}
-        return record.load()(settings.structure(record.config, size, entry.title()))
+        return record.load()(settings.structure(record.config, size, entry.title))
 
     def stack(self, steps: int, *, seed: int = 0, **keywords: Any) -> tuple[Any, Any, Trajectory]:
         """(base, decorator, trajectory) after that many vector steps."""

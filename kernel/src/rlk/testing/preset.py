@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from rlk.resolve import resolve
-from rlk.spec import RunSpec
+from rlk.spec import make_spec
 from rlk.testing.contract import Contract
 
 
@@ -54,7 +54,7 @@ class PresetContract(Contract):
         for algo, env in self.known:
             if algo not in kernel.registries.algorithms:
                 pytest.skip(f"algorithm {algo!r} is not installed")
-            plan = resolve(kernel, RunSpec(algo=algo, env=env, preset=name))
+            plan = resolve(kernel, make_spec(algo, {"env": env, "preset": name}))
             assert plan.preset and name in plan.preset, f"the plan's preset is {plan.preset!r}"
             by = [*plan.sources.values(), *plan.algorithm.sources.values()]
             assert any(name in source for source in by), "no setting of the plan came from it"

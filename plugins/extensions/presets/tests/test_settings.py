@@ -6,7 +6,7 @@ import pytest
 from rlk import settings
 from rlk.kernel import Kernel
 from rlk.resolve import resolve
-from rlk.spec import RUN_KEYS, SLOTS, RunSettings, RunSpec, parse_plugin
+from rlk.spec import RUN_KEYS, SLOTS, RunSettings, make_spec, parse_plugin
 from rlk_presets.zoo import Zoo, algorithms, entries
 
 REGISTRIES = Kernel().registries
@@ -63,7 +63,7 @@ def test_a_run_takes_the_preset_as_it_is(algo, env):
     require(algo)
     if Zoo().find(algo, env) is None:
         pytest.skip(Zoo().why_not(algo, env))
-    plan = resolve(Kernel(), RunSpec(algo=algo, env=env, preset="zoo"))
+    plan = resolve(Kernel(), make_spec(algo, {"env": env, "preset": "zoo"}))
     assert plan.preset == f"zoo: {algo} on {env}"
     preset = entries(algo)[env]
     assert plan.total_timesteps == preset["total_timesteps"]

@@ -22,7 +22,7 @@ def check(names: tuple[str, ...]) -> None:
         found = fault(entry)
         faults += found is not None
         if found or names:
-            click.secho(f"{entry.title()}: {found or 'sound'}", fg="red" if found else "green")
+            click.secho(f"{entry.title}: {found or 'sound'}", fg="red" if found else "green")
     for name, rivals in registries.clashes().items():
         if not names or name in names:
             faults += 1

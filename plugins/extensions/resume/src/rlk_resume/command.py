@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import click
 
 from rlk.cli.run import SHARED, said, train_to_the_end
@@ -29,9 +28,9 @@ def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **o
     """
     from rlk import checkpoint
     from rlk.agent import Agent
-    from rlk.build import active_hooks
     from rlk.replan import spec_of
     from rlk.resolve import resolve
+    from rlk.spec import make_spec
 
     kernel, path = default_kernel(), newest(Path(run))
     state = checkpoint.read(path, kernel)
@@ -40,9 +39,9 @@ def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **o
     changes = said(**options) | {"verbose": 0 if quiet else 1}
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, env=env, plugins=plugins, changes=changes, observers=True)
-    spec = attrs.evolve(spec, out=str(path.parent.parent))
+    spec = make_spec("", {"out": str(path.parent.parent)}).over(spec)
     plan = resolve(kernel, spec, autostart=False)
-    code = active_hooks(plan).first("rlk_take_over", plan=plan)
+    code = plan.hooks().first("rlk_take_over", plan=plan)
     if code is not None:
         return int(code)
     agent = restored(Agent(plan, kernel, spec), state, path)
