@@ -65,7 +65,7 @@ def rlk_make_vec_env(plan: Plan, n_envs: int, training: bool) -> Any:
 
 @hookspec(firstresult=True)
 def rlk_make_policy(run: Run, heads: Any) -> Any:
-    """Once: the policy module, instead of the chosen architecture with these heads."""
+    """Once: the policy module, instead of what the chosen component builds of these heads."""
 
 
 @hookspec
