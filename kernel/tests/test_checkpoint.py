@@ -196,7 +196,7 @@ def test_parameters_that_do_not_fit_leave_the_run_as_it_was(make):
 
 
 def test_schedules_are_where_they_were(make):
-    agent, other = make(learning_rate="lin_0.4"), make(learning_rate="lin_0.4")
+    agent, other = (make(learning_rate=lambda remaining: 0.4 * remaining) for _ in range(2))
     agent.run.begin(160)
     agent.learn(80)
     agent.run.clock.total_timesteps = 160

@@ -265,24 +265,4 @@ def test_a_key_of_a_dict_observation_is_named(make):
             return (observation, *rest)
 
     with pytest.raises(NotFinite, match=r"inf in place\[1\]|inf in \w+\[1\]"):
-        make(env=BadKey, policy=DictPolicy).learn(40)
-
-
-class DictPolicy:
-    """Looks at one key of a dict observation."""
-
-    def encoder(self, observation_space):
-        import torch
-
-        class Place(torch.nn.Module):
-            features = 3
-
-            def forward(self, x):
-                return x["place"]
-
-        return Place()
-
-    def trunk(self, role, features, *, extra=0, copies=1):
-        from rlk.testing.stand_ins import StandInPolicy
-
-        return StandInPolicy().trunk(role, features, extra=extra, copies=copies)
+        make(env=BadKey).learn(40)

@@ -58,7 +58,7 @@ def test_something_that_cannot_be_called_is_refused():
 
 
 def test_a_class_in_a_file(file):
-    file.write_text("class ModeShift:\n    def encoder(self): ...\n    def trunk(self): ...\n")
+    file.write_text("class ModeShift:\n    def build(self): ...\n")
     entry = loose_entry(f"{file}:ModeShift")
     assert (entry.kind, entry.name) == ("policies", "ModeShift")
     assert entry.dist == f"{file}:ModeShift"

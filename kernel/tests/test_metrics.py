@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from rlk.clock import Clock
 from rlk.metrics import EPISODE_WINDOW, Episodes, Metrics
-from rlk.schedules import Clock
 
 
 def episodes(*pairs, n_envs=1):

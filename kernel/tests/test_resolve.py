@@ -251,8 +251,7 @@ def test_what_a_preset_put_in_can_be_taken_out(plan):
 
 def test_an_object_may_fill_a_slot_and_be_a_plugin(plan):
     class Mine:
-        def encoder(self, space): ...
-        def trunk(self, role, features): ...
+        def build(self, space, heads): ...
 
     assert plan(policy=Mine).policy.component.factory is Mine
     watcher = Proposes({})

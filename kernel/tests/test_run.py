@@ -71,13 +71,21 @@ def test_a_metric_that_is_not_finite_is_named(make):
 
 def test_a_scheduled_number_is_one_tensor_that_is_filled_anew(make):
     run = make().run
-    from rlk.schedules import Linear
 
-    value = run.schedule(Linear(1.0, 0.0))
+    value = run.schedule(lambda remaining: remaining)
     run.clock.total_timesteps, run.clock.timesteps = 100, 25
     assert value.item() == 1.0
     run.refresh_schedules()
     assert value.item() == 0.75 and value.dim() == 0
+
+
+def test_a_number_that_is_not_scheduled_is_filled_once_and_for_all(make):
+    run = make().run
+    value = run.schedule(2)
+    assert value.item() == 2.0 and value.dim() == 0 and value.dtype == torch.float32
+    value.fill_(5.0)
+    run.refresh_schedules()
+    assert value.item() == 5.0
 
 
 def test_closing_closes_everything_once_and_the_last_opened_first(make):
@@ -220,13 +228,13 @@ def test_where_a_finished_environment_was_passed_a_storage_may_ask_that(make):
 
 
 def test_a_policy_or_an_actor_of_a_plugin_is_used(make):
-    from rlk.policy import build_policy
+
     from rlk.testing.stand_ins import RandomActor, StandInPolicy
 
     class Makes:
         @hookimpl
         def rlk_make_policy(self, run, heads):
-            self.policy = build_policy(StandInPolicy(), heads, run.plan.observation_space)
+            self.policy = StandInPolicy().build(run.plan.observation_space, heads)
             return self.policy
 
         @hookimpl
@@ -237,6 +245,26 @@ def test_a_policy_or_an_actor_of_a_plugin_is_used(make):
     makes = Makes()
     run = make(makes).run
     assert run.policy is makes.policy and run.actor is makes.actor
+
+
+def test_what_an_algorithm_asks_for_goes_to_the_policy_component_as_it_is(make):
+    class Asks(StandIn):
+        asked = object()
+
+        @staticmethod
+        def heads(config, context):
+            return Asks.asked
+
+    class Builds:
+        def build(self, observation_space, heads):
+            assert heads is Asks.asked
+            self.space = observation_space
+            return torch.nn.ModuleDict({"vf": torch.nn.Linear(2, 1)})
+
+    builds = Builds()
+    run = make(algorithm=Asks, policy=Component(name="builds", factory=lambda: builds)).run
+    assert builds.space == run.plan.observation_space
+    assert run.parameters.names == ["vf.weight", "vf.bias"]
 
 
 def test_what_an_algorithm_explores_with_is_around_the_noise_and_for_training_alone(

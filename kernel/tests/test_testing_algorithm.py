@@ -231,9 +231,9 @@ CASES = [
 @pytest.mark.parametrize(
     ("factory", "check"), CASES, ids=lambda value: getattr(value, "__name__", None)
 )
-def test_a_broken_algorithm_fails_the_check_that_is_meant_for_it(verdict, factory, check):
-    assert verdict(suite(GOOD), check) == "passed"
-    assert verdict(broken(factory), check).startswith("failed")
+def test_a_broken_algorithm_fails_the_check_that_is_meant_for_it(rlk_verdict, factory, check):
+    assert rlk_verdict(suite(GOOD), check) == "passed"
+    assert rlk_verdict(broken(factory), check).startswith("failed")
 
 
 COMPONENT_CASES = [
@@ -252,28 +252,28 @@ COMPONENT_CASES = [
 
 
 @pytest.mark.parametrize(("fields", "check"), COMPONENT_CASES)
-def test_a_component_that_says_something_wrong_fails(verdict, fields, check):
-    assert verdict(suite(GOOD), check) == "passed"
-    assert verdict(suite(attrs.evolve(GOOD, **fields)), check).startswith("failed")
+def test_a_component_that_says_something_wrong_fails(rlk_verdict, fields, check):
+    assert rlk_verdict(suite(GOOD), check) == "passed"
+    assert rlk_verdict(suite(attrs.evolve(GOOD, **fields)), check).startswith("failed")
 
 
-def test_a_config_in_a_module_that_imports_torch_fails(verdict):
+def test_a_config_in_a_module_that_imports_torch_fails(rlk_verdict):
     check = "test_planning_with_it_imports_neither_torch_nor_gymnasium"
     config = attrs.make_class("Heavy", {"x": attrs.field(default=1)}, kw_only=True)
     config.__module__ = "rlk.testing.stand_ins"
-    assert verdict(suite(GOOD), check) == "passed"
-    assert "torch" in verdict(suite(attrs.evolve(GOOD, config=config)), check)
+    assert rlk_verdict(suite(GOOD), check) == "passed"
+    assert "torch" in rlk_verdict(suite(attrs.evolve(GOOD, config=config)), check)
 
 
-def test_a_suite_without_a_component_says_so(verdict):
+def test_a_suite_without_a_component_says_so(rlk_verdict):
     empty = type("Suite", (AlgorithmContract,), {})
-    found = verdict(empty, "test_its_name_is_found_in_the_registry_of_its_kind")
+    found = rlk_verdict(empty, "test_its_name_is_found_in_the_registry_of_its_kind")
     assert "names no component" in found
 
 
-def test_an_algorithm_that_does_not_learn_what_it_should_fails(verdict):
+def test_an_algorithm_that_does_not_learn_what_it_should_fails(rlk_verdict):
     check = "test_it_learns_what_can_be_learnt"
-    assert verdict(suite(GOOD), check) == "skipped"
+    assert rlk_verdict(suite(GOOD), check) == "skipped"
     learns = {"learns": {"total_timesteps": 64}}
-    assert "mean return" in verdict(suite(GOOD, **learns), check)
-    assert verdict(suite(GOOD, learns_to=0.0, **learns), check) == "passed"
+    assert "mean return" in rlk_verdict(suite(GOOD, **learns), check)
+    assert rlk_verdict(suite(GOOD, learns_to=0.0, **learns), check) == "passed"

@@ -106,8 +106,8 @@ STORAGE = attrs.evolve(COMPONENTS["storages"], collects="off-policy")
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_a_broken_replay_fails(fails, factory, check):
-    fails(testing.StorageContract, STORAGE, attrs.evolve(STORAGE, factory=factory), check)
+def test_a_broken_replay_fails(rlk_fails, factory, check):
+    rlk_fails(testing.StorageContract, STORAGE, attrs.evolve(STORAGE, factory=factory), check)
 
 
 # ---- decorating storages -------------------------------------------------------------------------
@@ -267,19 +267,19 @@ DECORATOR = Component(
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_a_broken_decorator_fails(fails, factory, check):
+def test_a_broken_decorator_fails(rlk_fails, factory, check):
     broken = attrs.evolve(DECORATOR, factory=factory)
 
     def new_base(self):
         return StagedReplay()
 
-    fails(testing.DecoratorContract, DECORATOR, broken, check, new_base=new_base)
+    rlk_fails(testing.DecoratorContract, DECORATOR, broken, check, new_base=new_base)
 
 
-def test_a_decorator_that_needs_what_no_update_reports_fails(fails):
+def test_a_decorator_that_needs_what_no_update_reports_fails(rlk_fails):
     broken = attrs.evolve(DECORATOR, needs=("happiness",))
     check = "test_what_it_needs_is_what_some_update_could_report"
-    fails(testing.DecoratorContract, DECORATOR, broken, check)
+    rlk_fails(testing.DecoratorContract, DECORATOR, broken, check)
 
 
 # ---- serializers ---------------------------------------------------------------------------------
@@ -367,17 +367,17 @@ SERIALIZER = COMPONENTS["serializers"]
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_a_broken_serializer_fails(fails, factory, check):
+def test_a_broken_serializer_fails(rlk_fails, factory, check):
     broken = attrs.evolve(SERIALIZER, factory=factory)
-    fails(testing.SerializerContract, SERIALIZER, broken, check)
+    rlk_fails(testing.SerializerContract, SERIALIZER, broken, check)
 
 
-def test_a_serializer_that_reads_newer_files_without_a_word_fails(verdict):
+def test_a_serializer_that_reads_newer_files_without_a_word_fails(rlk_verdict):
     class Suite(testing.SerializerContract):
         component = SERIALIZER
 
         def newer(self, data):
             return data
 
-    found = verdict(Suite, "test_a_file_of_a_newer_format_is_refused")
+    found = rlk_verdict(Suite, "test_a_file_of_a_newer_format_is_refused")
     assert found.startswith("failed")

@@ -105,8 +105,8 @@ DICE = Component(name="dice", factory=Dice, summary="dice", action_spaces=("Disc
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_a_broken_noise_fails(fails, factory, check):
-    fails(testing.NoiseContract, DICE, attrs.evolve(DICE, factory=factory), check)
+def test_a_broken_noise_fails(rlk_fails, factory, check):
+    rlk_fails(testing.NoiseContract, DICE, attrs.evolve(DICE, factory=factory), check)
 
 
 # ---- optimisers ----------------------------------------------------------------------------------
@@ -216,9 +216,9 @@ MOMENTUM = attrs.evolve(COMPONENTS["optimisers"], factory=Momentum)
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_a_broken_optimiser_fails(fails, factory, check):
+def test_a_broken_optimiser_fails(rlk_fails, factory, check):
     broken = attrs.evolve(MOMENTUM, factory=factory)
-    fails(testing.OptimiserContract, MOMENTUM, broken, check)
+    rlk_fails(testing.OptimiserContract, MOMENTUM, broken, check)
 
 
 class MovesAll(Momentum):
@@ -231,6 +231,6 @@ class MovesAll(Momentum):
         self.base.mul_(0.99)
 
 
-def test_an_optimiser_that_moves_what_is_not_its_group_fails(fails):
+def test_an_optimiser_that_moves_what_is_not_its_group_fails(rlk_fails):
     broken = attrs.evolve(MOMENTUM, factory=MovesAll)
-    fails(testing.OptimiserContract, MOMENTUM, broken, "test_it_moves_its_own_group_alone")
+    rlk_fails(testing.OptimiserContract, MOMENTUM, broken, "test_it_moves_its_own_group_alone")

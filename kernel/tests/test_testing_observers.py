@@ -44,9 +44,9 @@ def careless_command(rest):
         (careless_command, "test_an_unknown_option_is_refused"),
     ],
 )
-def test_a_broken_command_fails(fails, factory, check):
+def test_a_broken_command_fails(rlk_fails, factory, check):
     good = Component(name="count", factory=good_command, summary="counts")
-    fails(testing.CommandContract, good, attrs.evolve(good, factory=factory), check)
+    rlk_fails(testing.CommandContract, good, attrs.evolve(good, factory=factory), check)
 
 
 class Tuned:
@@ -83,7 +83,7 @@ class TunesNothingThatExists(Tuned):
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_a_broken_preset_source_fails(fails, factory, check):
+def test_a_broken_preset_source_fails(rlk_fails, factory, check):
     good = Component(name="tuned", factory=Tuned, summary="tuned settings")
 
     def kernel(self):
@@ -93,7 +93,7 @@ def test_a_broken_preset_source_fails(fails, factory, check):
 
     known = (("stand-in", "CartPole-v1"),)
     broken = attrs.evolve(good, factory=factory)
-    fails(testing.PresetContract, good, broken, check, known=known, kernel=kernel)
+    rlk_fails(testing.PresetContract, good, broken, check, known=known, kernel=kernel)
 
 
 # ---- callbacks and extensions --------------------------------------------------------------------
@@ -211,16 +211,16 @@ COUNTS = Component(name="counts", factory=CountsIterations, summary="counts iter
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_a_broken_callback_fails(fails, factory, check):
+def test_a_broken_callback_fails(rlk_fails, factory, check):
     broken = attrs.evolve(COUNTS, factory=factory)
-    fails(testing.CallbackContract, COUNTS, broken, check)
+    rlk_fails(testing.CallbackContract, COUNTS, broken, check)
 
 
-def test_an_extension_may_change_what_is_learnt(verdict):
+def test_an_extension_may_change_what_is_learnt(rlk_verdict):
     component = attrs.evolve(COUNTS, factory=DrawsFromTheRun)
     suite = type("Suite", (testing.ExtensionContract,), {"component": component})
     assert not hasattr(suite, "test_a_run_learns_with_it_what_it_learns_without")
-    assert verdict(suite, "test_a_run_with_it_learns_the_same_every_time") == "passed"
+    assert rlk_verdict(suite, "test_a_run_with_it_learns_the_same_every_time") == "passed"
 
 
 # ---- loggers -------------------------------------------------------------------------------------
@@ -300,5 +300,5 @@ LINES = Component(name="lines", factory=Lines, summary="a line for every row")
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_a_broken_logger_fails(fails, factory, check):
-    fails(testing.LoggerContract, LINES, attrs.evolve(LINES, factory=factory), check)
+def test_a_broken_logger_fails(rlk_fails, factory, check):
+    rlk_fails(testing.LoggerContract, LINES, attrs.evolve(LINES, factory=factory), check)

@@ -87,8 +87,8 @@ VEC_ENV = COMPONENTS["vec_envs"]
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_a_broken_vector_environment_fails(fails, factory, check):
-    fails(testing.VecEnvContract, VEC_ENV, attrs.evolve(VEC_ENV, factory=factory), check)
+def test_a_broken_vector_environment_fails(rlk_fails, factory, check):
+    rlk_fails(testing.VecEnvContract, VEC_ENV, attrs.evolve(VEC_ENV, factory=factory), check)
 
 
 class Halves(gym.RewardWrapper):
@@ -132,9 +132,9 @@ WRAPPER = Component(name="halves", factory=Halves, summary="halves rewards")
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_a_broken_wrapper_fails(fails, factory, check):
+def test_a_broken_wrapper_fails(rlk_fails, factory, check):
     broken = attrs.evolve(WRAPPER, factory=factory)
-    fails(testing.WrapperContract, WRAPPER, broken, check)
+    rlk_fails(testing.WrapperContract, WRAPPER, broken, check)
 
 
 class Counts(gym.vector.VectorWrapper):
@@ -221,9 +221,9 @@ VECTOR = Component(name="counts", factory=Counts, summary="counts steps", scope=
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_a_broken_vector_wrapper_fails(fails, factory, check):
+def test_a_broken_vector_wrapper_fails(rlk_fails, factory, check):
     broken = attrs.evolve(VECTOR, factory=factory)
-    fails(testing.WrapperContract, VECTOR, broken, check)
+    rlk_fails(testing.WrapperContract, VECTOR, broken, check)
 
 
 def names_a_module(env):
@@ -238,15 +238,15 @@ def names_a_module(env):
         (lambda env: (1,), "test_it_names_modules_as_a_list_of_strings"),
     ],
 )
-def test_a_broken_environment_component_fails(fails, factory, check):
+def test_a_broken_environment_component_fails(rlk_fails, factory, check):
     good = Component(name="tiny", factory=names_a_module, summary="tiny environments")
     broken = attrs.evolve(good, factory=factory)
-    fails(testing.EnvironmentContract, good, broken, check)
+    rlk_fails(testing.EnvironmentContract, good, broken, check)
 
 
-def test_an_id_that_gymnasium_does_not_know_fails(verdict):
+def test_an_id_that_gymnasium_does_not_know_fails(rlk_verdict):
     check = "test_every_id_that_it_knows_is_found_in_gymnasium"
     component = Component(name="tiny", factory=names_a_module, summary="tiny environments")
     fields = {"component": component, "ids": ("tiny/No-v0",)}
-    found = verdict(type("Suite", (testing.EnvironmentContract,), fields), check)
+    found = rlk_verdict(type("Suite", (testing.EnvironmentContract,), fields), check)
     assert "tiny/No-v0" in found and found.startswith("failed")

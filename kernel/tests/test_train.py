@@ -133,7 +133,7 @@ def test_updates_are_counted_and_fed_back_to_the_storage(make):
 
 
 def test_schedules_are_filled_before_every_collection(make):
-    agent = make(learning_rate="lin_0.4")
+    agent = make(learning_rate=lambda remaining: 0.4 * remaining)
     rate = agent.run.optimise.groups["value"].learning_rate
     seen = []
 

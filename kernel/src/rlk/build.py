@@ -8,7 +8,8 @@ from typing import Any
 
 import attrs
 
-from rlk import policy, spaces
+from rlk import spaces
+from rlk.clock import Scheduled
 from rlk.collect import StepCollector
 from rlk.environment import MakeEnv
 from rlk.errors import PlanError, RlkError
@@ -19,7 +20,6 @@ from rlk.plugins import Hooks
 from rlk.protocols import Distribution
 from rlk.records import Field, Schema
 from rlk.run import Run
-from rlk.schedules import ScheduleLike, as_schedule
 from rlk.seeding import Streams
 from rlk.vector import same_step
 
@@ -41,16 +41,16 @@ class Context:
     policy: Any = None  #: None while `heads` is asked
     parameters: FlatParameters | None = None  #: of the policy
 
-    def schedule(self, value: ScheduleLike) -> Any:
-        """A scheduled number as a 0-dim tensor that the loop fills before every collection."""
-        return self.run.schedule(as_schedule(value))
+    def schedule(self, value: Scheduled) -> Any:
+        """A number as a 0-dim tensor; that of a function is filled before every collection."""
+        return self.run.schedule(value)
 
     def group(
         self,
         name: str,
         prefixes: tuple[str, ...] | None = None,
         *,
-        learning_rate: ScheduleLike,
+        learning_rate: Scheduled,
         max_grad_norm: float | None = None,
         parameters: FlatParameters | None = None,
         **options: Any,
@@ -59,7 +59,7 @@ class Context:
 
         Args:
             prefixes: names of the policy's submodules, a contiguous range; None is all of it.
-            learning_rate: number, schedule string or callable.
+            learning_rate: a number, or a function of what remains of the run, 1 to 0.
             max_grad_norm: clip the gradient's norm; None does not.
             parameters: of another module than the policy (an entropy coefficient).
             options: for the optimiser (`eps=1e-5`, `betas=…`)."""
@@ -109,7 +109,7 @@ def _assemble(run: Run) -> None:
     with run.streams.globally("init"):
         made = hooks.first("rlk_make_policy", run=run, heads=heads)
         if made is None:
-            made = policy.build_policy(plan.policy.make(), heads, plan.observation_space)
+            made = plan.policy.make().build(plan.observation_space, heads)
     for module in hooks.all("rlk_filter_observation", run=run):
         made.add_filter(module)
     run.policy = context.policy = made.to(run.device)

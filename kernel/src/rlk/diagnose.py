@@ -18,7 +18,7 @@ from rlk.registry import Entry
 
 PROTOCOLS: dict[str, type] = {
     "algorithms": protocols.Algorithm,
-    "policies": protocols.Architecture,
+    "policies": protocols.PolicyBuilder,
     "distributions": protocols.Distribution,
     "noises": protocols.Noise,
     "storages": protocols.Storage,

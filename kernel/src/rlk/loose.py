@@ -15,10 +15,10 @@ _METHODS = (
     ({"open", "add", "state_dict"}, "storages"),
     ({"open", "added"}, "storages"),
     ({"update", "batches"}, "algorithms"),
-    ({"encoder", "trunk"}, "policies"),
     ({"open", "write", "close"}, "loggers"),
     ({"sample", "log_prob"}, "distributions"),
     ({"step", "reset"}, "wrappers"),
+    ({"build"}, "policies"),
 )
 
 

@@ -17,7 +17,7 @@ from rlk.records import Array
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from rlk.schedules import Clock
+    from rlk.clock import Clock
 
 #: Rows average over this many episodes, as Stable Baselines does.
 EPISODE_WINDOW = 100

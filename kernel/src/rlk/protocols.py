@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 State = dict[str, Any]
 #: `optimise(group, loss_fn, *args)`: one step of that group's optimiser; the loss, detached.
 Optimise = Callable[..., Loss]
-#: The fast twin of a module: numpy in, numpy out, on the parameters' own memory.
-NumpyForward = Callable[[Any], Array]
 
 
 class Stateful(Protocol):
@@ -35,30 +33,12 @@ class Stateful(Protocol):
     def load_state_dict(self, state: State) -> None: ...
 
 
-class Trunk(Protocol):
-    """What a policy component gives an algorithm to build heads with."""
+class PolicyBuilder(Protocol):
+    """A policy component. What heads are is between it and the algorithm (see `rlk_networks`)."""
 
-    def __call__(self, role: str, *, extra: int = 0, copies: int = 1) -> nn.Module:
-        """Hidden layers on top of the encoder, with `.features`, the size of what they put out.
-
-        Args:
-            role: `pi`, `vf` or `qf`.
-            extra: inputs behind the encoder's features (an action for a critic).
-            copies: independent ones in one batched call: [B, F] in, [copies, B, F'] out."""
-
-
-#: name -> a function that builds that head from a trunk maker.
-Heads = Mapping[str, Callable[[Trunk], "nn.Module"]]
-
-
-class Architecture(Protocol):
-    """A policy component: the encoder that heads share, and the hidden layers of each head."""
-
-    def encoder(self, observation_space: gym.Space[Any]) -> nn.Module:
-        """From preprocessed observations (`spaces.preprocess`) to [B, F]; `.features` is F."""
-
-    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
-        """Hidden layers on top of `features` inputs; see `Trunk`."""
+    def build(self, observation_space: gym.Space[Any], heads: Any) -> nn.Module:
+        """The policy, from raw observations, with the heads that the algorithm asked for, and with
+        a method `add_filter(module)` where `rlk_filter_observation` is to work."""
 
 
 class Distribution(Protocol):
@@ -120,8 +100,8 @@ class Algorithm(Stateful, Protocol):
     policy: nn.Module
 
     @staticmethod
-    def heads(config: Any, context: Any) -> Heads:
-        """The heads this algorithm needs, before the policy exists."""
+    def heads(config: Any, context: Any) -> Any:
+        """What it asks the policy component for, before the policy exists."""
 
     def steps_per_collect(self) -> int:
         """Vector steps in one collection."""

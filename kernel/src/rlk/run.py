@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rlk.clock import Clock, Scheduled
 from rlk.errors import NotFinite
 from rlk.metrics import Episodes, Metrics
 from rlk.records import Batch, Update
-from rlk.schedules import Clock, Constant, Schedule
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -62,7 +62,7 @@ class Run:
         self.episodes = Episodes(plan.n_envs)
         self.metrics = Metrics(self.clock, self.episodes)
         self.on_close: list[Callable[[], None]] = []
-        self._schedules: list[tuple[Schedule, Tensor]] = []
+        self._schedules: list[tuple[Callable[[float], float], Tensor]] = []
         self._listeners: dict[str, list[Callable[..., Any]]] = {}
         self._stop: str | None = None
         self._logged = 0
@@ -100,14 +100,15 @@ class Run:
         """Ask pluggy, once, who listens."""
         self._listeners = {hook: self.hooks.listeners(hook) for hook in LIFECYCLE}
 
-    def schedule(self, schedule: Schedule) -> Tensor:
-        """A scheduled number as a 0-dim tensor, filled anew before every collection."""
+    def schedule(self, value: Scheduled) -> Tensor:
+        """A number as a 0-dim tensor; that of a function is filled before every collection."""
         import torch
 
-        value = torch.tensor(float(schedule(self.clock.remaining())), device=self.device)
-        if not isinstance(schedule, Constant):
-            self._schedules.append((schedule, value))
-        return value
+        now = value(self.clock.remaining()) if callable(value) else value
+        tensor = torch.tensor(float(now), device=self.device)
+        if callable(value):
+            self._schedules.append((value, tensor))
+        return tensor
 
     def refresh_schedules(self) -> None:
         """Fill every scheduled tensor with its value now."""

@@ -1,19 +1,15 @@
-"""Gymnasium spaces as rlk sees them: what kind one is, how an observation becomes a tensor."""
+"""Gymnasium spaces as rlk sees them: what kind one is, and whether an observation belongs to it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
-from rlk.errors import PlanError
 from rlk.records import Array
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 Space = spaces.Space[Any]
 
@@ -37,83 +33,6 @@ def kind(space: Space) -> str:
 def describe(space: Space) -> str:
     """A short text for messages and plan.json, the bounds of a large Box left out."""
     return f"Box({space.shape}, {space.dtype})" if isinstance(space, spaces.Box) else str(space)
-
-
-def flat_size(space: Space) -> int:
-    """How many numbers `preprocess` makes of one observation."""
-    if isinstance(space, spaces.Discrete):
-        return int(space.n)
-    if isinstance(space, spaces.MultiDiscrete):
-        return int(np.sum(space.nvec))
-    return math.prod(space.shape or ())
-
-
-def preprocess(space: Space) -> Callable[[Any], Any]:
-    """From raw observations [B, ...] to what an encoder takes, in torch and traceable: images as
-    float in 0..1, whole numbers one-hot, all else float32; of a Dict space a dict of these."""
-    import torch
-
-    if isinstance(space, spaces.Dict):
-        parts = {key: preprocess(sub) for key, sub in space.spaces.items()}
-        return lambda observation: {key: part(observation[key]) for key, part in parts.items()}
-    if is_image(space):
-        return lambda observation: observation.to(torch.float32) / 255.0
-    if isinstance(space, spaces.Discrete):
-        n, start = int(space.n), int(space.start)
-        return lambda observation: _one_hot(observation - start if start else observation, n)
-    if isinstance(space, spaces.MultiDiscrete):
-        sizes = [int(n) for n in space.nvec.reshape(-1)]
-        return lambda observation: torch.cat(
-            [_one_hot(observation.flatten(1)[:, i], n) for i, n in enumerate(sizes)], dim=-1
-        )
-    return _as_float
-
-
-def _as_float(observation: Tensor) -> Tensor:
-    import torch
-
-    return observation if observation.dtype == torch.float32 else observation.to(torch.float32)
-
-
-def _one_hot(index: Tensor, n: int) -> Tensor:
-    import torch
-
-    return torch.nn.functional.one_hot(index.long(), n).to(torch.float32)
-
-
-def as_tensor(observation: Any, device: Any = "cpu") -> Any:
-    """A numpy observation, or a dict of them, as tensors; on the CPU the memory is shared."""
-    import torch
-
-    if isinstance(observation, Mapping):
-        return {key: as_tensor(value, device) for key, value in observation.items()}
-    array = np.asarray(observation)
-    if array.dtype == np.float64:
-        array = array.astype(np.float32)
-    tensor = torch.from_numpy(np.ascontiguousarray(array))
-    return tensor if device == "cpu" else tensor.to(device)
-
-
-def scaled(space: Space) -> Callable[[Array], Array]:
-    """The linear function from actions in -1 to 1, [N, ...], to those of a Box, [N, *shape].
-
-    Raises:
-        PlanError: if a bound is infinite.
-    """
-    low, high, shape = space.low, space.high, space.shape or ()  # type: ignore[attr-defined]
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        raise PlanError(
-            f"actions from -1 to 1 cannot be scaled to {describe(space)}: a bound is infinite. "
-            "Wrap the environment in gymnasium.wrappers.RescaleAction, or give its space bounds."
-        )
-    middle, half = low / 2 + high / 2, high / 2 - low / 2
-
-    def scale(action: Array) -> Array:
-        found: Array = middle + half * action.reshape(-1, *shape)
-        np.minimum(np.maximum(found, low, out=found), high, out=found)  # rounding may lead out
-        return found
-
-    return scale
 
 
 def map_observation(function: Callable[[Array], Any], observation: Any) -> Any:

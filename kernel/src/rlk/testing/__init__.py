@@ -5,7 +5,8 @@
     class TestDQN(AlgorithmContract):
         component = "dqn"
 
-Each suite resolves the component through the registry, as a run does. Nothing is imported until it
+Each suite resolves the component through the registry, as a run does. That of policies is where
+networks are: `rlk_networks.testing`. Nothing is imported until it
 is used, for this package is loaded whenever pytest starts.
 """
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from rlk.testing.noise import NoiseContract
     from rlk.testing.observer import CallbackContract, ExtensionContract
     from rlk.testing.optimiser import OptimiserContract
-    from rlk.testing.policy import PolicyContract
     from rlk.testing.preset import PresetContract
     from rlk.testing.serializer import SerializerContract
     from rlk.testing.stand_ins import stand_in_kernel
@@ -46,7 +46,6 @@ _HOMES = {
     "LoggerContract": "logger",
     "NoiseContract": "noise",
     "OptimiserContract": "optimiser",
-    "PolicyContract": "policy",
     "PresetContract": "preset",
     "SerializerContract": "serializer",
     "StorageContract": "storage",
@@ -68,7 +67,6 @@ __all__ = [
     "LoggerContract",
     "NoiseContract",
     "OptimiserContract",
-    "PolicyContract",
     "PresetContract",
     "SerializerContract",
     "StorageContract",

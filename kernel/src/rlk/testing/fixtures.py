@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
+import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +33,6 @@ pytest.register_assert_rewrite(
             "off_policy",
             "on_policy",
             "optimiser",
-            "policy",
             "preset",
             "replay_twin",
             "serializer",
@@ -78,3 +79,39 @@ def rlk_make() -> Iterator[Callable[..., Agent]]:
             return agents.enter_context(make(algo, **{"n_threads": 1, **said}))
 
         yield made
+
+
+@pytest.fixture
+def rlk_verdict(tmp_path_factory: Any) -> Callable[..., str]:
+    """rlk_verdict(suite, check): "passed", "skipped", or what a contract's check fails with."""
+
+    def judge(suite: type, check: str) -> str:
+        method = getattr(suite(), check)
+        marks = [mark for mark in getattr(method, "pytestmark", []) if mark.name == "parametrize"]
+        columns = [[{mark.args[0]: value} for value in mark.args[1]] for mark in marks]
+        for chosen in itertools.product(*columns):
+            arguments = {key: value for part in chosen for key, value in part.items()}
+            if "tmp_path" in inspect.signature(method).parameters:
+                arguments["tmp_path"] = tmp_path_factory.mktemp("check")
+            try:
+                method(**arguments)
+            except pytest.skip.Exception:
+                return "skipped"
+            except (Exception, pytest.fail.Exception) as error:
+                return f"failed: {error}"
+        return "passed"
+
+    return judge
+
+
+@pytest.fixture
+def rlk_fails(rlk_verdict: Callable[..., str]) -> Callable[..., None]:
+    """rlk_fails(contract, good, broken, check): only the good one passes that check."""
+
+    def judge(contract: type, good: Any, broken: Any, check: str, **fields: Any) -> None:
+        suites = [type("Suite", (contract,), {"component": c, **fields}) for c in (good, broken)]
+        assert rlk_verdict(suites[0], check) == "passed"
+        found = rlk_verdict(suites[1], check)
+        assert found.startswith("failed"), f"the broken one: {found}"
+
+    return judge

@@ -10,14 +10,13 @@ import pytest
 import torch
 from torch import nn
 
-from rlk import spaces
 from rlk.build import NoiseContext
 from rlk.parameters import FlatParameters
-from rlk.policy import Linear, Policy
 from rlk.records import Act, Array
 from rlk.seeding import Streams
 from rlk.testing.algorithm_state import as_sample
 from rlk.testing.contract import Contract, global_generators_untouched, plain, same
+from rlk.testing.stand_in_policy import StandInPolicy
 
 ACTION_SPACES: dict[str, gym.Space[Any]] = {
     "Discrete": gym.spaces.Discrete(4, start=2),
@@ -166,7 +165,7 @@ class Inner:
             else int(np.prod(space.shape or ()))
         )
         with Streams(0).globally("init"):
-            self.policy = Policy(_OBSERVATION, nn.Identity(), {"pi": Linear(3, size)})
+            self.policy = StandInPolicy().build(_OBSERVATION, {"pi": lambda _: nn.Linear(3, size)})
         self.parameters = FlatParameters(self.policy)
         self.carries, self.counted = False, list[int]()
 
@@ -184,7 +183,7 @@ class Inner:
             self.counted.append(int(carry[0]))
             carry = carry + 1
         with torch.inference_mode():
-            (values,) = self.policy(spaces.as_tensor(observation), "pi")
+            (values,) = self.policy(torch.from_numpy(observation), "pi")
         found: Array = values.numpy()
         if isinstance(self.space, gym.spaces.Discrete):
             action = found.argmax(1)

@@ -11,7 +11,7 @@ import attrs
 class StandInConfig:
     """Settings of the stand-in algorithm."""
 
-    learning_rate: float | str | Callable[[float], float] = attrs.field(
+    learning_rate: float | Callable[[float], float] = attrs.field(
         default=0.05, metadata={"help": "step size; may be scheduled"}
     )
     gamma: float = attrs.field(

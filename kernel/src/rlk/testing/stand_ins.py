@@ -25,10 +25,10 @@ from rlk.component import Component
 from rlk.errors import BadFile, RlkError
 from rlk.kernel import Kernel
 from rlk.optimise import Group, Objective
-from rlk.policy import Head, Linear
-from rlk.protocols import Heads, NumpyForward, Optimise, State
+from rlk.protocols import Optimise, State
 from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
 from rlk.testing.stand_in_config import StandInConfig
+from rlk.testing.stand_in_policy import StandInPolicy, tensors
 
 
 class StandIn:
@@ -40,8 +40,8 @@ class StandIn:
         context.group("value", learning_rate=config.learning_rate)
 
     @staticmethod
-    def heads(config: StandInConfig, context: Any) -> Heads:
-        return {"vf": _value_head}
+    def heads(config: StandInConfig, context: Any) -> dict[str, Any]:
+        return {"vf": ValueHead}
 
     def steps_per_collect(self) -> int:
         return self.config.n_steps
@@ -73,9 +73,18 @@ class StandIn:
         """There is none."""
 
 
-def _value_head(trunk: Any) -> nn.Module:
-    layers = trunk("vf")
-    return Head(layers, Linear(layers.features, 1))
+class ValueHead(nn.Module):
+    """One number from hidden layers of any policy that gives a trunk."""
+
+    def __init__(self, trunk: Any) -> None:
+        super().__init__()
+        self.trunk = trunk("vf")
+        self.out = nn.Linear(self.trunk.features, 1)
+        nn.init.zeros_(self.out.bias)
+
+    def forward(self, features: Tensor) -> Tensor:
+        value: Tensor = self.out(self.trunk(features))
+        return value
 
 
 class RandomActor:
@@ -108,38 +117,6 @@ class RandomActor:
             return between
         sizes = {"Discrete": "n", "MultiDiscrete": "nvec"}.get(type(space).__name__, "")
         return (uniform * getattr(space, sizes, 2)).astype(np.int64)
-
-
-class StandInPolicy:
-    """No hidden layers: features are the observation, flattened."""
-
-    def encoder(self, observation_space: gym.Space[Any]) -> nn.Module:
-        return _Flatten(spaces.flat_size(observation_space))
-
-    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
-        return _Repeat(features + extra, copies) if copies > 1 else _Flatten(features + extra)
-
-
-class _Flatten(nn.Module):
-    def __init__(self, features: int) -> None:
-        super().__init__()
-        self.features = features
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x.flatten(1)
-
-    def numpy_forward(self) -> NumpyForward:
-        return lambda x: x.reshape(len(x), -1)
-
-
-class _Repeat(nn.Module):
-    def __init__(self, features: int, copies: int) -> None:
-        super().__init__()
-        self.features = features
-        self.scale = nn.Parameter(torch.randn(copies, 1, 1))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x * self.scale
 
 
 class StandInStorage:
@@ -181,8 +158,8 @@ class StandInStorage:
             values = [_at(self._steps[row][name], env) for row, env in zip(rows, envs, strict=True)]
             if isinstance(values[0], dict):
                 stacked = {key: np.stack([value[key] for value in values]) for key in values[0]}
-                return spaces.as_tensor(stacked, self.schema.device)
-            return spaces.as_tensor(np.stack(values), self.schema.device)
+                return tensors(stacked, self.schema.device)
+            return tensors(np.stack(values), self.schema.device)
 
         fields = {name: gather(name) for name in self._steps[0]}
         extras = {name: fields.pop(f"extras.{name}") for name in self.schema.extras}

@@ -5,9 +5,9 @@ import torch
 from torch import tensor
 from torch.nn import functional as F
 
-from rlk.testing.stand_ins import StandInPolicy
 from rlk_dqn.loss import double_q_target, huber_loss, q_target
 from rlk_dqn.network import DuelingHead, q_head
+from rlk_networks.testing import NoLayers
 
 
 def test_the_target_is_the_reward_and_the_discounted_best_value():
@@ -59,7 +59,7 @@ def test_its_value_and_gradient_equal_those_of_torch():
 
 
 def trunk(role, **_):
-    return StandInPolicy().trunk(role, 2)
+    return NoLayers().trunk(role, 2)
 
 
 def test_a_dueling_head_adds_the_value_and_the_advantages_without_their_mean():

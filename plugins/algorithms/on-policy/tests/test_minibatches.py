@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import torch
 
-from rlk.policy import Head, Linear, build_policy
 from rlk.records import Field, Rollout
-from rlk.testing.stand_ins import StandInPolicy
+from rlk_networks import Head, Linear
+from rlk_networks.testing import NoLayers
 from rlk_on_policy.actor import DistributionActor
 from rlk_on_policy.minibatches import epochs, flat
 
@@ -123,7 +123,7 @@ def policy():
     torch.manual_seed(0)
     space = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
     heads = {role: lambda trunk, role=role: head(trunk(role)) for role in ("pi", "vf")}
-    return build_policy(StandInPolicy(), heads, space)
+    return NoLayers().build(space, heads)
 
 
 def head(trunk):

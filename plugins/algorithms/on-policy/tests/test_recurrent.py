@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from rlk.errors import PlanError
-from rlk.policy import Head, Linear, build_policy
 from rlk.records import Field, Rollout
-from rlk.testing.stand_ins import StandInPolicy
+from rlk_networks import Head, Linear
+from rlk_networks.testing import NoLayers
 from rlk_on_policy.actor import DistributionActor
 from rlk_on_policy.bootstrap import following_values
 from rlk_on_policy.recurrent import RecurrentActor, is_recurrent, make_actor, state_fields
@@ -34,7 +34,7 @@ class Sums(torch.nn.Module):
         return torch.cat(found)
 
 
-class SumsPolicy(StandInPolicy):
+class SumsPolicy(NoLayers):
     def encoder(self, observation_space):
         return Sums()
 
@@ -61,7 +61,7 @@ def made(architecture=None):
     """pi is 2 x feature, vf is 10 x feature + 1."""
     space = gym.spaces.Box(-100.0, 100.0, (1,), np.float32)
     heads = {role: lambda trunk, role=role: head(trunk(role)) for role in ("pi", "vf")}
-    policy = build_policy(architecture or SumsPolicy(), heads, space)
+    policy = (architecture or SumsPolicy()).build(space, heads)
     with torch.no_grad():
         for part, slope, offset in ((policy.pi, 2.0, 0.0), (policy.vf, 10.0, 1.0)):
             part.out.weight.fill_(slope)
@@ -81,15 +81,15 @@ def column(*numbers):
 
 
 def test_a_policy_whose_encoder_has_a_state_is_recurrent():
-    assert is_recurrent(made()) and not is_recurrent(made(StandInPolicy()))
+    assert is_recurrent(made()) and not is_recurrent(made(NoLayers()))
     fields = {"state": Field((1,)), "episode_start": Field((), "bool")}
-    assert state_fields(made()) == fields and state_fields(made(StandInPolicy())) == {}
+    assert state_fields(made()) == fields and state_fields(made(NoLayers())) == {}
 
 
 def test_each_policy_gets_the_actor_that_it_needs():
     kinds = [
         type(make_actor(policy, Higher(), np.random.default_rng(0)))
-        for policy in (made(), made(StandInPolicy()))
+        for policy in (made(), made(NoLayers()))
     ]
     assert kinds == [RecurrentActor, DistributionActor]
 
@@ -185,9 +185,9 @@ def test_what_an_episode_ended_on_is_valued_with_the_state_of_that_episode():
 
 
 def test_a_policy_without_state_values_what_follows_as_it_is():
-    last, final = following_values(made(StandInPolicy()), rollout(ends=[(1, 0)]))
+    last, final = following_values(made(NoLayers()), rollout(ends=[(1, 0)]))
     assert last.tolist() == [6.0, 3.5, 2.25] and final.tolist() == [8.5]
-    assert following_values(made(StandInPolicy()), rollout())[1].tolist() == []
+    assert following_values(made(NoLayers()), rollout())[1].tolist() == []
 
 
 # ---- minibatches ---------------------------------------------------------------------------------

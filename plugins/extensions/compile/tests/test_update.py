@@ -129,7 +129,7 @@ def test_a_loss_that_is_not_finite_is_skipped_and_named_as_without() -> None:
 
 
 def test_a_learning_rate_that_falls_needs_no_second_graph() -> None:
-    said = {"learning_rate": "lin_0.05"}
+    said = {"learning_rate": lambda remaining: 0.05 * remaining}
     with made(**said) as agent:
         agent.learn(STEPS)
         assert len(agent.run.update.reports) == 1 and not agent.run.update.reasons

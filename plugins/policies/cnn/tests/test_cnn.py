@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from rlk import spaces
 from rlk.errors import PlanError
-from rlk.testing import PolicyContract
 from rlk_cnn.config import CnnConfig
 from rlk_cnn.network import Cnn, NatureCnn
+from rlk_networks import preprocess
+from rlk_networks.testing import PolicyContract
 
 
 class TestCnn(PolicyContract):
@@ -89,7 +89,7 @@ def test_the_channels_axis_is_the_smaller_end_unless_told(shape, channels, first
 
 def test_whole_numbers_from_0_to_255_become_0_to_1():
     space = image(36, 36, 3)
-    prepared = spaces.preprocess(space)(torch.tensor([[0, 51, 255]], dtype=torch.uint8))
+    prepared = preprocess(space)(torch.tensor([[0, 51, 255]], dtype=torch.uint8))
     assert prepared.dtype == torch.float32
     assert prepared.tolist()[0] == pytest.approx([0.0, 0.2, 1.0])
 

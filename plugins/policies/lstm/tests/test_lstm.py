@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from rlk.errors import PlanError
-from rlk.testing import PolicyContract
 from rlk_lstm.config import LstmConfig
 from rlk_lstm.lstm import LstmLayer, gates_shut, unrolled
 from rlk_lstm.network import Lstm
 from rlk_lstm.normalised import NormalisedLstmLayer
+from rlk_networks.testing import PolicyContract
 
 SMALL = {"n_lstm": 6, "layers": [8]}
 SCREEN = gym.spaces.Box(0, 255, (36, 40, 3), np.uint8)

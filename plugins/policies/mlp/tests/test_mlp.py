@@ -9,9 +9,9 @@ import torch
 from torch.nn import functional as F
 
 from rlk.errors import PlanError
-from rlk.testing import PolicyContract
 from rlk_mlp.config import MlpConfig
 from rlk_mlp.network import ACTIVATIONS, Layers, Mlp, TwinLayers
+from rlk_networks.testing import PolicyContract
 
 BOX = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
 

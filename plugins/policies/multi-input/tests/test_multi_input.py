@@ -6,12 +6,11 @@ import pytest
 import torch
 
 import rlk
-from rlk import spaces
 from rlk.errors import PlanError
-from rlk.policy import Head, Linear, build_policy
-from rlk.testing.policy import observations
 from rlk_multi_input.config import MultiInputConfig
 from rlk_multi_input.network import MultiInput, SideBySide
+from rlk_networks import Head, Linear, preprocess
+from rlk_networks.testing import observations
 
 NUMBERS = gym.spaces.Dict(
     {
@@ -33,7 +32,7 @@ def policy(space, **settings):
         layers = trunk("pi")
         return Head(layers, Linear(layers.features, 3))
 
-    return build_policy(MultiInput(MultiInputConfig(**settings)), {"pi": head}, space)
+    return MultiInput(MultiInputConfig(**settings)).build(space, {"pi": head})
 
 
 def test_keys_stand_side_by_side_in_alphabetical_order():
@@ -45,7 +44,7 @@ def test_keys_stand_side_by_side_in_alphabetical_order():
         "d": torch.tensor([[0, 2]]),
     }
     made = encoder(space)
-    features = made(spaces.preprocess(space)(raw))
+    features = made(preprocess(space)(raw))
     # a flattened, b = 3 of 1..3, c as it is, d = 0 of 2 and 2 of 3.
     expected = [0.1, 0.2, 0.3, 0.4, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1]
     assert features.tolist() == [pytest.approx(expected)]
@@ -56,8 +55,8 @@ def test_the_order_in_which_a_space_has_its_keys_makes_no_difference():
     forth, back = dict(NUMBERS.spaces), dict(reversed(NUMBERS.spaces.items()))
     one, two = gym.spaces.Dict(forth), gym.spaces.Dict(back)
     raw = observations(one, 4)
-    first = encoder(one)(spaces.preprocess(one)(raw))
-    assert torch.equal(first, encoder(two)(spaces.preprocess(two)(raw)))
+    first = encoder(one)(preprocess(one)(raw))
+    assert torch.equal(first, encoder(two)(preprocess(two)(raw)))
 
 
 def test_an_image_goes_through_a_cnn_of_its_own_at_its_alphabetical_place():
@@ -65,7 +64,7 @@ def test_an_image_goes_through_a_cnn_of_its_own_at_its_alphabetical_place():
     made = encoder(space, features=5)
     assert made.features == 12 and len(made.cnns) == 2
     raw = observations(space, 3)
-    x = spaces.preprocess(space)(raw)
+    x = preprocess(space)(raw)
     features = made(x)
     first, second = made.cnns.values()
     assert torch.equal(features[:, :5], first(x["w"]))
@@ -76,7 +75,7 @@ def test_an_image_goes_through_a_cnn_of_its_own_at_its_alphabetical_place():
 def test_layers_that_all_heads_share_come_after_all_keys():
     made = encoder(NUMBERS, net_arch=[7])
     assert made.features == 7
-    assert made(spaces.preprocess(NUMBERS)(observations(NUMBERS, 2))).shape == (2, 7)
+    assert made(preprocess(NUMBERS)(observations(NUMBERS, 2))).shape == (2, 7)
 
 
 @pytest.mark.parametrize("net_arch", [None, [8]])

@@ -3,8 +3,7 @@
 import gymnasium as gym
 import numpy as np
 
-from rlk.testing import PolicyContract
-from rlk.testing.policy import BY_NAME
+from rlk_networks.testing import BY_NAME, PolicyContract
 
 WITH_IMAGE = gym.spaces.Dict(
     {

@@ -10,11 +10,13 @@ import torch
 from torch import Tensor
 
 from rlk import spaces
-from rlk.protocols import Heads, Optimise, ReplayStorage, State
+from rlk.protocols import Optimise, ReplayStorage, State
 from rlk.records import Act, Array, Batch, Field, Loss, Update
 from rlk_dqn import loss as losses
 from rlk_dqn.config import DQNConfig
 from rlk_dqn.network import DuelingHead, q_head
+from rlk_networks import Heads, as_tensor
+from rlk_schedules import as_schedule
 
 
 class DQN:
@@ -27,7 +29,8 @@ class DQN:
         self._copied_at = 0
         self._target_q = values_of(self.target.module)
         self._online_q = values_of(self.policy)
-        context.group("q", learning_rate=config.learning_rate, max_grad_norm=config.max_grad_norm)
+        learning_rate = as_schedule(config.learning_rate)
+        context.group("q", learning_rate=learning_rate, max_grad_norm=config.max_grad_norm)
 
     @staticmethod
     def heads(config: DQNConfig, context: Any) -> Heads:
@@ -136,6 +139,6 @@ class GreedyActor:
             q: Array = self._fast(observation)
             return q
         with torch.inference_mode():
-            (values,) = self.policy(spaces.as_tensor(observation, self.device), "qf")
+            (values,) = self.policy(as_tensor(observation, self.device), "qf")
             array: Array = values.cpu().numpy()
             return array

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.schedules import is_schedule
+from rlk_schedules import is_schedule
 
 _UNIT = [v.ge(0.0), v.le(1.0)]
 

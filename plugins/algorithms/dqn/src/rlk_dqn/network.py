@@ -6,9 +6,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from rlk.policy import Head, Linear, twin
-from rlk.protocols import NumpyForward, Trunk
 from rlk.records import Array
+from rlk_networks import Head, Linear, NumpyForward, Trunk, twin
 
 
 def q_head(trunk: Trunk, n_actions: int) -> nn.Module:

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from rlk import spaces
-from rlk.policy import Policy
 from rlk.protocols import Distribution
 from rlk.records import Act, Array
+from rlk_networks import Policy, as_tensor
 
 
 class DistributionActor:
@@ -74,7 +73,7 @@ class DistributionActor:
     @torch.inference_mode()
     def _act_torch(self, observation: Any, deterministic: bool) -> Act:
         distribution = self.distribution
-        parameters, *rest = self.policy(spaces.as_tensor(observation, self.device), *self.heads)
+        parameters, *rest = self.policy(as_tensor(observation, self.device), *self.heads)
         if deterministic:
             array = distribution.mode(parameters).cpu().numpy()
             return Act(array, distribution.env_action(array), None, {})

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from rlk import spaces
-from rlk.policy import Policy
 from rlk.records import Array, Rollout
+from rlk_networks import Policy, as_tensor
 from rlk_on_policy.recurrent import is_recurrent, stepped
 
 
@@ -38,7 +38,7 @@ def following_values(policy: Policy, rollout: Rollout, device: Any = "cpu") -> t
 
 
 def _values(policy: Policy, observation: Any, device: Any) -> Array:
-    (value,) = policy(spaces.as_tensor(observation, device), "vf")
+    (value,) = policy(as_tensor(observation, device), "vf")
     array: Array = value[:, 0].cpu().numpy()
     return array
 

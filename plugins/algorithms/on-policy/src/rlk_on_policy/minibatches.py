@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from rlk import spaces
-from rlk.policy import Policy
 from rlk.records import Array, Rollout
+from rlk_networks import Policy, as_tensor
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def flat(rollout: Rollout, advantage: Array, device: Any = "cpu") -> Minibatch:
     """
 
     def tensor(array: Array) -> Tensor:
-        joined: Tensor = spaces.as_tensor(array.reshape(-1, *array.shape[2:]), device)
+        joined: Tensor = as_tensor(array.reshape(-1, *array.shape[2:]), device)
         return joined
 
     value = rollout.extras["value"]

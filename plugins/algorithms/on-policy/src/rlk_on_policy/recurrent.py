@@ -12,10 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rlk import spaces
-from rlk.policy import Policy, twin
 from rlk.protocols import Distribution
 from rlk.records import Act, Array, Field
+from rlk_networks import Policy, as_tensor, twin
 from rlk_on_policy.actor import DistributionActor
 
 
@@ -23,7 +22,7 @@ class RecurrentEncoder(Protocol):
     """The encoder of a recurrent policy (`policy.shared`): state goes in and out, zeros at first.
 
     Both calls count the state of an environment as zeros where its episode starts. The contract
-    suite of policies (`rlk.testing.PolicyContract`) holds each component that says
+    suite of policies (`rlk_networks.testing.PolicyContract`) holds each component that says
     `recurrent=True` to it.
     """
 
@@ -75,9 +74,9 @@ def stepped(
     policy: Policy, observation: Any, state: Array, episode_start: Array, device: Any
 ) -> tuple[Tensor, Tensor]:
     """([N, F], state [N, S]) of one step of N environments."""
-    x = policy.preprocess(spaces.as_tensor(observation, device))
+    x = policy.preprocess(as_tensor(observation, device))
     start = torch.from_numpy(episode_start).to(device)
-    return encoder_of(policy).step(x, spaces.as_tensor(state, device), start)
+    return encoder_of(policy).step(x, as_tensor(state, device), start)
 
 
 class RecurrentActor:

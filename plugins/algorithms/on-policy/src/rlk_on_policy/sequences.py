@@ -16,8 +16,8 @@ from torch import Tensor
 
 from rlk import spaces
 from rlk.errors import PlanError
-from rlk.policy import Policy
 from rlk.records import Array, Rollout
+from rlk_networks import Policy, as_tensor
 from rlk_on_policy.minibatches import Minibatch
 from rlk_on_policy.recurrent import encoder_of
 
@@ -75,7 +75,7 @@ def sequence_epochs(
     """
 
     def tensor(array: Array) -> Tensor:
-        made: Tensor = spaces.as_tensor(array, device)
+        made: Tensor = as_tensor(array, device)
         return made
 
     extras, n_envs = rollout.extras, advantage.shape[1]

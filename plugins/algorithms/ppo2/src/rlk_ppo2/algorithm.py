@@ -12,9 +12,9 @@ import numpy as np
 from torch import Tensor
 
 from rlk.errors import PlanError
-from rlk.policy import Head, Linear
-from rlk.protocols import Actor, Heads, OnPolicyStorage, Optimise, State
+from rlk.protocols import Actor, OnPolicyStorage, Optimise, State
 from rlk.records import Field, Loss, Update
+from rlk_networks import Head, Heads, Linear
 from rlk_on_policy.advantages import explained_variance, gae, next_values
 from rlk_on_policy.bootstrap import following_values
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
@@ -22,6 +22,7 @@ from rlk_on_policy.recurrent import is_recurrent, make_actor, state_fields
 from rlk_on_policy.sequences import sequence_epochs, whole_environments
 from rlk_ppo2 import loss as losses
 from rlk_ppo2.config import PPO2Config
+from rlk_schedules import as_schedule
 
 TITLE = "algorithm 'ppo2' (rlk-ppo2)"
 
@@ -43,11 +44,11 @@ class PPO2:
         self.recurrent = is_recurrent(self.policy)
         if self.recurrent:
             whole_environments(config.nminibatches, context.n_envs, TITLE, "nminibatches")
-        self.cliprange = context.schedule(config.cliprange)
+        self.cliprange = context.schedule(as_schedule(config.cliprange))
         self.cliprange_vf: Tensor | None = self._cliprange_vf()
         context.group(
             "policy",
-            learning_rate=config.learning_rate,
+            learning_rate=as_schedule(config.learning_rate),
             max_grad_norm=config.max_grad_norm,
             eps=1e-5,
         )
@@ -63,7 +64,7 @@ class PPO2:
             return clipped
         if isinstance(chosen, (int, float)) and chosen < 0:
             return None
-        scheduled: Tensor = self.context.schedule(chosen)
+        scheduled: Tensor = self.context.schedule(as_schedule(chosen))
         return scheduled
 
     @staticmethod

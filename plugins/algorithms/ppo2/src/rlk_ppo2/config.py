@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.schedules import is_schedule
+from rlk_schedules import is_schedule
 
 
 def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float | None) -> None:

@@ -13,12 +13,14 @@ from torch import Tensor
 
 from rlk.errors import PlanError
 from rlk.parameters import FlatParameters
-from rlk.protocols import Actor, Heads, Optimise, ReplayStorage, State
+from rlk.protocols import Actor, Optimise, ReplayStorage, State
 from rlk.records import Batch, Field, Loss, Update
+from rlk_networks import Heads
 from rlk_sac import loss as losses
 from rlk_sac.config import SACConfig, entropy_coefficient
 from rlk_sac.exploration import PolicyActor, RandomExploration
 from rlk_sac.network import EntropyCoefficient, TwinCritic, actor_head
+from rlk_schedules import as_schedule
 
 #: `batch.key` of an update that moves the target.
 MOVES_TARGET = "moves target"
@@ -42,7 +44,7 @@ class SAC:
         critic = ("shared", "qf") if shared else ("qf",)
         self._critic_flat = context.parameters.select(critic)[1]
         self._target_flat = self.target.select(critic)[1]
-        learning_rate = config.learning_rate
+        learning_rate = as_schedule(config.learning_rate)
         context.group("critic", critic, learning_rate=learning_rate)
         context.group("actor", ("pi",), learning_rate=learning_rate)
         learnt, initial = entropy_coefficient(config.ent_coef)

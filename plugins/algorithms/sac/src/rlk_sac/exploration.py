@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from rlk import spaces
-from rlk.policy import Policy
 from rlk.protocols import Actor, Distribution
 from rlk.records import Act, Array
+from rlk_networks import Policy, as_tensor
 
 
 class PolicyActor:
@@ -52,7 +51,7 @@ class PolicyActor:
         if self._fast is not None:
             return self._fast(observation)
         with torch.inference_mode():
-            (parameters,) = self.policy(spaces.as_tensor(observation, self.device), "pi")
+            (parameters,) = self.policy(as_tensor(observation, self.device), "pi")
             array: Array = parameters.cpu().numpy()
             return array
 

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rlk.policy import Head
-from rlk.protocols import Distribution, Trunk
+from rlk.protocols import Distribution
+from rlk_networks import Head, Trunk
 
 CRITICS = 2
 

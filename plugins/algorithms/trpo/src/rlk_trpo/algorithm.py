@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from rlk import spaces
-from rlk.policy import Head, Linear
-from rlk.protocols import Heads, OnPolicyStorage, Optimise, State
+from rlk.protocols import OnPolicyStorage, Optimise, State
 from rlk.records import Field, Loss, Rollout, Update
+from rlk_networks import Head, Heads, Linear, as_tensor
 from rlk_on_policy.actor import DistributionActor
 from rlk_on_policy.advantages import explained_variance, gae, next_values
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
+from rlk_schedules import as_schedule
 from rlk_trpo import loss as losses
 from rlk_trpo.config import TRPOConfig
 
@@ -38,7 +38,7 @@ class TRPO:
         shared = any(name.startswith("shared.") for name in context.parameters.names)
         policy = ("shared", "pi") if shared else ("pi",)
         context.group("pi", policy, learning_rate=1.0, kl=self.distribution.kl)
-        context.group("vf", ("vf",), learning_rate=config.vf_stepsize)
+        context.group("vf", ("vf",), learning_rate=as_schedule(config.vf_stepsize))
 
     @staticmethod
     def heads(config: TRPOConfig, context: Any) -> Heads:
@@ -114,7 +114,7 @@ class TRPO:
 
     @torch.no_grad()
     def _values(self, observation: Any) -> Any:
-        (value,) = self.policy(spaces.as_tensor(observation, self.context.device), "vf")
+        (value,) = self.policy(as_tensor(observation, self.context.device), "vf")
         return value[:, 0].cpu().numpy()
 
     # ---- state ----------------------------------------------------------------------------------

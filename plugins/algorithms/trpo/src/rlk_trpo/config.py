@@ -7,7 +7,7 @@ from collections.abc import Callable
 import attrs
 from attrs import validators as v
 
-from rlk.schedules import is_schedule
+from rlk_schedules import is_schedule
 
 
 @attrs.frozen(kw_only=True)

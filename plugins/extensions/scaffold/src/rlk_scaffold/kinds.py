@@ -21,7 +21,8 @@ class Example:
         kind: as entry-point groups have it (`storages`).
         folder: of its templates.
         summary: what the example does, one sentence.
-        contract: the class in `rlk.testing` that checks it.
+        contract: the class that checks it.
+        suites: the module that has that class.
         dependencies: requirement strings, beside the kernel's.
         test: requirement strings of what its tests run it with.
         try_it: the command lines to see it work.
@@ -35,6 +36,7 @@ class Example:
     dependencies: tuple[str, ...] = attrs.field(converter=tuple)
     test: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     try_it: tuple[str, ...] = attrs.field(converter=tuple)
+    suites: str = "rlk.testing"
     tried: str = ""
 
 

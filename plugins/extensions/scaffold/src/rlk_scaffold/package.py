@@ -135,6 +135,7 @@ def _values(made: Names, example: Example) -> dict[str, str]:
         "cls": made.class_name,
         "kind": singular(example.kind),
         "contract": example.contract,
+        "suites": example.suites,
         "summary": example.summary,
     }
 

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rlk.policy import Linear
 from rlk.records import Array, Field
+from rlk_networks import Linear
 
 
 class Bernoulli:

@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rlk.policy import Linear
 from rlk.records import Array, Field
+from rlk_networks import Linear
 
 
 class Categorical:

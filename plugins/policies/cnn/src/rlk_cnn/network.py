@@ -1,7 +1,7 @@
 """The Nature CNN: Mnih et al. 2015 (doi:10.1038/nature14236), with orthogonal initial weights.
 
 Three convolutions (32 of 8x8 by 4, 64 of 4x4 by 2, 64 of 3x3 by 1) and one fully connected layer,
-ReLU after each. Images come as float in 0 to 1 (`rlk.spaces.preprocess`), channels on either end.
+ReLU after each. Images come as float in 0 to 1 (`rlk_networks.preprocess`), channels on either end.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from torch.nn import functional as F
 from rlk.errors import PlanError
 from rlk_cnn.config import CnnConfig, channels_first
 from rlk_mlp.network import Layers, TwinLayers
+from rlk_networks import Architecture
 
 
-class Cnn:
+class Cnn(Architecture):
     """The architecture.
 
     The Nature CNN as the encoder, and hidden layers for heads, by default none.

@@ -14,10 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rlk.policy import Linear
-from rlk.protocols import NumpyForward
 from rlk.records import Array, Field
 from rlk_diag_gaussian.config import DiagGaussianConfig
+from rlk_networks import Linear, NumpyForward
 
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from rlk.protocols import Actor
 from rlk.records import Act, Array
-from rlk.schedules import Linear
 from rlk_epsilon_greedy.config import EpsilonGreedyConfig
+from rlk_schedules import Linear
 
 
 class EpsilonGreedy:

@@ -16,9 +16,10 @@ from rlk_lstm.config import LstmConfig
 from rlk_lstm.lstm import LstmLayer
 from rlk_lstm.normalised import NormalisedLstmLayer
 from rlk_mlp.network import Layers, Mlp
+from rlk_networks import Architecture, flat_size
 
 
-class Lstm:
+class Lstm(Architecture):
     """The architecture: everything up to the LSTM, and shared layers behind it, is the encoder."""
 
     def __init__(self, config: LstmConfig | None = None) -> None:
@@ -33,7 +34,7 @@ class Lstm:
         """
         config = self.config
         parts: list[nn.Module] = []
-        size = spaces.flat_size(observation_space)
+        size = flat_size(observation_space)
         if config.feature_extraction == "cnn":
             if spaces.kind(observation_space) != "Image":
                 raise PlanError(
@@ -54,7 +55,7 @@ class Lstm:
 
 
 class Recurrent(nn.Module):
-    """The encoder of a recurrent policy, as `rlk.testing.PolicyContract` wants it.
+    """The encoder of a recurrent policy, as `rlk_networks.testing.PolicyContract` wants it.
 
     Attributes:
         features: F. state_size: S, twice the units: hidden values first, then cells.

@@ -16,10 +16,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk import spaces
-from rlk.policy import Linear
-from rlk.protocols import NumpyForward
 from rlk.records import Array
 from rlk_mlp.config import MlpConfig
+from rlk_networks import Architecture, Linear, NumpyForward, flat_size
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "tanh": torch.tanh,
@@ -41,7 +40,7 @@ NUMPY_ACTIVATIONS: dict[str, Callable[[Array], Any]] = {
 }
 
 
-class Mlp:
+class Mlp(Architecture):
     """The architecture.
 
     An encoder that flattens (and has the shared layers), and hidden layers for heads.
@@ -51,7 +50,7 @@ class Mlp:
         self.config = config or MlpConfig()
 
     def encoder(self, observation_space: Any) -> nn.Module:
-        layers = Layers(spaces.flat_size(observation_space), self.config.shared(), self.config)
+        layers = Layers(flat_size(observation_space), self.config.shared(), self.config)
         layers.identity = not self.config.shared() and spaces.kind(observation_space) != "Image"
         layers.identity = layers.identity and len(observation_space.shape or (1,)) == 1
         return layers

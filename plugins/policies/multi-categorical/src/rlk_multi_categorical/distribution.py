@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rlk.policy import Linear
 from rlk.records import Array, Field
+from rlk_networks import Linear
 
 #: The logit of an option that a choice has not. Not minus infinity: 0 times that is NaN.
 ABSENT = -1e9

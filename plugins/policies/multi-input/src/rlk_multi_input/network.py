@@ -16,13 +16,12 @@ from torch import Tensor, nn
 
 from rlk import spaces
 from rlk.errors import PlanError
-from rlk.policy import chain
-from rlk.protocols import NumpyForward
 from rlk.records import Array
 from rlk_cnn.config import channels_first
 from rlk_cnn.network import NatureCnn
 from rlk_mlp.network import Layers, TwinLayers
 from rlk_multi_input.config import MultiInputConfig
+from rlk_networks import Architecture, NumpyForward, chain, flat_size
 
 #: Spaces that become a row of numbers.
 _FLAT = (
@@ -33,7 +32,7 @@ _FLAT = (
 )
 
 
-class MultiInput:
+class MultiInput(Architecture):
     """The architecture: all keys side by side, and hidden layers for heads."""
 
     def __init__(self, config: MultiInputConfig | None = None) -> None:
@@ -72,7 +71,7 @@ class SideBySide(nn.Module):
                 self.cnns[f"image{number}"] = cnn  # a key may have a dot; a module's name may not
                 size += cnn.features
             elif isinstance(part, _FLAT):
-                size += spaces.flat_size(part)
+                size += flat_size(part)
             else:
                 raise PlanError(
                     f"policy 'multi-input' (rlk-multi-input) takes numbers and images, but key "
@@ -116,7 +115,7 @@ def _cnn(key: str, space: Any, config: MultiInputConfig) -> NatureCnn:
 
 
 def _reader(space: gym.Space[Any]) -> Callable[[Array], Array]:
-    """From raw numpy [B, ...] to numbers [B, S], as `spaces.preprocess` does it in torch."""
+    """From raw numpy [B, ...] to numbers [B, S], as `preprocess` does it in torch."""
     if isinstance(space, gym.spaces.Discrete):
         values = np.arange(space.start, space.start + space.n)
         return lambda part: np.equal(np.reshape(part, (-1, 1)), values)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from rlk import spaces
 from rlk.errors import PlanError
 from rlk.protocols import Actor
 from rlk.records import Act, Array
+from rlk_action_scaling import scaled
 from rlk_normal_noise.config import NormalNoiseConfig
 
 
@@ -25,7 +25,7 @@ class NormalNoise:
         shape = context.action_space.shape
         self.mean = per_dimension("mean", self.config.mean, shape)
         self.sigma = per_dimension("sigma", self.config.sigma, shape)
-        self.scale = spaces.scaled(context.action_space)
+        self.scale = scaled(context.action_space)
 
     def wrap(self, actor: Actor, policy: Any) -> Actor:
         return NormalNoiseActor(actor, self)

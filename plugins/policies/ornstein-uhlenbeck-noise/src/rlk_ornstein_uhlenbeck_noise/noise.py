@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from rlk import spaces
 from rlk.errors import PlanError
 from rlk.protocols import Actor
 from rlk.records import Act, Array
+from rlk_action_scaling import scaled
 from rlk_ornstein_uhlenbeck_noise.config import OrnsteinUhlenbeckNoiseConfig
 
 
@@ -33,7 +33,7 @@ class OrnsteinUhlenbeckNoise:
         self.mean = per_dimension("mean", self.config.mean, shape)
         self.sigma = per_dimension("sigma", self.config.sigma, shape)
         self.initial = per_dimension("initial_noise", self.config.initial_noise or 0.0, shape)
-        self.scale = spaces.scaled(context.action_space)
+        self.scale = scaled(context.action_space)
 
     def wrap(self, actor: Actor, policy: Any) -> Actor:
         return OrnsteinUhlenbeckActor(actor, self)

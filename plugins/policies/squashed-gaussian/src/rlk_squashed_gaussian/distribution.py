@@ -14,9 +14,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rlk import spaces
-from rlk.policy import Linear
 from rlk.records import Array, Field
+from rlk_action_scaling import scaled
+from rlk_networks import Linear
 
 LOG_STD_MIN, LOG_STD_MAX = -20.0, 2.0
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -40,7 +40,7 @@ class SquashedGaussian:
         self.size = int(np.prod(action_space.shape))
         self.parameter_size = 2 * self.size
         self.action = Field((self.size,), "float32")
-        self.env_action = spaces.scaled(action_space)
+        self.env_action = scaled(action_space)
         nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
         self._nodes = torch.from_numpy(nodes.astype(np.float32))
         self._weights = torch.from_numpy((weights / weights.sum()).astype(np.float32))

@@ -6,6 +6,8 @@ evaluation, `predict`, an export) has them. K numbers of an observation are norm
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
@@ -14,7 +16,6 @@ import torch
 from torch import Tensor, nn
 
 from rlk import spaces
-from rlk.protocols import NumpyForward
 from rlk.records import Array
 from rlk_wrappers.moments import Moments
 
@@ -87,7 +88,7 @@ class Statistics(nn.Module):
             found = made if key is None else {**found, key: made}
         return found
 
-    def numpy_forward(self) -> NumpyForward:
+    def numpy_forward(self) -> Callable[[Any], Any]:
         """The same on the same memory."""
         clip, mean, std = np.float32(self.clip_obs), self.mean.numpy(), self.std.numpy()
         parts = [
@@ -115,7 +116,7 @@ def _parts(space: gym.Space[Any] | None) -> list[tuple[str | None, int, int, tup
     found, start = [], 0
     for key, part in named.items():
         if isinstance(part, gym.spaces.Box) and not spaces.is_image(part):
-            stop = start + spaces.flat_size(part)
+            stop = start + math.prod(part.shape)
             found.append((key, start, stop, part.shape))
             start = stop
     return found

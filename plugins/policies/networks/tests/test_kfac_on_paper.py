@@ -19,8 +19,8 @@ from torch.overrides import TorchFunctionMode
 
 from rlk.optimise import Group, OneProcess, Optimiser
 from rlk.parameters import FlatParameters
-from rlk.policy import Head, Linear, Policy
 from rlk.records import Loss
+from rlk_networks import Head, Linear, Policy
 
 
 class Products(TorchFunctionMode):

@@ -1,4 +1,4 @@
-"""Contracts of recurrent policies and their agents fail where a component is broken."""
+"""The contract of recurrent policies fails where a component is broken."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import attrs
 import pytest
 import torch
 
-from rlk import spaces, testing
-from rlk.testing import stand_ins
-from rlk.testing.stand_ins import COMPONENTS
+from rlk.component import Component
+from rlk_networks import flat_size
+from rlk_networks.testing import NoLayers, PolicyContract
 
 
 class Remembers(torch.nn.Module):
@@ -35,9 +35,9 @@ class Remembers(torch.nn.Module):
 
 
 def recurrent(encoder: type) -> type:
-    class Made(stand_ins.StandInPolicy):
+    class Made(NoLayers):
         def encoder(self, observation_space):
-            return encoder(spaces.flat_size(observation_space))
+            return encoder(flat_size(observation_space))
 
     Made.__name__ = encoder.__name__
     return Made
@@ -101,7 +101,8 @@ class IsBoundToTheOriginal(Remembers):
         return features, features
 
 
-POLICY = attrs.evolve(COMPONENTS["policies"], factory=recurrent(Remembers), recurrent=True)
+PLAIN = Component(name="plain", factory=NoLayers, summary="no hidden layers")
+POLICY = attrs.evolve(PLAIN, factory=recurrent(Remembers), recurrent=True)
 
 
 @pytest.mark.parametrize(
@@ -119,28 +120,27 @@ POLICY = attrs.evolve(COMPONENTS["policies"], factory=recurrent(Remembers), recu
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_a_broken_recurrent_policy_fails(fails, encoder, check):
+def test_a_broken_recurrent_policy_fails(rlk_fails, encoder, check):
     broken = attrs.evolve(POLICY, factory=recurrent(encoder))
-    fails(testing.PolicyContract, POLICY, broken, check)
+    rlk_fails(PolicyContract, POLICY, broken, check)
 
 
-def test_a_policy_that_does_not_say_that_it_is_recurrent_fails(fails):
+def test_a_policy_that_does_not_say_that_it_is_recurrent_fails(rlk_fails):
     broken = attrs.evolve(POLICY, recurrent=False)
-    fails(
-        testing.PolicyContract,
+    rlk_fails(
+        PolicyContract,
         POLICY,
         broken,
         "test_only_what_says_that_it_is_recurrent_has_a_state",
     )
 
 
-def test_a_policy_that_says_it_without_being_so_fails(fails):
-    good = COMPONENTS["policies"]
-    broken = attrs.evolve(good, recurrent=True)
+def test_a_policy_that_says_it_without_being_so_fails(rlk_fails):
+    broken = attrs.evolve(PLAIN, recurrent=True)
     check = "test_only_what_says_that_it_is_recurrent_has_a_state"
-    fails(testing.PolicyContract, good, broken, check)
+    rlk_fails(PolicyContract, PLAIN, broken, check)
 
 
-def test_what_is_not_recurrent_is_skipped(verdict):
-    suite = type("Suite", (testing.PolicyContract,), {"component": COMPONENTS["policies"]})
-    assert verdict(suite, "test_where_an_episode_starts_the_state_is_forgotten") == "skipped"
+def test_what_is_not_recurrent_is_skipped(rlk_verdict):
+    suite = type("Suite", (PolicyContract,), {"component": PLAIN})
+    assert rlk_verdict(suite, "test_where_an_episode_starts_the_state_is_forgotten") == "skipped"

@@ -8,28 +8,19 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from gymnasium.vector.utils import concatenate, create_empty_array
 from torch import Tensor, nn
 
-from rlk import spaces
 from rlk.errors import PlanError
 from rlk.parameters import FlatParameters
-from rlk.policy import Head, Linear, Policy, build_policy
 from rlk.seeding import Streams
 from rlk.testing.contract import global_generators_untouched, one_thread
-from rlk.testing.recurrent import RecurrentPolicyChecks
+from rlk_networks.architecture import Architecture
+from rlk_networks.layers import Head, Linear
+from rlk_networks.observations import preprocess
+from rlk_networks.policy import Policy
+from rlk_networks.testing.recurrent import RecurrentPolicyChecks
+from rlk_networks.testing.samples import BY_NAME, observations, row
 
-#: An observation space for every name that components declare.
-BY_NAME: dict[str, gym.Space[Any]] = {
-    "Box": gym.spaces.Box(-1.0, 1.0, (5,), np.float32),
-    "Discrete": gym.spaces.Discrete(4),
-    "MultiDiscrete": gym.spaces.MultiDiscrete([2, 3]),
-    "MultiBinary": gym.spaces.MultiBinary(6),
-    "Image": gym.spaces.Box(0, 255, (40, 44, 3), np.uint8),
-    "Dict": gym.spaces.Dict(
-        {"place": gym.spaces.Box(-1.0, 1.0, (5,), np.float32), "room": gym.spaces.Discrete(3)}
-    ),
-}
 _SIZE = {"pi": 4, "vf": 1}
 
 
@@ -63,8 +54,8 @@ class PolicyContract(RecurrentPolicyChecks):
             return build
 
         with one_thread(), Streams(seed).globally("init"):
-            architecture = factory() if config is None else factory(config)
-            return build_policy(architecture, {role: head(role) for role in _SIZE}, space)
+            architecture: Architecture = factory() if config is None else factory(config)
+            return architecture.build(space, {role: head(role) for role in _SIZE})
 
     def feedforward(self) -> None:
         if self.record().recurrent:
@@ -86,7 +77,7 @@ class PolicyContract(RecurrentPolicyChecks):
         architecture = self.made()
         for space in self.tried():
             encoder = architecture.encoder(space)
-            features = encoder(spaces.preprocess(space)(observations(space, 3)))
+            features = encoder(preprocess(space)(observations(space, 3)))
             assert features.shape == (3, encoder.features), f"in {space}"
             trunk = architecture.trunk("pi", encoder.features)
             assert trunk(features).shape == (3, trunk.features)
@@ -207,16 +198,3 @@ class PolicyContract(RecurrentPolicyChecks):
             for expected, forward in zip(policy(x, "pi", "vf"), twins, strict=True):
                 assert np.allclose(forward(x.numpy()), expected.detach().numpy(), atol=1e-5)
             assert np.array_equal(x.numpy(), kept), "the twin wrote to its input"
-
-
-def observations(space: gym.Space[Any], batch: int, seed: int = 0) -> Any:
-    """Random raw observations [B, ...] as tensors."""
-    space.seed(seed)
-    rows = [space.sample() for _ in range(batch)]
-    empty: Any = create_empty_array(space, batch)
-    return spaces.as_tensor(concatenate(space, rows, empty))
-
-
-def row(batch: Any, index: int) -> Any:
-    """One row, still with a batch axis."""
-    return spaces.map_observation(lambda part: part[index : index + 1], batch)

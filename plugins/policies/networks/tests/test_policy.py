@@ -8,10 +8,9 @@ import pytest
 import torch
 from torch import nn
 
-from rlk.component import Component
 from rlk.parameters import FlatParameters
-from rlk.policy import Head, Linear, build_policy, twin
-from rlk.testing.stand_ins import StandInPolicy
+from rlk_networks import Head, Linear, twin
+from rlk_networks.testing import NoLayers
 
 BOX = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
 
@@ -25,7 +24,7 @@ def made(space=BOX, **sizes):
     torch.manual_seed(0)
     sizes = sizes or {"pi": 2, "vf": 1}
     heads = {name: lambda trunk, size=size: head(trunk, "pi", size) for name, size in sizes.items()}
-    return build_policy(StandInPolicy(), heads, space)
+    return NoLayers().build(space, heads)
 
 
 def test_heads_are_submodules_by_their_names():
@@ -63,7 +62,7 @@ def test_numpy_twins_compute_the_same_on_the_same_memory():
         flat.flat.mul_(2.0)
 
 
-class TakesADict(StandInPolicy):
+class TakesADict(NoLayers):
     """Reads one key of a Dict observation as it is."""
 
     def encoder(self, observation_space):
@@ -82,7 +81,7 @@ class OneKey(nn.Module):
 
 def test_the_twin_of_an_encoder_of_dicts_is_given_the_raw_dict():
     space = gym.spaces.Dict({"place": gym.spaces.Box(-9, 9, (3,), np.float64)})
-    policy = build_policy(TakesADict(), {"pi": head}, space)
+    policy = TakesADict().build(space, {"pi": head})
     place = np.array([[1.0, 2.0, 3.0]])
     (forward,) = policy.numpy_forward("pi")
     (expected,) = policy({"place": torch.from_numpy(place)}, "pi")
@@ -97,7 +96,7 @@ def test_a_dict_that_the_encoder_has_no_twin_for_has_none():
             return layer
 
     space = gym.spaces.Dict({"place": BOX})
-    assert build_policy(NoReader(), {"pi": head}, space).numpy_forward("pi") is None
+    assert NoReader().build(space, {"pi": head}).numpy_forward("pi") is None
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -110,7 +109,7 @@ def test_a_twin_takes_plain_observations_of_any_float(dtype):
     assert np.allclose(forward(x), expected, atol=1e-6)
 
 
-class NoTwin(StandInPolicy):
+class NoTwin(NoLayers):
     def trunk(self, role, features, *, extra=0, copies=1):
         layer = nn.Linear(features, 4)
         layer.features = 4
@@ -125,7 +124,7 @@ def test_there_is_no_twin_for_other_observations_than_plain_floats(space):
 
 
 def test_there_is_no_twin_where_a_part_has_none():
-    assert build_policy(NoTwin(), {"pi": head}, BOX).numpy_forward("pi") is None
+    assert NoTwin().build(BOX, {"pi": head}).numpy_forward("pi") is None
     assert twin(nn.Linear(2, 2)) is None
 
 
@@ -166,28 +165,6 @@ def test_a_copy_computes_with_parameters_of_its_own():
         for parameter in policy.parameters():
             parameter.zero_()
     assert torch.equal(other(x, "pi")[0], before)
-
-
-# ---- components ----------------------------------------------------------------------------------
-
-
-def test_a_factory_is_imported_when_it_is_loaded():
-    component = Component(name="linear", factory="rlk.policy:Linear")
-    assert component.load() is Linear
-    assert Component(name="flat", factory="rlk.parameters:FlatParameters.clone").load()
-    assert Component(name="mine", factory=Linear).load() is Linear
-
-
-@pytest.mark.parametrize("factory", ["rlk.policy", "a:b:c", 3, None])
-def test_a_factory_is_a_callable_or_a_path(factory):
-    with pytest.raises(ValueError, match="factory must be a callable or"):
-        Component(name="x", factory=factory)
-
-
-@pytest.mark.parametrize("name", ["", "1x", "a b", "-x", "ä"])
-def test_a_name_can_be_typed(name):
-    with pytest.raises(ValueError, match="name"):
-        Component(name=name, factory=Linear)
 
 
 class Minus(nn.Module):

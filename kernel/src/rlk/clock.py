@@ -1,0 +1,36 @@
+"""The clock of a run, which drives every number that changes while it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+#: A number, or a function of what remains of the run, from 1 at its start to 0 at its end.
+Scheduled = float | Callable[[float], float]
+
+
+@dataclass
+class Clock:
+    """How far a run has come. One vector step is `n_envs` timesteps."""
+
+    total_timesteps: int  #: where the current call of `learn` ends
+    timesteps: int = 0  #: environment steps so far, over all environments of all ranks
+    start: int = 0  #: the timestep at which the current schedule began
+    iterations: int = 0  #: collections finished
+    updates: int = 0  #: calls of `algorithm.update`
+
+    def progress(self) -> float:
+        """The part of the run that is done, 0 to 1."""
+        span = self.total_timesteps - self.start
+        return min(1.0, max(0.0, (self.timesteps - self.start) / span)) if span > 0 else 1.0
+
+    def remaining(self) -> float:
+        """What is left of the run, 1 to 0: the argument of every schedule."""
+        return 1.0 - self.progress()
+
+    def state_dict(self) -> dict[str, int]:
+        return asdict(self)
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        for name, value in state.items():
+            setattr(self, name, int(value))

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from rlk.clock import Clock
+
+
+def test_a_clock_tells_what_is_done_and_what_remains():
+    clock = Clock(200)
+    assert (clock.progress(), clock.remaining()) == (0.0, 1.0)
+    clock.timesteps = 50
+    assert (clock.progress(), clock.remaining()) == (0.25, 0.75)
+
+
+def test_a_clock_that_runs_over_is_done():
+    clock = Clock(200)
+    clock.timesteps = 240
+    assert (clock.progress(), clock.remaining()) == (1.0, 0.0)
+
+
+def test_progress_counts_from_where_the_schedule_began():
+    clock = Clock(300)
+    clock.start, clock.timesteps = 100, 150
+    assert clock.progress() == 0.25
+
+
+def test_a_run_of_no_steps_is_done():
+    assert Clock(0).progress() == 1.0
+
+
+def test_a_clock_is_restored_as_it_was():
+    clock, twin = Clock(200), Clock(1)
+    clock.timesteps, clock.iterations, clock.updates, clock.start = 7, 6, 5, 4
+    twin.load_state_dict(clock.state_dict())
+    assert vars(twin) == vars(clock)

@@ -1,0 +1,25 @@
+"""What a component is made of."""
+
+import pytest
+
+from rlk.component import Component
+from rlk.parameters import FlatParameters
+
+
+def test_a_factory_is_imported_when_it_is_loaded():
+    component = Component(name="flat", factory="rlk.parameters:FlatParameters")
+    assert component.load() is FlatParameters
+    assert Component(name="flat", factory="rlk.parameters:FlatParameters.clone").load()
+    assert Component(name="mine", factory=FlatParameters).load() is FlatParameters
+
+
+@pytest.mark.parametrize("factory", ["rlk.parameters", "a:b:c", 3, None])
+def test_a_factory_is_a_callable_or_a_path(factory):
+    with pytest.raises(ValueError, match="factory must be a callable or"):
+        Component(name="x", factory=factory)
+
+
+@pytest.mark.parametrize("name", ["", "1x", "a b", "-x", "ä"])
+def test_a_name_can_be_typed(name):
+    with pytest.raises(ValueError, match="name"):
+        Component(name=name, factory=FlatParameters)

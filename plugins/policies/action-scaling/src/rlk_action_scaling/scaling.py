@@ -1,0 +1,34 @@
+"""The linear function from actions in -1 to 1 to those of a Box. N environments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rlk.errors import PlanError
+from rlk.records import Array
+from rlk.spaces import describe
+
+
+def scaled(space: Any) -> Callable[[Array], Array]:
+    """The linear function from actions in -1 to 1, [N, ...], to those of a Box, [N, *shape].
+
+    Raises:
+        PlanError: if a bound is infinite.
+    """
+    low, high, shape = space.low, space.high, space.shape
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise PlanError(
+            f"actions from -1 to 1 cannot be scaled to {describe(space)}: a bound is infinite. "
+            "Wrap the environment in gymnasium.wrappers.RescaleAction, or give its space bounds."
+        )
+    middle, half = low / 2 + high / 2, high / 2 - low / 2
+
+    def scale(action: Array) -> Array:
+        found: Array = middle + half * action.reshape(-1, *shape)
+        np.minimum(np.maximum(found, low, out=found), high, out=found)  # rounding may lead out
+        return found
+
+    return scale

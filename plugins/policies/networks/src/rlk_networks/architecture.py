@@ -1,0 +1,54 @@
+"""An architecture, and the heads that an algorithm asks it for: together they are the policy.
+
+Dimensions: B batch, F features.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, cast
+
+from torch import nn
+
+from rlk_networks.policy import Policy
+
+
+class Trunk(Protocol):
+    """What an architecture gives an algorithm to build heads with."""
+
+    def __call__(self, role: str, *, extra: int = 0, copies: int = 1) -> nn.Module:
+        """Hidden layers on top of the encoder, with `.features`, the size of what they put out.
+
+        Args:
+            role: `pi`, `vf` or `qf`.
+            extra: inputs behind the encoder's features (an action for a critic).
+            copies: independent ones in one batched call: [B, F] in, [copies, B, F'] out.
+        """
+
+
+#: name -> a function that builds that head from a trunk maker. An algorithm's `heads` returns it.
+Heads = Mapping[str, Callable[[Trunk], nn.Module]]
+
+
+class Architecture(ABC):
+    """A policy component: the encoder that heads share, and the hidden layers of each head."""
+
+    @abstractmethod
+    def encoder(self, observation_space: Any) -> nn.Module:
+        """From preprocessed observations (`preprocess`) to [B, F]; `.features` is F."""
+
+    @abstractmethod
+    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
+        """Hidden layers on top of `features` inputs; see `Trunk`."""
+
+    def build(self, observation_space: Any, heads: Heads) -> Policy:
+        """The policy of one encoder and these heads, in their order."""
+        shared = self.encoder(observation_space)
+        features = cast(int, shared.features)
+
+        def trunk(role: str, *, extra: int = 0, copies: int = 1) -> nn.Module:
+            return self.trunk(role, features, extra=extra, copies=copies)
+
+        made = {name: build(trunk) for name, build in heads.items()}
+        return Policy(observation_space, shared, made)

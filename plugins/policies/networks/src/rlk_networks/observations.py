@@ -1,0 +1,65 @@
+"""How an observation becomes what an encoder takes: as a tensor, then as numbers. B batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import Tensor
+from torch.nn import functional
+
+from rlk.spaces import Space, is_image
+
+
+def as_tensor(observation: Any, device: Any = "cpu") -> Any:
+    """A numpy observation, or a dict of them, as tensors; on the CPU the memory is shared."""
+    if isinstance(observation, Mapping):
+        return {key: as_tensor(value, device) for key, value in observation.items()}
+    array = np.asarray(observation)
+    if array.dtype == np.float64:
+        array = array.astype(np.float32)
+    tensor = torch.from_numpy(np.ascontiguousarray(array))
+    return tensor if device == "cpu" else tensor.to(device)
+
+
+def preprocess(space: Space) -> Callable[[Any], Any]:
+    """From raw observations [B, ...] to what an encoder takes, in torch and traceable.
+
+    Images become float in 0..1, whole numbers one-hot, all else float32; of a Dict space, a dict of
+    these.
+    """
+    if isinstance(space, spaces.Dict):
+        parts = {key: preprocess(sub) for key, sub in space.spaces.items()}
+        return lambda observation: {key: part(observation[key]) for key, part in parts.items()}
+    if is_image(space):
+        return lambda observation: observation.to(torch.float32) / 255.0
+    if isinstance(space, spaces.Discrete):
+        n, start = int(space.n), int(space.start)
+        return lambda observation: _one_hot(observation - start if start else observation, n)
+    if isinstance(space, spaces.MultiDiscrete):
+        sizes = [int(n) for n in space.nvec.reshape(-1)]
+        return lambda observation: torch.cat(
+            [_one_hot(observation.flatten(1)[:, i], n) for i, n in enumerate(sizes)], dim=-1
+        )
+    return _as_float
+
+
+def flat_size(space: Space) -> int:
+    """How many numbers `preprocess` makes of one observation."""
+    if isinstance(space, spaces.Discrete):
+        return int(space.n)
+    if isinstance(space, spaces.MultiDiscrete):
+        return int(np.sum(space.nvec))
+    return math.prod(space.shape or ())
+
+
+def _as_float(observation: Tensor) -> Tensor:
+    return observation if observation.dtype == torch.float32 else observation.to(torch.float32)
+
+
+def _one_hot(index: Tensor, n: int) -> Tensor:
+    return functional.one_hot(index.long(), n).to(torch.float32)

@@ -1,0 +1,48 @@
+"""The smallest architecture, to test heads, actors and algorithms with; with numpy twins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from rlk_networks.architecture import Architecture
+from rlk_networks.numpy_twin import NumpyForward
+from rlk_networks.observations import flat_size
+
+
+class NoLayers(Architecture):
+    """No hidden layers: features are the preprocessed observation, flattened."""
+
+    def encoder(self, observation_space: Any) -> nn.Module:
+        return Flatten(flat_size(observation_space))
+
+    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
+        return Repeat(features + extra, copies) if copies > 1 else Flatten(features + extra)
+
+
+class Flatten(nn.Module):
+    """[B, ...] to [B, F]."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.features = features
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.flatten(1)
+
+    def numpy_forward(self) -> NumpyForward:
+        return lambda x: x.reshape(len(x), -1)
+
+
+class Repeat(nn.Module):
+    """[B, F] to [copies, B, F], each with a factor of its own."""
+
+    def __init__(self, features: int, copies: int) -> None:
+        super().__init__()
+        self.features = features
+        self.scale = nn.Parameter(torch.randn(copies, 1, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.scale

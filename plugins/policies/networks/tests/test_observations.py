@@ -1,0 +1,62 @@
+"""From observations to what an encoder takes."""
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces as s
+
+from rlk_networks import as_tensor, flat_size, preprocess
+
+IMAGE = s.Box(0, 255, (4, 5, 3), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("space", "size"),
+    [
+        (s.Box(-1, 1, (2, 3)), 6),
+        (s.Discrete(7), 7),
+        (s.MultiDiscrete([2, 3]), 5),
+        (s.MultiBinary(4), 4),
+    ],
+)
+def test_the_flat_size_is_what_preprocessing_makes(space, size):
+    assert flat_size(space) == size
+    space.seed(0)
+    batch = torch.as_tensor(np.stack([space.sample(), space.sample()]))
+    assert preprocess(space)(batch).flatten(1).shape == (2, size)
+
+
+def test_images_become_numbers_between_0_and_1():
+    found = preprocess(IMAGE)(torch.full((1, 4, 5, 3), 51, dtype=torch.uint8))
+    assert found.dtype == torch.float32 and found.unique().tolist() == pytest.approx([0.2])
+
+
+def test_whole_numbers_become_one_hot_from_the_start_of_their_space_on():
+    found = preprocess(s.Discrete(3, start=5))(torch.tensor([5, 7]))
+    assert found.tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+
+
+def test_several_whole_numbers_become_one_hot_side_by_side():
+    found = preprocess(s.MultiDiscrete([2, 3]))(torch.tensor([[1, 0]]))
+    assert found.tolist() == [[0.0, 1.0, 1.0, 0.0, 0.0]]
+
+
+def test_other_numbers_become_float32_and_those_that_are_stay_as_they_are():
+    x = torch.zeros(2, 3)
+    assert preprocess(s.Box(-1, 1, (3,)))(x) is x
+    assert preprocess(s.MultiBinary(3))(x.to(torch.int8)).dtype == torch.float32
+
+
+def test_a_dict_is_preprocessed_part_by_part():
+    found = preprocess(s.Dict({"a": s.Discrete(2), "b": IMAGE}))(
+        {"a": torch.tensor([1]), "b": torch.zeros(1, 4, 5, 3, dtype=torch.uint8)}
+    )
+    assert found["a"].tolist() == [[0.0, 1.0]] and found["b"].dtype == torch.float32
+
+
+def test_a_numpy_observation_becomes_a_tensor_on_the_same_memory():
+    array = np.zeros((2, 3), np.float32)
+    tensor = as_tensor({"x": array})["x"]
+    array[0, 0] = 5.0
+    assert tensor[0, 0].item() == 5.0
+    assert as_tensor(np.zeros(3)).dtype == torch.float32  # float64 is more than networks take
