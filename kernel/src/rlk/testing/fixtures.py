@@ -20,7 +20,6 @@ pytest.register_assert_rewrite(
             "acting",
             "algorithm",
             "algorithm_state",
-            "command",
             "contract",
             "decorator",
             "distribution",
