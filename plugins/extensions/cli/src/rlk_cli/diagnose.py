@@ -11,12 +11,11 @@ import importlib.util
 import re
 from pathlib import Path
 
-from rlk import hookspecs, protocols
+from rlk import protocols
 from rlk.component import Component
 from rlk.errors import BrokenPlugin
+from rlk.plugins import HOOKS
 from rlk.registry import Entry, Registries
-
-HOOKS = [name for name in vars(hookspecs) if name.startswith("rlk_")]
 
 
 def problem(entry: Entry) -> str | None:

@@ -43,10 +43,10 @@ rlk run --algo ppo2 --n-envs 8 --env CartPole-v1 --set gamma=0.98 --seed 1"""
 @click.option("--out", metavar="DIR", help="Default: runs/<algo>-<env>-<seed>-<time>.")
 @click.option("--log-interval", type=int, help="Iterations, or episodes, between rows of metrics.")
 @click.option("-v", "verbosity", count=True, help="Say more; twice for everything.")
-@click.option("--explain", "explained", is_flag=True, help="Print the plan and who chose what; train nothing.")
-def run(
-    spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **options: Any
-) -> int:
+@click.option(
+    "--explain", "explained", is_flag=True, help="Print the plan and who chose what; train nothing."
+)
+def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **options: Any) -> int:
     """Train an agent."""
     from rlk.resolve import resolve
 

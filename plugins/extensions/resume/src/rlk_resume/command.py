@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from rlk.cli.run import SHARED, said, train_to_the_end
 from rlk.errors import BadFile
 from rlk.kernel import default_kernel
+from rlk_cli.asked import SHARED, said
+from rlk_cli.run import take_over, train_to_the_end
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -29,7 +30,6 @@ def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **o
     """
     from rlk import checkpoint
     from rlk.agent import Agent
-    from rlk.build import active_hooks
     from rlk.replan import spec_of
     from rlk.resolve import resolve
 
@@ -42,9 +42,9 @@ def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **o
     spec = spec_of(saved, env=env, plugins=plugins, changes=changes, observers=True)
     spec = attrs.evolve(spec, out=str(path.parent.parent))
     plan = resolve(kernel, spec, autostart=False)
-    code = active_hooks(plan).first("rlk_take_over", plan=plan)
+    code = take_over(plan)
     if code is not None:
-        return int(code)
+        return code
     agent = restored(Agent(plan, kernel, spec), state, path)
     if agent.num_timesteps < plan.total_timesteps:
         return train_to_the_end(agent)

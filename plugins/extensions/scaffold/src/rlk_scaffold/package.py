@@ -134,6 +134,7 @@ def _values(made: Names, example: Example) -> dict[str, str]:
         "module": made.module,
         "cls": made.class_name,
         "kind": singular(example.kind),
+        "suites": example.suites,
         "contract": example.contract,
         "summary": example.summary,
     }
