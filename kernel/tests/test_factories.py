@@ -103,11 +103,12 @@ def test_nothing_is_built_of_a_plan_with_something_broken(rlk_stand_in_kernel):
     assert not built
 
 
-def test_a_misspelt_hook_is_shown_the_nearest(planning_kernel, plan):
-    class Misspells:
-        @hookimpl
-        def rlk_updat_end(self, run): ...
+class Misspells:
+    @hookimpl
+    def rlk_updat_end(self, run): ...
 
+
+def test_a_misspelt_hook_is_shown_the_nearest(planning_kernel, plan):
     planning_kernel.registries.callbacks.add(
         Entry(
             "callbacks",
@@ -125,8 +126,9 @@ def test_what_joins_unasked_and_is_broken_is_in_the_way_of_nobody(planning_kerne
     register = planning_kernel.registries.loggers.register
     register("half", Half, autostart="run")
     register("absent", "rlk_nowhere_at_all:Made", autostart="run")
+    planning_kernel.registries.callbacks.register("off", Misspells, autostart="run")
     made = plan(out=str(tmp_path))
-    assert [choice.name for choice in made.loggers] == ["writes"]
+    assert [choice.name for choice in (*made.loggers, *made.callbacks)] == ["writes"]
     made.load_factories()
     with pytest.raises(BrokenPlugin, match="lacks close, write"):
         plan(out=str(tmp_path), plugins=["half"]).load_factories()

@@ -13,7 +13,7 @@ from rlk import settings
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.loose import is_path, loose_entry
 from rlk.plan import Choice
-from rlk.plugins import activated
+from rlk.plugins import Hooks, activated
 from rlk.registry import Entry
 from rlk.spec import LISTS, RUN_KEYS, SLOTS, Patch, RunSpec, flatten, is_group_slot, parse_plugin
 
@@ -192,12 +192,12 @@ class Wishes:
             raise PlanError(f"{entry.title()} is no part of a run that --plugin puts in{hint}.")
 
     def _join(self, wanted: tuple[str, ...]) -> None:
-        """What is active without being asked for."""
+        """What is active without being asked for, but for what is broken."""
         for entry in (entry for kind in LISTS for entry in self.kernel.registries[kind]):
             with contextlib.suppress(BrokenPlugin):  # `rlk plugins list` shows its cause
                 component = entry.component()
                 if component.autostart in wanted and component.name == entry.name:
-                    entry.load()
+                    Hooks().activate(entry.load(), entry.name, entry.owner)
                     self._ask([entry.name], JOINED, DEFAULT)
 
     def _apply_preset(self, wanted: str) -> None:
