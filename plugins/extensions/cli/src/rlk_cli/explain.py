@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlk import settings
-
 if TYPE_CHECKING:
     from rlk.plan import Plan
 
 
 def explain(plan: Plan) -> str:
     """As `rlk run --explain` prints it."""
+    from rlk import settings
     from rlk.spaces import describe
 
     by = plan.sources.get
