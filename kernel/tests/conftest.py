@@ -6,7 +6,7 @@ import attrs
 import pytest
 import torch
 
-from rlk import diagnose, protocols
+from rlk import protocols
 from rlk.component import STAGES
 from rlk.resolve import resolve
 from rlk.spec import make_spec
@@ -52,9 +52,8 @@ def _does_nothing(self, *arguments, **keywords):
     return None
 
 
-for _protocol in (*diagnose.PROTOCOLS.values(), protocols.Decorator):
-    for _name in diagnose.methods(_protocol) | set(STAGES):
-        setattr(Nothing, _name, _does_nothing)
+for _name in set().union(protocols.methods("", STAGES), *map(protocols.methods, protocols.OF_KIND)):
+    setattr(Nothing, _name, _does_nothing)
 
 
 class Presets:

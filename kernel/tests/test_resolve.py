@@ -7,7 +7,7 @@ import pytest
 
 from rlk import Patch, hookimpl
 from rlk.errors import BrokenPlugin, PlanError, UnknownName
-from rlk.spec import read_spec
+from rlk.spec import make_spec
 from rlk.testing.stand_ins import COMPONENTS
 
 
@@ -25,16 +25,14 @@ class Proposes:
 # ---- precedence ----------------------------------------------------------------------------------
 
 
-def test_every_layer_beats_the_one_below_it(plan, tmp_path):
-    toml = tmp_path / "spec.toml"
-    toml.write_text('algo = "algo"\ngamma = 0.5\n')
-    lower = read_spec(toml)
+def test_every_layer_beats_the_one_below_it(plan):
+    lower = make_spec("algo", {"gamma": 0.5}, origin="spec.toml")
     patch = Proposes({"gamma": 0.4})
     steps = [
         ({}, 0.8, "algorithm algo"),
         ({"preset": "tuned"}, 0.3, "preset tuned"),
         ({"preset": "tuned", "plugins": [patch]}, 0.4, "plugin Proposes-0 (because)"),
-        ({"preset": "tuned", "plugins": [patch], "lower": lower}, 0.5, str(toml)),
+        ({"preset": "tuned", "plugins": [patch], "lower": lower}, 0.5, "spec.toml"),
         (
             {"preset": "tuned", "plugins": [patch], "lower": lower, "gamma": 0.6},
             0.6,
@@ -218,12 +216,11 @@ def test_what_a_default_put_in_can_be_taken_out(plan):
         plan(plugins=["no:plain"])
 
 
-def test_the_command_line_counts_more_than_a_file_also_for_a_slot(plan, tmp_path):
-    toml = tmp_path / "spec.toml"
-    toml.write_text('algo = "algo"\nstorage = "keeps"\nstore_size = 5\n')
-    found = plan(plugins=["hoards"], lower=read_spec(toml))
+def test_the_command_line_counts_more_than_a_file_also_for_a_slot(plan):
+    lower = make_spec("algo", {"storage": "keeps", "store_size": 5}, origin="spec.toml")
+    found = plan(plugins=["hoards"], lower=lower)
     assert (found.storages[0].name, found.storages[0].by) == ("hoards", "command line")
-    fed = plan(lower=read_spec(toml), **{"keeps.size": 8})
+    fed = plan(lower=lower, **{"keeps.size": 8})
     assert fed.storages[0].config.size == fed.algorithm.config.store_size == 8
 
 

@@ -285,19 +285,6 @@ def test_a_broken_component_is_in_the_way_of_nobody(planning_kernel, plan, tmp_p
 # ---- what a plan says ----------------------------------------------------------------------------
 
 
-def test_the_explanation_says_what_fills_each_slot_and_who_chose_it(plan):
-    text = plan(gamma=0.5, plugins=["sharpens", "wraps", "guards"], preset="tuned").explain()
-    for line in (
-        "gamma = 0.5   <- command line",
-        "storages nest keeps (base) <- sharpens (choose)",
-        "env nests     guards(wraps(CartPole-v1))",
-        "note: preset tuned: algo on CartPole-v1",
-    ):
-        assert line in text, text
-    (policy,) = [line for line in text.splitlines() if line.startswith("policy")]
-    assert policy.split()[1:3] == ["plain", "this"] and policy.endswith("algorithm algo")
-
-
 def test_a_plan_can_be_written_as_json(plan):
     written = json.loads(json.dumps(plan(plugins=["sharpens", Silent()]).as_json()))
     assert written["env"]["name"] == "CartPole-v1" and written["run"]["n_envs"] == 2

@@ -4,15 +4,7 @@ import attrs
 import pytest
 
 from rlk.errors import PlanError
-from rlk.spec import (
-    RunSpec,
-    flatten,
-    make_spec,
-    parse_plugin,
-    parse_settings,
-    parse_value,
-    read_spec,
-)
+from rlk.spec import RunSpec, flatten, make_spec, parse_plugin, parse_setting, parse_value
 
 # ---- text ----------------------------------------------------------------------------------------
 
@@ -61,15 +53,16 @@ def test_a_plugin_is_a_name_and_arguments_from_the_first_identifier_on(text, nam
     assert parse_plugin(text) == (name, settings)
 
 
-def test_settings_are_key_and_value():
-    found = parse_settings(["gamma=0.98", " storage.alpha = 0.7 ", "env.name=a=b"])
-    assert found == {"gamma": 0.98, "storage.alpha": 0.7, "env.name": "a=b"}
+def test_a_setting_is_a_key_and_a_value():
+    assert parse_setting("gamma=0.98") == ("gamma", 0.98)
+    assert parse_setting(" storage.alpha = 0.7 ") == ("storage.alpha", 0.7)
+    assert parse_setting("env.name=a=b") == ("env.name", "a=b")
 
 
 @pytest.mark.parametrize("text", ["gamma", "=3", " = 3"])
 def test_a_setting_without_a_key_or_a_value_is_refused(text):
     with pytest.raises(PlanError, match="key=value"):
-        parse_settings([text])
+        parse_setting(text)
 
 
 def test_nested_tables_become_dotted_keys():
@@ -143,47 +136,3 @@ def test_a_seed_of_zero_is_not_overruled():
 def test_a_spec_cannot_be_changed():
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         RunSpec(algo="dqn").algo = "sac"
-
-
-# ---- SPEC.toml -----------------------------------------------------------------------------------
-
-
-def test_a_file_is_read_with_its_tables(tmp_path):
-    path = tmp_path / "spec.toml"
-    path.write_text(
-        'algo = "dqn"\nn_envs = 2\nplugins = ["prioritized-replay"]\n'
-        '[env]\nid = "CartPole-v1"\ngravity = 9.0\n'
-        "[settings]\ngamma = 0.98\n[policy]\nlayers = [32]\n[prioritized-replay]\nalpha = 0.5\n"
-    )
-    spec = read_spec(path)
-    assert spec.algo == "dqn"
-    assert spec.plugins == ("prioritized-replay",)
-    assert spec.said == {
-        "n_envs": 2,
-        "env": "CartPole-v1",
-        "gamma": 0.98,
-        "policy.layers": [32],
-        "prioritized-replay.alpha": 0.5,
-        "env.gravity": 9.0,
-    }
-    assert spec.origin["gamma"] == str(path)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("algo = ", "no TOML file"),
-        ("algo = 3", "algo must be a name"),
-        (b"\xff\xfe", "no TOML file"),
-    ],
-)
-def test_a_file_that_is_no_spec_is_refused(tmp_path, text, message):
-    path = tmp_path / "spec.toml"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(PlanError, match=message):
-        read_spec(path)
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(PlanError, match="cannot read"):
-        read_spec(tmp_path / "none.toml")

@@ -1,4 +1,4 @@
-"""Contracts of callbacks, loggers, commands and presets fail where a component is broken."""
+"""Contracts of callbacks, loggers and presets fail where a component is broken."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
-import click
 import numpy as np
 import pytest
 
@@ -15,38 +14,6 @@ from rlk import hookimpl, testing
 from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.testing import stand_ins
-
-
-@click.command()
-@click.option("--number", type=int, help="How many.")
-def good_command(number):
-    """Count."""
-
-
-@click.command()
-@click.option("--number", type=int)
-def silent_command(number):
-    pass
-
-
-@click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("rest", nargs=-1)
-def careless_command(rest):
-    """Count."""
-
-
-@pytest.mark.parametrize(
-    ("factory", "check"),
-    [
-        (print, "test_it_is_a_click_command"),
-        (silent_command, "test_it_says_what_it_does"),
-        (silent_command, "test_every_option_says_what_it_is_for"),
-        (careless_command, "test_an_unknown_option_is_refused"),
-    ],
-)
-def test_a_broken_command_fails(rlk_fails, factory, check):
-    good = Component(name="count", factory=good_command, summary="counts")
-    rlk_fails(testing.CommandContract, good, attrs.evolve(good, factory=factory), check)
 
 
 class Tuned:

@@ -94,7 +94,7 @@ def test_a_step_listener_is_called_once_per_vector_step_and_others_pay_nothing()
 def test_the_command_line_starts_without_torch(arguments: list[str]) -> None:
     script = (
         "import sys\n"
-        "from rlk.cli import main\n"
+        "from rlk_cli.main import main\n"
         "try:\n"
         f"    main({arguments!r})\n"
         "except SystemExit as end:\n"

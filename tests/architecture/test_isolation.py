@@ -20,10 +20,16 @@ def dists() -> dict[str, Path]:
 
 
 def closure(name: str, known: dict[str, Path]) -> set[str]:
-    """A distribution and all of ours that it needs, directly or not."""
-    needs = tomllib.loads((known[name] / "pyproject.toml").read_text())["project"]["dependencies"]
-    ours = {n for n in (re.split(r"[<>=!~\[; ]", need)[0] for need in needs) if n in known}
-    return {name}.union(*(closure(other, known) for other in ours))
+    """A distribution and all of ours that it needs, directly or not (some need each other)."""
+    found, open_ = set(), {name}
+    while open_:
+        found.add(one := open_.pop())
+        needs = tomllib.loads((known[one] / "pyproject.toml").read_text())["project"][
+            "dependencies"
+        ]
+        ours = {re.split(r"[<>=!~\[; ]", need)[0] for need in needs} & known.keys()
+        open_ |= ours - found
+    return found
 
 
 @pytest.fixture(scope="module")

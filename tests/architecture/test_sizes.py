@@ -39,4 +39,4 @@ def test_the_kernel_only_shrinks_on_its_way_to_3000_lines() -> None:
     """The bar, under 3,000 lines without the contract suites, is open: lower this as it falls."""
     kernel = ROOT / "kernel" / "src" / "rlk"
     files = [f for f in kernel.rglob("*.py") if "testing" not in f.relative_to(kernel).parts]
-    assert sum(len(f.read_text().splitlines()) for f in files) <= 4710
+    assert sum(len(f.read_text().splitlines()) for f in files) <= 4247

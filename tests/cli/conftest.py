@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from rlk.cli import main
+from rlk_cli.main import main
 
 
 @attrs.frozen

@@ -129,7 +129,7 @@ def test_a_command_that_raises_ends_with_a_sentence(rlk, failing, name, code, sa
 
 @pytest.mark.parametrize("arguments", [["--debug", "fault"], ["fault", "--debug"]])
 def test_debug_anywhere_raises_the_error_itself(failing, arguments):
-    from rlk.cli import main
+    from rlk_cli.main import main
 
     with pytest.raises(ZeroDivisionError):
         main(arguments)

@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rlk.cli import folder
-from rlk.cli.run import SHARED, said
+from rlk.component import Component
+from rlk.kernel import default_kernel
+from rlk.registry import Entry
+from rlk_cli import folder
 
 RUNS = ("one", "two")
 OUTPUT = {"plan.json", "spec.toml", "model.zip", "progress.csv", "monitor.csv", "checkpoints"}
@@ -91,6 +93,38 @@ def test_a_folder_that_cannot_be_made_is_refused(rlk, small):
     assert "cannot be made" in ended.err
 
 
+BROKEN = {
+    "a module that cannot be imported": ("import rlk_no_such_module\n", "No module named"),
+    "a class that lacks methods": ("class Log:\n    def open(self, run): ...\n", "lacks close"),
+    "a hook that is none": (
+        "from rlk import hookimpl\n"
+        "class Log:\n"
+        "    open = write = close = print\n"
+        "    @hookimpl\n"
+        "    def rlk_updat_end(self, run): ...\n",
+        "Did you mean 'rlk_update_end'?",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+@pytest.mark.parametrize("out", [[], ["--out", "there"]])
+def test_what_is_broken_is_refused_before_a_folder_is_made(rlk, small, monkeypatch, what, out):
+    text, cause = BROKEN[what]
+    module = f"broken_{len(text)}_{len(out)}"
+    Path(f"{module}.py").write_text(text)
+    monkeypatch.syspath_prepend(".")
+    kind = "callbacks" if "hook" in what else "loggers"
+    component = Component(name="frail", factory=f"{module}:Log")
+    registry = default_kernel().registries[kind]
+    registry.add(Entry(kind, "frail", "rlk-frail", "0.3", lambda: component))
+    ended = rlk(*small, "--plugin", "frail", *out)
+    registry.unregister("frail")
+    assert ended.code == 2
+    assert "(rlk-frail 0.3) is broken: " in ended.err and cause in ended.err
+    assert {path.name for path in Path().iterdir()} <= {f"{module}.py", "__pycache__"}
+
+
 def test_explain_prints_who_chose_what_and_writes_nothing(rlk):
     ended = rlk("run", "--algo", "dqn", "--set", "gamma=0.5", "--explain")
     assert ended.code == 0
@@ -100,16 +134,10 @@ def test_explain_prints_who_chose_what_and_writes_nothing(rlk):
     assert list(Path().iterdir()) == []
 
 
-def test_an_option_wins_over_set_and_what_is_unsaid_is_left_out():
-    found = said(("seed=1", "gamma=0.9"), seed=2, device=None, plugins=())
-    assert found == {"seed": 2, "gamma": 0.9}
-
-
-def test_every_slot_has_an_option_and_every_option_a_help_text(rlk):
+def test_every_slot_has_an_option(rlk):
     text = rlk("run", "--help").out
     for option in ("--policy", "--vec-env", "--storage", "--optimiser", "--serializer"):
         assert f"{option} NAME" in text
-    assert all(option.help for option in SHARED)
     assert "\n  rlk run --algo dqn --plugin prioritized-replay\n" in text
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from resume.runs import INSTALLED, KERNEL, Case, N, differences, ended, killed, plain_cases, state
 
-from rlk.cli import main
+from rlk_cli.main import main
 
 REPLAY = ("--plugin", "prioritized-replay", "--plugin", "n-step:n_steps=3")
 BITS = ("--policy", "multi-input", "--set", "env.n_bits=4", "--set", "env.random_goal=true")

@@ -9,8 +9,8 @@ import sys
 import time
 from pathlib import Path
 
-from rlk.cli import main
 from rlk.run import Run
+from rlk_cli.main import main
 
 timesteps, file = int(sys.argv[1]), Path(sys.argv[2])
 ended = Run.iteration_ended

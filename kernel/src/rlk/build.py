@@ -85,6 +85,7 @@ class NoiseContext:
 
 def build(plan: Plan) -> Run:
     """A Run of everything in the plan; whatever was opened is closed again if it fails."""
+    plan.load_factories()
     run = Run(plan, plan.hooks())
     try:
         _assemble(run)
@@ -104,7 +105,7 @@ def _assemble(run: Run) -> None:
     run.optimise = Optimiser(run.communicator)
     shapes = plan.observation_space, plan.action_space, plan.n_envs
     context = Context(run, *shapes, run.device, run.distribution, plan.total_timesteps)
-    factory: Any = plan.algorithm.component.load()
+    factory: Any = plan.algorithm.load()
     heads = factory.heads(plan.algorithm.config, context)
     with run.streams.globally("init"):
         made = hooks.first("rlk_make_policy", run=run, heads=heads)
@@ -151,7 +152,7 @@ def make_vec_env(
         config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
         if training and plan.info_keys:
             config["info_keys"] = plan.info_keys
-        env = plan.vec_env.component.load()([make] * n_envs, **config)
+        env = plan.vec_env.load()([make] * n_envs, **config)
     env = same_step(env)
     for choice in plan.wrappers:
         if choice.component.scope == "vector":

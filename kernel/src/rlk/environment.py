@@ -112,7 +112,7 @@ def probe(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
 
     if env.is_vector:
         return env.made.single_observation_space, env.made.single_action_space
-    single = tuple((c.component.load(), c.config) for c in wrappers if c.component.scope == "env")
+    single = tuple((c.load(), c.config) for c in wrappers if c.component.scope == "env")
     try:
         made = MakeEnv(env, single)()
     except PlanError:

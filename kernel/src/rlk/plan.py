@@ -13,7 +13,7 @@ from rlk import settings
 from rlk.component import Component
 from rlk.environment import EnvChoice
 from rlk.plugins import Hooks, activated
-from rlk.registry import Owned, singular
+from rlk.registry import Owned, load_factory, singular
 from rlk.spec import LISTS, RUN_SETTINGS, SLOTS, RunSettings
 
 
@@ -33,7 +33,11 @@ class Choice(Owned):
     def make(self, *arguments: Any, **keywords: Any) -> Any:
         """`factory(*arguments, config, **keywords)`, without config where it has none."""
         given = (*arguments, self.config) if self.config is not None else arguments
-        return self.component.load()(*given, **keywords)
+        return self.load()(*given, **keywords)
+
+    def load(self) -> Any:
+        """Its factory, as `load_factory` has it."""
+        return load_factory(self.component, self.kind, self.title)
 
 
 @attrs.frozen(kw_only=True)
@@ -76,6 +80,11 @@ class Plan(RunSettings):
         yield from (("decorator", choice) for choice in self.storages[1:])
         for kind in LISTS:
             yield from ((singular(kind), choice) for choice in getattr(self, kind))
+
+    def load_factories(self) -> None:
+        """Import all that it will be made of; BrokenPlugin for what cannot be used."""
+        for _, choice in self.choices():
+            choice.load()
 
     def hooks(self) -> Hooks:
         """A new plugin manager with all of its parts that answer hooks."""
@@ -165,27 +174,3 @@ class Plan(RunSettings):
                 for slot, choice in self.choices()
             ],
         }
-
-    def explain(self) -> str:
-        """As text: what fills each slot, whose it is, who chose it, and how it nests."""
-        from rlk.spaces import describe
-
-        by = self.sources.get
-        lines = [
-            f"environment   {self.env.name} x {self.n_envs}  ({by('env', 'default')})",
-            f"              observation {describe(self.observation_space)}",
-            f"              action      {describe(self.action_space)}",
-        ]
-        for slot, choice in self.choices():
-            lines.append(f"{slot:<13} {choice.name:<20} {choice.owner:<32} {choice.by}")
-            for key, value in settings.unstructure(choice.config).items():
-                who = choice.sources.get(key)
-                lines.append(f"    {key} = {value!r}" + (f"   <- {who}" if who else ""))
-        if len(self.storages) > 1:
-            nest = [f"{c.name} ({', '.join(c.component.stages) or 'base'})" for c in self.storages]
-            lines.append(f"storages nest {' <- '.join(nest)}")
-        wrapped = "".join(f"{choice.name}(" for choice in reversed(self.wrappers))
-        lines.append(f"env nests     {wrapped}{self.env.name}{')' * len(self.wrappers)}")
-        for key, value in self.run_settings().items():
-            lines.append(f"{key:<16}{value!s:<18} {by(key, 'default')}")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

@@ -5,18 +5,20 @@ A run has a manager of its own, else what one run activated would answer in the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from rlk.errors import BrokenPlugin
+from rlk.errors import BrokenPlugin, UnknownName
 from rlk.hookspecs import Specs
 
 if TYPE_CHECKING:
     from rlk.plan import Choice
 
 Listener = Callable[..., Any]
+HOOKS = [name for name in vars(Specs) if name.startswith("rlk_")]
 
 
 class Hooks:
@@ -35,6 +37,8 @@ class Hooks:
             if self._manager.has_plugin(name):
                 self._manager.unregister(name=name)
             cause = str(error).splitlines()[-1].strip() if str(error) else type(error).__name__
+            if unknown := re.match(r"unknown hook '(\w+)'", cause):
+                cause = str(UnknownName("hook", unknown[1], HOOKS))
             raise BrokenPlugin(f"plugin {name!r} ({owner}) is broken: {cause}") from error
 
     def get(self, name: str) -> Any:

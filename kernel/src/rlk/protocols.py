@@ -7,6 +7,7 @@ the two promises that the loop makes use of). Contract suites for all are in `rl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
 from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -226,3 +227,31 @@ class PresetSource(Protocol):
 
     def find(self, algo: str, env: str) -> Mapping[str, Any] | None:
         """Settings as dotted keys, or None."""
+
+
+#: The protocol of every kind whose components are made as instances of a class.
+OF_KIND: Mapping[str, type] = {
+    "algorithms": Algorithm,
+    "policies": PolicyBuilder,
+    "distributions": Distribution,
+    "noises": Noise,
+    "storages": Storage,
+    "serializers": Serializer,
+    "optimisers": OptimiserStep,
+    "loggers": Logger,
+    "presets": PresetSource,
+}
+
+
+def methods(kind: str, stages: Iterable[str] = ()) -> set[str]:
+    """What a component of this kind must have; one that decorates, a method of each stage too."""
+    protocol = Decorator if stages else OF_KIND.get(kind, object)
+    public = {name for name in dir(protocol) if name == "__len__" or not name.startswith("_")}
+    return public | set(stages)
+
+
+def members(made_by: type) -> set[str]:
+    """What instances of a class have, as far as it tells: also what any `__init__` may set."""
+    inits = [vars(base).get("__init__") for base in made_by.__mro__]
+    names = [init.__code__.co_names for init in inits if isinstance(init, FunctionType)]
+    return set(dir(made_by)).union(*names)

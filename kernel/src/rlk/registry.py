@@ -47,7 +47,6 @@ class Entry(Owned):
     version: str
     _load: Callable[[], Any]
     _component: Component | None = None
-    sound: bool = False  # looked at by `diagnose.require`
 
     def component(self) -> Component:
         """The component, loaded when first asked for; BrokenPlugin if that cannot be done."""
@@ -56,12 +55,16 @@ class Entry(Owned):
                 loaded = self._load()
             except Exception as error:
                 cause = f"{type(error).__name__}: {error}"
-                raise BrokenPlugin(f"{self.title} cannot be loaded: {cause}") from error
+                raise BrokenPlugin(f"{self.title} is broken: {cause}.") from error
             if not isinstance(loaded, Component):
                 found = f"{type(loaded).__name__} {loaded!r:.60}"
                 raise BrokenPlugin(f"{self.title} names {found}, not an rlk.Component.")
             self._component = loaded
         return self._component
+
+    def load(self) -> Any:
+        """Its factory, as `load_factory` has it."""
+        return load_factory(self.component(), self.kind, self.title)
 
 
 class Registry:
@@ -135,12 +138,6 @@ class Registries:
         """The entry of that name in any kind: names are unique across kinds."""
         return _only("plugin", name, [self[kind] for kind in kinds or self._by_kind])
 
-    def clashes(self) -> dict[str, list[Entry]]:
-        """Names that more than one distribution, or more than one kind, gives."""
-        entries = [entry for registry in self for entry in registry]
-        named = {one.name: [two for two in entries if two.name == one.name] for one in entries}
-        return {name: found for name, found in named.items() if len(found) > 1}
-
     def discover(self) -> None:
         """One scan of the installed distributions' entry points; imports nothing of theirs."""
         import importlib_metadata
@@ -163,6 +160,25 @@ def _only(what: str, name: str, registries: list[Registry]) -> Entry:
     if len(wanted) > 1:
         raise clash(name, found)
     return wanted[0]
+
+
+def load_factory(component: Component, kind: str, title: str) -> Any:
+    """A component's factory, imported now and looked at.
+
+    Raises:
+        BrokenPlugin: if it cannot be imported, or is a class that lacks a method of its kind."""
+    try:
+        factory = component.load()
+    except Exception as error:
+        raise BrokenPlugin(f"{title} is broken: {type(error).__name__}: {error}.") from error
+    if isinstance(factory, type):
+        from rlk import protocols  # here, for a listing needs no numpy
+
+        lacks = protocols.methods(kind, component.stages) - protocols.members(factory)
+        if lacks:
+            what = f"{component.factory} lacks {', '.join(sorted(lacks))}"
+            raise BrokenPlugin(f"{title} is broken: {what}, which every one of {kind} has.")
+    return factory
 
 
 def clash(name: str, entries: list[Entry]) -> BrokenPlugin:

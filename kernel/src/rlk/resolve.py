@@ -78,7 +78,7 @@ def _environment(wishes: Wishes) -> EnvChoice:
     modules: list[str] = []
     if isinstance(asked, str):
         for entry in wishes.kernel.registries.environments:
-            modules += entry.component().load()(asked) or ()
+            modules += entry.load()(asked) or ()
     kwargs = {key[4:]: said.value for key, said in wishes if key.startswith("env.")}
     env = choose_environment(asked, kwargs, tuple(modules))
     if env.size is not None and wishes.find("n_envs").rank < FILE:

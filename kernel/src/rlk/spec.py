@@ -1,4 +1,4 @@
-"""What was asked for: the RunSpec, and how it is read from keywords, from text and from a file.
+"""What was asked for: the RunSpec, and how it is read from keywords and from text.
 
 Every choice and setting has a dotted key in one flat namespace: `n_envs`, `policy`, `gamma` (the
 algorithm's), `policy.layers` (the component in a slot), `prioritized-replay.alpha` (a component by
@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -106,21 +105,6 @@ def make_spec(algo: str, said: Mapping[str, Any], origin: str = "") -> RunSpec:
     return RunSpec(algo, keys, plugins, dict.fromkeys(keys, origin) if origin else {})
 
 
-def read_spec(path: Path) -> RunSpec:
-    """A SPEC.toml as a RunSpec."""
-    try:
-        said = tomllib.loads(path.read_text())
-    except OSError as error:
-        raise PlanError(f"cannot read {path}: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PlanError(f"{path} is no TOML file: {error}.") from None
-    algo = said.pop("algo", "")
-    if not isinstance(algo, str):
-        raise PlanError(f"{path}: algo must be a name, got {algo!r}.")
-    said |= said.pop("settings", {})
-    return make_spec(algo, said, origin=str(path))
-
-
 def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Nested tables to dotted keys."""
     flat: dict[str, Any] = {}
@@ -140,15 +124,12 @@ def parse_value(text: str) -> Any:
         return text
 
 
-def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:
-    """`--set key=value …` as settings."""
-    settings = {}
-    for pair in pairs:
-        key, found, value = pair.partition("=")
-        if not found or not key.strip():
-            raise PlanError(f"--set takes key=value, got {pair!r}. For example: --set gamma=0.98")
-        settings[key.strip()] = parse_value(value.strip())
-    return settings
+def parse_setting(pair: str) -> tuple[str, Any]:
+    """`key=value` as a dotted key and its value."""
+    key, found, value = pair.partition("=")
+    if not found or not key.strip():
+        raise PlanError(f"a setting is key=value, as in --set gamma=0.98; got {pair!r}.")
+    return key.strip(), parse_value(value.strip())
 
 
 def parse_plugin(text: str) -> tuple[str, dict[str, Any]]:
@@ -158,7 +139,7 @@ def parse_plugin(text: str) -> tuple[str, dict[str, Any]]:
     ('evaluation', {'every': 5000, 'seeds': [1, 2]})
     """
     name, *arguments = re.split(r":(?=[A-Za-z_][\w.]*=)", text, maxsplit=1)
-    return name, parse_settings(_split(arguments[0])) if arguments else {}
+    return name, dict(map(parse_setting, _split(arguments[0]))) if arguments else {}
 
 
 def _split(text: str) -> list[str]:

@@ -9,11 +9,11 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rlk import diagnose, settings
+from rlk import settings
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.loose import PASSED, is_path, loose_entry
 from rlk.plan import Choice
-from rlk.plugins import activated
+from rlk.plugins import Hooks, activated
 from rlk.registry import Entry
 from rlk.spec import LISTS, RUN_KEYS, SLOTS, Patch, RunSpec, flatten, is_group_slot, parse_plugin
 
@@ -101,14 +101,11 @@ class Wishes:
         return f"{self.algorithm.entry.name}.{key}" if own else key
 
     def entry(self, asked: Any, kind: str | None = None) -> Entry:
-        """A component by name, by path or as an object; BrokenPlugin if it cannot be used."""
+        """A component by name, by path or as an object."""
         registries = self.kernel.registries
         if not isinstance(asked, str) or is_path(asked):
-            entry = loose_entry(asked, kind)
-        else:
-            entry = registries[kind].get(asked) if kind else registries.find(asked)
-        diagnose.require(entry)
-        return entry
+            return loose_entry(asked, kind)
+        return registries[kind].get(asked) if kind else registries.find(asked)
 
     def filling(self, slot: str, action_space: str = "") -> list[Asked]:
         """The component in a slot, if there is one; a distribution may depend on the space."""
@@ -195,18 +192,19 @@ class Wishes:
             raise PlanError(f"{entry.title} is no part of a run that --plugin puts in{hint}.")
 
     def _join(self, wanted: tuple[str, ...]) -> None:
-        """What is active without being asked for."""
+        """What is active without being asked for, but for what is broken."""
         for entry in (entry for kind in LISTS for entry in self.kernel.registries[kind]):
             with contextlib.suppress(BrokenPlugin):  # `rlk plugins list` shows its cause
                 component = entry.component()
                 if component.autostart in wanted and component.name == entry.name:
+                    Hooks().activate(entry.load(), entry.name, entry.owner)
                     self._ask([entry.name], JOINED, DEFAULT)
 
     def _apply_preset(self, wanted: str) -> None:
         sources = self.kernel.registries.presets
         algo, env = self.algorithm.entry.name, self.find("env").value
         for name in sources.names() if wanted == "auto" else [wanted]:
-            source = sources.get(name).component().load()()
+            source = sources.get(name).load()()
             found = source.find(algo, env if isinstance(env, str) else "")
             if found is not None:
                 self.say(flatten(found), f"preset {name}", PRESET)

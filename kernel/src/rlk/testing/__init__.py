@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rlk.testing.acting import mean_return
     from rlk.testing.algorithm import AlgorithmContract
-    from rlk.testing.command import CommandContract
     from rlk.testing.contract import Contract
     from rlk.testing.decorator import DecoratorContract
     from rlk.testing.distribution import DistributionContract
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 _HOMES = {
     "AlgorithmContract": "algorithm",
     "CallbackContract": "observer",
-    "CommandContract": "command",
     "Contract": "contract",
     "DecoratorContract": "decorator",
     "DistributionContract": "distribution",
@@ -58,7 +56,6 @@ _HOMES = {
 __all__ = [
     "AlgorithmContract",
     "CallbackContract",
-    "CommandContract",
     "Contract",
     "DecoratorContract",
     "DistributionContract",

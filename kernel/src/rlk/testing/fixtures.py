@@ -22,7 +22,6 @@ pytest.register_assert_rewrite(
             "acting",
             "algorithm",
             "algorithm_state",
-            "command",
             "contract",
             "decorator",
             "distribution",

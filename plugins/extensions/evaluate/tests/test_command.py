@@ -14,9 +14,9 @@ from click.testing import CliRunner, Result
 from PIL import Image
 
 import rlk
-from rlk.cli import main
 from rlk.kernel import default_kernel
 from rlk.testing.environments import Walk
+from rlk_cli.main import main
 from rlk_evaluate import window
 from rlk_evaluate.command import enjoy, evaluate
 from rlk_evaluate.window import display_problem
@@ -173,7 +173,7 @@ def test_a_window_shows_every_frame_of_an_episode(cart_pole: Path) -> None:
     """In a process of its own, with SDL's driver for machines without a display."""
     watched = (
         "import pygame, sys\n"
-        "from rlk.cli import main\n"
+        "from rlk_cli.main import main\n"
         "flip, frames = pygame.display.flip, []\n"
         "def counted():\n"
         "    size = pygame.display.get_surface().get_size()\n"

@@ -10,6 +10,9 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from rlk.errors import PlanError
+from rlk.resolve import resolve
+from rlk.spec import make_spec
+from rlk.testing.stand_ins import stand_in_kernel
 from rlk_loggers.tensorboard import TensorboardLogger
 
 
@@ -19,7 +22,7 @@ def opened(out: Path | None, timesteps: int = 0, rank: int = 0) -> TensorboardLo
         out=out,
         timesteps=timesteps,
         communicator=SimpleNamespace(rank=rank),
-        plan=SimpleNamespace(explain=lambda: "algorithm dqn\n    gamma = 0.99"),
+        plan=resolve(stand_in_kernel(), make_spec("stand-in", {"n_envs": 3})),
     )
     logger.open(run)
     return logger
@@ -44,7 +47,10 @@ def test_tags_become_scalars_by_timesteps(tmp_path: Path) -> None:
 def test_the_plan_is_kept_as_text(tmp_path: Path) -> None:
     opened(tmp_path).close()
     (event,) = read(tmp_path).Tensors("plan/text_summary")
-    assert b"gamma = 0.99" in event.tensor_proto.string_val[0]
+    text = event.tensor_proto.string_val[0].decode()
+    lines = [line.split() for line in text.splitlines()]
+    assert ["n_envs", "3", "command", "line"] in lines
+    assert all(line.startswith("    ") for line in text.splitlines())  # Markdown's block of code
 
 
 def test_a_resumed_run_hides_what_came_after_its_checkpoint(tmp_path: Path) -> None:

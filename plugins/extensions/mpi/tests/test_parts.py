@@ -196,9 +196,9 @@ def test_an_error_of_ours_is_its_message(monkeypatch):
 
 
 def test_a_program_of_the_users_gets_a_traceback_and_the_command_line_a_place(monkeypatch):
-    monkeypatch.delitem(sys.modules, "rlk.cli", raising=False)
+    monkeypatch.delitem(sys.modules, "rlk_cli.main", raising=False)
     assert "Traceback" in told(raised()) and "sensor came off" in told(raised())
-    monkeypatch.setitem(sys.modules, "rlk.cli", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "rlk_cli.main", SimpleNamespace())
     short = told(raised())
     assert "Traceback" not in short and "in raised" in short and "--debug" in short
     monkeypatch.setattr(sys, "argv", ["rlk", "run", "--debug"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlk.testing import CommandContract
+from rlk_cli.testing import CommandContract
 
 
 class TestPlot(CommandContract):

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from rlk.cli import main
+from rlk_cli.main import main
 from rlk_plot import figure
 from rlk_plot.command import plot
 from rlk_plot.curves import read_run

@@ -11,8 +11,8 @@ import pytest
 
 import rlk
 from rlk.checkpoint import checkpoints
-from rlk.cli import main
 from rlk.testing.environments import Walk
+from rlk_cli.main import main
 
 WALK = f"{Walk.__module__}:Walk"
 SETTINGS = ["--set", "learning_starts=20", "--set", "n_threads=1", "--set", "policy.layers=[8]"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rlk.errors import BadFile, PlanError
+from rlk_cli.asked import said
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -145,7 +146,6 @@ def _load(
     """The agent, and the file it is from."""
     from rlk.agent import load
     from rlk.checkpoint import locate
-    from rlk.spec import parse_settings
 
     if best and Path(run).is_file():
         raise PlanError(f"--best chooses within a run folder, and {run} is a file.")
@@ -155,10 +155,7 @@ def _load(
             f"{run} holds no best_model.zip: that is what evaluations during training leave "
             "(rlk run … --plugin evaluation). Drop --best to take the last model."
         )
-    changes = parse_settings(pairs)
-    if device is not None:
-        changes["device"] = device
-    return path, load(path, env=env, plugins=plugins, **changes)
+    return path, load(path, env=env, plugins=plugins, **said(pairs, device=device))
 
 
 def _as_json(result: Evaluation, path: Path, deterministic: bool, seed: int) -> dict[str, Any]:

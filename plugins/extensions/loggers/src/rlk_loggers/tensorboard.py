@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rlk_cli.explain import explain
 from rlk_loggers.folder import folder_of
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class TensorboardLogger:
                 Event(wall_time=time.time(), step=run.timesteps + 1, session_log=log)
             )
         # Four spaces make it a block of code for tensorboard's Markdown.
-        plan = "\n".join(f"    {line}" for line in run.plan.explain().splitlines())
+        plan = "\n".join(f"    {line}" for line in explain(run.plan).splitlines())
         summary = text_pb("plan/text_summary", plan)
         self._writer.add_event(Event(wall_time=time.time(), step=run.timesteps, summary=summary))
 

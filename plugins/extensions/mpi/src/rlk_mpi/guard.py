@@ -97,7 +97,7 @@ def told(error: BaseException) -> str:
     """
     if isinstance(error, RlkError):
         return str(error)
-    if "rlk.cli" not in sys.modules or "--debug" in sys.argv:
+    if "rlk_cli.main" not in sys.modules or "--debug" in sys.argv:
         return "".join(traceback.format_exception(error)).rstrip()
     line = "".join(traceback.format_exception_only(error)).rstrip()
     frames = traceback.extract_tb(error.__traceback__)

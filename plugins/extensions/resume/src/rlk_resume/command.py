@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rlk.cli.run import SHARED, said, train_to_the_end
 from rlk.errors import BadFile
 from rlk.kernel import default_kernel
+from rlk_cli.asked import SHARED, said
+from rlk_cli.run import take_over, train_to_the_end
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -41,9 +42,9 @@ def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **o
     spec = spec_of(saved, env=env, plugins=plugins, changes=changes, observers=True)
     spec = make_spec("", {"out": str(path.parent.parent)}).over(spec)
     plan = resolve(kernel, spec, autostart=False)
-    code = plan.hooks().first("rlk_take_over", plan=plan)
+    code = take_over(plan)
     if code is not None:
-        return int(code)
+        return code
     agent = restored(Agent(plan, kernel, spec), state, path)
     if agent.num_timesteps < plan.total_timesteps:
         return train_to_the_end(agent)

@@ -21,8 +21,8 @@ class Example:
         kind: as entry-point groups have it (`storages`).
         folder: of its templates.
         summary: what the example does, one sentence.
-        contract: the class that checks it.
-        suites: the module that has that class.
+        suites: the module that has its contract suite.
+        contract: the class in it that checks the example.
         dependencies: requirement strings, beside the kernel's.
         test: requirement strings of what its tests run it with.
         try_it: the command lines to see it work.
@@ -32,11 +32,11 @@ class Example:
     kind: str
     folder: str
     summary: str
+    suites: str = "rlk.testing"
     contract: str
     dependencies: tuple[str, ...] = attrs.field(converter=tuple)
     test: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     try_it: tuple[str, ...] = attrs.field(converter=tuple)
-    suites: str = "rlk.testing"
     tried: str = ""
 
 

@@ -134,8 +134,8 @@ def _values(made: Names, example: Example) -> dict[str, str]:
         "module": made.module,
         "cls": made.class_name,
         "kind": singular(example.kind),
-        "contract": example.contract,
         "suites": example.suites,
+        "contract": example.contract,
         "summary": example.summary,
     }
 

@@ -9,7 +9,7 @@ from typing import Literal, Optional
 import attrs
 import pytest
 
-from rlk_inspect.fields import fields_of, type_name
+from rlk_cli.fields import fields_of, type_name
 
 
 @attrs.frozen(kw_only=True)

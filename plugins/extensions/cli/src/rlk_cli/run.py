@@ -1,4 +1,4 @@
-"""`rlk run`, and what it shares with every command that makes an agent and trains it."""
+"""`rlk run`, and what it shares with every command that trains an agent."""
 
 from __future__ import annotations
 
@@ -15,26 +15,17 @@ import attrs
 import click
 from click import Option
 
-from rlk.cli import folder
 from rlk.kernel import default_kernel
-from rlk.spec import SLOTS, make_spec, parse_settings, read_spec
+from rlk.spec import SLOTS, make_spec
+from rlk_cli.asked import SHARED, read_spec, said
+from rlk_cli.explain import explain
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
+    from rlk.plan import Plan
 
 #: Exit codes of a run that a signal stopped.
 CODES = {"SIGINT": 130, "SIGTERM": 143}
-IN_SLOT = "Put a component in its slot, or activate it; no:NAME takes one out."
-SETTING = "A setting: gamma=0.98, policy.layers=[256,256], env.gravity=9.0."
-SHARED = (
-    Option(["--env"], metavar="ENV", help="Id, module:Id-v0, module:Class or ./file.py:Class."),
-    Option(["--plugin", "plugins"], multiple=True, metavar="NAME[:k=v,…]", help=IN_SLOT),
-    Option(["--set", "pairs"], multiple=True, metavar="KEY=VALUE", help=SETTING),
-    Option(["--timesteps", "total_timesteps"], type=float, help="Where to end, of all envs."),
-    Option(["--seed"], type=int, help="Of everything random; drawn if not given."),
-    Option(["--device"], metavar="D", help="auto, cpu, cuda, cuda:1, …"),
-    Option(["--quiet"], is_flag=True, help="Print nothing but errors."),
-)
 FOR_SLOTS = [
     Option([f"--{slot.replace('_', '-')}"], metavar="NAME", help=f"The component for {slot}.")
     for slot in SLOTS
@@ -52,8 +43,10 @@ rlk run --algo ppo2 --n-envs 8 --env CartPole-v1 --set gamma=0.98 --seed 1"""
 @click.option("--out", metavar="DIR", help="Default: runs/<algo>-<env>-<seed>-<time>.")
 @click.option("--log-interval", type=int, help="Iterations, or episodes, between rows of metrics.")
 @click.option("-v", "verbosity", count=True, help="Say more; twice for everything.")
-@click.option("--explain", is_flag=True, help="Print the plan and who chose what; train nothing.")
-def run(spec_file: str | None, quiet: bool, verbosity: int, explain: bool, **options: Any) -> int:
+@click.option(
+    "--explain", "explained", is_flag=True, help="Print the plan and who chose what; train nothing."
+)
+def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **options: Any) -> int:
     """Train an agent."""
     from rlk.resolve import resolve
 
@@ -66,14 +59,15 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explain: bool, **opt
     asked = spec.get("out")
     spec = spec.over(make_spec("", {"preset": "auto", "out": "runs"})).over(drawn)
     plan = resolve(default_kernel(), spec, terminal=sys.stderr.isatty())
-    if explain:
-        click.echo(plan.explain())
+    if explained:
+        click.echo(explain(plan))
         return 0
-    from rlk.agent import Agent
-
-    code = plan.hooks().first("rlk_take_over", plan=plan)
+    code = take_over(plan)
     if code is not None:
-        return int(code)
+        return code
+    from rlk.agent import Agent
+    from rlk_cli import folder
+
     if plan.out is not None:
         out = str(folder.choose(asked, plan))
         plan, spec = attrs.evolve(plan, out=out), make_spec("", {"out": out}).over(spec)
@@ -85,10 +79,16 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explain: bool, **opt
         return train_to_the_end(agent)
 
 
-def said(pairs: tuple[str, ...], **options: Any) -> dict[str, Any]:
-    """What a command line says, without what it leaves unsaid; an option wins over `--set`."""
-    given = {key: value for key, value in options.items() if value not in (None, ())}
-    return parse_settings(pairs) | given
+def take_over(plan: Plan) -> int | None:
+    """The exit code of whoever does something else here than train; whatever the plan is made of is
+    imported before, so that nothing broken is begun.
+
+    Raises:
+        BrokenPlugin: for a component that cannot be used.
+    """
+    plan.load_factories()
+    code = plan.hooks().first("rlk_take_over", plan=plan)
+    return None if code is None else int(code)
 
 
 def train_to_the_end(agent: Agent) -> int:
@@ -131,7 +131,7 @@ def _say_start(agent: Agent) -> None:
     click.echo(f"  device {run.device} ({why}), {run.parameters.flat.numel():,} parameters")
     click.echo(f"  {plan.total_timesteps:,} timesteps into {plan.out}/")
     if plan.verbose > 1:
-        click.echo(plan.explain())
+        click.echo(explain(plan))
 
 
 def _say_what_is_left(agent: Agent, out: Path, *, stopped: bool) -> None:

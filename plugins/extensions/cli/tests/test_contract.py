@@ -1,6 +1,6 @@
 """The kernel's contract of a command."""
 
-from rlk.testing import CommandContract
+from rlk_cli.testing import CommandContract
 
 
 class TestShow(CommandContract):

@@ -14,6 +14,7 @@ from rlk.component import Component
 from rlk.errors import UnknownName
 from rlk.kernel import default_kernel
 from rlk.registry import clash
+from rlk_cli import diagnose
 
 
 @click.command("list")
@@ -47,10 +48,8 @@ def list_plugins(kind: str | None, as_json: bool, **wanted: Any) -> None:
 
 def _rows(kind: str | None, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """What `--json` prints of every component that has what is wanted, or is broken."""
-    from rlk import diagnose
-
     registries = default_kernel().registries
-    kinds, clashes = [registry.kind for registry in registries], registries.clashes()
+    kinds, clashes = [registry.kind for registry in registries], diagnose.clashes(registries)
     if kind is not None and kind not in kinds:
         raise UnknownName("kind", kind, kinds)
     for entry in (e for registry in registries for e in registry if kind in (None, e.kind)):

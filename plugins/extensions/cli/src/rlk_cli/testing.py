@@ -12,7 +12,7 @@ from rlk.testing.contract import Contract, run_python
 
 _HELP = """
 import contextlib, io, sys
-from rlk.cli import main
+from rlk_cli.main import main
 shown = io.StringIO()
 with contextlib.redirect_stdout(shown):
     try:

@@ -9,6 +9,8 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import tomli_w
+
 from rlk.errors import PlanError
 from rlk.loose import is_path
 from rlk.spec import SLOTS, is_group_slot
@@ -46,8 +48,6 @@ def write_plan(out: Path, plan: dict[str, Any]) -> None:
 
 def spec_toml(plan: dict[str, Any]) -> str:
     """The plan as SPEC.toml; what a file cannot hold is left out, with a comment at the end."""
-    import tomli_w
-
     algorithm, *others = plan["components"]
     head = {"algo": _name(algorithm), **plan["run"], "preset": "none"}
     head |= {made["slot"]: _name(made) for made in others if made["slot"] in SLOTS}

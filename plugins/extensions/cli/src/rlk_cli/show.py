@@ -10,7 +10,7 @@ import click
 from rlk.component import Component
 from rlk.kernel import default_kernel
 from rlk.registry import singular
-from rlk_inspect.fields import fields_of
+from rlk_cli.fields import fields_of
 
 DECLARED = (
     "collects",

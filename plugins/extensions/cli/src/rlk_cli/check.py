@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from rlk import diagnose
-from rlk.errors import RlkError
+from rlk.errors import BrokenPlugin, RlkError
 from rlk.kernel import default_kernel
 from rlk.registry import Entry, clash
+from rlk_cli import diagnose
 
 
 @click.command()
@@ -23,7 +23,7 @@ def check(names: tuple[str, ...]) -> None:
         faults += found is not None
         if found or names:
             click.secho(f"{entry.title}: {found or 'sound'}", fg="red" if found else "green")
-    for name, rivals in registries.clashes().items():
+    for name, rivals in diagnose.clashes(registries).items():
         if not names or name in names:
             faults += 1
             click.secho(str(clash(name, rivals)), fg="red")
@@ -38,7 +38,7 @@ def fault(entry: Entry) -> str | None:
     if found:
         return found
     try:
-        entry.component().load()
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
+        entry.load()
+    except BrokenPlugin as error:
+        return str(error).removeprefix(f"{entry.title} is broken: ")
     return None

@@ -6,10 +6,9 @@ import sys
 
 import pytest
 
-from rlk import diagnose
 from rlk.component import Component
-from rlk.errors import BrokenPlugin
-from rlk.registry import Entry
+from rlk.registry import Entry, Registries
+from rlk_cli import diagnose
 
 
 @pytest.fixture
@@ -93,10 +92,6 @@ def test_a_module_that_is_nowhere_is_found_out():
     component = Component(name="made", factory="rlk_nowhere_at_all:Made")
     entry = Entry("loggers", "made", "rlk-made", "0.1", lambda: component)
     assert "in no module that can be found" in diagnose.problem(entry)
-    with pytest.raises(
-        BrokenPlugin, match=r"logger 'made' \(rlk-made 0\.1\) is broken: its factory"
-    ):
-        diagnose.require(entry)
 
 
 def test_the_cause_of_a_component_that_cannot_be_loaded_is_the_problem():
@@ -117,18 +112,15 @@ def test_a_class_registered_by_hand_is_looked_at_too(rlk_empty_kernel):
     assert "lacks close, write" in diagnose.problem(rlk_empty_kernel.registries.loggers.get("half"))
 
 
-def test_a_component_that_is_sound_is_looked_at_once(monkeypatch):
-    looked = []
-    monkeypatch.setattr(diagnose, "problem", lambda entry: looked.append(entry))
-    entry = Entry("loggers", "made", "rlk-made", "0.1", lambda: None)
-    for _ in range(3):
-        diagnose.require(entry)
-    assert looked == [entry]
-
-
-def test_a_component_that_is_broken_is_refused_every_time(monkeypatch):
-    monkeypatch.setattr(diagnose, "problem", lambda entry: "it is broken")
-    entry = Entry("loggers", "made", "rlk-made", "0.1", lambda: None)
-    for _ in range(2):
-        with pytest.raises(BrokenPlugin, match=r"logger 'made'.*it is broken"):
-            diagnose.require(entry)
+def test_names_that_two_packages_or_two_kinds_give_are_found_out():
+    registries, component = Registries(), Component(name="made", factory=print)
+    for kind, name, dist in (
+        ("storages", "twice", "rlk-one"),
+        ("storages", "twice", "rlk-two"),
+        ("storages", "everywhere", "rlk-one"),
+        ("loggers", "everywhere", "rlk-one"),
+        ("loggers", "once", "rlk-one"),
+    ):
+        registries[kind].add(Entry(kind, name, dist, "0.1", lambda: component))
+    found = {name: len(entries) for name, entries in diagnose.clashes(registries).items()}
+    assert found == {"twice": 2, "everywhere": 2}

@@ -1,4 +1,5 @@
-"""The command line: `rlk`. Starts without torch, gymnasium or MPI; plugins' commands are lazy."""
+"""The command `rlk`: the tree of all that are installed, and how it ends. Every command is lazy, so
+that it starts without torch, gymnasium or MPI."""
 
 from __future__ import annotations
 
@@ -7,29 +8,27 @@ from typing import Any
 
 import click
 
-from rlk.cli.listing import list_plugins
-from rlk.cli.run import run
-from rlk.component import Component
 from rlk.errors import BrokenPlugin, RlkError
 from rlk.kernel import default_kernel
+from rlk.registry import Entry
 
 EXAMPLE = "rlk run --algo dqn --plugin prioritized-replay   trains on CartPole-v1"
 
 
 class LazyCommand(click.Command):
-    """A plugin's command; its component is enough until it is called."""
+    """A command by its component, which is enough until it is called."""
 
-    def component(self) -> Component:
-        return default_kernel().registries.commands.get(str(self.name)).component()
+    def entry(self) -> Entry:
+        return default_kernel().registries.commands.get(str(self.name))
 
     def get_short_help_str(self, limit: int = 45) -> str:
         try:
-            return self.component().summary
+            return self.entry().component().summary
         except BrokenPlugin as error:
             return f"(broken: {error})"
 
     def make_context(self, *arguments: Any, **options: Any) -> click.Context:
-        command: Any = self.component().load()
+        command: Any = self.entry().load()
         return command.make_context(*arguments, **options)  # type: ignore[no-any-return]
 
 
@@ -42,13 +41,10 @@ def command_tree() -> click.Group:
     def rlk() -> None:
         """Reinforcement learning as a plugin microkernel."""
 
-    commands: dict[str, click.Command] = {"run": run, "plugins.list": list_plugins}
-    installed = default_kernel().registries.commands.names()
-    commands = {name: LazyCommand(name) for name in installed} | commands
-    for name, command in sorted(commands.items()):
+    for name in default_kernel().registries.commands.names():
         word, _, last = name.rpartition(".")
         group: Any = rlk.commands.setdefault(word, click.Group(word)) if word else rlk
-        group.add_command(command, last)
+        group.add_command(LazyCommand(name), last)
         group.help = group.help if group is rlk else f"Commands: {', '.join(group.commands)}."
     return rlk
 

@@ -1,6 +1,7 @@
-"""What is wrong with a component, found without importing its implementation.
+"""What is wrong with components, found without importing their implementations.
 
-The factory's source is parsed, so that a listing of everything stays quick and starts no torch."""
+The factory's source is parsed, so that a listing of everything stays quick and starts no torch.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +14,8 @@ from pathlib import Path
 from rlk import protocols
 from rlk.component import Component
 from rlk.errors import BrokenPlugin
-from rlk.hookspecs import Specs
-from rlk.registry import Entry
-
-PROTOCOLS: dict[str, type] = {
-    "algorithms": protocols.Algorithm,
-    "policies": protocols.PolicyBuilder,
-    "distributions": protocols.Distribution,
-    "noises": protocols.Noise,
-    "storages": protocols.Storage,
-    "serializers": protocols.Serializer,
-    "optimisers": protocols.OptimiserStep,
-    "loggers": protocols.Logger,
-    "presets": protocols.PresetSource,
-}
-HOOKS = [name for name in vars(Specs) if name.startswith("rlk_")]
+from rlk.plugins import HOOKS
+from rlk.registry import Entry, Registries
 
 
 def problem(entry: Entry) -> str | None:
@@ -38,7 +26,7 @@ def problem(entry: Entry) -> str | None:
         if isinstance(factory, str):
             _check_source(entry.kind, component, *factory.split(":"))
         elif isinstance(factory, type):
-            _check_methods(entry.kind, component, set(dir(factory)))
+            _check_methods(entry.kind, component, protocols.members(factory))
     except Exception as error:
         cause = error.__cause__ or error
         known = isinstance(cause, BrokenPlugin)
@@ -46,21 +34,15 @@ def problem(entry: Entry) -> str | None:
     return None
 
 
-def require(entry: Entry) -> None:
-    """Raises BrokenPlugin, with distribution, version and cause, if it cannot be used."""
-    if not entry.sound and (found := problem(entry)):
-        raise BrokenPlugin(f"{entry.title} is broken: {found}.")
-    entry.sound = True
-
-
-def methods(protocol: type) -> set[str]:
-    """The methods that a protocol asks for."""
-    return {name for name in dir(protocol) if name == "__len__" or not name.startswith("_")}
+def clashes(registries: Registries) -> dict[str, list[Entry]]:
+    """Names that more than one distribution, or more than one kind, gives."""
+    entries = [entry for registry in registries for entry in registry]
+    named = {one.name: [two for two in entries if two.name == one.name] for one in entries}
+    return {name: found for name, found in named.items() if len(found) > 1}
 
 
 def _check_methods(kind: str, component: Component, has: set[str]) -> None:
-    protocol = protocols.Decorator if component.stages else PROTOCOLS.get(kind)
-    missing = ((methods(protocol) if protocol else set()) | set(component.stages)) - has
+    missing = protocols.methods(kind, component.stages) - has
     if missing:
         lacks = ", ".join(sorted(missing))
         raise BrokenPlugin(f"{component.factory} lacks {lacks}, which every one of {kind} has")

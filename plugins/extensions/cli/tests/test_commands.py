@@ -6,13 +6,13 @@ import attrs
 import pytest
 from click.testing import CliRunner
 
-from rlk.cli import main
 from rlk.component import Component
 from rlk.errors import RlkError, UnknownName
 from rlk.kernel import default_kernel
 from rlk.registry import Entry
-from rlk_inspect.check import check
-from rlk_inspect.show import show
+from rlk_cli.check import check
+from rlk_cli.main import main
+from rlk_cli.show import show
 
 
 def called(command, *arguments):

@@ -1,0 +1,134 @@
+"""The factories of a plan are imported, and looked at, before anything is built."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+
+from rlk import hookimpl
+from rlk.agent import make
+from rlk.component import Component
+from rlk.errors import BrokenPlugin
+from rlk.registry import Entry
+
+
+class Half:
+    """A logger that lacks two methods."""
+
+    def open(self, run): ...
+
+
+class Inherits(Half):
+    write = close = None
+
+
+class Sets:
+    def __init__(self):
+        self.open = self.write = self.close = print
+
+
+class InheritsWhatIsSet(Sets):
+    def __init__(self):
+        super().__init__()
+
+
+@attrs.define
+class Fields:
+    open: object
+    write: object
+    close: object
+
+
+def logger(factory, **fields):
+    component = Component(name="made", factory=factory, **fields)
+    return Entry("loggers", "made", "rlk-made", "0.1", lambda: component)
+
+
+@pytest.mark.parametrize("factory", [Inherits, Sets, InheritsWhatIsSet, Fields, lambda: Half()])
+def test_what_has_the_methods_of_its_kind_or_cannot_be_told_is_let_through(factory):
+    assert logger(factory).load() is factory
+
+
+@pytest.mark.parametrize(
+    ("factory", "cause"),
+    [
+        (Half, "lacks close, write, which every one of loggers has"),
+        ("rlk_nowhere_at_all:Made", "ModuleNotFoundError: No module named 'rlk_nowhere_at_all'"),
+        ("rlk.errors:Made", "AttributeError: module 'rlk.errors' has no attribute 'Made'"),
+        ("rlk_raises_on_import:Made", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_what_cannot_be_used_says_whose_it_is_and_why(tmp_path, monkeypatch, factory, cause):
+    (tmp_path / "rlk_raises_on_import.py").write_text("1 / 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BrokenPlugin) as caught:
+        logger(factory).load()
+    assert str(caught.value).startswith("logger 'made' (rlk-made 0.1) is broken: ")
+    assert cause in str(caught.value)
+
+
+def test_what_decorates_has_the_methods_of_its_stages():
+    names = ("open", "added", "feedback", "state_dict", "load_state_dict", "choose")
+    made = type("Made", (), dict.fromkeys(names, print))
+    for stages, sound in ((("choose",), True), (("choose", "fold"), False)):
+        component = Component(name="made", factory=made, stages=stages)
+        entry = Entry("storages", "made", "rlk-made", "0.1", lambda one=component: one)
+        if sound:
+            entry.load()
+        else:
+            with pytest.raises(BrokenPlugin, match="lacks fold"):
+                entry.load()
+
+
+def test_planning_imports_no_factory_and_a_plan_loads_all_it_is_made_of(planning_kernel, plan):
+    planning_kernel.registries.storages.register("absent", "rlk_nowhere_at_all:Made")
+    made = plan(storage="absent")
+    with pytest.raises(BrokenPlugin, match=r"storage 'absent' \(this program\) is broken"):
+        made.load_factories()
+    plan().load_factories()
+
+
+def test_nothing_is_built_of_a_plan_with_something_broken(rlk_stand_in_kernel):
+    built = []
+
+    class Counts:
+        @hookimpl
+        def rlk_make_communicator(self, run):
+            built.append(run)
+
+    rlk_stand_in_kernel.registries.loggers.register("half", Half)
+    said = {"kernel": rlk_stand_in_kernel, "plugins": [Counts(), "half"]}
+    with pytest.raises(BrokenPlugin, match="lacks close, write"):
+        make("stand-in", **said)
+    assert not built
+
+
+class Misspells:
+    @hookimpl
+    def rlk_updat_end(self, run): ...
+
+
+def test_a_misspelt_hook_is_shown_the_nearest(planning_kernel, plan):
+    planning_kernel.registries.callbacks.add(
+        Entry(
+            "callbacks",
+            "off",
+            "rlk-off",
+            "0.2",
+            lambda: Component(name="off", factory=Misspells),
+        )
+    )
+    with pytest.raises(BrokenPlugin, match=r"'off' \(rlk-off 0\.2\).*mean 'rlk_update_end'"):
+        plan(plugins=["off"])
+
+
+def test_what_joins_unasked_and_is_broken_is_in_the_way_of_nobody(planning_kernel, plan, tmp_path):
+    register = planning_kernel.registries.loggers.register
+    register("half", Half, autostart="run")
+    register("absent", "rlk_nowhere_at_all:Made", autostart="run")
+    planning_kernel.registries.callbacks.register("off", Misspells, autostart="run")
+    made = plan(out=str(tmp_path))
+    assert [choice.name for choice in (*made.loggers, *made.callbacks)] == ["writes"]
+    made.load_factories()
+    with pytest.raises(BrokenPlugin, match="lacks close, write"):
+        plan(out=str(tmp_path), plugins=["half"]).load_factories()

@@ -1,0 +1,25 @@
+"""What the command line knows of its own commands; each is imported when it is typed."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+run = Component(name="run", factory="rlk_cli.run:run", summary="Train an agent.")
+
+listing = Component(
+    name="plugins.list",
+    factory="rlk_cli.listing:list_plugins",
+    summary="Everything that is installed, by kind.",
+)
+
+show = Component(
+    name="plugins.show",
+    factory="rlk_cli.show:show",
+    summary="One component: what it does, needs and takes.",
+)
+
+check = Component(
+    name="plugins.check",
+    factory="rlk_cli.check:check",
+    summary="Look for faults, in all components or in those named.",
+)

@@ -1,1 +1,0 @@
-"""What an installed component is and takes, and whether it is sound."""
