@@ -34,7 +34,6 @@ class Agent:
         self.run: Run = build(plan)
         self.differs: list[str] = []
         self._plain: Any = None
-        self._opened = False
 
     # ---- learning -------------------------------------------------------------------------------
 
@@ -65,9 +64,6 @@ class Agent:
 
     def learn_until(self, timesteps: int) -> str | None:
         """Train until the clock reads this, schedules going on; why it ended early, or None."""
-        for logger in [] if self._opened else self.run.loggers:
-            logger.open(self.run)
-        self._opened = True
         with self.run.streams.globally("modules"):
             return train(self.run, timesteps)
 

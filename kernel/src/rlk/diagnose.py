@@ -23,7 +23,6 @@ PROTOCOLS: dict[str, type] = {
     "storages": protocols.Storage,
     "serializers": protocols.Serializer,
     "optimisers": protocols.OptimiserStep,
-    "loggers": protocols.Logger,
     "presets": protocols.PresetSource,
 }
 HOOKS = [name for name in vars(hookspecs) if name.startswith("rlk_")]

@@ -152,7 +152,12 @@ def rlk_evaluation_end(run: Run, result: Any) -> None:
 
 @hookspec
 def rlk_log(run: Run, row: dict[str, float]) -> None:
-    """Before a row of metrics goes to the loggers; may add to it."""
+    """When a row of metrics is due, every `log_interval`: add to it, or change it."""
+
+
+@hookspec
+def rlk_write_row(run: Run, row: dict[str, float]) -> None:
+    """After every rlk_log: print the row or write it somewhere; others are given the same one."""
 
 
 @hookspec

@@ -16,7 +16,6 @@ _METHODS = (
     ({"open", "added"}, "storages"),
     ({"update", "batches"}, "algorithms"),
     ({"encoder", "trunk"}, "policies"),
-    ({"open", "write", "close"}, "loggers"),
     ({"sample", "log_prob"}, "distributions"),
     ({"step", "reset"}, "wrappers"),
 )

@@ -12,6 +12,7 @@ import attrs
 from rlk import settings
 from rlk.component import Component
 from rlk.environment import EnvChoice
+from rlk.plugins import Hooks, activated
 from rlk.registry import singular
 from rlk.spec import LISTS, RUN_KEYS, SLOTS, RunSettings
 
@@ -85,6 +86,10 @@ class Plan(RunSettings):
         yield from (("decorator", choice) for choice in self.storages[1:])
         for kind in LISTS:
             yield from ((singular(kind), choice) for choice in getattr(self, kind))
+
+    def activated(self) -> Hooks:
+        """A plugin manager with everything in it that answers hooks, made anew."""
+        return activated((*self.extensions, *self.callbacks, *self.loggers), self.objects)
 
     def run_settings(self) -> dict[str, Any]:
         """What shapes the run; how much it prints is not of the plan."""

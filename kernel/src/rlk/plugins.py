@@ -86,7 +86,7 @@ def activated(choices: Iterable[Choice], objects: Mapping[str, object]) -> Hooks
     """A manager with those components that answer hooks, made anew, and with objects by name."""
     hooks = Hooks()
     for choice in choices:
-        if choice.kind in ("extensions", "callbacks"):
+        if choice.kind in ("extensions", "callbacks", "loggers"):
             hooks.activate(choice.make(), choice.name, choice.owner)
     for name, plugin in objects.items():
         hooks.activate(plugin, name)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from rlk.optimise import Objective
-    from rlk.run import Run
 
 #: As it goes into a checkpoint: JSON values, arrays and tensors in nested dicts and lists.
 State = dict[str, Any]
@@ -113,14 +112,14 @@ class Noise(Protocol):
 
 
 class Algorithm(Stateful, Protocol):
-    """State and order of updates, built once per run as `factory(config, context)` (see
-    `rlk.build.Context`). Its state is what the kernel does not know of: targets, counters. One
+    """State and order of updates, built once per run as `factory(config, run)` (see
+    `rlk.run.Run`). Its state is what the kernel does not know of: targets, counters. One
     with a method `explore(actor)` wraps the actor of training, outside of any noise."""
 
     policy: nn.Module
 
     @staticmethod
-    def heads(config: Any, context: Any) -> Heads:
+    def heads(config: Any, run: Any) -> Heads:
         """The heads this algorithm needs, before the policy exists."""
 
     def steps_per_collect(self) -> int:
@@ -231,14 +230,6 @@ class Serializer(Protocol):
 
     def manifest(self, file: IO[bytes]) -> State:
         """The part under `manifest`, without the tensors."""
-
-
-class Logger(Protocol):
-    """Writes rows of metrics. Called when a row is due, never per step."""
-
-    def open(self, run: Run) -> None: ...
-    def write(self, timesteps: int, row: Mapping[str, float]) -> None: ...
-    def close(self) -> None: ...
 
 
 class PresetSource(Protocol):

@@ -12,7 +12,6 @@ from rlk.component import STAGES
 from rlk.environment import EnvChoice, choose_environment, probe
 from rlk.errors import PlanError, UnknownName
 from rlk.plan import Choice, Plan
-from rlk.plugins import activated
 from rlk.spec import LISTS, RUN_KEYS, RunSettings, RunSpec, is_group_slot
 from rlk.wishes import FED, FILE, Asked, Wishes
 
@@ -69,7 +68,7 @@ def resolve(
         sources={key: found.by for key, found in said.items()},
         notes=tuple(wishes.notes),
     )
-    hooks = activated((choice for _, choice in plan.choices()), plan.objects)
+    hooks = plan.activated()
     problems = list(plan.misfits()) or hooks.all("rlk_check_plan", plan=plan)
     if problems:
         raise PlanError("\n".join(map(str, problems)))

@@ -72,9 +72,8 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explain: bool, **opt
         click.echo(plan.explain())
         return 0
     from rlk.agent import Agent
-    from rlk.build import active_hooks
 
-    code = active_hooks(plan).first("rlk_take_over", plan=plan)
+    code = plan.activated().first("rlk_take_over", plan=plan)
     if code is not None:
         return int(code)
     if plan.out is not None:

@@ -29,7 +29,6 @@ def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **o
     """
     from rlk import checkpoint
     from rlk.agent import Agent
-    from rlk.build import active_hooks
     from rlk.replan import spec_of
     from rlk.resolve import resolve
 
@@ -42,7 +41,7 @@ def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **o
     spec = spec_of(saved, env=env, plugins=plugins, changes=changes, observers=True)
     spec = attrs.evolve(spec, out=str(path.parent.parent))
     plan = resolve(kernel, spec, autostart=False)
-    code = active_hooks(plan).first("rlk_take_over", plan=plan)
+    code = plan.activated().first("rlk_take_over", plan=plan)
     if code is not None:
         return int(code)
     agent = restored(Agent(plan, kernel, spec), state, path)
