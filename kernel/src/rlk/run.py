@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rlk.parameters import FlatParameters
     from rlk.plan import Plan
     from rlk.plugins import Hooks
-    from rlk.protocols import Actor, Algorithm, Collector, Communicator, Distribution, State
+    from rlk.protocols import Actor, Algorithm, Collector, Communicator, State
     from rlk.seeding import Streams
 
 #: Lifecycle hooks, asked once who listens.
@@ -46,7 +46,7 @@ class Run:
     streams: Streams  #: its random streams
     device: Any  #: of the policy
     env: Any  #: the training vector environment
-    distribution: Distribution | None  #: of the actions
+    distribution: Any  #: of the actions, or None
     optimise: Optimiser  #: the optimiser seam
     policy: Any  #: the module
     parameters: FlatParameters  #: of the policy
