@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from rlk.records import Act, Array, Batch, Field, Loss, Rollout, Schema, Step, Update
+from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
 
 if TYPE_CHECKING:
     import gymnasium as gym
@@ -73,7 +73,9 @@ class Distribution(Protocol):
     def mode(self, parameters: Tensor) -> Tensor: ...
     def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor: ...
     def entropy(self, parameters: Tensor) -> Tensor: ...
-    def kl(self, parameters: Tensor, other: Tensor) -> Tensor: ...  #: KL(parameters || other), [...]
+    def kl(
+        self, parameters: Tensor, other: Tensor
+    ) -> Tensor: ...  #: KL(parameters || other), [...]
     def env_action(self, action: Array) -> Array: ...  #: clipped or scaled into the env's space
 
     def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
@@ -131,13 +133,6 @@ class Storage(Stateful, Protocol):
     def restart(self) -> None: ...  #: a collection was cut short: what it left is not whole
     def __len__(self) -> int: ...  #: transitions that can be sampled now
     def feedback(self, batch: Batch, update: Update) -> None: ...  #: after every update
-
-
-@runtime_checkable
-class OnPolicyStorage(Storage, Protocol):
-    """Keeps one collection."""
-
-    def latest(self) -> Rollout: ...  #: as views
 
 
 @runtime_checkable

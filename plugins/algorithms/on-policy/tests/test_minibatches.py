@@ -6,10 +6,11 @@ import pytest
 import torch
 
 from rlk.policy import Head, Linear, build_policy
-from rlk.records import Field, Rollout
+from rlk.records import Field
 from rlk.testing.stand_ins import StandInPolicy
 from rlk_on_policy.actor import DistributionActor
 from rlk_on_policy.minibatches import epochs, flat
+from rlk_rollout.rollout import Rollout
 
 T, N = 5, 2
 

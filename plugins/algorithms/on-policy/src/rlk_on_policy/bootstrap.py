@@ -9,8 +9,9 @@ import torch
 
 from rlk import spaces
 from rlk.policy import Policy
-from rlk.records import Array, Rollout
+from rlk.records import Array
 from rlk_on_policy.recurrent import is_recurrent, stepped
+from rlk_rollout.rollout import Rollout
 
 
 @torch.no_grad()

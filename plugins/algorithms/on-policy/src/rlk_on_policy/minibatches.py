@@ -13,7 +13,8 @@ from torch import Tensor
 
 from rlk import spaces
 from rlk.policy import Policy
-from rlk.records import Array, Rollout
+from rlk.records import Array
+from rlk_rollout.rollout import Rollout
 
 
 @dataclass(frozen=True)

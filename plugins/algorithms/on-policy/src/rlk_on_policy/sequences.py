@@ -17,9 +17,10 @@ from torch import Tensor
 from rlk import spaces
 from rlk.errors import PlanError
 from rlk.policy import Policy
-from rlk.records import Array, Rollout
+from rlk.records import Array
 from rlk_on_policy.minibatches import Minibatch
 from rlk_on_policy.recurrent import encoder_of
+from rlk_rollout.rollout import Rollout
 
 
 @dataclass(frozen=True, kw_only=True)

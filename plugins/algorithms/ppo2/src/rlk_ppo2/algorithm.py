@@ -13,7 +13,7 @@ from torch import Tensor
 
 from rlk.errors import PlanError
 from rlk.policy import Head, Linear
-from rlk.protocols import Actor, Heads, OnPolicyStorage, Optimise, State
+from rlk.protocols import Actor, Heads, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_on_policy.advantages import explained_variance, gae, next_values
 from rlk_on_policy.bootstrap import following_values
@@ -22,6 +22,7 @@ from rlk_on_policy.recurrent import is_recurrent, make_actor, state_fields
 from rlk_on_policy.sequences import sequence_epochs, whole_environments
 from rlk_ppo2 import loss as losses
 from rlk_ppo2.config import PPO2Config
+from rlk_rollout.rollout import OnPolicyStorage
 
 TITLE = "algorithm 'ppo2' (rlk-ppo2)"
 

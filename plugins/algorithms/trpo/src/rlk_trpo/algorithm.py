@@ -15,11 +15,12 @@ import torch
 
 from rlk import spaces
 from rlk.policy import Head, Linear
-from rlk.protocols import Heads, OnPolicyStorage, Optimise, State
-from rlk.records import Field, Loss, Rollout, Update
+from rlk.protocols import Heads, Optimise, State
+from rlk.records import Field, Loss, Update
 from rlk_on_policy.actor import DistributionActor
 from rlk_on_policy.advantages import explained_variance, gae, next_values
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
+from rlk_rollout.rollout import OnPolicyStorage, Rollout
 from rlk_trpo import loss as losses
 from rlk_trpo.config import TRPOConfig
 
