@@ -79,8 +79,7 @@ class Agent:
 
         Args:
             state: what the last call returned; None at the start (recurrent policies).
-            mask: bool [B], where an episode has just begun; None: everywhere at the start, else
-                nowhere.
+            mask: bool [B], where an episode has just begun; None: only where `state` is None.
             deterministic: the mode of the policy instead of a sample.
 
         Returns:

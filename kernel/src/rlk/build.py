@@ -17,7 +17,7 @@ from rlk.parameters import FlatParameters
 from rlk.plan import Plan
 from rlk.plugins import Hooks
 from rlk.records import Field, Schema
-from rlk.run import Run
+from rlk.run import LIFECYCLE, Run
 from rlk.seeding import Streams
 from rlk.vector import same_step
 
@@ -77,7 +77,7 @@ def _assemble(run: Run) -> None:
     run.collector = hooks.first("rlk_make_collector", run=run) or StepCollector(run)
     run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))
     run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run))
-    run.listen()
+    run.listeners = {hook: hooks.listeners(hook) for hook in LIFECYCLE}
     run.parameters.check()
 
 

@@ -18,11 +18,11 @@ from rlk.schedules import Clock, Constant, Schedule, ScheduleLike, as_schedule
 if TYPE_CHECKING:
     from rlk.parameters import FlatParameters
     from rlk.plan import Plan
-    from rlk.plugins import Hooks
+    from rlk.plugins import Hooks, Listener
     from rlk.protocols import Actor, Algorithm, Collector, Communicator, State
     from rlk.seeding import Streams
 
-#: Lifecycle hooks, asked once who listens.
+#: Lifecycle hooks; who listens is asked once, when all is built.
 LIFECYCLE = (
     *("rlk_training_start", "rlk_rollout_start", "rlk_step", "rlk_rollout_end", "rlk_update_end"),
     *("rlk_evaluation_end", "rlk_log", "rlk_write_row", "rlk_should_stop", "rlk_training_end"),
@@ -56,6 +56,7 @@ class Run:
     collector: Collector
     collect: Callable[[], bool]  #: with all wrappers, as the loop calls it
     update: Callable[[Batch, Any], Update]  #: likewise
+    listeners: dict[str, list[Listener]]  #: by lifecycle hook, called with its keyword arguments
     evaluation_return: float | None = None  #: mean return of the latest evaluation
     closed = False
 
@@ -69,7 +70,6 @@ class Run:
         self.metrics = Metrics(self.clock, self.episodes)
         self.on_close: list[Callable[[], None]] = []
         self._schedules: list[tuple[Schedule, Tensor]] = []
-        self._listeners: dict[str, list[Callable[..., Any]]] = {}
         self._stop: str | None = None
         self._logged = 0
 
@@ -121,7 +121,7 @@ class Run:
 
     def stop_reason(self) -> str | None:
         """Why the run must end now, or None; any rank's reason ends all."""
-        for listener in self._listeners["rlk_should_stop"]:
+        for listener in self.listeners["rlk_should_stop"]:
             self._stop = self._stop or listener(run=self)
         if self.communicator.size > 1:
             said = enumerate(self.communicator.gather(self._stop))
@@ -130,16 +130,8 @@ class Run:
 
     def notify(self, hook: str, **arguments: Any) -> None:
         """Calls everyone who listens to a lifecycle hook."""
-        for listener in self._listeners[hook]:
+        for listener in self.listeners[hook]:
             listener(run=self, **arguments)
-
-    def listeners(self, hook: str) -> list[Callable[..., Any]]:
-        """Who listens to a lifecycle hook, as functions to be called with its keyword arguments."""
-        return self._listeners[hook]
-
-    def listen(self) -> None:
-        """Ask pluggy, once, who listens."""
-        self._listeners = {hook: self.hooks.listeners(hook) for hook in LIFECYCLE}
 
     def close(self) -> None:
         """Close environments and whatever plugins opened, the last first. Safe to call twice."""
