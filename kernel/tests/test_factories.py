@@ -13,18 +13,18 @@ from rlk.registry import Entry
 
 
 class Half:
-    """A logger that lacks two methods."""
+    """An optimiser that lacks two methods."""
 
-    def open(self, run): ...
+    def step(self, objective): ...
 
 
 class Inherits(Half):
-    write = close = None
+    state_dict = load_state_dict = None
 
 
 class Sets:
     def __init__(self):
-        self.open = self.write = self.close = print
+        self.step = self.state_dict = self.load_state_dict = print
 
 
 class InheritsWhatIsSet(Sets):
@@ -34,25 +34,25 @@ class InheritsWhatIsSet(Sets):
 
 @attrs.define
 class Fields:
-    open: object
-    write: object
-    close: object
+    step: object
+    state_dict: object
+    load_state_dict: object
 
 
-def logger(factory, **fields):
+def optimiser(factory, **fields):
     component = Component(name="made", factory=factory, **fields)
-    return Entry("loggers", "made", "rlk-made", "0.1", lambda: component)
+    return Entry("optimisers", "made", "rlk-made", "0.1", lambda: component)
 
 
 @pytest.mark.parametrize("factory", [Inherits, Sets, InheritsWhatIsSet, Fields, lambda: Half()])
 def test_what_has_the_methods_of_its_kind_or_cannot_be_told_is_let_through(factory):
-    assert logger(factory).load() is factory
+    assert optimiser(factory).load() is factory
 
 
 @pytest.mark.parametrize(
     ("factory", "cause"),
     [
-        (Half, "lacks close, write, which every one of loggers has"),
+        (Half, "lacks load_state_dict, state_dict, which every one of optimisers has"),
         ("rlk_nowhere_at_all:Made", "ModuleNotFoundError: No module named 'rlk_nowhere_at_all'"),
         ("rlk.errors:Made", "AttributeError: module 'rlk.errors' has no attribute 'Made'"),
         ("rlk_raises_on_import:Made", "ZeroDivisionError: division by zero"),
@@ -62,8 +62,8 @@ def test_what_cannot_be_used_says_whose_it_is_and_why(tmp_path, monkeypatch, fac
     (tmp_path / "rlk_raises_on_import.py").write_text("1 / 0\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(BrokenPlugin) as caught:
-        logger(factory).load()
-    assert str(caught.value).startswith("logger 'made' (rlk-made 0.1) is broken: ")
+        optimiser(factory).load()
+    assert str(caught.value).startswith("optimiser 'made' (rlk-made 0.1) is broken: ")
     assert cause in str(caught.value)
 
 
@@ -96,9 +96,9 @@ def test_nothing_is_built_of_a_plan_with_something_broken(rlk_stand_in_kernel):
         def rlk_make_communicator(self, run):
             built.append(run)
 
-    rlk_stand_in_kernel.registries.loggers.register("half", Half)
-    said = {"kernel": rlk_stand_in_kernel, "plugins": [Counts(), "half"]}
-    with pytest.raises(BrokenPlugin, match="lacks close, write"):
+    rlk_stand_in_kernel.registries.optimisers.register("half", Half)
+    said = {"kernel": rlk_stand_in_kernel, "plugins": [Counts()], "optimiser": "half"}
+    with pytest.raises(BrokenPlugin, match="lacks load_state_dict"):
         make("stand-in", **said)
     assert not built
 
@@ -124,11 +124,10 @@ def test_a_misspelt_hook_is_shown_the_nearest(planning_kernel, plan):
 
 def test_what_joins_unasked_and_is_broken_is_in_the_way_of_nobody(planning_kernel, plan, tmp_path):
     register = planning_kernel.registries.loggers.register
-    register("half", Half, autostart="run")
     register("absent", "rlk_nowhere_at_all:Made", autostart="run")
     planning_kernel.registries.callbacks.register("off", Misspells, autostart="run")
     made = plan(out=str(tmp_path))
     assert [choice.name for choice in (*made.loggers, *made.callbacks)] == ["writes"]
     made.load_factories()
-    with pytest.raises(BrokenPlugin, match="lacks close, write"):
-        plan(out=str(tmp_path), plugins=["half"]).load_factories()
+    with pytest.raises(BrokenPlugin, match="No module named 'rlk_nowhere_at_all'"):
+        plan(out=str(tmp_path), plugins=["absent"]).load_factories()

@@ -29,9 +29,9 @@ class Configured(StandInOptimiser):
 class TwoGroups(StandIn):
     """`value` moves everything in steps; `vf`, the same range, has an optimiser of its own."""
 
-    def __init__(self, config, context):
-        super().__init__(config, context)
-        context.group("vf", learning_rate=0.1)
+    def __init__(self, config, run):
+        super().__init__(config, run)
+        run.group("vf", learning_rate=0.1)
 
 
 @pytest.fixture

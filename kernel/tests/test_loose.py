@@ -29,11 +29,10 @@ def test_the_kind_of_a_class_is_guessed_from_its_methods(found, kind):
     assert entry.dist == "passed as object"
 
 
-def test_methods_tell_loggers_distributions_decorators_extensions_and_wrappers():
+def test_methods_tell_distributions_decorators_extensions_and_wrappers():
     def has(*names):
         return type("Has", (), dict.fromkeys(names, lambda self: None))
 
-    assert loose_entry(has("open", "write", "close")).kind == "loggers"
     assert loose_entry(has("sample", "log_prob")).kind == "distributions"
     assert loose_entry(has("open", "added", "choose")).kind == "storages"
     assert loose_entry(has("rlk_update_end")).kind == "extensions"

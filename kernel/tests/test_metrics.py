@@ -102,7 +102,7 @@ def test_figures_that_were_set_are_in_the_next_row_alone(metrics):
     assert "eval/mean_reward" not in metrics.row()
 
 
-def test_nothing_is_read_until_a_row_is_due(metrics):
+def test_nothing_is_read_while_updates_are_made(metrics):
     class Unread:
         def __float__(self):
             raise AssertionError("read")
@@ -110,28 +110,43 @@ def test_nothing_is_read_until_a_row_is_due(metrics):
         item = __float__
 
     metrics.push({"loss": Unread()})
-    assert len(metrics._pending) == 1
+    with pytest.raises(AssertionError, match="read"):
+        metrics.read()
 
 
-def test_means_over_very_many_updates_are_right(metrics):
+def test_tensors_of_finished_updates_do_not_pile_up(metrics):
     for i in range(1, 2001):
         push(metrics, loss=float(i))
         if i % 100 == 0:
-            assert metrics.first_bad() is None
-    assert len(metrics._pending) < 2000, "tensors of finished updates pile up"
-    assert metrics.row()["train/loss"] == pytest.approx(1000.5)
+            assert metrics.read() is None and metrics._unread == []
+    assert metrics.row()["train/loss"] == 1000.5
 
 
 def test_the_oldest_figure_that_is_not_finite_is_named(metrics):
+    metrics._clock.updates, metrics._clock.timesteps = 7, 40
     push(metrics, loss=1.0)
     push(metrics, loss=2.0, other=float("inf"))
     push(metrics, loss=float("nan"))
-    back, name, value = metrics.first_bad()
-    assert (back, name, value) == (1, "other", float("inf"))
+    assert metrics.read() == "'other' is inf in update 6 at timestep 40"
 
 
 def test_figures_that_were_looked_at_are_not_looked_at_again(metrics):
     push(metrics, loss=1.0)
-    assert metrics.first_bad() is None
-    push(metrics, loss=float("nan"))
-    assert metrics.first_bad()[0] == 0
+    assert metrics.read() is None
+    metrics._clock.updates = 2
+    push(metrics, grad_norm=float("nan"))
+    assert metrics.read().startswith("the gradient's norm is nan in update 2 ")
+
+
+def test_a_row_is_the_same_with_a_checkpoint_before_it():
+    def rows(saves):
+        first = Metrics(Clock(100), Episodes(1))
+        for loss in (0.1, 0.2, 0.7):
+            push(first, loss=loss)
+        other = Metrics(Clock(100), Episodes(1))
+        other.load_state_dict(first.state_dict())
+        one = other if saves else first
+        push(one, loss=0.4)
+        return one.row()["train/loss"]
+
+    assert rows(saves=True) == rows(saves=False)

@@ -183,12 +183,12 @@ def test_a_clone_is_equal_and_apart_and_takes_no_gradient(flat):
 
 
 def test_saved_values_are_copies_and_come_back_in_place(flat):
-    saved = flat.as_dict()
+    saved = flat.state_dict()
     memory = flat.flat.data_ptr()
     with torch.no_grad():
         flat.flat.zero_()
     assert bool(saved["pi.weight"].any())
-    flat.load_dict(saved)
+    flat.load_state_dict(saved)
     assert torch.equal(flat.module.pi.weight, saved["pi.weight"])
     assert flat.flat.data_ptr() == memory
     flat.check()
@@ -197,8 +197,8 @@ def test_saved_values_are_copies_and_come_back_in_place(flat):
 def test_a_part_of_the_values_is_taken_only_if_told_so(flat):
     part = {"pi.bias": torch.ones(2)}
     with pytest.raises(RlkError, match="missing"):
-        flat.load_dict(part)
-    flat.load_dict(part, exact=False)
+        flat.load_state_dict(part)
+    flat.load_state_dict(part, exact=False)
     assert flat.module.pi.bias.tolist() == [1.0, 1.0]
 
 
@@ -206,5 +206,5 @@ def test_a_part_of_the_values_is_taken_only_if_told_so(flat):
 def test_values_that_do_not_fit_change_nothing(flat, wrong):
     before = flat.flat.clone()
     with pytest.raises(RlkError):
-        flat.load_dict({"vf.bias": torch.ones(1), **wrong}, exact=False)
+        flat.load_state_dict({"vf.bias": torch.ones(1), **wrong}, exact=False)
     assert torch.equal(flat.flat, before)

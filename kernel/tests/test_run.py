@@ -307,8 +307,8 @@ def test_a_run_that_cannot_be_built_closes_its_environments(make):
     made = []
 
     class Breaks(StandIn):
-        def __init__(self, config, context):
-            made.append(context.run.env)
+        def __init__(self, config, run):
+            made.append(run.env)
             raise RuntimeError("no")
 
     with pytest.raises(RuntimeError, match="no"):

@@ -34,7 +34,7 @@ def broken(factory: type, **fields: object) -> type:
 
 class SeedsItself(StandIn):
     def actor(self, rng=None):
-        return RandomActor(self.context.action_space, np.random.default_rng())
+        return RandomActor(self.run.action_space, np.random.default_rng())
 
 
 class IgnoresItsStream(StandIn):
@@ -49,9 +49,9 @@ class DrawsGlobally(StandIn):
 
 
 class SeedsGlobally(StandIn):
-    def __init__(self, config, context):
+    def __init__(self, config, run):
         torch.manual_seed(0)
-        super().__init__(config, context)
+        super().__init__(config, run)
 
 
 class ReadsItsLoss(StandIn):
@@ -131,7 +131,7 @@ class LosesItsState(StandIn):
 class CallsHooksInUpdates(StandIn):
     def update(self, batch, optimise):
         for _ in range(3):
-            self.context.run.hooks.all("rlk_update_end", run=self.context.run)
+            self.run.hooks.all("rlk_update_end", run=self.run)
         return super().update(batch, optimise)
 
 
@@ -139,16 +139,16 @@ class StepsByItself(StandIn):
     def update(self, batch, optimise):
         found = super().update(batch, optimise)
         error = found.td_error * batch.reward.abs().max() ** 2
-        self.context.parameters.flat.sub_(error.square().mean())
+        self.run.parameters.flat.sub_(error.square().mean())
         return found
 
 
 class LeavesHalfAside(StandIn):
-    def __init__(self, config, context):
-        super().__init__(config, context)
-        views, flat = context.parameters.select(("vf",))
-        group = context.run.optimise.groups["value"]
-        context.run.optimise.groups["value"] = dataclasses.replace(
+    def __init__(self, config, run):
+        super().__init__(config, run)
+        views, flat = run.parameters.select(("vf",))
+        group = run.optimise.groups["value"]
+        run.optimise.groups["value"] = dataclasses.replace(
             group, parameters=views[:1], flat=flat[: views[0].numel()]
         )
 
@@ -160,7 +160,7 @@ class ActsOutside(StandIn):
                 found = super().act(observation, carry, episode_start, deterministic)
                 return found._replace(env_action=found.env_action * 0 + 99)
 
-        return Outside(self.context.action_space, np.random.default_rng(0))
+        return Outside(self.run.action_space, np.random.default_rng(0))
 
 
 class IsNeverDeterministic(StandIn):

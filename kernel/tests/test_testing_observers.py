@@ -12,7 +12,6 @@ import pytest
 
 from rlk import hookimpl, testing
 from rlk.component import Component
-from rlk.errors import PlanError
 from rlk.testing import stand_ins
 
 
@@ -199,56 +198,60 @@ class Lines:
     def __init__(self):
         self.file = None
 
-    def open(self, run):
-        if run.out is not None:
+    @hookimpl
+    def rlk_training_start(self, run):
+        if run.out is not None and self.file is None:
             self.file = (run.out / "rows.txt").open("a")
+            run.on_close.append(self.file.close)
 
-    def write(self, timesteps, row):
+    @hookimpl
+    def rlk_write_row(self, run, row):
         if self.file is not None:
-            self.file.write(f"{timesteps} {dict(row)}\n")
-
-    def close(self):
-        if self.file is not None:
-            self.file.close()
+            self.file.write(f"{run.timesteps} {dict(row)}\n")
 
 
-class HasNoClose(Lines):
-    close = None
+class ForgetsTheHook(Lines):
+    def rlk_write_row(self, run, row):
+        pass
 
 
 class WantsTheSameKeys(Lines):
     keys = None
 
-    def write(self, timesteps, row):
+    @hookimpl
+    def rlk_write_row(self, row):
         self.keys = self.keys or set(row)
         assert self.keys == set(row)
 
 
 class TakesKeysOut(Lines):
-    def write(self, timesteps, row):
+    @hookimpl
+    def rlk_write_row(self, row):
         row.pop("train/loss", None)
 
 
-class ClosesOnce(Lines):
-    def close(self):
-        self.file.close()
+class ClosesWhatIsNotOpen(Lines):
+    @hookimpl
+    def rlk_training_start(self, run):
+        run.on_close.append(lambda: self.file.close())
 
 
 class WantsANewFolder(Lines):
-    def open(self, run):
+    @hookimpl
+    def rlk_training_start(self, run):
         (run.out / "rows.txt").touch(exist_ok=False)
 
 
 class WritesHere(Lines):
-    def open(self, run):
+    @hookimpl
+    def rlk_training_start(self, run):
         self.file = Path("rows.txt").open("a")  # noqa: SIM115
 
 
 class NeedsAFolderWithoutSayingSo(Lines):
-    def open(self, run):
-        if run.out is None:
-            raise PlanError("no.")
-        super().open(run)
+    @hookimpl
+    def rlk_check_plan(self, plan):
+        return None if plan.out else "no."
 
 
 LINES = Component(name="lines", factory=Lines, summary="a line for every row")
@@ -257,10 +260,10 @@ LINES = Component(name="lines", factory=Lines, summary="a line for every row")
 @pytest.mark.parametrize(
     ("factory", "check"),
     [
-        (HasNoClose, "test_it_has_the_three_methods_of_the_protocol"),
+        (ForgetsTheHook, "test_rows_of_a_run_reach_it"),
         (WantsTheSameKeys, "test_it_takes_rows_whose_keys_come_and_go_and_numbers_that_are_none"),
         (TakesKeysOut, "test_it_leaves_the_row_as_it_was_for_the_next_logger"),
-        (ClosesOnce, "test_it_can_be_closed_without_having_been_opened"),
+        (ClosesWhatIsNotOpen, "test_a_run_without_a_row_can_be_closed"),
         (WantsANewFolder, "test_a_resumed_run_opens_it_again_in_the_same_folder"),
         (WritesHere, "test_a_run_without_a_folder_writes_nothing"),
         (NeedsAFolderWithoutSayingSo, "test_a_run_without_a_folder_writes_nothing"),

@@ -168,17 +168,11 @@ def test_rows_come_every_log_interval(make):
     class Logger:
         rows: list = []
 
-        def open(self, run):
-            pass
+        @hookimpl
+        def rlk_write_row(self, run, row):
+            self.rows.append((run.timesteps, row["mine"]))
 
-        def write(self, timesteps, row):
-            self.rows.append((timesteps, row["mine"]))
-
-        def close(self):
-            pass
-
-    agent = make(Counts(), log_interval=2)
-    agent.run.loggers.append(Logger())
+    agent = make(Logger(), Counts(), log_interval=2)
     agent.learn(160)
     episodes = agent.run.episodes.count  # this algorithm counts episodes, of 8 steps
     assert episodes == 20 and Counts.rows == 10 == len(Logger.rows)

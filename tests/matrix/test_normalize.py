@@ -34,7 +34,7 @@ def made(algo: str, *plugins: Any, **said: Any) -> rlk.Agent:
 
 def numbers(agent: rlk.Agent) -> dict[str, torch.Tensor]:
     """Parameters and statistics."""
-    return {**agent.run.parameters.as_dict(), **dict(agent.run.policy.named_buffers())}
+    return {**agent.run.parameters.state_dict(), **dict(agent.run.policy.named_buffers())}
 
 
 @pytest.mark.parametrize("algo", ALGORITHMS)

@@ -1,8 +1,7 @@
 """rlk: reinforcement learning as a plugin microkernel.
 
 `rlk.make` and `rlk.load` give an agent; `rlk.Component` is what a plugin's entry point names;
-`rlk.hookimpl` marks the answers to hooks. Nothing is imported until it is used.
-"""
+`rlk.hookimpl` marks the answers to hooks. Nothing is imported until it is used."""
 
 from __future__ import annotations
 
@@ -22,18 +21,18 @@ if TYPE_CHECKING:
     from rlk.spec import RunSpec as RunSpec
 
 _NAMES = {
-    "rlk.agent": ("Agent", "load", "make"),
-    "rlk.component": ("Component",),
-    "rlk.hookspecs": ("hookimpl",),
-    "rlk.kernel": ("Kernel", "default_kernel"),
-    "rlk.spec": ("Patch", "RunSpec"),
+    "agent": ("Agent", "load", "make"),
+    "component": ("Component",),
+    "hookspecs": ("hookimpl",),
+    "kernel": ("Kernel", "default_kernel"),
+    "spec": ("Patch", "RunSpec"),
 }
-_HOMES = {name: home for home, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     if name == "registry":
         return importlib.import_module("rlk.registry")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'rlk' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    for home, names in _NAMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"rlk.{home}"), name)
+    raise AttributeError(f"module 'rlk' has no attribute {name!r}")

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
+import torch
 
 from rlk import checkpoint, spaces
 from rlk.build import build, make_vec_env
 from rlk.errors import PlanError, RlkError
+from rlk.kernel import Kernel, default_kernel
+from rlk.protocols import State
 from rlk.records import Array
 from rlk.replan import spec_of
 from rlk.resolve import resolve
@@ -20,21 +23,17 @@ from rlk.spec import RunSpec, make_spec
 from rlk.train import train
 
 if TYPE_CHECKING:
-    from rlk.kernel import Kernel
     from rlk.plan import Plan
-    from rlk.run import Run
 
 
 class Agent:
-    """A policy with everything that trains it: `run`, alive, and the `plan` it was made of. After
-    `load`, `differs` says what will not be as before."""
+    """A policy with everything that trains it: `run`, alive, and the `plan` it was made of."""
 
     def __init__(self, plan: Plan, kernel: Kernel, spec: RunSpec) -> None:
         self.plan, self.kernel, self.spec = plan, kernel, spec
-        self.run: Run = build(plan)
-        self.differs: list[str] = []
-        self._plain: Any = None
-        self._opened = False
+        self.run = build(plan)
+        self.differs: list[str] = []  #: after `load`: what will not be as before
+        self._actor: Any = None
 
     # ---- learning -------------------------------------------------------------------------------
 
@@ -50,8 +49,7 @@ class Agent:
 
         Args:
             total_timesteps: environment steps; None is what the plan says.
-            reset_num_timesteps: start counting (and every schedule) again; False trains that many
-                more.
+            reset_num_timesteps: start counting (and every schedule) again; False: so many more.
 
         Raises:
             NotFinite, EnvironmentFailed: as they say; what was saved before stays."""
@@ -65,9 +63,6 @@ class Agent:
 
     def learn_until(self, timesteps: int) -> str | None:
         """Train until the clock reads this, schedules going on; why it ended early, or None."""
-        for logger in [] if self._opened else self.run.loggers:
-            logger.open(self.run)
-        self._opened = True
         with self.run.streams.globally("modules"):
             return train(self.run, timesteps)
 
@@ -84,8 +79,7 @@ class Agent:
 
         Args:
             state: what the last call returned; None at the start (recurrent policies).
-            mask: bool [B], where an episode has just begun; None: everywhere at the start, else
-                nowhere.
+            mask: bool [B], where an episode has just begun; None: only where `state` is None.
             deterministic: the mode of the policy instead of a sample.
 
         Returns:
@@ -95,19 +89,19 @@ class Agent:
             ValueError: if the observation does not fit the space."""
         batch, was_batched = spaces.batched(self.plan.observation_space, observation)
         size = len(next(iter(batch.values())) if isinstance(batch, Mapping) else batch)
-        if self._plain is None:
+        if self._actor is None:
             # A stream of its own: acting must not change what training draws.
-            self._plain = self.run.algorithm.actor(self.run.streams.numpy("predict"))
+            self._actor = self.run.algorithm.actor(self.run.streams.numpy("predict"))
         start = np.full(size, state is None) if mask is None else np.asarray(mask, dtype=bool)
-        state = self._plain.start(size) if state is None else state
-        act = self._plain.act(batch, state, start.reshape(size), deterministic)
+        state = self._actor.start(size) if state is None else state
+        act = self._actor.act(batch, state, start.reshape(size), deterministic)
         return (act.env_action if was_batched else act.env_action[0]), act.carry
 
     # ---- parameters -----------------------------------------------------------------------------
 
     def get_parameters(self) -> dict[str, Array]:
         """`model/pi/out/weight` -> a copy, for every parameter of the policy."""
-        values = self.run.parameters.as_dict()
+        values = self.run.parameters.state_dict()
         return {_public(name): value.cpu().numpy() for name, value in values.items()}
 
     def load_parameters(self, values: Mapping[str, Any] | str, exact_match: bool = True) -> None:
@@ -115,17 +109,15 @@ class Agent:
 
         Raises:
             RlkError: if names or shapes do not fit, and with `exact_match` if any is missing."""
-        import torch
-
         if isinstance(values, (str, os.PathLike)):
-            saved = checkpoint.read(checkpoint.locate(values), self.kernel)["parameters"]
-            return self.run.parameters.load_dict(saved, exact_match)
-        own = {_public(name): name for name in self.run.parameters.names}
-        unknown = sorted(set(values) - set(own))
-        if unknown:
-            raise RlkError(f"no parameters {unknown}; there are {sorted(own)}")
-        named = {own[key]: torch.as_tensor(np.asarray(value)) for key, value in values.items()}
-        self.run.parameters.load_dict(named, exact_match)
+            named = checkpoint.read(checkpoint.locate(values), self.kernel)["parameters"]
+        else:
+            own = {_public(name): name for name in self.run.parameters.names}
+            unknown = sorted(set(values) - set(own))
+            if unknown:
+                raise RlkError(f"no parameters {unknown}; there are {sorted(own)}")
+            named = {own[key]: torch.as_tensor(value) for key, value in values.items()}
+        self.run.parameters.load_state_dict(named, exact_match)
 
     # ---- files ----------------------------------------------------------------------------------
 
@@ -136,6 +128,15 @@ class Agent:
     def save_checkpoint(self, path: str | os.PathLike[str], *, replay: bool = True) -> Path:
         """Write everything that the run goes on from bit for bit, replay included unless told."""
         return checkpoint.save(self.run, Path(path), whole=True, replay=replay)
+
+    def restore(self, state: State) -> Agent:
+        """Become what was saved (`differs` says what will not be as before); closed if it fails."""
+        try:
+            self.differs = checkpoint.restore(self.run, state)
+        except BaseException:
+            self.close()
+            raise
+        return self
 
     # ---- the environment ------------------------------------------------------------------------
 
@@ -173,31 +174,20 @@ class Agent:
         self.close()
 
 
-def make(
-    algo: str,
-    *,
-    config: Any = None,
-    kernel: Kernel | None = None,
-    spec: RunSpec | None = None,
-    **said: Any,
-) -> Agent:
+def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **said: Any) -> Agent:
     """An agent from keywords.
 
     Args:
         config: an instance of its config class, instead of keywords for it (`DQNConfig(…)`).
         kernel: where components come from; None is everything that is installed.
-        spec: a finished spec, instead of keywords.
         said: a `RunSpec`'s keys (env, n_envs, policy, plugins, seed, …) and hyperparameters of
             the algorithm; `policy={"layers": [64]}` sets `policy.layers`.
 
     Raises:
         PlanError: for what does not exist or does not fit."""
-    from rlk.kernel import default_kernel
-
     kernel = kernel or default_kernel()
-    if spec is None:
-        given = {} if config is None else attrs.asdict(config, recurse=False)
-        spec = make_spec(algo, {**given, **said})
+    given = {} if config is None else attrs.asdict(config, recurse=False)
+    spec = make_spec(algo, {**given, **said})
     return Agent(resolve(kernel, spec), kernel, spec)
 
 
@@ -220,18 +210,10 @@ def load(
 
     Raises:
         BadFile: if the file is damaged or not ours. PlanError: if it names what is not there."""
-    from rlk.kernel import default_kernel
-
     kernel = kernel or default_kernel()
     state = checkpoint.read(checkpoint.locate(path, best=best), kernel)
     spec = spec_of(state["manifest"]["plan"], env=env, plugins=plugins, changes=changes)
-    agent = Agent(resolve(kernel, spec), kernel, spec)
-    try:
-        agent.differs = checkpoint.restore(agent.run, state)
-    except BaseException:
-        agent.close()
-        raise
-    return agent
+    return Agent(resolve(kernel, spec), kernel, spec).restore(state)
 
 
 def _public(name: str) -> str:

@@ -3,74 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from typing import Any
 
 import attrs
+import torch
 
 from rlk import spaces
-from rlk.clock import Scheduled
 from rlk.collect import StepCollector
 from rlk.environment import MakeEnv
-from rlk.errors import PlanError, RlkError
-from rlk.optimise import Group, OneProcess, Optimiser
+from rlk.errors import PlanError
+from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.parameters import FlatParameters
-from rlk.plan import Choice, Plan
+from rlk.plan import Plan
 from rlk.plugins import Hooks
-from rlk.protocols import Distribution
 from rlk.records import Field, Schema
-from rlk.run import Run
+from rlk.run import LIFECYCLE, Run
 from rlk.seeding import Streams
 from rlk.vector import same_step
 
 #: Networks up to this many parameters train faster on one thread.
 ONE_THREAD_MAX_PARAMETERS = 1_000_000
-
-
-@attrs.define
-class Context:
-    """What an algorithm is given to build itself with; `run` is under construction."""
-
-    run: Run
-    observation_space: Any  #: of one environment
-    action_space: Any  #: of one environment
-    n_envs: int  #: stepped together
-    device: Any  #: of the policy
-    distribution: Distribution | None  #: of the actions
-    total_timesteps: int  #: of the run
-    policy: Any = None  #: None while `heads` is asked
-    parameters: FlatParameters | None = None  #: of the policy
-
-    def schedule(self, value: Scheduled) -> Any:
-        """A number as a 0-dim tensor; that of a function is filled before every collection."""
-        return self.run.schedule(value)
-
-    def group(
-        self,
-        name: str,
-        prefixes: tuple[str, ...] | None = None,
-        *,
-        learning_rate: Scheduled,
-        max_grad_norm: float | None = None,
-        parameters: FlatParameters | None = None,
-        **options: Any,
-    ) -> None:
-        """Declare what `optimise(name, …)` moves.
-
-        Args:
-            prefixes: names of the policy's submodules, a contiguous range; None is all of it.
-            learning_rate: a number, or a function of what remains of the run, 1 to 0.
-            max_grad_norm: clip the gradient's norm; None does not.
-            parameters: of another module than the policy (an entropy coefficient).
-            options: for the optimiser (`eps=1e-5`, `betas=…`)."""
-        flat, run = parameters or self.parameters, self.run
-        assert flat is not None
-        views, memory = flat.select(prefixes)
-        group = Group(name, views, memory, self.schedule(learning_rate), max_grad_norm, options)
-        step = run.hooks.first("rlk_make_optimiser", run=run, group=group)
-        if step is None:
-            step = run.plan.optimisers.get(f"{name}_optimiser", run.plan.optimiser).make(group)
-        run.optimise.add(group, step, run.hooks.all("rlk_wrap_loss", run=run, group=name))
 
 
 @attrs.frozen
@@ -99,24 +51,22 @@ def _assemble(run: Run) -> None:
     plan, hooks = run.plan, run.hooks
     run.communicator = hooks.first("rlk_make_communicator", run=run) or OneProcess()
     run.streams = Streams(plan.seed, run.communicator.rank)
-    run.device = pick_device(plan)
+    run.device = _device(plan)
     run.env = make_vec_env(plan, hooks, plan.n_envs, training=True)
     run.distribution = plan.distribution and plan.distribution.make(plan.action_space)
     run.optimise = Optimiser(run.communicator)
-    shapes = plan.observation_space, plan.action_space, plan.n_envs
-    context = Context(run, *shapes, run.device, run.distribution, plan.total_timesteps)
     factory: Any = plan.algorithm.load()
-    heads = factory.heads(plan.algorithm.config, context)
+    heads = factory.heads(plan.algorithm.config, run)
     with run.streams.globally("init"):
         made = hooks.first("rlk_make_policy", run=run, heads=heads)
         if made is None:
             made = plan.policy.make().build(plan.observation_space, heads)
     for module in hooks.all("rlk_filter_observation", run=run):
         made.add_filter(module)
-    run.policy = context.policy = made.to(run.device)
-    run.parameters = context.parameters = FlatParameters(run.policy)
-    set_threads(plan, run.parameters)
-    run.algorithm = factory(plan.algorithm.config, context)
+    run.policy = made.to(run.device)
+    run.parameters = FlatParameters(run.policy)
+    _set_threads(run)
+    run.algorithm = factory(plan.algorithm.config, run)
     run.actor = hooks.first("rlk_make_actor", run=run) or run.algorithm.actor()
     if plan.noise is not None:
         rng = run.streams.numpy("noise")
@@ -124,12 +74,11 @@ def _assemble(run: Run) -> None:
         run.actor = plan.noise.make(noise).wrap(run.actor, run.policy)
     # What an algorithm itself does to explore comes last: noise is none on a random action.
     run.actor = getattr(run.algorithm, "explore", lambda inner: inner)(run.actor)
-    run.storage = make_storage(run)
+    run.storage = _make_storage(run)
     run.collector = hooks.first("rlk_make_collector", run=run) or StepCollector(run)
-    run.collect = _wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))
-    run.update = _wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run))
-    run.loggers = [choice.make() for choice in plan.loggers]
-    run.listen()
+    run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))
+    run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run))
+    run.listeners = {hook: hooks.listeners(hook) for hook in LIFECYCLE}
     run.parameters.check()
 
 
@@ -160,9 +109,10 @@ def make_vec_env(
     return env
 
 
-def make_storage(run: Run) -> Any:
+def _make_storage(run: Run) -> Any:
     """The base storage, opened, with its decorators around its stages."""
-    plan = run.plan
+    plan, made = run.plan, []
+    infos = {f"info.{key}": Field(()) for key in plan.info_keys}
     schema = Schema(
         observation_space=plan.observation_space,
         action_space=plan.action_space,
@@ -173,13 +123,13 @@ def make_storage(run: Run) -> Any:
         total_timesteps=plan.total_timesteps,
         rng=run.streams.numpy("storage"),
         progress=run.clock.progress,
-        extras={
-            **run.algorithm.extras(),
-            **{f"info.{key}": Field(()) for key in plan.info_keys},
-        },
-        make_env=lambda: spare_env(run),
+        extras={**run.algorithm.extras(), **infos},
+        make_env=lambda: _spare_env(run),
     )
-    base, *decorators = [_made_storage(run, choice) for choice in plan.storages]
+    for choice in plan.storages:
+        one = run.hooks.first("rlk_make_storage", run=run, choice=choice)
+        made.append(choice.make() if one is None else one)  # not `or`: an empty storage is false
+    base, *decorators = made
     base.open(schema)
     for decorator in decorators:
         decorator.open(base, schema)
@@ -187,7 +137,7 @@ def make_storage(run: Run) -> Any:
     return base
 
 
-def spare_env(run: Run) -> Any:
+def _spare_env(run: Run) -> Any:
     """An environment to ask questions of; where a finished one was passed, that (never step it)."""
     env = run.plan.env
     if env.is_vector or env.is_instance:
@@ -203,42 +153,23 @@ def _single_wrappers(plan: Plan) -> tuple[Any, ...]:
     return tuple((choice.component.factory, choice.config) for choice in single)
 
 
-def _made_storage(run: Run, choice: Choice) -> Any:
-    made = run.hooks.first("rlk_make_storage", run=run, choice=choice)
-    return choice.make() if made is None else made  # not `or`: an empty storage is false
-
-
-def pick_device(plan: Plan) -> Any:
-    """The torch device; `auto` takes a GPU only where it pays, which is for images.
-
-    Raises:
-        PlanError: for a device that torch does not know or this machine has not."""
-    import torch
-
+def _device(plan: Plan) -> Any:
+    """The torch device; `auto` takes a GPU only where it pays, which is for images."""
     if plan.device == "auto":
         images = spaces.is_image(plan.observation_space)
         return "cuda" if images and torch.cuda.is_available() else "cpu"
     try:
         torch.zeros(1, device=plan.device)
-    except (RuntimeError, AssertionError) as error:
+    except (RuntimeError, AssertionError) as error:  # not known to torch, or not in this machine
         cause = str(error).splitlines()[0]
         raise PlanError(f"device {plan.device!r} cannot be used: {cause}") from None
     return plan.device
 
 
-def set_threads(plan: Plan, parameters: FlatParameters) -> None:
+def _set_threads(run: Run) -> None:
     """Torch's threads: as told, else one for a small network (more only cost there)."""
-    import torch
-
-    small = parameters.flat.numel() <= ONE_THREAD_MAX_PARAMETERS
-    if plan.n_threads is not None:
-        torch.set_num_threads(plan.n_threads)
-    elif small and not spaces.is_image(plan.observation_space):
+    small = run.parameters.flat.numel() <= ONE_THREAD_MAX_PARAMETERS
+    if run.plan.n_threads is not None:
+        torch.set_num_threads(run.plan.n_threads)
+    elif small and not spaces.is_image(run.observation_space):
         torch.set_num_threads(1)
-
-
-def _wrapped(function: Callable[..., Any], wrappers: list[Any]) -> Callable[..., Any]:
-    made: Any = reduce(lambda inner, wrapper: wrapper(inner), wrappers, function)
-    if not callable(made):
-        raise RlkError(f"a plugin's wrapper returned {type(made).__name__}, not a function")
-    return made  # type: ignore[no-any-return]

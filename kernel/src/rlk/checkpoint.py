@@ -5,7 +5,6 @@ writes; loading resolves installed names only and runs nothing from the file."""
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,26 +17,26 @@ if TYPE_CHECKING:
 
 #: Of what a file holds, not of how the serializer lays it out.
 STATE_VERSION = 1
+#: The parts of a run that every file holds, by their names in both.
+PARTS = ("parameters", "algorithm", "optimise", "streams")
 
 
 def model_state(run: Run) -> State:
     """What `model.zip` holds: all that learning goes on from but the replay and environments."""
     plan = run.plan.as_json()
     plan["run"] |= {"seed": run.streams.seed}
+    dists = {choice.dist: choice.version for _, choice in run.plan.choices() if choice.version}
     return {
         "manifest": {
             "state_version": STATE_VERSION,
             "contents": ["model"],
             "timesteps": run.timesteps,
-            "dists": distributions(run),
+            "dists": dict(sorted(dists.items())),
             "plan": plan,
         },
-        "parameters": run.parameters.as_dict(),
         "buffers": {name: value.clone() for name, value in run.policy.named_buffers()},
-        "algorithm": run.algorithm.state_dict(),
-        "optimise": run.optimise.state_dict(),
         "run": run.state_dict(),
-        "streams": run.streams.state_dict(),
+        **{part: getattr(run, part).state_dict() for part in PARTS},
     }
 
 
@@ -66,14 +65,12 @@ def restore(run: Run, state: State) -> list[str]:
 
     Raises:
         RlkError: if parameters do not fit; the run is as it was then."""
-    run.parameters.load_dict(state["parameters"])
+    for part in PARTS:
+        getattr(run, part).load_state_dict(state[part])
+    run.load_state_dict(state["run"])
     buffers = dict(run.policy.named_buffers())
     for name, value in state["buffers"].items():
         buffers[name].copy_(value)
-    run.algorithm.load_state_dict(state["algorithm"])
-    run.optimise.load_state_dict(state["optimise"])
-    run.load_state_dict(state["run"])
-    run.streams.load_state_dict(state["streams"])
     run.refresh_schedules()
     run.parameters.check()
     contents = state["manifest"]["contents"]
@@ -87,7 +84,7 @@ def restore(run: Run, state: State) -> list[str]:
     else:
         differs.append("the replay was left out of the checkpoint and fills up anew")
     if "environments" in contents and hasattr(run.env, "set_state"):
-        run.env.reset(seed=run.streams.integers("environments", run.plan.n_envs))
+        run.env.reset(seed=run.streams.integers("environments", run.n_envs))
         run.env.set_state(state["environments"])
         run.collector.load_state_dict(state["collector"])
     else:
@@ -96,26 +93,18 @@ def restore(run: Run, state: State) -> list[str]:
     return differs
 
 
-def distributions(run: Run) -> dict[str, str]:
-    """dist -> version of everything the run was made of."""
-    found = {choice.dist: choice.version for _, choice in run.plan.choices() if choice.version}
-    return dict(sorted(found.items()))
-
-
 def write(path: Path, state: State, serializer: Serializer) -> None:
-    """Write a file so that `path` holds either what it held or all of the new state: the bytes go
-    to a temporary file in the same folder, are fsynced, and renamed in."""
+    """Write a file so that `path` holds either what it held or all of the new state."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with os.fdopen(handle, "w+b") as file:
+        with aside.open("w+b") as file:
             serializer.write(file, state)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
+        aside.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        aside.unlink(missing_ok=True)
         raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:
@@ -129,7 +118,7 @@ def read(path: Path, kernel: Kernel) -> State:
 
     Raises:
         BadFile: if it is missing, damaged, too new, or not one of ours."""
-    serializer = serializer_for(path, kernel)
+    serializer = _serializer_for(path, kernel)
     try:
         with path.open("rb") as file:
             state = serializer.read(file)
@@ -147,17 +136,15 @@ def read(path: Path, kernel: Kernel) -> State:
     return state
 
 
-def serializer_for(path: Path, kernel: Kernel) -> Serializer:
-    """The serializer of the file's suffix; one that can run code must be asked for by name."""
+def _serializer_for(path: Path, kernel: Kernel) -> Serializer:
+    """The serializer of the file's suffix; none that can run code."""
     components = [entry.component() for entry in kernel.registries.serializers]
-    safe = [one.load()() for one in components if "runs code" not in one.reports]
-    for serializer in safe:
-        if path.suffix == serializer.suffix:
-            return serializer  # type: ignore[no-any-return]
-    known = sorted(serializer.suffix for serializer in safe)
-    raise BadFile(
-        f"{path}: no installed serializer reads {path.suffix!r} files (there are {known})."
-    )
+    made = [one.load()() for one in components if "runs code" not in one.reports]
+    safe: dict[str, Serializer] = {one.suffix: one for one in made}
+    if path.suffix not in safe:
+        found = f"{path.suffix!r} files (there are {sorted(safe)})"
+        raise BadFile(f"{path}: no installed serializer reads {found}.")
+    return safe[path.suffix]
 
 
 def locate(place: str | os.PathLike[str], *, best: bool = False) -> Path:
@@ -167,16 +154,17 @@ def locate(place: str | os.PathLike[str], *, best: bool = False) -> Path:
     Raises:
         BadFile: if there is none."""
     path = Path(place)
-    models = [path / "best_model.zip"] if best else []
-    models += [path / "model.zip", *reversed(checkpoints(path))]
-    if not path.is_dir():
+    if path.is_dir():
+        models = [path / "best_model.zip"] if best else []
+        models += [path / "model.zip", *reversed(checkpoints(path))]
+        lacks = "holds no model.zip and no checkpoint"
+    else:
         models = [path, path.with_name(path.name + ".zip")]
+        lacks = "does not exist. RUN is a run folder, a model.zip or a checkpoint"
     for model in models:
         if model.is_file():
             return model
-    if path.is_dir():
-        raise BadFile(f"{path} holds no model.zip and no checkpoint.")
-    raise BadFile(f"{path} does not exist. RUN is a run folder, a model.zip or a checkpoint.")
+    raise BadFile(f"{path} {lacks}.")
 
 
 def checkpoints(folder: Path) -> list[Path]:

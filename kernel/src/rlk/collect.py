@@ -26,8 +26,8 @@ class StepCollector:
     def __init__(self, run: Run) -> None:
         self.run = run
         self._steps = run.algorithm.steps_per_collect()
-        self._finite = spaces.finite_check(run.plan.observation_space)
-        self._n_envs, self._info_keys = run.plan.n_envs, run.plan.info_keys
+        self._finite = spaces.finite_check(run.observation_space)
+        self._n_envs, self._info_keys = run.n_envs, run.plan.info_keys
         self._cut_short = False
         self.forget()
 
@@ -48,7 +48,7 @@ class StepCollector:
             self._observation = self._reset()
         act, env_step, add = run.actor.act, run.env.step, run.storage.add
         clock, episodes, finite = run.clock, run.episodes, self._finite
-        listeners = run.listeners("rlk_step")
+        listeners = run.listeners["rlk_step"]
         observation, carry, start = self._observation, self._carry, self._start
         timesteps = self._n_envs * run.communicator.size
         for _ in range(self._steps):

@@ -129,7 +129,11 @@ class Specs:
 
     @hookspec
     def rlk_log(self, run: Run, row: dict[str, float]) -> None:
-        """Before a row of metrics goes to the loggers; may add to it."""
+        """When a row of metrics is due, every `log_interval`: add to it, or change it."""
+
+    @hookspec
+    def rlk_write_row(self, run: Run, row: dict[str, float]) -> None:
+        """After every `rlk_log`: print the row or write it; all are given the same one."""
 
     @hookspec
     def rlk_should_stop(self, run: Run) -> str | None:

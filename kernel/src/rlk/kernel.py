@@ -1,7 +1,5 @@
-"""The kernel object: registries, and the plugin manager for what joins the kernel itself.
-
-Only `rlk_register` and commands live here; every run has a manager of its own.
-"""
+"""The kernel object: registries, and the plugin manager for what joins the kernel itself. Only
+`rlk_register` is answered here; every run has a manager of its own."""
 
 from __future__ import annotations
 

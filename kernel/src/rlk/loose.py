@@ -15,7 +15,6 @@ _METHODS = (
     ({"open", "add", "state_dict"}, "storages"),
     ({"open", "added"}, "storages"),
     ({"update", "batches"}, "algorithms"),
-    ({"open", "write", "close"}, "loggers"),
     ({"sample", "log_prob"}, "distributions"),
     ({"step", "reset"}, "wrappers"),
     ({"build"}, "policies"),

@@ -1,6 +1,4 @@
-"""What a run measures: episodes, losses and speed, as rows for loggers.
-
-Losses stay tensors until a row is due, and are averaged over the updates since the last one."""
+"""What a run measures: episodes, losses and speed, as rows for loggers."""
 
 from __future__ import annotations
 
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
 
 #: Rows average over this many episodes, as Stable Baselines does.
 EPISODE_WINDOW = 100
-#: Tensors of so many updates are folded into one sum, so that a long run keeps few.
-FOLD = 512
 
 
 class Episodes:
@@ -64,38 +60,38 @@ class Metrics:
 
     def __init__(self, clock: Clock, episodes: Episodes) -> None:
         self._clock, self._episodes = clock, episodes
-        self._pending: list[Mapping[str, Tensor]] = []
-        self._read = 0
+        self._unread: list[Mapping[str, Tensor]] = []
         self._sums: dict[str, float] = {}
         self._counts: dict[str, int] = {}
-        self.extra: dict[str, float] = {}
-        self.started = time.monotonic()
+        self._extra: dict[str, float] = {}
+        self._started = time.monotonic()
         self.mark()
 
     def push(self, metrics: Mapping[str, Tensor]) -> None:
-        """The metrics of one update; nothing is read."""
-        self._pending.append(metrics)
+        """The metrics of one update; they stay tensors until `read`."""
+        self._unread.append(metrics)
 
-    def first_bad(self) -> tuple[int, str, float] | None:
-        """(updates before the latest, name, value) of the oldest figure that is not finite."""
-        unread = len(self._pending) - self._read
-        for back in range(unread - 1, -1, -1):
-            for name, value in self._pending[-1 - back].items():
+    def read(self) -> str | None:
+        """Add up what was pushed; says of the first figure that is not finite what and when."""
+        unread, self._unread = self._unread, []
+        for update, metrics in enumerate(unread, self._clock.updates - len(unread) + 1):
+            for name, value in metrics.items():
                 number = value.item()
                 if not math.isfinite(number):
-                    return back, name, number
-        self._read = len(self._pending)
-        if self._read >= FOLD:
-            self._fold()
+                    what = "the gradient's norm" if name == "grad_norm" else repr(name)
+                    when = f"in update {update} at timestep {self._clock.timesteps}"
+                    return f"{what} is {number} {when}"
+                self._sums[name] = self._sums.get(name, 0.0) + number
+                self._counts[name] = self._counts.get(name, 0) + 1
         return None
 
     def set(self, tag: str, value: float) -> None:
         """A figure for the next row (`eval/mean_reward`)."""
-        self.extra[tag] = float(value)
+        self._extra[tag] = float(value)
 
     def has_news(self) -> bool:
         """Whether anything happened since the last row."""
-        return self._clock.timesteps != self._mark[1] or bool(self.extra)
+        return self._clock.timesteps != self._mark[1] or bool(self._extra)
 
     def mark(self) -> None:
         """Speed is measured from here on."""
@@ -103,43 +99,31 @@ class Metrics:
 
     def row(self) -> dict[str, float]:
         """Everything since the last row, by SB3's tags; starts the next."""
-        self._fold()
-        clock, (before, steps_before), row = self._clock, self._mark, dict[str, float]()
-        if self._episodes.recent:
-            row["rollout/ep_rew_mean"], row["rollout/ep_len_mean"] = map(
-                float, np.mean(self._episodes.recent, axis=0)
-            )
+        self.read()
+        clock, episodes, (before, steps_before) = self._clock, self._episodes, self._mark
         self.mark()
         seconds = self._mark[0] - before
+        row: dict[str, float] = {}
+        if episodes.recent:
+            means = map(float, np.mean(episodes.recent, axis=0))
+            row["rollout/ep_rew_mean"], row["rollout/ep_len_mean"] = means
         row["time/fps"] = (clock.timesteps - steps_before) / seconds if seconds > 0 else 0.0
         row["time/iterations"] = clock.iterations
-        row["time/time_elapsed"] = self._mark[0] - self.started
+        row["time/time_elapsed"] = self._mark[0] - self._started
         row["time/total_timesteps"] = clock.timesteps
-        row["time/episodes"] = self._episodes.count
+        row["time/episodes"] = episodes.count
         if self._sums:
             row |= {f"train/{name}": sum_ / self._counts[name] for name, sum_ in self._sums.items()}
             row["train/n_updates"] = clock.updates
-        row |= self.extra
-        self._sums, self._counts, self.extra = {}, {}, {}
+        row |= self._extra
+        self._sums, self._counts, self._extra = {}, {}, {}
         return row
 
     def state_dict(self) -> dict[str, Any]:
         """What the next row is to average, with what came before; speed is measured anew."""
-        self._fold()
-        return {"sums": dict(self._sums), "counts": dict(self._counts), "extra": dict(self.extra)}
+        self.read()
+        return {"sums": {**self._sums}, "counts": {**self._counts}, "extra": {**self._extra}}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self._sums, self._counts = dict(state["sums"]), dict(state["counts"])
-        self.extra = dict(state["extra"])
-
-    def _fold(self) -> None:
-        import torch
-
-        by_name: dict[str, list[Tensor]] = {}
-        for metrics in self._pending:
-            for name, value in metrics.items():
-                by_name.setdefault(name, []).append(value)
-        for name, values in by_name.items():
-            self._sums[name] = self._sums.get(name, 0.0) + float(torch.stack(values).double().sum())
-            self._counts[name] = self._counts.get(name, 0) + len(values)
-        self._pending, self._read = [], 0
+        self._extra = dict(state["extra"])

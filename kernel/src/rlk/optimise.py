@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -32,11 +32,18 @@ class Group:
 class Objective:
     """A loss as its group's optimiser sees it, asked for as often as the optimiser needs."""
 
+    mean: Callable[[Tensor], Tensor]  #: over ranks
+    agree: Callable[[Any], Any]  #: rank 0's value, for steps whose control flow depends on numbers
+
     def __init__(
         self, group: Group, loss_fn: LossFn, args: tuple[Any, ...], communicator: Communicator
     ) -> None:
         self.group, self._loss_fn, self._args = group, loss_fn, args
-        self._communicator = communicator
+        self.mean, self.agree, self._ranks = (
+            communicator.mean,
+            communicator.agree,
+            communicator.size,
+        )
 
     def evaluate(self) -> Loss:
         """The loss at the parameters as they are now, without gradient."""
@@ -47,25 +54,15 @@ class Objective:
         """The loss and its flat gradient [P], averaged over ranks; zeros for what it does not
         touch. A step happens only if every rank accepts it."""
         loss = self._loss_fn(*self._args)
-        if loss.accept is not None and self._communicator.size > 1:
+        if loss.accept is not None and self._ranks > 1:
             loss = replace(loss, accept=self.mean(loss.accept.to(torch.float64)) == 1.0)
         parts = gradients(loss.value, self.group.parameters)
         return loss, self.mean(torch._C._nn.flatten_dense_tensors(parts))
 
     def differentiable(self) -> Loss:
-        """The loss with its graph, for optimisers that differentiate it themselves.
-
-        By the group's parameters, or by what a layer gives: `Loss.fisher` is of the same graph.
-        """
+        """The loss with its graph, for optimisers that differentiate it themselves, by the group's
+        parameters or by what a layer gives: `Loss.fisher` is of the same graph."""
         return self._loss_fn(*self._args)
-
-    def mean(self, tensor: Tensor) -> Tensor:
-        """The mean over ranks."""
-        return self._communicator.mean(tensor) if self._communicator.size > 1 else tensor
-
-    def agree(self, value: Any) -> Any:
-        """Rank 0's value, on every rank: for a step whose control flow depends on numbers."""
-        return self._communicator.agree(value) if self._communicator.size > 1 else value
 
 
 def gradients(value: Tensor, parameters: list[nn.Parameter]) -> list[Tensor]:
@@ -91,6 +88,16 @@ def _detached(values: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {key: one.detach() if one.requires_grad else one for key, one in values.items()}
 
 
+def wrapped(function: Callable[..., Any], wrappers: Iterable[Any]) -> Callable[..., Any]:
+    """A function inside all its wrappers, the first innermost."""
+    for wrapper in wrappers:
+        function = wrapper(function)
+        if not callable(function):
+            kind = type(function).__name__
+            raise RlkError(f"a plugin's wrapper returned {kind}, not a function")
+    return function
+
+
 class Optimiser:
     """`optimise`: hands each loss to the step of its group. What it returns is detached."""
 
@@ -98,15 +105,10 @@ class Optimiser:
         self.groups: dict[str, Group] = {}
         self.steps: dict[str, OptimiserStep] = {}
         self._communicator = communicator
-        self._wrappers: dict[str, Sequence[Callable[[LossFn], LossFn]]] = {}
+        self._wrappers: dict[str, Sequence[Any]] = {}
         self._wrapped: dict[tuple[str, LossFn], LossFn] = {}
 
-    def add(
-        self,
-        group: Group,
-        step: OptimiserStep,
-        wrappers: Sequence[Callable[[LossFn], LossFn]] = (),
-    ) -> None:
+    def add(self, group: Group, step: OptimiserStep, wrappers: Sequence[Any] = ()) -> None:
         """Declare a group, what drives it and what wraps its losses."""
         self.groups[group.name], self.steps[group.name] = group, step
         self._wrappers[group.name] = wrappers
@@ -132,10 +134,7 @@ class Optimiser:
         """Wrapped once per function; bound methods compare equal from call to call."""
         key = (group, loss_fn)
         if key not in self._wrapped:
-            wrapped = loss_fn
-            for wrapper in self._wrappers[group]:
-                wrapped = wrapper(wrapped)
-            self._wrapped[key] = wrapped
+            self._wrapped[key] = wrapped(loss_fn, self._wrappers[group])
         return self._wrapped[key]
 
     def state_dict(self) -> State:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from itertools import accumulate
 
 import torch
 from torch import Tensor, nn
@@ -30,18 +31,14 @@ class FlatParameters:
             raise RlkError(f"{type(module).__name__} has no trainable parameters")
         kinds = {(p.dtype, p.device) for _, p in named}
         if len(kinds) > 1:
-            raise RlkError(
-                f"parameters must have one dtype and device, found {sorted(map(str, kinds))}"
-            )
-        self.names = [name for name, _ in named]
-        self.parameters = [p for _, p in named]
+            found = sorted(map(str, kinds))
+            raise RlkError(f"parameters must have one dtype and device, found {found}")
+        self.names, self.parameters = [name for name, _ in named], [p for _, p in named]
         self.flat = torch.cat([p.detach().reshape(-1) for p in self.parameters])
-        self._starts: list[int] = []
-        start = 0
-        for parameter in self.parameters:
-            self._starts.append(start)
-            start += parameter.numel()
-            parameter.data = self.flat[self._starts[-1] : start].view_as(parameter)
+        sizes = [p.numel() for p in self.parameters]
+        self._bounds = [0, *accumulate(sizes)]
+        for parameter, part in zip(self.parameters, torch.split(self.flat, sizes), strict=True):
+            parameter.data = part.view_as(parameter)
 
     def select(self, prefixes: Iterable[str] | None = None) -> tuple[list[nn.Parameter], Tensor]:
         """The parameters under these names (all if None) and the range of `flat` that they fill.
@@ -58,9 +55,9 @@ class FlatParameters:
             raise RlkError(f"no trainable parameters under {missing}; there are {self.names}")
         if found != list(range(found[0], found[-1] + 1)):
             raise RlkError(f"{sorted(wanted)} is no contiguous range of parameters: {self.names}")
-        end = self._starts[found[-1]] + self.parameters[found[-1]].numel()
+        start, end = self._bounds[found[0]], self._bounds[found[-1] + 1]
         # `.data`: a slice is a view to autograd, and a compiler refuses to write to one.
-        return [self.parameters[i] for i in found], self.flat[self._starts[found[0]] : end].data
+        return [self.parameters[i] for i in found], self.flat[start:end].data
 
     def clone(self) -> FlatParameters:
         """A copy of the module with flat parameters of its own, without gradients: a target."""
@@ -74,7 +71,7 @@ class FlatParameters:
         """Raises RlkError if some parameter is no longer the view of `flat` that it was made."""
         named = dict(self.module.named_parameters())
         base, size = self.flat.data_ptr(), self.flat.element_size()
-        for name, parameter, start in zip(self.names, self.parameters, self._starts, strict=True):
+        for name, parameter, start in zip(self.names, self.parameters, self._bounds, strict=False):
             if named.get(name) is not parameter or parameter.data_ptr() != base + start * size:
                 raise RlkError(
                     f"parameter {name!r} is no longer part of the policy's flat tensor: something "
@@ -82,13 +79,13 @@ class FlatParameters:
                     "values in place instead."
                 )
 
-    def as_dict(self) -> dict[str, Tensor]:
+    def state_dict(self) -> dict[str, Tensor]:
         """name -> a copy of that parameter, as it is saved."""
         pairs = zip(self.names, self.parameters, strict=True)
         return {name: parameter.detach().clone() for name, parameter in pairs}
 
     @torch.no_grad()
-    def load_dict(self, values: dict[str, Tensor], exact: bool = True) -> None:
+    def load_state_dict(self, values: dict[str, Tensor], exact: bool = True) -> None:
         """Copy values in, in place.
 
         Raises:

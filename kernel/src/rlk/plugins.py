@@ -90,7 +90,7 @@ def activated(choices: Iterable[Choice]) -> Hooks:
     """A manager with those components that answer hooks, made anew."""
     hooks = Hooks()
     for choice in choices:
-        if choice.kind in ("extensions", "callbacks"):
+        if choice.kind in ("extensions", "callbacks", "loggers"):
             hooks.activate(choice.make(), choice.name, choice.owner)
     return hooks
 

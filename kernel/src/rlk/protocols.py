@@ -12,14 +12,13 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from rlk.records import Act, Array, Batch, Field, Loss, Rollout, Schema, Step, Update
+from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
 
 if TYPE_CHECKING:
     import gymnasium as gym
     from torch import Tensor, nn
 
     from rlk.optimise import Objective
-    from rlk.run import Run
 
 #: As it goes into a checkpoint: JSON values, arrays and tensors in nested dicts and lists.
 State = dict[str, Any]
@@ -47,25 +46,18 @@ class Distribution(Protocol):
     noise from outside, so that it is pure, traceable, and the same in torch and numpy."""
 
     parameter_size: int
-    #: Shape of one action, and the dtype that storage keeps it in.
-    action: Field
+    action: Field  #: shape of one action, and the dtype that storage keeps it in
 
-    def head(self, features: int) -> nn.Module:
-        """The module from [B, features] to flat parameters [B, P]."""
-
-    def noise(self, rng: np.random.Generator, batch: int) -> Array:
-        """float32 [batch, ...], what one call of `sample` uses up."""
-
+    def head(self, features: int) -> nn.Module: ...  #: [B, features] to parameters [B, P]
+    def noise(self, rng: np.random.Generator, batch: int) -> Array: ...  #: float32 [batch, ...]
     def sample(self, parameters: Tensor, noise: Tensor) -> Tensor: ...
     def mode(self, parameters: Tensor) -> Tensor: ...
     def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor: ...
     def entropy(self, parameters: Tensor) -> Tensor: ...
-
-    def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
-        """KL(parameters || other), [...]."""
-
-    def env_action(self, action: Array) -> Array:
-        """What the environment gets for a stored action: clipped or scaled into its space."""
+    def kl(
+        self, parameters: Tensor, other: Tensor
+    ) -> Tensor: ...  #: KL(parameters || other), [...]
+    def env_action(self, action: Array) -> Array: ...  #: clipped or scaled into the env's space
 
     def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
         """(action, log_prob) for float32 [N, P]: the torch pair's, to float tolerance."""
@@ -76,15 +68,13 @@ class Distribution(Protocol):
 class Actor(Protocol):
     """Chooses actions, once per vector step; allocates no tensor that it can do without."""
 
-    def start(self, n_envs: int) -> Any:
-        """The carry before the first step (None if nothing lives from step to step)."""
+    def start(self, n_envs: int) -> Any: ...  #: the carry before the first step, or None
 
     def act(
         self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
     ) -> Act: ...
 
-    def metrics(self) -> Mapping[str, float]:
-        """What to log about it now, by tag (`rollout/exploration_rate`)."""
+    def metrics(self) -> Mapping[str, float]: ...  #: to log now (`rollout/exploration_rate`)
 
 
 class Noise(Protocol):
@@ -94,21 +84,18 @@ class Noise(Protocol):
 
 
 class Algorithm(Stateful, Protocol):
-    """State and order of updates, built once per run as `factory(config, context)` (see
-    `rlk.build.Context`). Its state is what the kernel does not know of: targets, counters. One
-    with a method `explore(actor)` wraps the actor of training, outside of any noise."""
+    """State and order of updates, built once per run as `factory(config, run)`. Its state is what
+    the kernel does not know of: targets, counters. One with a method `explore(actor)` wraps the
+    actor of training, outside of any noise."""
 
     policy: nn.Module
 
     @staticmethod
-    def heads(config: Any, context: Any) -> Any:
+    def heads(config: Any, run: Any) -> Any:
         """What it asks the policy component for, before the policy exists."""
 
-    def steps_per_collect(self) -> int:
-        """Vector steps in one collection."""
-
-    def extras(self) -> Mapping[str, Field]:
-        """The fields that its actor adds to every step."""
+    def steps_per_collect(self) -> int: ...  #: vector steps in one collection
+    def extras(self) -> Mapping[str, Field]: ...  #: fields that its actor adds to every step
 
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
         """A new actor; it draws from `rng`, or from the run's stream `actor` (the collector's)."""
@@ -124,32 +111,16 @@ class Storage(Stateful, Protocol):
 
     def open(self, schema: Schema) -> None: ...
     def add(self, step: Step) -> None: ...
-
-    def restart(self) -> None:
-        """A collection was cut short by a listener: what it left is not whole."""
-
-    def __len__(self) -> int:
-        """Transitions that can be sampled now."""
-
-    def feedback(self, batch: Batch, update: Update) -> None:
-        """Called after every update; a no-op for most."""
-
-
-@runtime_checkable
-class OnPolicyStorage(Storage, Protocol):
-    """Keeps one collection."""
-
-    def latest(self) -> Rollout:
-        """The last collection, as views."""
+    def restart(self) -> None: ...  #: a collection was cut short: what it left is not whole
+    def __len__(self) -> int: ...  #: transitions that can be sampled now
+    def feedback(self, batch: Batch, update: Update) -> None: ...  #: after every update
 
 
 @runtime_checkable
 class ReplayStorage(Storage, Protocol):
     """Keeps many collections and samples from them in four stages."""
 
-    def decorate(self, decorator: Decorator) -> None:
-        """Hand the decorator's stages of sampling over to it."""
-
+    def decorate(self, decorator: Decorator) -> None: ...  #: its stages are handed over to it
     def sample(self, batch_size: int) -> Batch: ...
 
 
@@ -159,10 +130,7 @@ class Decorator(Stateful, Protocol):
     `window(index, length)`, `relabel(window)`, `fold(window)`); see the README of `replay`."""
 
     def open(self, base: Any, schema: Schema) -> None: ...
-
-    def added(self, slots: Array) -> None:
-        """These slots hold new transitions. Called from the base's `add`."""
-
+    def added(self, slots: Array) -> None: ...  #: by the base's `add`: slots of new transitions
     def feedback(self, batch: Batch, update: Update) -> None: ...
 
 
@@ -174,59 +142,40 @@ class OptimiserStep(Stateful, Protocol):
 
 
 class Communicator(Protocol):
-    """What ranks agree through. The identity in one process."""
+    """What ranks agree through: all of them call, and get the same. The identity in one process."""
 
     rank: int
     size: int
 
-    def mean(self, tensor: Tensor) -> Tensor:
-        """The mean over ranks of a tensor of the same shape on each."""
-
-    def agree(self, value: Any) -> Any:
-        """Rank 0's value, on every rank: for everything that steers control flow."""
-
-    def gather(self, value: Any) -> list[Any]:
-        """Every rank's value, in the order of ranks, on every rank."""
-        ...
+    def mean(self, tensor: Tensor) -> Tensor: ...  #: over ranks, of the same shape on each
+    def agree(self, value: Any) -> Any: ...  #: rank 0's: for all that steers control flow
+    def gather(self, value: Any) -> list[Any]: ...  #: every rank's, in the order of ranks
 
 
 class Collector(Stateful, Protocol):
-    """Gathers experience; `run.collect` is this."""
+    """Gathers experience: steps the environments into the storage."""
 
-    def collect(self) -> bool:
-        """Step the environments into the storage; False if a listener stopped the run."""
-
-    def forget(self) -> None:
-        """Begin the next collection with a reset."""
+    def collect(self) -> bool: ...  #: False if a listener stopped the run
+    def forget(self) -> None: ...  #: the next collection begins with a reset
 
 
 class Serializer(Protocol):
-    """Writes and reads a State; loading executes nothing from the file."""
+    """Writes and reads a State; loading executes nothing from the file.
+
+    Raises:
+        BadFile: while reading, for whatever it cannot vouch for."""
 
     suffix: str
 
     def write(self, file: IO[bytes], state: State) -> None: ...
-
-    def read(self, file: IO[bytes]) -> State:
-        """Raises rlk.errors.BadFile for whatever it cannot vouch for."""
-
-    def manifest(self, file: IO[bytes]) -> State:
-        """The part under `manifest`, without the tensors."""
-
-
-class Logger(Protocol):
-    """Writes rows of metrics. Called when a row is due, never per step."""
-
-    def open(self, run: Run) -> None: ...
-    def write(self, timesteps: int, row: Mapping[str, float]) -> None: ...
-    def close(self) -> None: ...
+    def read(self, file: IO[bytes]) -> State: ...
+    def manifest(self, file: IO[bytes]) -> State: ...  #: the part of that name, without tensors
 
 
 class PresetSource(Protocol):
-    """Tuned settings by algorithm and environment."""
+    """Tuned settings by algorithm and environment, as dotted keys."""
 
-    def find(self, algo: str, env: str) -> Mapping[str, Any] | None:
-        """Settings as dotted keys, or None."""
+    def find(self, algo: str, env: str) -> Mapping[str, Any] | None: ...
 
 
 #: The protocol of every kind whose components are made as instances of a class.
@@ -238,7 +187,6 @@ OF_KIND: Mapping[str, type] = {
     "storages": Storage,
     "serializers": Serializer,
     "optimisers": OptimiserStep,
-    "loggers": Logger,
     "presets": PresetSource,
 }
 

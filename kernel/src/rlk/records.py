@@ -1,6 +1,6 @@
 """The data that crosses the tensor side of a seam: what a step, a batch, a loss and an update are.
 
-Dimensions: T time, N environments, B batch, F episodes that ended. Plain dataclasses and named
+Dimensions: N environments, B batch, P a distribution's flat parameters. Plain dataclasses and named
 tuples, for attrs' constructors do not trace under torch.compile. What planning passes around is in
 spec.py (RunSpec, Patch) and plan.py (Plan, Choice)."""
 
@@ -70,22 +70,6 @@ class Batch:
     index: Array  #: int64 [B], the slots the transitions came from, for `feedback`
     extras: Mapping[str, Tensor] = field(default_factory=dict)  #: the schema's; noise, …
     key: str = ""  #: which of an algorithm's alternating updates this is; static under compile
-
-
-@dataclass(frozen=True)
-class Rollout:
-    """The last collection of an on-policy storage: numpy views that the next one overwrites."""
-
-    observation: Any  #: [T, N, ...]
-    action: Array  #: [T, N, ...]
-    reward: Array  #: float32 [T, N]
-    terminated: Array  #: bool [T, N]
-    truncated: Array  #: bool [T, N]
-    next_observation: Any  #: [N, ...], what follows the last step
-    final_time: Array  #: int [F], when in the rollout an episode ended
-    final_env: Array  #: int [F], in which environment
-    final_observation: Any  #: [F, ...], what it ended on
-    extras: Mapping[str, Array]  #: each [T, N, ...]
 
 
 @dataclass(frozen=True)

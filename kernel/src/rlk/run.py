@@ -6,66 +6,107 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
+from torch import Tensor
+
 from rlk.clock import Clock, Scheduled
 from rlk.errors import NotFinite
 from rlk.metrics import Episodes, Metrics
+from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Update
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
-    from rlk.optimise import Optimiser
     from rlk.parameters import FlatParameters
     from rlk.plan import Plan
-    from rlk.plugins import Hooks
-    from rlk.protocols import Actor, Algorithm, Collector, Communicator, Logger, State
+    from rlk.plugins import Hooks, Listener
+    from rlk.protocols import Actor, Algorithm, Collector, Communicator, State
     from rlk.seeding import Streams
 
-#: Lifecycle hooks, asked once who listens.
+#: Lifecycle hooks; who listens is asked once, when all is built.
 LIFECYCLE = (
     *("rlk_training_start", "rlk_rollout_start", "rlk_step", "rlk_rollout_end", "rlk_update_end"),
-    *("rlk_evaluation_end", "rlk_log", "rlk_should_stop", "rlk_training_end"),
+    *("rlk_evaluation_end", "rlk_log", "rlk_write_row", "rlk_should_stop", "rlk_training_end"),
 )
 
 
 class Run:
-    """One run, alive. `build.build` makes it; plugins are handed it by hooks."""
+    """One run, alive: algorithms are built with it, and hooks are handed it. While `build.py` makes
+    it, the parts that come later, in the order below, are not there yet."""
 
     plan: Plan  #: what it was made of
     hooks: Hooks  #: its own plugin manager
     out: Path | None  #: its folder, or None if it writes nothing
+    observation_space: Any  #: of one environment
+    action_space: Any  #: of one environment
+    n_envs: int  #: stepped together
     clock: Clock  #: timesteps, iterations, updates
-    streams: Streams  #: its random streams
+    episodes: Episodes
+    metrics: Metrics
     communicator: Communicator  #: what ranks agree through
+    streams: Streams  #: its random streams
     device: Any  #: of the policy
     env: Any  #: the training vector environment
-    storage: Any  #: the base storage, decorated
     distribution: Any  #: of the actions, or None
-    algorithm: Algorithm
+    optimise: Optimiser  #: the optimiser seam
     policy: Any  #: the module
     parameters: FlatParameters  #: of the policy
-    optimise: Optimiser  #: the optimiser seam
+    algorithm: Algorithm
     actor: Actor  #: what the collector acts with, noise included
+    storage: Any  #: the base storage, decorated
     collector: Collector
     collect: Callable[[], bool]  #: with all wrappers, as the loop calls it
     update: Callable[[Batch, Any], Update]  #: likewise
-    metrics: Metrics
-    episodes: Episodes
-    loggers: list[Logger]
+    listeners: dict[str, list[Listener]]  #: by lifecycle hook, called with its keyword arguments
     evaluation_return: float | None = None  #: mean return of the latest evaluation
     closed = False
 
     def __init__(self, plan: Plan, hooks: Hooks) -> None:
-        self.plan, self.hooks, self.loggers = plan, hooks, []
+        self.plan, self.hooks = plan, hooks
         self.out = Path(plan.out) if plan.out else None
+        self.observation_space, self.action_space = plan.observation_space, plan.action_space
+        self.n_envs = plan.n_envs
         self.clock = Clock(plan.total_timesteps)
         self.episodes = Episodes(plan.n_envs)
         self.metrics = Metrics(self.clock, self.episodes)
         self.on_close: list[Callable[[], None]] = []
         self._schedules: list[tuple[Callable[[float], float], Tensor]] = []
-        self._listeners: dict[str, list[Callable[..., Any]]] = {}
         self._stop: str | None = None
         self._logged = 0
+
+    # ---- what algorithms build themselves with --------------------------------------------------
+
+    def schedule(self, value: Scheduled) -> Tensor:
+        """A number as a 0-dim tensor; that of a function is filled before every collection."""
+        now = value(self.clock.remaining()) if callable(value) else value
+        tensor = torch.tensor(float(now), device=self.device)
+        if callable(value):
+            self._schedules.append((value, tensor))
+        return tensor
+
+    def group(
+        self,
+        name: str,
+        prefixes: tuple[str, ...] | None = None,
+        *,
+        learning_rate: Scheduled,
+        max_grad_norm: float | None = None,
+        parameters: FlatParameters | None = None,
+        **options: Any,
+    ) -> None:
+        """Declare what `optimise(name, …)` moves.
+
+        Args:
+            prefixes: names of the policy's submodules, a contiguous range; None is all of it.
+            learning_rate: a number, or a function of what remains of the run, 1 to 0.
+            max_grad_norm: clip the gradient's norm; None does not.
+            parameters: of another module than the policy (an entropy coefficient).
+            options: for the optimiser (`eps=1e-5`, `betas=…`)."""
+        views, memory = (parameters or self.parameters).select(prefixes)
+        group = Group(name, views, memory, self.schedule(learning_rate), max_grad_norm, options)
+        step = self.hooks.first("rlk_make_optimiser", run=self, group=group)
+        if step is None:
+            step = self.plan.optimisers.get(f"{name}_optimiser", self.plan.optimiser).make(group)
+        self.optimise.add(group, step, self.hooks.all("rlk_wrap_loss", run=self, group=name))
 
     # ---- what plugins use -----------------------------------------------------------------------
 
@@ -80,7 +121,7 @@ class Run:
 
     def stop_reason(self) -> str | None:
         """Why the run must end now, or None; any rank's reason ends all."""
-        for listener in self._listeners["rlk_should_stop"]:
+        for listener in self.listeners["rlk_should_stop"]:
             self._stop = self._stop or listener(run=self)
         if self.communicator.size > 1:
             said = enumerate(self.communicator.gather(self._stop))
@@ -89,31 +130,17 @@ class Run:
 
     def notify(self, hook: str, **arguments: Any) -> None:
         """Calls everyone who listens to a lifecycle hook."""
-        for listener in self._listeners[hook]:
+        for listener in self.listeners[hook]:
             listener(run=self, **arguments)
 
-    def listeners(self, hook: str) -> list[Callable[..., Any]]:
-        """Who listens to a lifecycle hook, as functions to be called with its keyword arguments."""
-        return self._listeners[hook]
-
-    def listen(self) -> None:
-        """Ask pluggy, once, who listens."""
-        self._listeners = {hook: self.hooks.listeners(hook) for hook in LIFECYCLE}
-
-    def schedule(self, value: Scheduled) -> Tensor:
-        """A number as a 0-dim tensor; that of a function is filled before every collection."""
-        import torch
-
-        now = value(self.clock.remaining()) if callable(value) else value
-        tensor = torch.tensor(float(now), device=self.device)
-        if callable(value):
-            self._schedules.append((value, tensor))
-        return tensor
-
-    def refresh_schedules(self) -> None:
-        """Fill every scheduled tensor with its value now."""
-        for schedule, tensor in self._schedules:
-            tensor.fill_(schedule(self.clock.remaining()))
+    def close(self) -> None:
+        """Close environments and whatever plugins opened, the last first. Safe to call twice."""
+        if not self.closed:
+            self.closed = True
+            for close in reversed(self.on_close):
+                close()
+            if hasattr(self, "env"):
+                self.env.close()
 
     # ---- the life of a call of `learn` ----------------------------------------------------------
 
@@ -123,9 +150,24 @@ class Run:
         self._stop = None
         self.metrics.mark()
 
+    def refresh_schedules(self) -> None:
+        """Fill every scheduled tensor with its value now."""
+        for schedule, tensor in self._schedules:
+            tensor.fill_(schedule(self.clock.remaining()))
+
     def iteration_ended(self) -> None:
-        """Lifecycle, the check for NaN, and a row of metrics when one is due."""
-        self._check_finite()
+        """The check for NaN, lifecycle, and a row of metrics when one is due.
+
+        Raises:
+            NotFinite: which figure; optimisers skipped the steps of gradients that were not finite.
+        """
+        bad = self.metrics.read()
+        if bad:
+            raise NotFinite(
+                f"{self.plan.algorithm.title}: {bad}. That step was not taken: the parameters are "
+                "the last good ones.\nTry a lower learning rate (--set learning_rate=…) or look at "
+                "the scale of the rewards."
+            )
         self.clock.iterations += 1
         self.notify("rlk_update_end")
         on_policy = self.plan.algorithm.component.collects == "on-policy"
@@ -135,51 +177,26 @@ class Run:
             self.log()
 
     def log(self) -> None:
-        """Write a row of metrics now."""
+        """Make a row of metrics and hand it to the loggers now."""
         row = self.metrics.row()
-        for name, group in self.optimise.groups.items():
-            tag = "learning_rate" if len(self.optimise.groups) == 1 else f"learning_rate_{name}"
-            if "train/n_updates" in row:
+        groups = self.optimise.groups
+        if "train/n_updates" in row:
+            for name, group in groups.items():
+                tag = "learning_rate" if len(groups) == 1 else f"learning_rate_{name}"
                 row[f"train/{tag}"] = float(group.learning_rate)
         row |= self.actor.metrics()
         self.notify("rlk_log", row=row)
-        for logger in self.loggers:
-            logger.write(self.clock.timesteps, row)
-
-    def _check_finite(self) -> None:
-        """Optimisers skip every step with a bad gradient; here the run stops and says which."""
-        bad = self.metrics.first_bad()
-        if bad is not None:
-            back, name, value = bad
-            what = "the gradient's norm" if name == "grad_norm" else repr(name)
-            raise NotFinite(
-                f"{self.plan.algorithm.title}: {what} is {value} in update "
-                f"{self.clock.updates - back} at timestep {self.timesteps}. That step was not "
-                "taken: the parameters are the last good ones.\nTry a lower learning rate "
-                "(--set learning_rate=…) or look at the scale of the rewards."
-            )
-
-    def close(self) -> None:
-        """Close environments, loggers and whatever plugins opened. Safe to call twice."""
-        if not self.closed:
-            self.closed = True
-            for close in (*reversed(self.on_close), *[logger.close for logger in self.loggers]):
-                close()
-            if hasattr(self, "env"):
-                self.env.close()
+        self.notify("rlk_write_row", row=row)
 
     # ---- its own part of a checkpoint -----------------------------------------------------------
 
     def state_dict(self) -> State:
-        return {
-            "clock": self.clock.state_dict(),
-            "episodes": self.episodes.state_dict(),
-            "metrics": self.metrics.state_dict(),
-            "logged": self._logged,
+        parts = {
+            name: getattr(self, name).state_dict() for name in ("clock", "episodes", "metrics")
         }
+        return {**parts, "logged": self._logged}
 
     def load_state_dict(self, state: State) -> None:
-        self.clock.load_state_dict(state["clock"])
-        self.episodes.load_state_dict(state["episodes"])
-        self.metrics.load_state_dict(state["metrics"])
+        for name in ("clock", "episodes", "metrics"):
+            getattr(self, name).load_state_dict(state[name])
         self._logged = int(state["logged"])

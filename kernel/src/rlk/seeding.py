@@ -22,9 +22,7 @@ CONTROL = "control"
 
 
 class Streams:
-    """The named random streams of one run; those of a rank are its own, but for `control`.
-
-    A `seed` of None draws one, which `seed` then tells."""
+    """The named random streams of one run; a `seed` of None draws one, which `seed` then tells."""
 
     def __init__(self, seed: int | None, rank: int = 0) -> None:
         self.seed = secrets.randbits(32) if seed is None else int(seed)
@@ -35,9 +33,6 @@ class Streams:
     def _sequence(self, name: str) -> np.random.SeedSequence:
         rank = 0 if name == CONTROL else self.rank
         return np.random.SeedSequence(self.seed, spawn_key=(zlib.crc32(name.encode()), rank))
-
-    def _word(self, name: str) -> int:
-        return int(self._sequence(name).generate_state(1, np.uint64)[0]) >> 1
 
     def numpy(self, name: str) -> np.random.Generator:
         """The numpy generator of that name; the same object at every call."""
@@ -50,7 +45,8 @@ class Streams:
         import torch
 
         if name not in self._torch:
-            self._torch[name] = torch.Generator(device=device).manual_seed(self._word(name))
+            word = int(self._sequence(name).generate_state(1, np.uint64)[0]) >> 1
+            self._torch[name] = torch.Generator(device=device).manual_seed(word)
         return self._torch[name]
 
     def integers(self, name: str, count: int) -> list[int]:
@@ -76,11 +72,11 @@ class Streams:
     def reseed(self, seed: int) -> None:
         """Start every stream anew from another seed; whoever holds a generator keeps the object."""
         fresh = Streams(seed, self.rank)
-        self.seed = fresh.seed
-        for name, generator in self._numpy.items():
-            generator.bit_generator.state = fresh.numpy(name).bit_generator.state
-        for name, torch_generator in self._torch.items():
-            torch_generator.set_state(fresh.torch(name, torch_generator.device).get_state())
+        for name in self._numpy:
+            fresh.numpy(name)
+        for name, generator in self._torch.items():
+            fresh.torch(name, generator.device)
+        self.load_state_dict(fresh.state_dict())
 
     def state_dict(self) -> dict[str, Any]:
         return {

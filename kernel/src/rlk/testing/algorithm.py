@@ -238,7 +238,7 @@ class AlgorithmContract(AlgorithmStateChecks):
             grouped = {id(p) for group in run.optimise.groups.values() for p in group.parameters}
             idle = [n for n, p in zip(run.parameters.names, run.parameters.parameters, strict=True)
                     if id(p) not in grouped]  # fmt: skip
-            assert not idle, f"no group holds {idle}: context.group(name, prefixes, …)"
+            assert not idle, f"no group holds {idle}: run.group(name, prefixes, …)"
 
     # ---- hooks -----------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -11,9 +11,6 @@ import pytest
 from rlk.errors import RlkError
 from rlk.testing.contract import Contract
 from rlk.testing.trajectory import ACTIONS, SPACES, Trajectory, at, equal, numbers
-
-if TYPE_CHECKING:
-    from rlk.records import Rollout
 
 
 class OnPolicyChecks(Contract):
@@ -83,7 +80,7 @@ class OnPolicyChecks(Contract):
         check_rollout(twin.latest(), trajectory, self.n_steps)
 
 
-def check_rollout(rollout: Rollout, trajectory: Trajectory, n_steps: int) -> None:
+def check_rollout(rollout: Any, trajectory: Trajectory, n_steps: int) -> None:
     """Raises AssertionError unless a rollout is the last steps of the trajectory."""
     n_envs = trajectory.n_envs
     assert rollout.reward.shape == (n_steps, n_envs)

@@ -34,13 +34,13 @@ from rlk.testing.stand_in_policy import StandInPolicy, tensors
 class StandIn:
     """Acts at random in any space and learns to predict the reward. Reports `td_error`."""
 
-    def __init__(self, config: StandInConfig, context: Any) -> None:
-        self.config, self.context = config, context
-        self.policy = context.policy
-        context.group("value", learning_rate=config.learning_rate)
+    def __init__(self, config: StandInConfig, run: Any) -> None:
+        self.config, self.run = config, run
+        self.policy = run.policy
+        run.group("value", learning_rate=config.learning_rate)
 
     @staticmethod
-    def heads(config: StandInConfig, context: Any) -> dict[str, Any]:
+    def heads(config: StandInConfig, run: Any) -> dict[str, Any]:
         return {"vf": ValueHead}
 
     def steps_per_collect(self) -> int:
@@ -50,8 +50,8 @@ class StandIn:
         return {"guess": Field(())}
 
     def actor(self, rng: np.random.Generator | None = None) -> RandomActor:
-        stream = self.context.run.streams.numpy("actor") if rng is None else rng
-        return RandomActor(self.context.action_space, stream)
+        stream = self.run.streams.numpy("actor") if rng is None else rng
+        return RandomActor(self.run.action_space, stream)
 
     def batches(self, storage: Any) -> Iterator[Batch]:
         yield storage.sample(self.config.batch_size)

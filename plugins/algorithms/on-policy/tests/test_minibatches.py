@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 import torch
 
-from rlk.records import Field, Rollout
+from rlk.records import Field
 from rlk_networks import Head, Linear
 from rlk_networks.testing import NoLayers
 from rlk_on_policy.actor import DistributionActor
 from rlk_on_policy.minibatches import epochs, flat
+from rlk_rollout.rollout import Rollout
 
 T, N = 5, 2
 

@@ -6,13 +6,14 @@ import pytest
 import torch
 
 from rlk.errors import PlanError
-from rlk.records import Field, Rollout
+from rlk.records import Field
 from rlk_networks import Head, Linear
 from rlk_networks.testing import NoLayers
 from rlk_on_policy.actor import DistributionActor
 from rlk_on_policy.bootstrap import following_values
 from rlk_on_policy.recurrent import RecurrentActor, is_recurrent, make_actor, state_fields
 from rlk_on_policy.sequences import sequence_epochs, whole_environments
+from rlk_rollout.rollout import Rollout
 
 T, N = 4, 3
 

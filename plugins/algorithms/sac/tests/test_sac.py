@@ -661,9 +661,9 @@ def test_it_trains_the_nature_cnn(rlk_make):
 
     said = {"learning_starts": 8, "batch_size": 8, "train_freq": 4, "policy": "CnnPolicy"}
     agent = rlk_make("sac", env=Picture, seed=0, **said)
-    before = agent.run.parameters.as_dict()
+    before = agent.run.parameters.state_dict()
     agent.learn(16)
-    after = agent.run.parameters.as_dict()
+    after = agent.run.parameters.state_dict()
     assert not any(before[name].equal(after[name]) for name in before)
     assert agent.predict(np.zeros((36, 36, 3), np.uint8))[0].shape == (2,)
 

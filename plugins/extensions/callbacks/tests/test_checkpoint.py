@@ -16,6 +16,7 @@ from rlk import checkpoint
 from rlk.agent import Agent
 from rlk.errors import EnvironmentFailed, NotFinite, RlkError
 from rlk.hookspecs import hookimpl
+from rlk.optimise import OneProcess
 from rlk.replan import spec_of
 from rlk.resolve import resolve
 from rlk.spec import make_spec
@@ -103,11 +104,8 @@ def test_without_a_folder_nothing_is_written(
 
 
 def test_other_ranks_write_nothing(tmp_path: Path) -> None:
-    class SecondRank:
-        rank, size = 1, 1
-
-        def mean(self, tensor: Any) -> Any:
-            return tensor
+    class SecondRank(OneProcess):
+        rank = 1
 
     class Ranks:
         @hookimpl

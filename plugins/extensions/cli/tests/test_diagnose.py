@@ -13,11 +13,11 @@ from rlk_cli import diagnose
 
 @pytest.fixture
 def problem(tmp_path, monkeypatch):
-    """problem(source): what is wrong with `module:Made`, a logger unless told."""
+    """problem(source): what is wrong with `module:Made`, an optimiser unless told."""
     monkeypatch.syspath_prepend(str(tmp_path))
     number = iter(range(99))
 
-    def found(source, kind="loggers", factory="Made", **fields):
+    def found(source, kind="optimisers", factory="Made", **fields):
         module = f"rlk_diagnosed_{next(number)}"
         (tmp_path / f"{module}.py").write_text(f"raise SystemExit('imported')\n{source}")
         component = Component(name="made", factory=f"{module}:{factory}", **fields)
@@ -28,17 +28,18 @@ def problem(tmp_path, monkeypatch):
     return found
 
 
-SOUND = "class Made:\n    def open(self): ...\n    def write(self): ...\n    def close(self): ...\n"
+METHODS = ("step", "state_dict", "load_state_dict")
+SOUND = "class Made:\n" + "".join(f"    def {name}(self): ...\n" for name in METHODS)
 
 
 @pytest.mark.parametrize(
     "source",
     [
         SOUND,
-        "class Base:\n    def open(self): ...\n    def write(self): ...\n"
-        "class Made(Base):\n    close = print\n",
+        "class Base:\n    def step(self): ...\n    def state_dict(self): ...\n"
+        "class Made(Base):\n    load_state_dict = print\n",
         "class Made:\n    def __init__(self):\n"
-        "        self.open = self.write = self.close = print\n",
+        "        self.step = self.state_dict = self.load_state_dict = print\n",
         "from elsewhere import Base\nclass Made(Base):\n    pass\n",
         "def Made(): ...\n",
         "from elsewhere import Made\n",
@@ -57,11 +58,12 @@ def test_what_is_sound_or_cannot_be_told_is_let_through(problem, source):
     ("source", "cause"),
     [
         (
-            "class Made:\n    def open(self): ...\n",
-            "lacks close, write, which every one of loggers",
+            "class Made:\n    def step(self): ...\n",
+            "lacks load_state_dict, state_dict, which every one of optimisers",
         ),
         (
-            "class Made:\n    def open(self):\n        def write(): ...\n        close = 1\n",
+            "class Made:\n    def step(self):\n"
+            "        def state_dict(): ...\n        load_state_dict = 1\n",
             "lacks",
         ),
         ("def Made(:\n", "SyntaxError"),
@@ -90,7 +92,7 @@ def test_a_decorating_storage_has_the_methods_of_its_stages(problem):
 
 def test_a_module_that_is_nowhere_is_found_out():
     component = Component(name="made", factory="rlk_nowhere_at_all:Made")
-    entry = Entry("loggers", "made", "rlk-made", "0.1", lambda: component)
+    entry = Entry("optimisers", "made", "rlk-made", "0.1", lambda: component)
     assert "in no module that can be found" in diagnose.problem(entry)
 
 
@@ -98,18 +100,19 @@ def test_the_cause_of_a_component_that_cannot_be_loaded_is_the_problem():
     def load():
         raise ImportError("no jax")
 
-    entry = Entry("loggers", "made", "rlk-made", "0.1", load)
+    entry = Entry("optimisers", "made", "rlk-made", "0.1", load)
     assert diagnose.problem(entry) == "ImportError: no jax"
-    wrong = Entry("loggers", "made", "rlk-made", "0.1", lambda: 3)
+    wrong = Entry("optimisers", "made", "rlk-made", "0.1", lambda: 3)
     assert "names int 3" in diagnose.problem(wrong)
 
 
 def test_a_class_registered_by_hand_is_looked_at_too(rlk_empty_kernel):
     class Half:
-        def open(self): ...
+        def step(self): ...
 
-    rlk_empty_kernel.registries.loggers.register("half", Half)
-    assert "lacks close, write" in diagnose.problem(rlk_empty_kernel.registries.loggers.get("half"))
+    rlk_empty_kernel.registries.optimisers.register("half", Half)
+    half = rlk_empty_kernel.registries.optimisers.get("half")
+    assert "lacks load_state_dict, state_dict" in diagnose.problem(half)
 
 
 def test_names_that_two_packages_or_two_kinds_give_are_found_out():

@@ -176,7 +176,7 @@ class TwoSizes(StandIn):
     """Every third batch is smaller."""
 
     def batches(self, storage: Any) -> Any:
-        count = self.context.run.clock.iterations
+        count = self.run.clock.iterations
         yield storage.sample(5 if count % 3 == 2 else 8)
 
 
@@ -323,7 +323,7 @@ class Twice(StandIn):
 
     def batches(self, storage: Any) -> Any:
         batch = storage.sample(8)
-        later = self.context.run.clock.iterations >= 10
+        later = self.run.clock.iterations >= 10
         weight = torch.from_numpy(np.full(8, 2.0, np.float32)) if later else batch.reward
         yield dataclasses.replace(batch, weight=weight)
 

@@ -7,19 +7,27 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
-from rlk.errors import PlanError
 from rlk_loggers.csv_file import CsvLogger
 
 
-def opened(out: Path | None, timesteps: int = 0, rank: int = 0) -> CsvLogger:
-    logger = CsvLogger()
-    run: Any = SimpleNamespace(
-        out=out, timesteps=timesteps, communicator=SimpleNamespace(rank=rank)
-    )
-    logger.open(run)
-    return logger
+class Opened:
+    """The logger in a run."""
+
+    def __init__(self, out: Path, timesteps: int = 0, rank: int = 0) -> None:
+        ranks = SimpleNamespace(rank=rank)
+        self.run: Any = SimpleNamespace(
+            out=out, timesteps=timesteps, communicator=ranks, on_close=[]
+        )
+        self.logger = CsvLogger()
+        self.logger.rlk_training_start(self.run)
+
+    def write(self, timesteps: int, row: dict[str, float]) -> None:
+        self.run.timesteps = timesteps
+        self.logger.rlk_write_row(self.run, row)
+
+    def close(self) -> None:
+        for close in self.run.on_close:
+            close()
 
 
 def rows(out: Path) -> list[dict[str, Any]]:
@@ -28,14 +36,14 @@ def rows(out: Path) -> list[dict[str, Any]]:
 
 
 def test_rows_can_be_read_at_once(tmp_path: Path) -> None:
-    logger = opened(tmp_path)
+    logger = Opened(tmp_path)
     logger.write(8, {"rollout/ep_rew_mean": 1.5})
     assert rows(tmp_path) == [{"time/total_timesteps": "8", "rollout/ep_rew_mean": "1.5"}]
     logger.close()
 
 
 def test_new_tags_become_columns_and_old_rows_stay(tmp_path: Path) -> None:
-    logger = opened(tmp_path)
+    logger = Opened(tmp_path)
     logger.write(8, {"a": 1.0})
     logger.write(16, {"b": 2.0})
     logger.write(24, {"a": 3.0})
@@ -49,11 +57,11 @@ def test_new_tags_become_columns_and_old_rows_stay(tmp_path: Path) -> None:
 
 
 def test_a_resumed_run_goes_on_below_its_checkpoint(tmp_path: Path) -> None:
-    first = opened(tmp_path)
+    first = Opened(tmp_path)
     for timesteps in (8, 16, 24):
         first.write(timesteps, {"a": float(timesteps)})
     first.close()
-    second = opened(tmp_path, timesteps=16)
+    second = Opened(tmp_path, timesteps=16)
     second.write(20, {"a": 20.0, "b": 1.0})
     second.close()
     assert [row["a"] for row in rows(tmp_path)] == ["8.0", "16.0", "20.0"]
@@ -61,27 +69,38 @@ def test_a_resumed_run_goes_on_below_its_checkpoint(tmp_path: Path) -> None:
 
 def test_a_row_that_was_cut_off_is_dropped(tmp_path: Path) -> None:
     (tmp_path / "progress.csv").write_text("time/total_timesteps,a\n8,1.0\n16,2")
-    logger = opened(tmp_path, timesteps=100)
+    logger = Opened(tmp_path, timesteps=100)
     logger.write(24, {"a": 3.0})
     logger.close()
     assert [row["a"] for row in rows(tmp_path)] == ["1.0", "3.0"]
 
 
 def test_a_resumed_run_that_logs_nothing_more_keeps_what_there_is(tmp_path: Path) -> None:
-    first = opened(tmp_path)
+    first = Opened(tmp_path)
     first.write(8, {"a": 1.0})
     first.close()
-    opened(tmp_path, timesteps=8).close()
+    Opened(tmp_path, timesteps=8).close()
     assert len(rows(tmp_path)) == 1
 
 
 def test_without_a_folder_it_says_what_to_type() -> None:
-    with pytest.raises(PlanError, match=r"'csv'.*--out"):
-        opened(None)
+    plan: Any = SimpleNamespace(out=None)
+    said = CsvLogger().rlk_check_plan(plan)
+    assert said is not None and "'csv'" in said and "--out" in said
+
+
+def test_a_second_training_goes_on_in_the_same_file(tmp_path: Path) -> None:
+    logger = Opened(tmp_path)
+    logger.write(8, {"a": 1.0})
+    logger.logger.rlk_training_start(logger.run)
+    logger.write(16, {"a": 2.0})
+    assert [row["a"] for row in rows(tmp_path)] == ["1.0", "2.0"]
+    assert len(logger.run.on_close) == 1
+    logger.close()
 
 
 def test_other_ranks_write_nothing(tmp_path: Path) -> None:
-    logger = opened(tmp_path, rank=1)
+    logger = Opened(tmp_path, rank=1)
     logger.write(8, {"a": 1.0})
     logger.close()
     assert list(tmp_path.iterdir()) == []

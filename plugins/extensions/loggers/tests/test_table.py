@@ -23,20 +23,32 @@ ROW = {
 }
 
 
-def run(verbose: int = 1, rank: int = 0) -> Any:
-    return SimpleNamespace(
-        plan=SimpleNamespace(verbose=verbose),
-        communicator=SimpleNamespace(rank=rank),
-        clock=SimpleNamespace(total_timesteps=100_000),
-    )
+class Opened:
+    """The logger in a run."""
+
+    def __init__(self, seconds: float, verbose: int = 1, rank: int = 0) -> None:
+        self.run: Any = SimpleNamespace(
+            plan=SimpleNamespace(verbose=verbose),
+            communicator=SimpleNamespace(rank=rank),
+            clock=SimpleNamespace(total_timesteps=100_000),
+            on_close=[],
+        )
+        self.logger = TableLogger(TableConfig(min_seconds=seconds))
+        self.logger.rlk_training_start(self.run)
+
+    def write(self, timesteps: int, row: dict[str, float]) -> None:
+        self.run.timesteps = timesteps
+        self.logger.rlk_write_row(self.run, row)
+
+    def close(self) -> None:
+        for close in self.run.on_close:
+            close()
 
 
-def logger(monkeypatch: pytest.MonkeyPatch, seconds: float, **said: Any) -> tuple[TableLogger, Any]:
+def logger(monkeypatch: pytest.MonkeyPatch, seconds: float, **said: Any) -> tuple[Opened, Any]:
     console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
     monkeypatch.setattr(rich, "get_console", lambda: console)
-    made = TableLogger(TableConfig(min_seconds=seconds))
-    made.open(run(**said))
-    return made, console.file
+    return Opened(seconds, **said), console.file
 
 
 @pytest.mark.parametrize(
@@ -74,8 +86,7 @@ def test_a_line_tells_figures_of_one_name_apart() -> None:
 
 
 def test_a_pipe_gets_a_line_for_every_row(capsys: pytest.CaptureFixture[str]) -> None:
-    made = TableLogger(TableConfig(min_seconds=1e9))
-    made.open(run())
+    made = Opened(1e9)
     for timesteps in (8, 16):
         made.write(timesteps, ROW)
     made.close()

@@ -11,9 +11,9 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import RlkError
-from rlk.protocols import OnPolicyStorage
 from rlk.records import Field, Schema, Step
 from rlk_rollout.component import component
+from rlk_rollout.rollout import OnPolicyStorage
 from rlk_rollout.storage import RolloutStorage
 
 BOX = gym.spaces.Box(-np.inf, np.inf, (2,), np.float64)

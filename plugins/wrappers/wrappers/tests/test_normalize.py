@@ -378,7 +378,7 @@ def test_an_off_policy_algorithm_keeps_rewards_raw_and_learns_from_scaled_ones()
             for batch in super().batches(storage):
                 # A Walk's reward is the first number of what follows.
                 assert torch.equal(batch.reward, batch.next_observation[:, 0])
-                kept.append((batch.reward, self.context.run.policy.filter1.return_var.item()))
+                kept.append((batch.reward, self.run.policy.filter1.return_var.item()))
                 yield batch
 
     kernel = stand_in_kernel(discover=True)

@@ -22,20 +22,20 @@ from rlk_schedules import as_schedule
 class DQN:
     """Learns Q from replay; every `train_freq` vector steps, `gradient_steps` updates."""
 
-    def __init__(self, config: DQNConfig, context: Any) -> None:
-        self.config, self.context = config, context
-        self.policy = context.policy
-        self.target = context.parameters.clone()
+    def __init__(self, config: DQNConfig, run: Any) -> None:
+        self.config, self.run = config, run
+        self.policy = run.policy
+        self.target = run.parameters.clone()
         self._copied_at = 0
         self._target_q = values_of(self.target.module)
         self._online_q = values_of(self.policy)
         learning_rate = as_schedule(config.learning_rate)
-        context.group("q", learning_rate=learning_rate, max_grad_norm=config.max_grad_norm)
+        run.group("q", learning_rate=learning_rate, max_grad_norm=config.max_grad_norm)
 
     @staticmethod
-    def heads(config: DQNConfig, context: Any) -> Heads:
+    def heads(config: DQNConfig, run: Any) -> Heads:
         make = DuelingHead if config.dueling else q_head
-        return {"qf": lambda trunk: make(trunk, int(context.action_space.n))}
+        return {"qf": lambda trunk: make(trunk, int(run.action_space.n))}
 
     def steps_per_collect(self) -> int:
         return self.config.train_freq
@@ -45,21 +45,21 @@ class DQN:
 
     def actor(self, rng: np.random.Generator | None = None) -> GreedyActor:
         """The greedy policy; it draws nothing, so it needs no stream."""
-        return GreedyActor(self.policy, self.context.action_space, self.context.device)
+        return GreedyActor(self.policy, self.run.action_space, self.run.device)
 
     # ---- learning -------------------------------------------------------------------------------
 
     def batches(self, storage: ReplayStorage) -> Iterator[Batch]:
-        config, timesteps = self.config, self.context.run.timesteps
+        config, timesteps = self.config, self.run.timesteps
         if timesteps <= config.learning_starts:
             return
         every = config.target_network_update_freq
         # Not "greater": a second call of learn may have begun to count again.
         if timesteps // every != self._copied_at // every:
             self._copied_at = timesteps
-            self.target.flat.copy_(self.context.parameters.flat)
+            self.target.flat.copy_(self.run.parameters.flat)
         steps = config.gradient_steps
-        for _ in range(steps if steps > 0 else config.train_freq * self.context.n_envs):
+        for _ in range(steps if steps > 0 else config.train_freq * self.run.n_envs):
             yield storage.sample(config.batch_size)
 
     def update(self, batch: Batch, optimise: Optimise) -> Update:

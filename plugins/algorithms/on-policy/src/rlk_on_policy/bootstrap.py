@@ -8,9 +8,10 @@ import numpy as np
 import torch
 
 from rlk import spaces
-from rlk.records import Array, Rollout
+from rlk.records import Array
 from rlk_networks import Policy, as_tensor
 from rlk_on_policy.recurrent import is_recurrent, stepped
+from rlk_rollout.rollout import Rollout
 
 
 @torch.no_grad()

@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 
 from rlk import spaces
-from rlk.records import Array, Rollout
+from rlk.records import Array
 from rlk_networks import Policy, as_tensor
+from rlk_rollout.rollout import Rollout
 
 
 @dataclass(frozen=True)

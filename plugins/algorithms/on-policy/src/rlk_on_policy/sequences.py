@@ -16,10 +16,11 @@ from torch import Tensor
 
 from rlk import spaces
 from rlk.errors import PlanError
-from rlk.records import Array, Rollout
+from rlk.records import Array
 from rlk_networks import Policy, as_tensor
 from rlk_on_policy.minibatches import Minibatch
 from rlk_on_policy.recurrent import encoder_of
+from rlk_rollout.rollout import Rollout
 
 
 @dataclass(frozen=True, kw_only=True)

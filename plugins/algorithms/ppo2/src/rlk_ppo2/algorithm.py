@@ -12,7 +12,7 @@ import numpy as np
 from torch import Tensor
 
 from rlk.errors import PlanError
-from rlk.protocols import Actor, OnPolicyStorage, Optimise, State
+from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Head, Heads, Linear
 from rlk_on_policy.advantages import explained_variance, gae, next_values
@@ -22,6 +22,7 @@ from rlk_on_policy.recurrent import is_recurrent, make_actor, state_fields
 from rlk_on_policy.sequences import sequence_epochs, whole_environments
 from rlk_ppo2 import loss as losses
 from rlk_ppo2.config import PPO2Config
+from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import as_schedule
 
 TITLE = "algorithm 'ppo2' (rlk-ppo2)"
@@ -30,23 +31,23 @@ TITLE = "algorithm 'ppo2' (rlk-ppo2)"
 class PPO2:
     """Collects `n_steps` of every environment, then passes over them in minibatches."""
 
-    def __init__(self, config: PPO2Config, context: Any) -> None:
-        transitions = config.n_steps * context.n_envs
+    def __init__(self, config: PPO2Config, run: Any) -> None:
+        transitions = config.n_steps * run.n_envs
         if config.nminibatches > transitions:
             raise PlanError(
                 f"{TITLE}: a collection of n_steps={config.n_steps} of "
-                f"{context.n_envs} "
+                f"{run.n_envs} "
                 f"environments makes no nminibatches={config.nminibatches}. Set at most "
                 f"{transitions}."
             )
-        self.config, self.context = config, context
-        self.policy, self.distribution = context.policy, context.distribution
+        self.config, self.run = config, run
+        self.policy, self.distribution = run.policy, run.distribution
         self.recurrent = is_recurrent(self.policy)
         if self.recurrent:
-            whole_environments(config.nminibatches, context.n_envs, TITLE, "nminibatches")
-        self.cliprange = context.schedule(as_schedule(config.cliprange))
+            whole_environments(config.nminibatches, run.n_envs, TITLE, "nminibatches")
+        self.cliprange = run.schedule(as_schedule(config.cliprange))
         self.cliprange_vf: Tensor | None = self._cliprange_vf()
-        context.group(
+        run.group(
             "policy",
             learning_rate=as_schedule(config.learning_rate),
             max_grad_norm=config.max_grad_norm,
@@ -64,13 +65,13 @@ class PPO2:
             return clipped
         if isinstance(chosen, (int, float)) and chosen < 0:
             return None
-        scheduled: Tensor = self.context.schedule(as_schedule(chosen))
+        scheduled: Tensor = self.run.schedule(as_schedule(chosen))
         return scheduled
 
     @staticmethod
-    def heads(config: PPO2Config, context: Any) -> Heads:
+    def heads(config: PPO2Config, run: Any) -> Heads:
         return {
-            "pi": lambda trunk: _head(trunk("pi"), context.distribution.head),
+            "pi": lambda trunk: _head(trunk("pi"), run.distribution.head),
             "vf": lambda trunk: _head(trunk("vf"), lambda features: Linear(features, 1)),
         }
 
@@ -81,16 +82,16 @@ class PPO2:
         return {"value": Field(()), "log_prob": Field(()), **state_fields(self.policy)}
 
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
-        stream = rng if rng is not None else self.context.run.streams.numpy("actor")
-        return make_actor(self.policy, self.distribution, stream, self.context.device)
+        stream = rng if rng is not None else self.run.streams.numpy("actor")
+        return make_actor(self.policy, self.distribution, stream, self.run.device)
 
     # ---- learning -------------------------------------------------------------------------------
 
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
-        config, run = self.config, self.context.run
+        config, run = self.config, self.run
         rollout = storage.latest()
         value = rollout.extras["value"]
-        last_value, final_value = following_values(self.policy, rollout, self.context.device)
+        last_value, final_value = following_values(self.policy, rollout, self.run.device)
         following = next_values(
             value,
             last_value,
@@ -105,9 +106,9 @@ class PPO2:
         run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
         passes = config.noptepochs, config.nminibatches, run.streams.numpy("update")
         if self.recurrent:
-            yield from sequence_epochs(rollout, advantage, *passes, self.context.device)
+            yield from sequence_epochs(rollout, advantage, *passes, self.run.device)
         else:
-            yield from epochs(flat(rollout, advantage, self.context.device), *passes)
+            yield from epochs(flat(rollout, advantage, self.run.device), *passes)
 
     def update(self, batch: Minibatch, optimise: Optimise) -> Update:
         loss = optimise("policy", self.loss, batch, self._normalised(batch.advantage))
@@ -115,7 +116,7 @@ class PPO2:
 
     def _normalised(self, advantage: Tensor) -> Tensor:
         """Zero mean and unit variance over the minibatch, on all ranks."""
-        mean = self.context.run.communicator.mean
+        mean = self.run.communicator.mean
         centred = advantage - mean(advantage.mean())
         normalised: Tensor = centred / (mean(centred.square().mean()).sqrt() + 1e-8)
         return normalised

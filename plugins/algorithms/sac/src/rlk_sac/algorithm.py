@@ -32,41 +32,41 @@ class SAC:
     An encoder that heads share (images) is trained by the critics alone.
     """
 
-    def __init__(self, config: SACConfig, context: Any) -> None:
-        self.config, self.context = config, context
+    def __init__(self, config: SACConfig, run: Any) -> None:
+        self.config, self.run = config, run
         self._check_buffer()
-        self.policy, self.distribution = context.policy, context.distribution
+        self.policy, self.distribution = run.policy, run.distribution
         self._actor: Any = self.policy.pi
         self._critic: Any = self.policy.qf
-        self.target = context.parameters.clone()
+        self.target = run.parameters.clone()
         self._target_critic: Any = self.target.module.qf
-        shared = any(name.startswith("shared.") for name in context.parameters.names)
+        shared = any(name.startswith("shared.") for name in run.parameters.names)
         critic = ("shared", "qf") if shared else ("qf",)
-        self._critic_flat = context.parameters.select(critic)[1]
+        self._critic_flat = run.parameters.select(critic)[1]
         self._target_flat = self.target.select(critic)[1]
         learning_rate = as_schedule(config.learning_rate)
-        context.group("critic", critic, learning_rate=learning_rate)
-        context.group("actor", ("pi",), learning_rate=learning_rate)
+        run.group("critic", critic, learning_rate=learning_rate)
+        run.group("actor", ("pi",), learning_rate=learning_rate)
         learnt, initial = entropy_coefficient(config.ent_coef)
-        self._fixed_ent_coef = torch.tensor(initial, device=context.device)
+        self._fixed_ent_coef = torch.tensor(initial, device=run.device)
         self.entropy: FlatParameters | None = None
         if learnt:
-            self.entropy = FlatParameters(EntropyCoefficient(initial).to(context.device))
-            context.group("entropy", learning_rate=learning_rate, parameters=self.entropy)
-        actions = math.prod(context.action_space.shape)
+            self.entropy = FlatParameters(EntropyCoefficient(initial).to(run.device))
+            run.group("entropy", learning_rate=learning_rate, parameters=self.entropy)
+        actions = math.prod(run.action_space.shape)
         said = config.target_entropy
         self.target_entropy = -float(actions) if isinstance(said, str) else float(said)
 
     @staticmethod
-    def heads(config: SACConfig, context: Any) -> Heads:
-        distribution = context.distribution
+    def heads(config: SACConfig, run: Any) -> Heads:
+        distribution = run.distribution
         if not hasattr(distribution, "sample_with_log_prob"):
             raise PlanError(
                 f"algorithm 'sac' (rlk-sac) needs a distribution with sample_with_log_prob, and "
                 f"{type(distribution).__name__} has none. Leave --set distribution=… out, for "
                 "squashed-gaussian."
             )
-        actions = math.prod(context.action_space.shape)
+        actions = math.prod(run.action_space.shape)
         return {
             "qf": lambda trunk: TwinCritic(trunk, actions),
             "pi": lambda trunk: actor_head(trunk, distribution),
@@ -81,21 +81,19 @@ class SAC:
     # ---- acting ---------------------------------------------------------------------------------
 
     def actor(self, rng: np.random.Generator | None = None) -> PolicyActor:
-        context = self.context
-        stream = rng if rng is not None else context.run.streams.numpy("actor")
-        return PolicyActor(
-            self.policy, self.distribution, context.action_space, stream, context.device
-        )
+        run = self.run
+        stream = rng if rng is not None else run.streams.numpy("actor")
+        return PolicyActor(self.policy, self.distribution, run.action_space, stream, run.device)
 
     def explore(self, actor: Actor) -> Actor:
         """Random actions while it warms up, and with `random_exploration` now and then."""
-        config, run = self.config, self.context.run
+        config, run = self.config, self.run
         if not config.learning_starts and not config.random_exploration:
             return actor
         return RandomExploration(
             actor,
             self.distribution,
-            self.context.action_space,
+            self.run.action_space,
             run.streams.numpy("exploration"),
             config.random_exploration,
             lambda: run.timesteps < config.learning_starts,
@@ -104,11 +102,11 @@ class SAC:
     # ---- learning -------------------------------------------------------------------------------
 
     def batches(self, storage: ReplayStorage) -> Iterator[Batch]:
-        config, clock = self.config, self.context.run.clock
+        config, clock = self.config, self.run.clock
         if clock.timesteps < config.learning_starts or len(storage) < config.batch_size:
             return
         steps = config.gradient_steps
-        for _ in range(steps if steps > 0 else config.train_freq * self.context.n_envs):
+        for _ in range(steps if steps > 0 else config.train_freq * self.run.n_envs):
             moves = clock.updates % config.target_update_interval == 0
             yield self._with_noise(storage.sample(config.batch_size), MOVES_TARGET if moves else "")
 
@@ -171,13 +169,13 @@ class SAC:
     def _with_noise(self, batch: Batch, key: str) -> Batch:
         """What `update` draws comes in with the batch, so that it is a function of it."""
         rows = len(batch.reward)
-        drawn = self.distribution.noise(self.context.run.streams.numpy("update"), 2 * rows)
-        noise = torch.from_numpy(drawn).to(self.context.device)
+        drawn = self.distribution.noise(self.run.streams.numpy("update"), 2 * rows)
+        noise = torch.from_numpy(drawn).to(self.run.device)
         extras = {**batch.extras, "noise": noise[:rows], "next_noise": noise[rows:]}
         return dataclasses.replace(batch, extras=extras, key=key)
 
     def _check_buffer(self) -> None:
-        config, n_envs = self.config, self.context.n_envs
+        config, n_envs = self.config, self.run.n_envs
         if config.buffer_size // n_envs * n_envs < config.batch_size:
             raise PlanError(
                 f"algorithm 'sac' (rlk-sac) would never learn: buffer_size={config.buffer_size}, "

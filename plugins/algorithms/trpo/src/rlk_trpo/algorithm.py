@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from rlk.protocols import OnPolicyStorage, Optimise, State
-from rlk.records import Field, Loss, Rollout, Update
+from rlk.protocols import Optimise, State
+from rlk.records import Field, Loss, Update
 from rlk_networks import Head, Heads, Linear, as_tensor
 from rlk_on_policy.actor import DistributionActor
 from rlk_on_policy.advantages import explained_variance, gae, next_values
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
+from rlk_rollout.rollout import OnPolicyStorage, Rollout
 from rlk_schedules import as_schedule
 from rlk_trpo import loss as losses
 from rlk_trpo.config import TRPOConfig
@@ -30,43 +31,43 @@ VF_BATCH = 128
 class TRPO:
     """Repeats: collect, one constrained step of the policy, `vf_iters` epochs of the value."""
 
-    def __init__(self, config: TRPOConfig, context: Any) -> None:
-        self.config, self.context = config, context
-        self.policy, self.distribution = context.policy, context.distribution
+    def __init__(self, config: TRPOConfig, run: Any) -> None:
+        self.config, self.run = config, run
+        self.policy, self.distribution = run.policy, run.distribution
         # What both heads share is the policy's: moved by the value as well, it would leave the
         # trust region.
-        shared = any(name.startswith("shared.") for name in context.parameters.names)
+        shared = any(name.startswith("shared.") for name in run.parameters.names)
         policy = ("shared", "pi") if shared else ("pi",)
-        context.group("pi", policy, learning_rate=1.0, kl=self.distribution.kl)
-        context.group("vf", ("vf",), learning_rate=as_schedule(config.vf_stepsize))
+        run.group("pi", policy, learning_rate=1.0, kl=self.distribution.kl)
+        run.group("vf", ("vf",), learning_rate=as_schedule(config.vf_stepsize))
 
     @staticmethod
-    def heads(config: TRPOConfig, context: Any) -> Heads:
+    def heads(config: TRPOConfig, run: Any) -> Heads:
         return {
-            "pi": lambda trunk: _head(trunk("pi"), context.distribution.head),
+            "pi": lambda trunk: _head(trunk("pi"), run.distribution.head),
             "vf": lambda trunk: _head(trunk("vf"), lambda features: Linear(features, 1)),
         }
 
     def steps_per_collect(self) -> int:
-        n_envs: int = self.context.n_envs
+        n_envs: int = self.run.n_envs
         return math.ceil(self.config.timesteps_per_batch / n_envs)
 
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), "log_prob": Field(())}
 
     def actor(self, rng: np.random.Generator | None = None) -> DistributionActor:
-        stream = rng if rng is not None else self.context.run.streams.numpy("actor")
-        return DistributionActor(self.policy, self.distribution, stream, device=self.context.device)
+        stream = rng if rng is not None else self.run.streams.numpy("actor")
+        return DistributionActor(self.policy, self.distribution, stream, device=self.run.device)
 
     # ---- learning -------------------------------------------------------------------------------
 
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
         """The whole collection for the policy, then minibatches of it for the value."""
-        config, run, rollout = self.config, self.context.run, storage.latest()
+        config, run, rollout = self.config, self.run, storage.latest()
         advantage = self._advantage(rollout)
         value = rollout.extras["value"]
         run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
-        whole = flat(rollout, advantage, self.context.device)
+        whole = flat(rollout, advantage, self.run.device)
         standardised = losses.standardised(whole.advantage, run.communicator.mean)
         yield replace(whole, advantage=standardised, key="pi")
         minibatches = max(1, len(whole.action) // VF_BATCH)
@@ -114,7 +115,7 @@ class TRPO:
 
     @torch.no_grad()
     def _values(self, observation: Any) -> Any:
-        (value,) = self.policy(as_tensor(observation, self.context.device), "vf")
+        (value,) = self.policy(as_tensor(observation, self.run.device), "vf")
         return value[:, 0].cpu().numpy()
 
     # ---- state ----------------------------------------------------------------------------------

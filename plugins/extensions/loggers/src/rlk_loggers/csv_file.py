@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from rlk_loggers.folder import folder_of
+from rlk.hookspecs import hookimpl
+from rlk_loggers.folder import lacks_folder
 
 if TYPE_CHECKING:
+    from rlk.plan import Plan
     from rlk.run import Run
 
 NAME = "progress.csv"
@@ -25,24 +27,26 @@ class CsvLogger:
         self._file: IO[str] | None = None
         self._columns: list[str] = []
 
-    def open(self, run: Run) -> None:
-        """Take up the run's file, or begin it.
+    @hookimpl
+    def rlk_check_plan(self, plan: Plan) -> str | None:
+        return lacks_folder(plan, "csv")
 
-        Raises:
-            PlanError: if the run has no folder.
-        """
-        if run.communicator.rank != 0:
+    @hookimpl
+    def rlk_training_start(self, run: Run) -> None:
+        """Take up the run's file, or begin it."""
+        if self._path is not None or run.out is None or run.communicator.rank != 0:
             return
-        self._path = folder_of(run, "csv") / NAME
+        self._path = run.out / NAME
+        run.on_close.append(self._close)
         if self._path.exists():
-            columns, rows = _read(self._path)
-            self._columns = columns
+            self._columns, rows = _read(self._path)
             self._replace([row for row in rows if float(row[TIMESTEPS]) <= run.timesteps])
 
-    def write(self, timesteps: int, row: Mapping[str, float]) -> None:
+    @hookimpl
+    def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
         if self._path is None:
             return
-        row = {TIMESTEPS: timesteps, **row}
+        row = {TIMESTEPS: run.timesteps, **row}
         unknown = [tag for tag in row if tag not in self._columns]
         if unknown:
             rows: list[dict[str, Any]] = []
@@ -55,7 +59,7 @@ class CsvLogger:
         self._writer.writerow(row)
         self._file.flush()
 
-    def close(self) -> None:
+    def _close(self) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -63,7 +67,7 @@ class CsvLogger:
     def _replace(self, rows: list[dict[str, Any]]) -> None:
         """Write the file anew with the columns as they are now, so that it is never half."""
         assert self._path is not None
-        self.close()
+        self._close()
         if not self._columns:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,25 +1,18 @@
-"""The folder that a logger's files go to."""
+"""What a logger says whose files have nowhere to go."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlk.errors import PlanError
-
 if TYPE_CHECKING:
-    from rlk.run import Run
+    from rlk.plan import Plan
 
 
-def folder_of(run: Run, logger: str) -> Path:
-    """The run's folder.
-
-    Raises:
-        PlanError: if it has none, saying how to give it one.
-    """
-    if run.out is None:
-        raise PlanError(
-            f"logger {logger!r} writes into the run's folder, and this run has none. "
-            "Say --out DIR (out=… in Python)."
-        )
-    return run.out
+def lacks_folder(plan: Plan, logger: str) -> str | None:
+    """Why a logger of files cannot be in this plan, and how to give the run a folder; or None."""
+    if plan.out is not None:
+        return None
+    return (
+        f"logger {logger!r} writes into the run's folder, and this run has none. "
+        "Say --out DIR (out=… in Python)."
+    )

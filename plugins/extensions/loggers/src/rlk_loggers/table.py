@@ -15,6 +15,7 @@ import rich
 from rich.panel import Panel
 from rich.table import Table
 
+from rlk.hookspecs import hookimpl
 from rlk_loggers.config import TableConfig
 from rlk_loggers.numbers import compact, shown
 
@@ -44,28 +45,27 @@ class TableLogger:
         self._console: Console = rich.get_console()
         self._waiting: dict[str, float] = {}
         self._printed = float("-inf")
-        self._quiet = False
         self._timesteps = self._total = 0
-        self._run: Run | None = None
 
-    def open(self, run: Run) -> None:
-        self._run = run
-        self._quiet = run.plan.verbose == 0 or run.communicator.rank != 0
+    @hookimpl
+    def rlk_training_start(self, run: Run) -> None:
+        run.on_close.append(self._print_waiting)
 
-    def write(self, timesteps: int, row: Mapping[str, float]) -> None:
-        if self._quiet or self._run is None:
+    @hookimpl
+    def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
+        if run.plan.verbose == 0 or run.communicator.rank != 0:
             return
         if not self._console.is_terminal:
-            print(line(timesteps, row), flush=True)
+            print(line(run.timesteps, row), flush=True)
             return
         self._waiting |= row
-        self._timesteps, self._total = timesteps, self._run.clock.total_timesteps
+        self._timesteps, self._total = run.timesteps, run.clock.total_timesteps
         now = time.monotonic()
-        if now - self._printed >= self._config.min_seconds or timesteps >= self._total:
+        if now - self._printed >= self._config.min_seconds or run.timesteps >= self._total:
             self._printed = now
             self._print()
 
-    def close(self) -> None:
+    def _print_waiting(self) -> None:
         if self._waiting:
             self._print()
 

@@ -9,10 +9,12 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rlk.hookspecs import hookimpl
 from rlk_cli.explain import explain
-from rlk_loggers.folder import folder_of
+from rlk_loggers.folder import lacks_folder
 
 if TYPE_CHECKING:
+    from rlk.plan import Plan
     from rlk.run import Run
 
 FLUSH_SECONDS = 10
@@ -24,24 +26,26 @@ class TensorboardLogger:
     def __init__(self) -> None:
         self._writer: Any = None
 
-    def open(self, run: Run) -> None:
+    @hookimpl
+    def rlk_check_plan(self, plan: Plan) -> str | None:
+        return lacks_folder(plan, "tensorboard")
+
+    @hookimpl
+    def rlk_training_start(self, run: Run) -> None:
         """Begin a file of events.
 
         Of a resumed run, tensorboard is told to hide what an earlier file has beyond the
         checkpoint.
-
-        Raises:
-            PlanError: if the run has no folder.
         """
-        if run.communicator.rank != 0:
+        if self._writer is not None or run.out is None or run.communicator.rank != 0:
             return
-        folder = folder_of(run, "tensorboard")
         from tensorboard.compat.proto.event_pb2 import Event, SessionLog
         from tensorboard.plugins.text.summary_v2 import text_pb
         from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
-        folder.mkdir(parents=True, exist_ok=True)
-        self._writer = EventFileWriter(str(folder), flush_secs=FLUSH_SECONDS)
+        run.out.mkdir(parents=True, exist_ok=True)
+        self._writer = EventFileWriter(str(run.out), flush_secs=FLUSH_SECONDS)
+        run.on_close.append(self._writer.close)
         if run.timesteps > 0:
             log = SessionLog(status=SessionLog.START)
             self._writer.add_event(
@@ -52,7 +56,8 @@ class TensorboardLogger:
         summary = text_pb("plan/text_summary", plan)
         self._writer.add_event(Event(wall_time=time.time(), step=run.timesteps, summary=summary))
 
-    def write(self, timesteps: int, row: Mapping[str, float]) -> None:
+    @hookimpl
+    def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
         if self._writer is None:
             return
         from tensorboard.compat.proto.event_pb2 import Event
@@ -60,10 +65,5 @@ class TensorboardLogger:
 
         values = [Summary.Value(tag=tag, simple_value=float(value)) for tag, value in row.items()]
         self._writer.add_event(
-            Event(wall_time=time.time(), step=timesteps, summary=Summary(value=values))
+            Event(wall_time=time.time(), step=run.timesteps, summary=Summary(value=values))
         )
-
-    def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None

@@ -19,7 +19,7 @@ def share_model(run: Run, communicator: MpiCommunicator) -> None:
     first = communicator.broadcast(model_of(run) if communicator.rank == 0 else None)
     if communicator.rank == 0:
         return
-    run.parameters.load_dict(first["parameters"])
+    run.parameters.load_state_dict(first["parameters"])
     buffers = dict(run.policy.named_buffers())
     for name, value in first["buffers"].items():
         buffers[name].copy_(value)
@@ -30,7 +30,7 @@ def share_model(run: Run, communicator: MpiCommunicator) -> None:
 def model_of(run: Run) -> State:
     """What ranks have in common."""
     return {
-        "parameters": run.parameters.as_dict(),
+        "parameters": run.parameters.state_dict(),
         "buffers": {name: value.clone() for name, value in run.policy.named_buffers()},
         "algorithm": run.algorithm.state_dict(),
         "optimise": run.optimise.state_dict(),

@@ -43,7 +43,7 @@ def rlk_training_end(run):
         "own": [run.streams.integers(name, 3) for name in ("environments", "actor", "update")],
         "episodes": [run.episodes.count, [list(one) for one in run.episodes.recent]],
         "out": run.out is not None,
-        "loggers": len(run.loggers),
+        "loggers": len(run.plan.loggers),
         "verbose": run.plan.verbose,
     }
     Path(os.environ["FACTS"], f"{rank}.json").write_text(json.dumps(facts))

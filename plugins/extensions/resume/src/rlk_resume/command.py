@@ -73,17 +73,11 @@ def newest(place: Path) -> Path:
 
 def restored(agent: Agent, state: State, path: Path) -> Agent:
     """The agent as it was saved; says where it goes on and what will not be as before."""
-    from rlk import checkpoint
-
-    try:
-        differs = checkpoint.restore(agent.run, state)
-    except BaseException:
-        agent.close()
-        raise
+    agent.restore(state)
     plan = agent.plan
     if plan.verbose:
         at = f"{agent.num_timesteps:,} timesteps"
         click.echo(f"{plan.algorithm.name} on {plan.env.name}: on from {path} at {at}")
-        for sentence in differs:
+        for sentence in agent.differs:
             click.echo(f"  not as before: {sentence}")
     return agent

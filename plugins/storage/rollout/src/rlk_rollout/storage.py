@@ -12,8 +12,9 @@ import numpy as np
 
 from rlk.errors import RlkError
 from rlk.protocols import State
-from rlk.records import Array, Field, Rollout, Schema, Step, Update
+from rlk.records import Array, Field, Schema, Step, Update
 from rlk_rollout.finals import Finals, observation_of
+from rlk_rollout.rollout import Rollout
 
 
 class RolloutStorage:
