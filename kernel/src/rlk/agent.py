@@ -225,7 +225,7 @@ def load(
 
     kernel = kernel or default_kernel()
     state = checkpoint.read(checkpoint.locate(path, best=best), kernel)
-    spec = spec_of(state["manifest"]["plan"], env=env, plugins=plugins, changes=changes)
+    spec = spec_of(state["manifest"]["plan"], kernel, env=env, plugins=plugins, changes=changes)
     agent = Agent(resolve(kernel, spec), kernel, spec)
     try:
         agent.differs = checkpoint.restore(agent.run, state)

@@ -7,6 +7,7 @@ from functools import reduce
 from typing import Any
 
 import attrs
+from gymnasium.vector import AutoresetMode
 
 from rlk import policy, spaces
 from rlk.collect import StepCollector
@@ -21,7 +22,6 @@ from rlk.records import Field, Schema
 from rlk.run import Run
 from rlk.schedules import ScheduleLike, as_schedule
 from rlk.seeding import Streams
-from rlk.vector import same_step
 
 #: Networks up to this many parameters train faster on one thread.
 ONE_THREAD_MAX_PARAMETERS = 1_000_000
@@ -147,11 +147,16 @@ def make_vec_env(
 ) -> Any:
     """A vector environment with the plan's wrappers.
 
+    One that was passed, or that a hook made, is the backend's to `adopt(env, info_keys=…)`, if it
+    has that: to bring it into the form that `protocols.py` tells of.
+
     Args:
         hooks: the run's; wrappers of the vector may activate in it what their environments share.
         training: whether wrappers learn (statistics) and record; for evaluation they do neither.
         out: the run's folder for wrappers that write; None is the plan's.
         extra: keywords for the environment (`render_mode`)."""
+    backend: Any = plan.vec_env.component.load()
+    keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
     if plan.env.is_vector and training:
         env = plan.env.made
     else:
@@ -159,10 +164,15 @@ def make_vec_env(
     if env is None:
         make = MakeEnv(plan.env, _single_wrappers(plan), extra)
         config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
-        if training and plan.info_keys:
-            config["info_keys"] = plan.info_keys
-        env = plan.vec_env.component.load()([make] * n_envs, **config)
-    env = same_step(env)
+        env = backend([make] * n_envs, **config, **keep)
+    elif hasattr(backend, "adopt"):
+        env = backend.adopt(env, **keep)
+    mode = AutoresetMode(env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
+    if mode != AutoresetMode.SAME_STEP:
+        raise PlanError(
+            f"vector environment {type(env).__name__} does not restart episodes in the step that "
+            "ends them. Make it with autoreset_mode=AutoresetMode.SAME_STEP."
+        )
     for choice in plan.wrappers:
         if choice.component.scope == "vector":
             env = choice.make(env, training=training, out=out or plan.out, hooks=hooks)

@@ -16,7 +16,8 @@ from rlk.errors import BrokenPlugin, PlanError, UnknownName
 from rlk.spec import LISTS, SLOTS
 
 #: Every kind the kernel knows; plugins may add more with `Registries.add_kind`.
-KINDS = ("algorithms", *SLOTS.values(), *LISTS, "environments", "commands", "presets")
+KINDS = ("algorithms", *SLOTS.values(), *LISTS)
+KINDS += ("environments", "finders", "commands", "presets")
 BY_HAND = "this program"
 
 
@@ -99,6 +100,27 @@ class Registry:
     def get(self, name: str) -> Entry:
         """The entry of that name; an error if there is none, or two distributions give it."""
         return _only(singular(self.kind), name, [self])
+
+    def ask(self, what: str, name: str, *more: Any) -> tuple[Entry, Any]:
+        """The first component that answers to a name, and its answer; a PlanError if none does.
+
+        Components of such a kind are functions of a name, which return None for those of others.
+
+        Args:
+            what: is asked for, for the message.
+            more: arguments for them."""
+        by_hand_first = sorted(self, key=lambda entry: entry.dist != BY_HAND)
+        sources = {entry: entry.component().load() for entry in by_hand_first}
+        for entry, source in sources.items():
+            answer = source(name, *more)
+            if answer is not None:
+                return entry, answer
+        known = [one for source in sources.values() for one in getattr(source, "known", tuple)()]
+        asked = [f"{entry.name} ({entry.component().summary})" for entry in sources]
+        if known:
+            raise UnknownName(what, name, known, f"Asked {self.kind}: {', '.join(asked)}.")
+        lack = f"no {what} {name!r}, for nothing that is installed knows it. Asked {self.kind}"
+        raise PlanError(f"{lack}: {', '.join(asked) or 'none; a plugin of that kind is missing'}.")
 
 
 class Registries:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlk import diagnose, settings
 from rlk.errors import BrokenPlugin, PlanError
-from rlk.loose import is_path, loose_entry
+from rlk.loose import is_place, loose_entry
 from rlk.plan import Choice
 from rlk.plugins import activated
 from rlk.registry import Entry
@@ -58,7 +58,6 @@ class Wishes:
 
     def collect(self, terminal: bool, autostart: bool) -> None:
         """Hear everybody."""
-        self.say({"env": "CartPole-v1"}, "default", DEFAULT)
         algorithm = self.algorithm.entry
         self.say(algorithm.component().defaults, f"algorithm {algorithm.name}", ALGORITHM)
         for key, value in self.spec.values().items():
@@ -103,10 +102,10 @@ class Wishes:
         return f"{self.algorithm.entry.name}.{key}" if own else key
 
     def entry(self, asked: Any, kind: str | None = None) -> Entry:
-        """A component by name, by path or as an object; BrokenPlugin if it cannot be used."""
+        """A component by name, at a place or as an object; BrokenPlugin if it cannot be used."""
         registries = self.kernel.registries
-        if not isinstance(asked, str) or is_path(asked):
-            entry = loose_entry(asked, kind)
+        if not isinstance(asked, str) or is_place(asked):
+            entry = loose_entry(asked, kind, registries)
         else:
             entry = registries[kind].get(asked) if kind else registries.find(asked)
         diagnose.require(entry)

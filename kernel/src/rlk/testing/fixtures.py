@@ -25,6 +25,7 @@ pytest.register_assert_rewrite(
             "decorator",
             "distribution",
             "environment",
+            "finder",
             "logger",
             "noise",
             "observer",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import functools
 import io
 import json
 import zlib
@@ -28,6 +29,7 @@ from rlk.optimise import Group, Objective
 from rlk.policy import Head, Linear
 from rlk.protocols import Heads, NumpyForward, Optimise, State
 from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
+from rlk.testing.environments import environment_named
 from rlk.testing.stand_in_config import StandInConfig
 
 
@@ -309,6 +311,25 @@ class StandInVecEnv(SyncVectorEnv):
 
     def __init__(self, env_fns: Sequence[Any], info_keys: Sequence[str] = ()) -> None:
         super().__init__(list(env_fns), autoreset_mode=AutoresetMode.SAME_STEP)
+        self._info_keys = info_keys
+
+    def step(self, actions: Any) -> Any:
+        *result, infos = super().step(actions)
+        if self._info_keys:
+            kept = {f"info.{key}": self._column(key, infos) for key in self._info_keys}
+            infos = {**infos, "kept": kept}
+        return *result, infos
+
+    def _column(self, key: str, infos: dict[str, Any]) -> Any:
+        """An info of this step, float32 [N]; where an episode ended, of its last."""
+        column = np.zeros(self.num_envs, np.float32)
+        ended = infos.get("_final_info", np.zeros(self.num_envs, bool))
+        for env, over in enumerate(ended):
+            found = infos["final_info"] if over else infos
+            if not found.get(f"_{key}", ended | False)[env]:
+                raise RlkError(f"environment {env} gave no info {key!r}")
+            column[env] = found[key][env]
+        return column
 
     def get_state(self) -> list[Any]:
         """Numbers, arrays and generators of each layer: all that simple environments have."""
@@ -332,6 +353,17 @@ def _plain_attributes(layer: Any) -> dict[str, Any]:
     return {"attributes": copy.deepcopy(kept), "np_random": generator}
 
 
+class StandInEnvironments:
+    """Answers to ids of Gymnasium and to classes of `rlk.testing.environments`."""
+
+    def __call__(self, asked: str) -> Any:
+        made = functools.partial(gym.make, asked) if asked in gym.registry else None
+        return environment_named(asked) or made
+
+    def known(self) -> list[str]:
+        return list(gym.registry)
+
+
 COMPONENTS = {
     "algorithms": Component(
         name="stand-in",
@@ -341,6 +373,7 @@ COMPONENTS = {
         collects="both",
         reports=("td_error",),
         defaults={
+            "env": "CartPole-v1",
             "policy": "stand-in-policy",
             "vec_env": "stand-in-vec-env",
             "storage": "stand-in-storage",
@@ -361,6 +394,9 @@ COMPONENTS = {
         name="stand-in-optimiser", factory=StandInOptimiser, summary="gradient descent"
     ),
     "serializers": Component(name="stand-in-serializer", factory=StandInSerializer, summary="JSON"),
+    "environments": Component(
+        name="stand-in-environments", factory=StandInEnvironments(), summary="ids of Gymnasium"
+    ),
 }
 
 
