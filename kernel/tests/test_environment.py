@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import pickle
+
 import gymnasium as gym
 import pytest
 
+from rlk.component import Component
 from rlk.environment import EnvChoice, MakeEnv, choose_environment
 from rlk.errors import PlanError, UnknownName
+from rlk.plan import Choice
 from rlk.testing.contract import run_python
 from rlk.testing.environments import DiscreteMatch, Walk
 
@@ -46,9 +50,9 @@ def test_a_class_a_function_an_environment_and_a_vector_may_be_passed(choose):
     assert by_function.make().length == 4
     env = DiscreteMatch()
     by_instance = choose(env)
-    assert by_instance.make() is env and by_instance.is_instance and not by_class.is_instance
+    assert by_instance.make() is env and by_instance.size == 1 and by_class.size is None
     vector = gym.vector.SyncVectorEnv([DiscreteMatch])
-    assert choose(vector).is_vector
+    assert choose(vector).is_vector and choose(vector).size == 1
 
 
 def test_a_passed_environment_is_named_by_its_id_if_it_has_one(choose):
@@ -63,14 +67,23 @@ def test_a_name_that_nobody_answers_to_is_refused_with_those_there_are(choose):
 
 
 def test_without_a_source_it_is_said_that_one_is_missing(rlk_empty_kernel):
-    message = "no environment 'CartPole-v1'.*environments: none; a plugin of that kind is missing"
+    message = r"unknown environment 'CartPole-v1'\. Asked environments: none; a plugin of that kind"
     with pytest.raises(PlanError, match=message):
-        choose_environment("CartPole-v1", rlk_empty_kernel.registries)
+        choose_environment("CartPole-v1", rlk_empty_kernel.registries, {})
 
 
 def test_something_that_is_no_environment_is_refused(choose):
     with pytest.raises(PlanError, match="got int 3"):
         choose(3)
+
+
+def wrapper(factory, config=None, **fields):
+    component = Component(name="wraps", factory=factory, **fields)
+    return Choice("wrappers", "wraps", "rlk-x", "1.0", "test", component, config)
+
+
+def test_wrappers_of_the_vector_are_not_for_one_environment():
+    assert MakeEnv(EnvChoice("Walk"), [wrapper(Walk, scope="vector")]).wrappers == ()
 
 
 def test_a_factory_wraps_the_innermost_first_and_passes_configs():
@@ -82,7 +95,7 @@ def test_a_factory_wraps_the_innermost_first_and_passes_configs():
     class Inner(Named):
         pass
 
-    make = MakeEnv(EnvChoice("Walk", made=Walk), ((Inner, None), (Named, 7)))
+    make = MakeEnv(EnvChoice("Walk", made=Walk), [wrapper(Inner), wrapper(Named, 7)])
     env = make()
     assert type(env) is Named and env.config == 7
     assert type(env.env) is Inner and env.env.config is None
@@ -90,8 +103,8 @@ def test_a_factory_wraps_the_innermost_first_and_passes_configs():
 
 
 def test_a_wrapper_may_be_named_as_a_string_to_travel_to_a_worker(choose):
-    wrappers = (("gymnasium.wrappers:RecordEpisodeStatistics", None),)
-    make = MakeEnv(choose("CartPole-v1"), wrappers)
+    named = wrapper("gymnasium.wrappers:RecordEpisodeStatistics")
+    make = pickle.loads(pickle.dumps(MakeEnv(choose("CartPole-v1"), [named])))
     assert type(make()) is gym.wrappers.RecordEpisodeStatistics
 
 

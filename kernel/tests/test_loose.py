@@ -62,7 +62,7 @@ def test_finders_are_asked_for_a_place_with_the_kind_that_is_wanted(registries):
 
 
 def test_a_place_that_nobody_looks_at_says_what_kind_of_plugin_is_missing(registries):
-    message = "no plugin './mine.py'.*Asked finders: none; a plugin of that kind is missing"
+    message = r"unknown plugin './mine.py'\. Asked finders: none; a plugin of that kind is missing"
     with pytest.raises(PlanError, match=message):
         loose_entry("./mine.py", None, registries)
     registries.finders.register("shelf", lambda place, kind: None, summary="shelf:NAME")

@@ -274,7 +274,7 @@ def test_an_algorithm_that_names_no_environment_wants_one(planning_kernel, plan)
     planning_kernel.registries.algorithms.register(
         "homeless", attrs.evolve(COMPONENTS["algorithms"], name="homeless", defaults=defaults)
     )
-    with pytest.raises(PlanError, match="'homeless' names no default. Say --env NAME"):
+    with pytest.raises(PlanError, match=r"'homeless' names no default. Say --env NAME"):
         plan("homeless")
     assert plan("homeless", env="CartPole-v1").sources["env"] == "command line"
     assert plan("stand-in").sources["env"] == "algorithm stand-in"

@@ -12,46 +12,46 @@ from gymnasium.vector import AutoresetMode
 
 from rlk import testing
 from rlk.component import Component
-from rlk.testing import stand_ins
 from rlk.testing.environments import Walk
+from rlk.testing.stand_in_vec_env import StandInVecEnv
 from rlk.testing.stand_ins import COMPONENTS
 
 
-class ReusesArrays(stand_ins.StandInVecEnv):
+class ReusesArrays(StandInVecEnv):
     def __init__(self, env_fns):
         super().__init__(env_fns)
         self.copy = False
 
 
-class SaysNextStep(stand_ins.StandInVecEnv):
+class SaysNextStep(StandInVecEnv):
     def __init__(self, env_fns):
         super().__init__(env_fns)
         self.metadata = {**self.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}
 
 
-class IgnoresSeeds(stand_ins.StandInVecEnv):
+class IgnoresSeeds(StandInVecEnv):
     def reset(self, *, seed=None, options=None):
         return super().reset(options=options)
 
 
-class SeedsAlike(stand_ins.StandInVecEnv):
+class SeedsAlike(StandInVecEnv):
     def reset(self, *, seed=None, options=None):
         return super().reset(seed=[seed] * self.num_envs if isinstance(seed, int) else seed)
 
 
-class LosesFinals(stand_ins.StandInVecEnv):
+class LosesFinals(StandInVecEnv):
     def step(self, actions):
         *rest, infos = super().step(actions)
         return (*rest, {k: v for k, v in infos.items() if "final_obs" not in k})
 
 
-class MergesFlags(stand_ins.StandInVecEnv):
+class MergesFlags(StandInVecEnv):
     def step(self, actions):
         observation, reward, terminated, truncated, infos = super().step(actions)
         return observation, reward, terminated | truncated, truncated, infos
 
 
-class HidesFailures(stand_ins.StandInVecEnv):
+class HidesFailures(StandInVecEnv):
     def step(self, actions):
         try:
             return super().step(actions)
@@ -59,13 +59,13 @@ class HidesFailures(stand_ins.StandInVecEnv):
             raise RuntimeError("something went wrong") from None
 
 
-class ClosesOnce(stand_ins.StandInVecEnv):
+class ClosesOnce(StandInVecEnv):
     def close(self, **keywords):
         assert not self.closed
         super().close(**keywords)
 
 
-class LosesItsState(stand_ins.StandInVecEnv):
+class LosesItsState(StandInVecEnv):
     def set_state(self, states):
         pass
 

@@ -147,8 +147,8 @@ def make_vec_env(
 ) -> Any:
     """A vector environment with the plan's wrappers.
 
-    One that was passed, or that a hook made, is the backend's to `adopt(env, info_keys=…)`, if it
-    has that: to bring it into the form that `protocols.py` tells of.
+    One that was passed, or that a hook made, a backend that has `adopt(env, info_keys=…)` brings
+    into the form that `protocols.py` tells of.
 
     Args:
         hooks: the run's; wrappers of the vector may activate in it what their environments share.
@@ -162,7 +162,7 @@ def make_vec_env(
     else:
         env = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
     if env is None:
-        make = MakeEnv(plan.env, _single_wrappers(plan), extra)
+        make = MakeEnv(plan.env, plan.wrappers, extra)
         config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
         env = backend([make] * n_envs, **config, **keep)
     elif hasattr(backend, "adopt"):
@@ -209,17 +209,11 @@ def make_storage(run: Run) -> Any:
 def spare_env(run: Run) -> Any:
     """An environment to ask questions of; where a finished one was passed, that (never step it)."""
     env = run.plan.env
-    if env.is_vector or env.is_instance:
+    if env.size is not None:
         return run.env if env.is_vector else env.made
-    made = MakeEnv(env, _single_wrappers(run.plan))()
+    made = MakeEnv(env, run.plan.wrappers)()
     run.on_close.append(made.close)
     return made
-
-
-def _single_wrappers(plan: Plan) -> tuple[Any, ...]:
-    """(factory, config) of the wrappers around each single environment, innermost first."""
-    single = [choice for choice in plan.wrappers if choice.component.scope == "env"]
-    return tuple((choice.component.factory, choice.config) for choice in single)
 
 
 def _made_storage(run: Run, choice: Choice) -> Any:

@@ -73,15 +73,10 @@ class Component:
 
     def load(self) -> Callable[..., Any]:
         """The factory itself, imported now."""
-        return imported(self.factory)
-
-
-def imported(factory: str | Callable[..., Any]) -> Callable[..., Any]:
-    """What `"package.module:object"` names; anything else is itself."""
-    if not isinstance(factory, str):
-        return factory
-    module, _, path = factory.partition(":")
-    found: Any = importlib.import_module(module)
-    for part in path.split("."):
-        found = getattr(found, part)
-    return found  # type: ignore[no-any-return]
+        if not isinstance(self.factory, str):
+            return self.factory
+        module, _, path = self.factory.partition(":")
+        found: Any = importlib.import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+        return found  # type: ignore[no-any-return]

@@ -1,20 +1,18 @@
 """Which environment is meant, and functions that make it, here or in a worker.
 
-What is written is made by whoever answers to it: a component of kind `environments` is a function
-of the name, whose answer is None or a callable that makes one environment from its keywords. It is
-asked at every plan, so it makes and runs nothing yet; it travels to workers, so it is picklable and
-imports no torch, nor does this module. One that goes on to run code which the name points to
-`reports` "runs code": no saved model is made through it. Its attribute `known()`, if it has one,
-lists names for messages."""
+A component of kind `environments` is a function of the name, asked at every plan: it answers None,
+or with a callable that makes one environment from keywords, which travels to workers and imports no
+torch, nor does this module. If that runs code which the name points to, the component `reports`
+"runs code", and no saved model is made through it. `known()`, if it has that, lists names for
+messages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from rlk.component import imported
 from rlk.errors import PlanError
 
 if TYPE_CHECKING:
@@ -39,14 +37,9 @@ class EnvChoice:
         return hasattr(self.made, "num_envs")
 
     @property
-    def is_instance(self) -> bool:
-        """Whether it is one finished environment, of which there can be no second."""
-        return not callable(self.made) and not self.is_vector
-
-    @property
     def size(self) -> int | None:
-        """How many environments it is, if it was passed finished."""
-        return self.made.num_envs if self.is_vector else 1 if self.is_instance else None
+        """How many environments it is, if it was passed finished: there can be no others."""
+        return self.made.num_envs if self.is_vector else None if callable(self.made) else 1
 
     def make(self, **extra: Any) -> gym.Env[Any, Any]:
         """One environment; a PlanError if it refuses the keywords."""
@@ -54,19 +47,21 @@ class EnvChoice:
         return self.made(**keywords) if callable(self.made) else self.made  # type: ignore[no-any-return]
 
 
-def choose_environment(
-    asked: Any, registries: Registries, kwargs: Mapping[str, Any] | None = None
-) -> EnvChoice:
+def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, Any]) -> EnvChoice:
     """What a user wrote, or passed, as an EnvChoice; UnknownName if nobody answers to it."""
     if isinstance(asked, str):
         entry, made = registries.environments.ask("environment", asked)
-        return EnvChoice(asked, kwargs or {}, made, entry.name)
+        return EnvChoice(asked, kwargs, made, entry.name)
     if not callable(asked) and not hasattr(asked, "step"):
         found = f"{type(asked).__name__} {asked!r:.80}"
         raise PlanError(f"env must be an id, a class, a callable or an environment, got {found}.")
     registered = getattr(getattr(asked, "spec", None), "id", None)
     name = registered or getattr(asked, "__name__", type(asked).__name__)
-    return EnvChoice(str(name), kwargs or {}, asked)
+    return EnvChoice(str(name), kwargs, asked)
+
+
+def _around_one(wrappers: Iterable[Choice]) -> tuple[Choice, ...]:
+    return tuple(wrapper for wrapper in wrappers if wrapper.component.scope == "env")
 
 
 @attrs.frozen
@@ -74,14 +69,14 @@ class MakeEnv:
     """A zero-argument factory of one environment with its wrappers; travels to workers."""
 
     choice: EnvChoice
-    wrappers: tuple[tuple[str | Callable[..., Any], Any], ...] = ()  # with config, innermost first
+    #: Innermost first; those of the vector are left out.
+    wrappers: tuple[Choice, ...] = attrs.field(default=(), converter=_around_one)
     extra: Mapping[str, Any] = attrs.field(factory=dict)
 
     def __call__(self) -> gym.Env[Any, Any]:
         env = self.choice.make(**self.extra)
-        for factory, config in self.wrappers:
-            wrap = imported(factory)
-            env = wrap(env, config) if config is not None else wrap(env)
+        for wrapper in self.wrappers:
+            env = wrapper.make(env)
         return env
 
 
@@ -91,9 +86,8 @@ def probe(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
 
     if env.is_vector:
         return env.made.single_observation_space, env.made.single_action_space
-    single = tuple((c.component.factory, c.config) for c in wrappers if c.component.scope == "env")
     try:
-        made = MakeEnv(env, single)()
+        made = MakeEnv(env, wrappers)()
     except PlanError:
         raise
     except Exception as error:
@@ -106,6 +100,6 @@ def probe(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
                 f"environment {env.name!r} is no Gymnasium environment: its {key} is "
                 f"{type(space).__name__} (an old gym environment needs shimmy's wrapper)."
             )
-    if not env.is_instance:
+    if env.size is None:
         made.close()
     return spaces["observation_space"], spaces["action_space"]

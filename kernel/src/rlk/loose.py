@@ -1,8 +1,7 @@
 """Components that no entry point names: passed as objects, or found at a place.
 
-A place is asked of the kind `finders`: a component of it is a function of the place and the kind
-that is wanted (None: any), whose answer is None or a Component. One that runs code to find it
-`reports` "runs code"."""
+A component of kind `finders` is a function of a place and the kind that is wanted (None: any),
+which answers None or with a Component; if it runs code for that, it `reports` "runs code"."""
 
 from __future__ import annotations
 
@@ -22,19 +21,14 @@ def is_place(name: str) -> bool:
 
 def loose_entry(asked: Any, kind: str | None, registries: Registries) -> Entry:
     """The entry for a place or an object, of that kind if its component does not say its own."""
-    if isinstance(asked, str):
-        component = registries.finders.ask("plugin", asked, kind)[1]
-    else:
-        component = described(asked)
-    place = asked if isinstance(asked, str) else PASSED
+    at = isinstance(asked, str)
+    component = described(registries.finders.ask("plugin", asked, kind)[1] if at else asked)
+    place = asked if at else PASSED
     return Entry(component.kind or str(kind), component.name, place, "", lambda: component)
 
 
 def described(found: Any) -> Component:
-    """A class or function as a Component; one that is there already, or in its `component`, is it.
-
-    Raises:
-        PlanError: for anything else."""
+    """A class or function as a Component, if it is none nor has one; a PlanError for the rest."""
     component = getattr(found, "component", found)
     if isinstance(component, Component):
         return component

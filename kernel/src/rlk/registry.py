@@ -16,8 +16,7 @@ from rlk.errors import BrokenPlugin, PlanError, UnknownName
 from rlk.spec import LISTS, SLOTS
 
 #: Every kind the kernel knows; plugins may add more with `Registries.add_kind`.
-KINDS = ("algorithms", *SLOTS.values(), *LISTS)
-KINDS += ("environments", "finders", "commands", "presets")
+KINDS = ("algorithms", *SLOTS.values(), *LISTS, "environments", "finders", "commands", "presets")
 BY_HAND = "this program"
 
 
@@ -104,23 +103,21 @@ class Registry:
     def ask(self, what: str, name: str, *more: Any) -> tuple[Entry, Any]:
         """The first component that answers to a name, and its answer; a PlanError if none does.
 
-        Components of such a kind are functions of a name, which return None for those of others.
-
-        Args:
-            what: is asked for, for the message.
-            more: arguments for them."""
-        by_hand_first = sorted(self, key=lambda entry: entry.dist != BY_HAND)
-        sources = {entry: entry.component().load() for entry in by_hand_first}
+        For kinds whose components are functions of a name (and `more`), which return None for what
+        is not theirs. Those that a program registered come first; `what` is for the message."""
+        sources = {
+            entry: entry.component().load()
+            for entry in sorted(self, key=lambda e: e.dist != BY_HAND)
+        }
         for entry, source in sources.items():
-            answer = source(name, *more)
-            if answer is not None:
+            if (answer := source(name, *more)) is not None:
                 return entry, answer
         known = [one for source in sources.values() for one in getattr(source, "known", tuple)()]
-        asked = [f"{entry.name} ({entry.component().summary})" for entry in sources]
+        asked = ", ".join(f"{entry.name} ({entry.component().summary})" for entry in sources)
+        hint = f"Asked {self.kind}: {asked or 'none; a plugin of that kind is missing'}."
         if known:
-            raise UnknownName(what, name, known, f"Asked {self.kind}: {', '.join(asked)}.")
-        lack = f"no {what} {name!r}, for nothing that is installed knows it. Asked {self.kind}"
-        raise PlanError(f"{lack}: {', '.join(asked) or 'none; a plugin of that kind is missing'}.")
+            raise UnknownName(what, name, known, hint)
+        raise PlanError(f"unknown {what} {name!r}. {hint}")
 
 
 class Registries:

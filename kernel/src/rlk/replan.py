@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rlk.environment import choose_environment
 from rlk.errors import PlanError
+from rlk.kernel import Kernel
 from rlk.loose import PASSED, is_place
 from rlk.spec import SLOTS, RunSpec, is_group_slot, make_spec
-
-if TYPE_CHECKING:
-    from rlk.kernel import Kernel
 
 
 def spec_of(
@@ -59,13 +57,9 @@ def spec_of(
     missing = [key for key in callables if key not in changes]
     if missing and observers:
         raise PlanError(f"{', '.join(missing)} was a callable, which no file holds. Pass it again.")
-    for name in (
-        algo,
-        *names,
-        *(v for key, v in said.items() if key in SLOTS or is_group_slot(key)),
-    ):
-        if is_place(str(name)):
-            raise PlanError(f"this model names {name!r}, a place, which no file may load from.")
+    filled = [value for key, value in said.items() if key in SLOTS or is_group_slot(key)]
+    if places := [name for name in (algo, *names, *filled) if is_place(str(name))]:
+        raise PlanError(f"this model names {places[0]!r}, a place, which no file may load from.")
     said.pop("env.id", None)  # settings of no component name the environment
     said |= _environment(plan["env"], env, kernel)
     spec = make_spec(algo, said | {"plugins": [*names, *plugins]}, origin="saved plan")
@@ -73,15 +67,14 @@ def spec_of(
 
 
 def _environment(saved: Mapping[str, Any], env: Any, kernel: Kernel) -> dict[str, Any]:
-    name, registries = saved["name"], kernel.registries
-    kwargs = {f"env.{key}": value for key, value in saved["kwargs"].items() if key != "id"}
+    name, saved_kwargs = saved["name"], saved["kwargs"].items()
+    kwargs = {f"env.{key}": value for key, value in saved_kwargs if key != "id"}
     if env is not None:
-        return {"env": env, **(kwargs if choose_environment(env, registries).name == name else {})}
-    was = "an object" if saved["passed_as_object"] else "code"
-    if was == "code":
-        source, _ = registries.environments.ask("environment", name)
-        was = "code" if "runs code" in source.component().reports else ""
-    if was:
+        same = choose_environment(env, kernel.registries, {}).name == name
+        return {"env": env, **(kwargs if same else {})}
+    ask, passed = kernel.registries.environments.ask, saved["passed_as_object"]
+    if passed or "runs code" in ask("environment", name)[0].component().reports:
+        was = "an object" if passed else "code"
         raise PlanError(
             f"this model's environment {name!r} was {was}, which no file may run by itself. "
             f"Pass it again: env=… in Python, or --env {name}"

@@ -70,5 +70,5 @@ class EnvironmentContract(Contract):
             made.close()
 
     def test_the_names_it_lists_for_messages_are_strings(self) -> None:
-        known = getattr(self.record().load(), "known", list)()
+        known: list[Any] = getattr(self.record().load(), "known", list)()
         assert all(isinstance(name, str) for name in known)

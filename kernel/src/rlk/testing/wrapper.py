@@ -16,7 +16,7 @@ from rlk.plugins import Hooks
 from rlk.testing.contract import global_generators_untouched, plain
 from rlk.testing.environments import Walk
 from rlk.testing.observer import RunContract, inside
-from rlk.testing.stand_ins import StandInVecEnv
+from rlk.testing.stand_in_vec_env import StandInVecEnv
 from rlk.testing.vec_env import check, makers
 
 _BY_NAME = {"Box": {}, "Dict": {"observation": "dict"}, "Image": {"observation": "image"}}

@@ -127,6 +127,8 @@ def test_a_component_from_a_file_must_be_passed_again(file):
 
 def test_an_environment_that_is_code_must_be_passed_again():
     saved = planned(env="rlk.testing.environments:DiscreteMatch").as_json()
-    with pytest.raises(PlanError, match="was code, which no file may run by itself. Pass it again"):
+    with pytest.raises(
+        PlanError, match=r"was code, which no file may run by itself. Pass it again"
+    ):
         spec_of(saved, default_kernel())
     assert planned(env="CartPole-v1").env.source == "gymnasium"

@@ -1,4 +1,4 @@
-"""The kernel's contract of an environment component, for Gymnasium's own and for a package's ids."""
+"""The kernel's contract of an environment component, for Gymnasium's ids and a package's."""
 
 from rlk.component import Component
 from rlk.testing import EnvironmentContract

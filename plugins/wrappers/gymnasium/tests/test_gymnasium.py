@@ -114,6 +114,17 @@ def test_a_module_that_fails_says_with_what(tmp_path, monkeypatch):
         ById("Any-v0", "fails_to_register")()
 
 
-def test_an_id_that_is_installed_needs_no_import_also_in_another_process(rlk_make):
-    with rlk_make("dqn", env="rlk/BitFlipping-v0", policy="multi-input", n_envs=2) as agent:
-        assert agent.plan.env.source == "toy-environments"
+SAID = {"vec_env": "subprocess", "n_envs": 2, "n_steps": 4, "nminibatches": 1}
+
+
+@pytest.mark.parametrize("twice", [1, 2])
+def test_an_id_of_a_package_needs_no_import_also_in_workers(rlk_make, twice):
+    with rlk_make("ppo2", env="rlk/Identity-v0", **SAID, **{"env.dim": 2}) as agent:
+        agent.learn(8)
+
+
+def test_an_id_that_a_program_registers_is_made_in_workers(rlk_make):
+    gym.register("RlkTestProgram-v0", entry_point="rlk.testing.environments:DiscreteMatch")
+    with rlk_make("ppo2", env="RlkTestProgram-v0", **SAID) as agent:
+        agent.learn(8)
+    gym.registry.pop("RlkTestProgram-v0")

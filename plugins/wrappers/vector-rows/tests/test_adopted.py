@@ -9,7 +9,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk.testing.environments import Walk
-from rlk.testing.stand_ins import StandInVecEnv
+from rlk.testing.stand_in_vec_env import StandInVecEnv
 from rlk.testing.vec_env import check, makers
 from rlk_vector_rows.adopted import ResetWhereEnded, adopt, autoreset_mode
 

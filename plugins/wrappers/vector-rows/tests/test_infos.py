@@ -57,5 +57,5 @@ def test_numbers_that_are_kept_are_a_column_for_each_key():
 
 @pytest.mark.parametrize("infos", [{0: {"x": 1}}, {0: {"x": 1}, 1: {}}])
 def test_a_number_that_an_environment_does_not_give_is_named(infos):
-    with pytest.raises(EnvironmentFailed, match="environment 1 gave no info 'x'.*info_keys"):
+    with pytest.raises(EnvironmentFailed, match=r"environment 1 gave no info 'x'.*info_keys"):
         kept(2, ("x",), infos)

@@ -26,7 +26,9 @@ class KnownIds:
         except gym.error.Error:
             return None
         registered = ((spec.namespace, spec.name) for spec in gym.registry.values())
-        return ById(asked) if (namespace, name) in registered else None
+        if (namespace, name) not in registered:
+            return None
+        return ById(asked, spec=gym.registry.get(asked))
 
     def known(self) -> list[str]:
         """The ids to choose from."""

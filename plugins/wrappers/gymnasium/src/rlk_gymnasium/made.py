@@ -20,6 +20,7 @@ class ById:
 
     id: str
     module: str = ""  # registers the id, and is imported before it is looked up
+    spec: Any = attrs.field(default=None, eq=False)  # for a worker that nobody registered it in
 
     def __call__(self, **keywords: Any) -> gym.Env[Any, Any]:
         """The environment, without Gymnasium's passive checker, which costs more than many a step.
@@ -31,8 +32,9 @@ class ById:
 
         if self.module:
             _import(self.module)
+        known = self.id in gym.registry or self.spec is None
         try:
-            return gym.make(self.id, disable_env_checker=True, **keywords)
+            return gym.make(self.id if known else self.spec, disable_env_checker=True, **keywords)
         except (TypeError, gym.error.Error, ImportError) as error:
             refused = f"environment {self.id!r} cannot be made with {keywords}"
             raise PlanError(f"{refused}: {error}") from error

@@ -1,4 +1,4 @@
-"""Vector environments that others made, in the form that the loop takes: Gymnasium's own, EnvPool's.
+"""Vector environments that others made, as the loop takes them: Gymnasium's own, EnvPool's.
 
 N is the number of environments.
 """
@@ -31,7 +31,7 @@ def adopt(env: AnyVector, *, info_keys: Sequence[str] = ()) -> AnyVector:
     mode, inner = autoreset_mode(env), KeepInfos(env, info_keys) if info_keys else env
     if mode == AutoresetMode.SAME_STEP:
         return inner
-    # A masked reset takes back the restart that is due in the next step; others may ignore the mask.
+    # A masked reset takes back the restart that is due next; who knows what others do with a mask.
     if mode == AutoresetMode.DISABLED or type(env) in (SyncVectorEnv, AsyncVectorEnv):
         return ResetWhereEnded(inner)
     raise PlanError(
@@ -70,7 +70,7 @@ class ResetWhereEnded(_Transparent):
         ended = np.logical_or(terminated, truncated)
         if ended.any():
             final = np.full(self.num_envs, None, dtype=object)
-            for i in np.flatnonzero(ended):
+            for i in map(int, np.flatnonzero(ended)):
                 final[i] = rows.read(observation, i)
             observation, restarted = self.env.reset(options={"reset_mask": ended})
             last = {"final_obs": final, "final_info": infos}
