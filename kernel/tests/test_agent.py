@@ -6,7 +6,12 @@ import torch
 
 import rlk
 from rlk.errors import PlanError, RlkError
-from rlk.testing.environments import BY_ACTION_SPACE, BoxMatch, DiscreteMatch
+from rlk.testing.environments import (
+    BY_ACTION_SPACE,
+    BoxMatch,
+    DiscreteMatch,
+    environment_named,
+)
 
 MATCH = BY_ACTION_SPACE["Discrete"]
 
@@ -244,6 +249,9 @@ def test_settings_may_be_others_when_a_model_is_loaded(make, tmp_path, rlk_stand
 
 
 def test_code_is_not_run_because_a_file_names_it(make, tmp_path, rlk_stand_in_kernel):
+    environments = rlk_stand_in_kernel.registries.environments
+    environments.unregister("stand-in-environments")
+    environments.register("runs", environment_named, reports=("runs code",))
     path = make().save(tmp_path / "model")
     with pytest.raises(PlanError, match="Pass it again"):
         rlk.load(path, kernel=rlk_stand_in_kernel)

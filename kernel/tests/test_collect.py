@@ -115,7 +115,7 @@ def test_infos_that_a_storage_asks_for_are_those_of_the_step_also_at_an_end(make
 def test_an_info_that_is_not_there_is_named(make, keeps_infos):
     said = {"storage": "keeps-infos", "keeps-infos.info_keys": ["height"]}
     agent = make(env=SaysItsPlace, n_envs=2, **said)
-    with pytest.raises(RlkError, match=r"environment 0 .*gave no info 'height' after timestep 0"):
+    with pytest.raises(RlkError, match=r"environment 0 .*gave no info 'height'"):
         agent.learn(4)
 
 

@@ -4,7 +4,7 @@ import gymnasium as gym
 import pytest
 
 from rlk.component import Component
-from rlk.environment import EnvChoice, choose_environment, probe
+from rlk.environment import EnvChoice, probe
 from rlk.errors import PlanError
 from rlk.plan import Choice
 from rlk.testing.environments import Walk
@@ -30,20 +30,20 @@ def test_spaces_are_those_of_the_wrapped_environment_which_is_closed_again():
 
     wrapper = Component(name="doubled", factory=Doubled)
     wrapped = Choice(kind="wrappers", name="doubled", dist="", version="", by="", component=wrapper)
-    observation, action = probe(choose_environment(Kept, {}), [wrapped])
+    observation, action = probe(EnvChoice("Kept", made=Kept), [wrapped])
     assert observation.shape == (6,) and action == Walk().action_space
     assert made[0].closed == 1
 
 
 def test_wrappers_of_a_vector_are_not_put_around_one_environment():
     wrapper = choice("vector", "wrappers", scope="vector")
-    observation, _ = probe(choose_environment(Walk, {}), [wrapper])
+    observation, _ = probe(EnvChoice("Walk", made=Walk), [wrapper])
     assert observation.shape == (3,)
 
 
 def test_an_environment_object_is_not_closed():
     env = Walk()
-    probe(choose_environment(env, {}), [])
+    probe(EnvChoice("Walk", made=env), [])
     assert env.closed == 0
 
 

@@ -9,7 +9,8 @@ from rlk.errors import PlanError
 from rlk.replan import spec_of
 from rlk.resolve import resolve
 from rlk.spec import make_spec
-from rlk.testing.environments import DiscreteMatch, Walk
+from rlk.testing.environments import DiscreteMatch, Walk, environment_named
+from rlk.testing.stand_ins import COMPONENTS
 
 
 class Watches:
@@ -21,11 +22,19 @@ class Wraps:
         raise AssertionError("nothing is built here")
 
 
+def on_the_shelf(place, kind):
+    return Component(name="Mine", factory=Watches, kind=kind or "extensions")
+
+
 @pytest.fixture
 def kernel(rlk_stand_in_kernel):
     registries = rlk_stand_in_kernel.registries
     registries.callbacks.register("watches", Watches)
     registries.extensions.register("extends", Watches)
+    registries.environments.register("classes", environment_named, reports=("runs code",))
+    registries.environments.register("stands", COMPONENTS["environments"].factory)
+    registries.environments.unregister("stand-in-environments")
+    registries.finders.register("shelf", on_the_shelf, reports=("runs code",))
     return rlk_stand_in_kernel
 
 
@@ -39,7 +48,7 @@ def saved(kernel):
 
 
 def again(kernel, plan, **keywords):
-    return resolve(kernel, spec_of(plan, **keywords))
+    return resolve(kernel, spec_of(plan, kernel, **keywords))
 
 
 def test_a_saved_plan_makes_the_same_plan(kernel, saved):
@@ -78,7 +87,7 @@ def test_it_is_said_that_settings_come_from_the_file(kernel, saved):
 def test_an_environment_that_is_code_must_be_passed_again(kernel, saved, env):
     plan = saved(env=env)
     with pytest.raises(PlanError, match="Pass it again"):
-        spec_of(plan)
+        spec_of(plan, kernel)
     assert again(kernel, plan, env=env).env.name == plan["env"]["name"]
 
 
@@ -95,16 +104,47 @@ def test_another_environment_has_keywords_of_its_own(kernel, saved):
     assert dict(again(kernel, plan, env=DiscreteMatch).env.kwargs) == {}
 
 
-def test_a_component_from_a_file_must_be_passed_again(kernel, saved, tmp_path):
-    path = tmp_path / "mine.py"
-    path.write_text(
-        "from rlk import hookimpl\nclass Mine:\n    @hookimpl\n    def rlk_update_end(self): pass\n"
-    )
-    plan = saved(plugins=[f"{path}:Mine"])
-    with pytest.raises(PlanError, match=r"no file may run by itself|Pass it again"):
-        spec_of(plan)
-    found = again(kernel, plan, plugins=(f"{path}:Mine",))
+def test_a_component_from_a_place_must_be_passed_again(kernel, saved):
+    plan = saved(plugins=["shelf:Mine"])
+    with pytest.raises(PlanError, match=r"no file may run by itself. Pass it again.*shelf:Mine"):
+        spec_of(plan, kernel)
+    found = again(kernel, plan, plugins=("shelf:Mine",))
     assert [c.name for c in found.extensions] == ["Mine"]
+
+
+def forged(plan, **component):
+    """A plan in which a component that the kernel has is called otherwise."""
+    made = {"kind": "extensions", "dist": "rlk-x", "version": "1", "settings": {}, **component}
+    return {**plan, "components": [*plan["components"], made]}
+
+
+@pytest.mark.parametrize(
+    "component",
+    [
+        {"slot": "extension", "name": "./evil.py"},
+        {"slot": "noise", "name": "evil:Noise"},
+        {"slot": "vf_optimiser", "name": "evil:Optimiser"},
+        {"slot": "algorithm", "name": "./evil.py"},
+        {"slot": "algorithm", "name": "stand-in", "settings": {"noise": "./evil.py:Noise"}},
+    ],
+)
+def test_a_place_in_a_file_is_never_looked_at_whatever_its_plan_says(kernel, saved, component):
+    with pytest.raises(PlanError, match="a place, which no file may load from"):
+        spec_of(forged(saved(), **component), kernel)
+
+
+@pytest.mark.parametrize(
+    "component",
+    [
+        {"slot": "algorithm", "name": "stand-in", "settings": {"env": "./evil.py:Env"}},
+        {"slot": "extension", "name": "env", "settings": {"id": "./evil.py:Env"}},
+    ],
+)
+def test_only_the_environment_of_a_file_names_the_environment(kernel, saved, component):
+    assert spec_of(forged(saved(), **component), kernel).get("env") == "CartPole-v1"
+    plan = saved()
+    plan["env"]["kwargs"]["id"] = "./evil.py:Env"
+    assert spec_of(plan, kernel).get("env") == "CartPole-v1"
 
 
 def test_a_name_that_is_not_installed_any_more_is_refused(kernel, saved):
@@ -114,16 +154,16 @@ def test_a_name_that_is_not_installed_any_more_is_refused(kernel, saved):
         again(kernel, plan)
 
 
-def test_a_callable_must_be_passed_again_to_go_on_training(saved):
+def test_a_callable_must_be_passed_again_to_go_on_training(kernel, saved):
     plan = saved(learning_rate=lambda remaining: remaining)
     with pytest.raises(PlanError, match="learning_rate was a callable"):
-        spec_of(plan, observers=True)
-    spec_of(plan, observers=True, changes={"learning_rate": 0.1})
-    assert "learning_rate" not in spec_of(plan).said  # to act, no schedule is needed
+        spec_of(plan, kernel, observers=True)
+    spec_of(plan, kernel, observers=True, changes={"learning_rate": 0.1})
+    assert "learning_rate" not in spec_of(plan, kernel).said  # to act, no schedule is needed
 
 
 def test_a_preset_is_not_applied_once_more(kernel, saved):
-    assert spec_of(saved()).get("preset") == "none"
+    assert spec_of(saved(), kernel).get("preset") == "none"
 
 
 def test_components_are_resolved_and_not_built(kernel, saved):

@@ -6,9 +6,10 @@ import attrs
 import pytest
 
 from rlk import Patch, hookimpl
+from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName
 from rlk.spec import make_spec
-from rlk.testing.stand_ins import COMPONENTS
+from rlk.testing.stand_ins import COMPONENTS, StandInPolicy
 
 
 class Proposes:
@@ -257,14 +258,24 @@ def test_an_object_may_fill_a_slot_and_be_a_plugin(plan):
     assert found[0].make() is watcher and found[0].owner == "passed as object"
 
 
-def test_a_component_in_a_file_is_put_in_its_slot(plan, tmp_path):
-    path = tmp_path / "mine.py"
-    path.write_text(
-        "from rlk.component import Component\n"
-        "from rlk.testing.stand_ins import StandInPolicy\n"
-        "component = Component(name='mine', factory=StandInPolicy, kind='policies')\n"
+def test_a_component_that_a_finder_finds_is_put_in_its_slot(planning_kernel, plan):
+    mine = Component(name="mine", factory=StandInPolicy, kind="policies")
+    planning_kernel.registries.finders.register("shelf", lambda place, kind: mine)
+    found = plan(plugins=["shelf:mine"]).policy
+    assert (found.name, found.dist) == ("mine", "shelf:mine")
+    assert plan(policy="./mine.py").policy.dist == "./mine.py"
+
+
+def test_an_algorithm_that_names_no_environment_wants_one(planning_kernel, plan):
+    defaults = dict(COMPONENTS["algorithms"].defaults)
+    defaults.pop("env")
+    planning_kernel.registries.algorithms.register(
+        "homeless", attrs.evolve(COMPONENTS["algorithms"], name="homeless", defaults=defaults)
     )
-    assert plan(plugins=[str(path)]).policy.name == "mine"
+    with pytest.raises(PlanError, match=r"'homeless' names no default. Say --env NAME"):
+        plan("homeless")
+    assert plan("homeless", env="CartPole-v1").sources["env"] == "command line"
+    assert plan("stand-in").sources["env"] == "algorithm stand-in"
 
 
 def test_a_slot_that_nothing_fills_is_refused(planning_kernel, plan):

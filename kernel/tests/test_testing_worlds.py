@@ -12,45 +12,46 @@ from gymnasium.vector import AutoresetMode
 
 from rlk import testing
 from rlk.component import Component
-from rlk.testing import stand_ins
+from rlk.testing.environments import Walk
+from rlk.testing.stand_in_vec_env import StandInVecEnv
 from rlk.testing.stand_ins import COMPONENTS
 
 
-class ReusesArrays(stand_ins.StandInVecEnv):
+class ReusesArrays(StandInVecEnv):
     def __init__(self, env_fns):
         super().__init__(env_fns)
         self.copy = False
 
 
-class SaysNextStep(stand_ins.StandInVecEnv):
+class SaysNextStep(StandInVecEnv):
     def __init__(self, env_fns):
         super().__init__(env_fns)
         self.metadata = {**self.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}
 
 
-class IgnoresSeeds(stand_ins.StandInVecEnv):
+class IgnoresSeeds(StandInVecEnv):
     def reset(self, *, seed=None, options=None):
         return super().reset(options=options)
 
 
-class SeedsAlike(stand_ins.StandInVecEnv):
+class SeedsAlike(StandInVecEnv):
     def reset(self, *, seed=None, options=None):
         return super().reset(seed=[seed] * self.num_envs if isinstance(seed, int) else seed)
 
 
-class LosesFinals(stand_ins.StandInVecEnv):
+class LosesFinals(StandInVecEnv):
     def step(self, actions):
         *rest, infos = super().step(actions)
         return (*rest, {k: v for k, v in infos.items() if "final_obs" not in k})
 
 
-class MergesFlags(stand_ins.StandInVecEnv):
+class MergesFlags(StandInVecEnv):
     def step(self, actions):
         observation, reward, terminated, truncated, infos = super().step(actions)
         return observation, reward, terminated | truncated, truncated, infos
 
 
-class HidesFailures(stand_ins.StandInVecEnv):
+class HidesFailures(StandInVecEnv):
     def step(self, actions):
         try:
             return super().step(actions)
@@ -58,13 +59,13 @@ class HidesFailures(stand_ins.StandInVecEnv):
             raise RuntimeError("something went wrong") from None
 
 
-class ClosesOnce(stand_ins.StandInVecEnv):
+class ClosesOnce(StandInVecEnv):
     def close(self, **keywords):
         assert not self.closed
         super().close(**keywords)
 
 
-class LosesItsState(stand_ins.StandInVecEnv):
+class LosesItsState(StandInVecEnv):
     def set_state(self, states):
         pass
 
@@ -226,27 +227,53 @@ def test_a_broken_vector_wrapper_fails(rlk_fails, factory, check):
     rlk_fails(testing.WrapperContract, VECTOR, broken, check)
 
 
-def names_a_module(env):
-    return ("rlk.testing.environments",) if env.startswith("tiny/") else ()
+def answers(env):
+    return Walk if env.startswith("tiny/") else None
 
 
 @pytest.mark.parametrize(
     ("factory", "check"),
     [
-        (lambda env: ("torch",), "test_it_names_no_modules_for_the_environments_of_others"),
-        (lambda env: "torch", "test_it_names_modules_as_a_list_of_strings"),
-        (lambda env: (1,), "test_it_names_modules_as_a_list_of_strings"),
+        (lambda env: Walk, "test_it_answers_none_to_the_environments_of_others"),
+        (
+            lambda env: "Walk" if "tiny" in env else None,
+            "test_it_answers_with_what_makes_the_environment",
+        ),
+        (
+            lambda env: (lambda: Walk()) if "tiny" in env else None,
+            "test_what_it_answers_travels_to_a_worker_and_imports_no_torch_there",
+        ),
+        (
+            lambda env: list if "tiny" in env else None,
+            "test_every_name_that_it_answers_to_is_made",
+        ),
     ],
 )
 def test_a_broken_environment_component_fails(rlk_fails, factory, check):
-    good = Component(name="tiny", factory=names_a_module, summary="tiny environments")
+    good = Component(name="tiny", factory=answers, summary="tiny environments")
     broken = attrs.evolve(good, factory=factory)
-    rlk_fails(testing.EnvironmentContract, good, broken, check)
+    rlk_fails(testing.EnvironmentContract, good, broken, check, ids=("tiny/Walk-v0",))
 
 
-def test_an_id_that_gymnasium_does_not_know_fails(rlk_verdict):
-    check = "test_every_id_that_it_knows_is_found_in_gymnasium"
-    component = Component(name="tiny", factory=names_a_module, summary="tiny environments")
-    fields = {"component": component, "ids": ("tiny/No-v0",)}
-    found = rlk_verdict(type("Suite", (testing.EnvironmentContract,), fields), check)
-    assert "tiny/No-v0" in found and found.startswith("failed")
+def finds(place, kind=None):
+    mine = Component(name="mine", factory=Walk, kind=kind or "wrappers")
+    return mine if place == "shelf:mine" else None
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (
+            lambda place, kind=None: Component(name="mine", factory=Walk, kind="wrappers"),
+            "test_what_it_does_not_know_is_refused_or_left_to_others",
+        ),
+        (
+            lambda place, kind=None: Walk if "shelf" in place else None,
+            "test_what_it_finds_is_a_component_that_says_its_kind",
+        ),
+    ],
+)
+def test_a_broken_finder_fails(rlk_fails, factory, check):
+    good = Component(name="shelf", factory=finds, summary="a shelf")
+    broken = attrs.evolve(good, factory=factory)
+    rlk_fails(testing.FinderContract, good, broken, check, places=("shelf:mine",))

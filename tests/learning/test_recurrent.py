@@ -9,6 +9,7 @@ import pytest
 
 import rlk
 from rlk.testing import mean_return
+from rlk_code.environments import environment_at
 
 ENV = f"{Path(__file__).parent / 'hidden_velocities.py'}:CartPoleWithoutVelocities"
 #: rl_zoo3's for CartPoleNoVel-v1, without its normalising, with one LSTM and for twice as long.
@@ -36,9 +37,7 @@ def reached(policy: str, seed: int, **settings) -> float:
 
 
 def test_the_velocities_are_hidden_and_nothing_else():
-    from rlk.environment import choose_environment
-
-    hidden, full = choose_environment(ENV, {}).make(), gym.make("CartPole-v1")
+    hidden, full = environment_at(ENV)(), gym.make("CartPole-v1")
     pairs = [(hidden.reset(seed=3)[0], full.reset(seed=3)[0])]
     for action in (0, 1, 1, 0):
         one, other = hidden.step(action), full.step(action)

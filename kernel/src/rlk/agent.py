@@ -212,7 +212,7 @@ def load(
         BadFile: if the file is damaged or not ours. PlanError: if it names what is not there."""
     kernel = kernel or default_kernel()
     state = checkpoint.read(checkpoint.locate(path, best=best), kernel)
-    spec = spec_of(state["manifest"]["plan"], env=env, plugins=plugins, changes=changes)
+    spec = spec_of(state["manifest"]["plan"], kernel, env=env, plugins=plugins, changes=changes)
     return Agent(resolve(kernel, spec), kernel, spec).restore(state)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 import torch
+from gymnasium.vector import AutoresetMode
 
 from rlk import spaces
 from rlk.collect import StepCollector
@@ -19,7 +20,6 @@ from rlk.plugins import Hooks
 from rlk.records import Field, Schema
 from rlk.run import LIFECYCLE, Run
 from rlk.seeding import Streams
-from rlk.vector import same_step
 
 #: Networks up to this many parameters train faster on one thread.
 ONE_THREAD_MAX_PARAMETERS = 1_000_000
@@ -87,22 +87,32 @@ def make_vec_env(
 ) -> Any:
     """A vector environment with the plan's wrappers.
 
+    One that was passed, or that a hook made, a backend that has `adopt(env, info_keys=…)` brings
+    into the form that `protocols.py` tells of.
+
     Args:
         hooks: the run's; wrappers of the vector may activate in it what their environments share.
         training: whether wrappers learn (statistics) and record; for evaluation they do neither.
         out: the run's folder for wrappers that write; None is the plan's.
         extra: keywords for the environment (`render_mode`)."""
+    backend: Any = plan.vec_env.component.load()
+    keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
     if plan.env.is_vector and training:
         env = plan.env.made
     else:
         env = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
     if env is None:
-        make = MakeEnv(plan.env, _single_wrappers(plan), extra)
+        make = MakeEnv(plan.env, plan.wrappers, extra)
         config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
-        if training and plan.info_keys:
-            config["info_keys"] = plan.info_keys
-        env = plan.vec_env.load()([make] * n_envs, **config)
-    env = same_step(env)
+        env = backend([make] * n_envs, **config, **keep)
+    elif hasattr(backend, "adopt"):
+        env = backend.adopt(env, **keep)
+    mode = AutoresetMode(env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
+    if mode != AutoresetMode.SAME_STEP:
+        raise PlanError(
+            f"vector environment {type(env).__name__} does not restart episodes in the step that "
+            "ends them. Make it with autoreset_mode=AutoresetMode.SAME_STEP."
+        )
     for choice in plan.wrappers:
         if choice.component.scope == "vector":
             env = choice.make(env, training=training, out=out or plan.out, hooks=hooks)
@@ -140,17 +150,11 @@ def _make_storage(run: Run) -> Any:
 def _spare_env(run: Run) -> Any:
     """An environment to ask questions of; where a finished one was passed, that (never step it)."""
     env = run.plan.env
-    if env.is_vector or env.is_instance:
+    if env.size is not None:
         return run.env if env.is_vector else env.made
-    made = MakeEnv(env, _single_wrappers(run.plan))()
+    made = MakeEnv(env, run.plan.wrappers)()
     run.on_close.append(made.close)
     return made
-
-
-def _single_wrappers(plan: Plan) -> tuple[Any, ...]:
-    """(factory, config) of the wrappers around each single environment, innermost first."""
-    single = [choice for choice in plan.wrappers if choice.component.scope == "env"]
-    return tuple((choice.component.factory, choice.config) for choice in single)
 
 
 def _device(plan: Plan) -> Any:

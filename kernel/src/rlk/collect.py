@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlk import spaces
-from rlk.errors import NotFinite, RlkError
+from rlk.errors import NotFinite
 from rlk.protocols import State
 from rlk.records import Step
 
@@ -27,7 +27,7 @@ class StepCollector:
         self.run = run
         self._steps = run.algorithm.steps_per_collect()
         self._finite = spaces.finite_check(run.observation_space)
-        self._n_envs, self._info_keys = run.n_envs, run.plan.info_keys
+        self._n_envs, self._keeps_infos = run.n_envs, bool(run.plan.info_keys)
         self._cut_short = False
         self.forget()
 
@@ -57,8 +57,8 @@ class StepCollector:
             if not finite(following) or not spaces.finite(reward):
                 self._name_bad({"reward": reward}, following, env_action)
             start = terminated | truncated
-            if self._info_keys:
-                extras = {**extras, **self._infos(infos, start)}
+            if self._keeps_infos:
+                extras = {**extras, **infos["kept"]}
             episodes.step(reward)
             final = self._ended(start, infos) if start.any() else _NOTHING_FINAL
             step = Step(
@@ -96,24 +96,6 @@ class StepCollector:
             own = None if figures is None else {key: figures[key][env] for key in ("r", "l")}
             self.run.episodes.ended(env, own)
         return final
-
-    def _infos(self, infos: dict[str, Any], ended: Any) -> dict[str, Any]:
-        """The infos that are kept, `info.KEY` -> float32 [N]; at an end, those of the last step."""
-        kept, final = {}, infos.get("final_info", {})
-        for key in self._info_keys:
-            of_step = ~ended & infos.get(f"_{key}", False)
-            of_end = ended & final.get(f"_{key}", False)
-            if not (of_step | of_end).all():
-                env = int(np.flatnonzero(~(of_step | of_end))[0])
-                raise RlkError(
-                    f"environment {env} ({self.run.plan.env.name}) gave no info {key!r} after "
-                    f"timestep {self.run.timesteps}; a storage's info_keys ask for it always."
-                )
-            column = kept[f"info.{key}"] = np.zeros(self._n_envs, np.float32)
-            for where, source in ((of_step, infos), (of_end, final)):
-                if where.any():
-                    column[where] = source[key][where]
-        return kept
 
     def _name_bad(
         self, fields: dict[str, Any], observation: Any, action: Any = None, env: int | None = None

@@ -1,27 +1,25 @@
 """Which environment is meant, and functions that make it, here or in a worker.
 
-Imports no torch: workers import this module.
-"""
+A component of kind `environments` is a function of the name, asked at every plan: it answers None,
+or with a callable that makes one environment from keywords, which travels to workers and imports no
+torch, nor does this module. If that runs code which the name points to, the component `reports`
+"runs code", and no saved model is made through it. `known()`, if it has that, lists names for
+messages."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import inspect
-import sys
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from types import ModuleType
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from rlk.errors import PlanError, UnknownName
+from rlk.errors import PlanError
 
 if TYPE_CHECKING:
     import gymnasium as gym
 
     from rlk.plan import Choice
+    from rlk.registry import Registries
 
 
 @attrs.frozen
@@ -30,8 +28,8 @@ class EnvChoice:
 
     name: str  # what the user wrote, or made from the object that was passed
     kwargs: Mapping[str, Any] = attrs.field(factory=dict)
-    modules: tuple[str, ...] = ()  # they register the id, and are imported before it is looked up
-    made: Any = attrs.field(default=None, eq=False)  # the class, callable or object passed instead
+    made: Any = attrs.field(default=None, eq=False)  # what makes it, or is it
+    source: str = ""  # the component that answered to the name; of what was passed, none
 
     @property
     def is_vector(self) -> bool:
@@ -39,55 +37,31 @@ class EnvChoice:
         return hasattr(self.made, "num_envs")
 
     @property
-    def is_instance(self) -> bool:
-        """Whether it is one finished environment, of which there can be no second."""
-        return self.made is not None and not callable(self.made) and not self.is_vector
-
-    @property
     def size(self) -> int | None:
-        """How many environments it is, if it was passed finished."""
-        return self.made.num_envs if self.is_vector else 1 if self.is_instance else None
-
-    @property
-    def is_code(self) -> bool:
-        """Whether the name is `module:Class` or `./file.py:Class`, not Gymnasium's `module:Id`."""
-        place, found, name = self.name.rpartition(":")
-        return bool(found) and (place.endswith(".py") or name.isidentifier())
+        """How many environments it is, if it was passed finished: there can be no others."""
+        return self.made.num_envs if self.is_vector else None if callable(self.made) else 1
 
     def make(self, **extra: Any) -> gym.Env[Any, Any]:
-        """One environment; a PlanError if nothing answers to the name, or it refuses."""
-        import gymnasium as gym
-
+        """One environment; a PlanError if it refuses the keywords."""
         keywords = {**self.kwargs, **extra}
-        if self.made is not None or self.is_code:
-            made = load_object(self.name, "environment") if self.made is None else self.made
-            return made(**keywords) if callable(made) else made  # type: ignore[no-any-return]
-        for module in filter(None, (*self.modules, self.name.rpartition(":")[0])):
-            _import(module, f"{module!r}, which registers the environment")
-        try:
-            # The passive checker costs more than many a step; the first probe looks instead.
-            return gym.make(self.name, disable_env_checker=True, **keywords)
-        except (gym.error.NameNotFound, gym.error.NamespaceNotFound):
-            known = [key for key in gym.registry if not key.startswith(("phys2d", "tabular"))]
-            hint = "Or your own: module:Class, ./file.py:Class, module:Id-v0."
-            raise UnknownName("environment", self.name, known, hint) from None
-        except (TypeError, gym.error.Error, ImportError) as error:
-            refused = f"environment {self.name!r} cannot be made with {keywords}"
-            raise PlanError(f"{refused}: {error}") from error
+        return self.made(**keywords) if callable(self.made) else self.made  # type: ignore[no-any-return]
 
 
-def choose_environment(
-    asked: Any, kwargs: Mapping[str, Any], modules: tuple[str, ...] = ()
-) -> EnvChoice:
-    """What a user wrote, or passed, as an EnvChoice."""
+def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, Any]) -> EnvChoice:
+    """What a user wrote, or passed, as an EnvChoice; UnknownName if nobody answers to it."""
     if isinstance(asked, str):
-        return EnvChoice(asked, kwargs, modules)
+        entry, made = registries.environments.ask("environment", asked)
+        return EnvChoice(asked, kwargs, made, entry.name)
     if not callable(asked) and not hasattr(asked, "step"):
         found = f"{type(asked).__name__} {asked!r:.80}"
         raise PlanError(f"env must be an id, a class, a callable or an environment, got {found}.")
     registered = getattr(getattr(asked, "spec", None), "id", None)
     name = registered or getattr(asked, "__name__", type(asked).__name__)
-    return EnvChoice(str(name), kwargs, modules, asked)
+    return EnvChoice(str(name), kwargs, asked)
+
+
+def _around_one(wrappers: Iterable[Choice]) -> tuple[Choice, ...]:
+    return tuple(wrapper for wrapper in wrappers if wrapper.component.scope == "env")
 
 
 @attrs.frozen
@@ -95,14 +69,14 @@ class MakeEnv:
     """A zero-argument factory of one environment with its wrappers; travels to workers."""
 
     choice: EnvChoice
-    wrappers: tuple[tuple[str | Callable[..., Any], Any], ...] = ()  # with config, innermost first
+    #: Innermost first; those of the vector are left out.
+    wrappers: tuple[Choice, ...] = attrs.field(default=(), converter=_around_one)
     extra: Mapping[str, Any] = attrs.field(factory=dict)
 
     def __call__(self) -> gym.Env[Any, Any]:
         env = self.choice.make(**self.extra)
-        for factory, config in self.wrappers:
-            wrap = load_object(factory, "wrapper") if isinstance(factory, str) else factory
-            env = wrap(env, config) if config is not None else wrap(env)
+        for wrapper in self.wrappers:
+            env = wrapper.make(env)
         return env
 
 
@@ -112,9 +86,8 @@ def probe(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
 
     if env.is_vector:
         return env.made.single_observation_space, env.made.single_action_space
-    single = tuple((c.load(), c.config) for c in wrappers if c.component.scope == "env")
     try:
-        made = MakeEnv(env, single)()
+        made = MakeEnv(env, wrappers)()
     except PlanError:
         raise
     except Exception as error:
@@ -127,48 +100,6 @@ def probe(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
                 f"environment {env.name!r} is no Gymnasium environment: its {key} is "
                 f"{type(space).__name__} (an old gym environment needs shimmy's wrapper)."
             )
-    if not env.is_instance:
+    if env.size is None:
         made.close()
     return spaces["observation_space"], spaces["action_space"]
-
-
-def load_object(path: str, what: str) -> Any:
-    """What is at `package.module:Object` or `./file.py:Object`; of a file alone the module."""
-    place, _, name = (path, "", "") if path.endswith(".py") else path.rpartition(":")
-    is_file = place.endswith(".py")
-    module = _load_file(place, what) if is_file else _import(place, f"{what} module {place!r}")
-    found: Any = module
-    for part in filter(None, name.split(".")):
-        if not hasattr(found, part):
-            public = [key for key, value in vars(module).items() if inspect.isclass(value)]
-            raise UnknownName(f"object in {place}", name, public)
-        found = getattr(found, part)
-    return found
-
-
-def _import(name: str, what: str) -> ModuleType:
-    sys.path.insert(0, "")
-    try:
-        return importlib.import_module(name)
-    except Exception as error:
-        raise PlanError(f"cannot import {what}: {type(error).__name__}: {error}.") from error
-    finally:
-        sys.path.remove("")
-
-
-def _load_file(place: str, what: str) -> ModuleType:
-    path = Path(place).resolve()
-    name = f"rlk_file_{path.stem}"
-    loaded = sys.modules.get(name)
-    if loaded is not None and getattr(loaded, "__file__", None) == str(path):
-        return loaded
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise PlanError(f"{what} file {place!r} does not exist.")
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise PlanError(f"{what} file {place!r} fails: {type(error).__name__}: {error}.") from error
-    return module

@@ -1,62 +1,48 @@
-"""Components that no entry point names: at `./file.py`, at `module:Object`, or an object."""
+"""Components that no entry point names: passed as objects, or found at a place.
+
+A component of kind `finders` is a function of a place and the kind that is wanted (None: any),
+which answers None or with a Component; if it runs code for that, it `reports` "runs code"."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from rlk.component import Component
-from rlk.environment import load_object
 from rlk.errors import PlanError
-from rlk.registry import KINDS, Entry
+from rlk.registry import Entry, Registries
 
 PASSED = "passed as object"
-#: What a class can do, and what kind it is then; the first that fits.
-_METHODS = (
-    ({"open", "add", "state_dict"}, "storages"),
-    ({"open", "added"}, "storages"),
-    ({"update", "batches"}, "algorithms"),
-    ({"sample", "log_prob"}, "distributions"),
-    ({"step", "reset"}, "wrappers"),
-    ({"build"}, "policies"),
-)
 
 
-def is_path(name: str) -> bool:
+def is_place(name: str) -> bool:
     """Whether a name is a place (`./file.py`, `module:Object`) and not a component's."""
     return ":" in name or name.endswith(".py")
 
 
-def loose_entry(asked: Any, kind: str | None = None, number: int | None = None) -> Entry:
-    """The entry for a path or an object: a Component, a class or function, or a module of hooks.
+def loose_entry(asked: Any, kind: str | None, registries: Registries) -> Entry:
+    """The entry for a place or an object, of that kind if its component does not say its own."""
+    at = isinstance(asked, str)
+    component = described(registries.finders.ask("plugin", asked, kind)[1] if at else asked)
+    place = asked if at else PASSED
+    return Entry(component.kind or str(kind), component.name, place, "", lambda: component)
 
-    Args:
-        kind: where it goes if its component does not say; None guesses from what it can do.
-        number: put behind the name of an object, of which there may be several.
-    """
-    path, found = (asked, load_object(asked, "plugin")) if isinstance(asked, str) else ("", asked)
+
+def hooks_entry(plugin: Any, number: int) -> Entry:
+    """The entry for an object that implements hooks, of which there may be several of one class."""
+    name = f"{type(plugin).__name__}-{number}"
+    component = Component(name=name, factory=lambda: plugin)
+    return Entry("extensions", name, PASSED, "", lambda: component)
+
+
+def described(found: Any) -> Component:
+    """A class or function as a Component, if it is none nor has one; a PlanError for the rest."""
     component = getattr(found, "component", found)
-    if not isinstance(component, Component):
-        component = _described(found, path, "" if number is None else f"-{number}")
-    can = set(dir(found))
-    hooks = ["extensions"] if any(name.startswith("rlk_") for name in can) else []
-    guesses = [*hooks, *(kind for methods, kind in _METHODS if methods <= can), None]
-    kind = component.kind or kind or guesses[0]
-    if kind not in KINDS:
+    if isinstance(component, Component):
+        return component
+    if not callable(found):
         raise PlanError(
-            f"cannot tell what kind of plugin {component.name!r} is. Give an "
-            f"rlk.Component(kind=…); kinds: {', '.join(KINDS)}."
+            f"plugin {found!r:.80} is {type(found).__name__}, but must be an rlk.Component, a "
+            "class or a function."
         )
-    return Entry(kind, component.name, path or PASSED, "", lambda: component)
-
-
-def _described(found: Any, path: str, number: str) -> Component:
     name = getattr(found, "__name__", type(found).__name__).rpartition(".")[2].replace("_", "-")
-    hooks = any(name.startswith("rlk_") for name in dir(found))
-    if hooks and not isinstance(found, type):
-        return Component(name=name + number, factory=lambda: found, kind="extensions")
-    if callable(found):
-        return Component(name=name, factory=found, config=getattr(found, "config", None))
-    raise PlanError(
-        f"plugin {path or found!r} is {type(found).__name__}, but must be an rlk.Component, a "
-        "class, a function, or a module with hook implementations or a `component`."
-    )
+    return Component(name=name, factory=found, config=getattr(found, "config", None))

@@ -160,8 +160,8 @@ class Plan(RunSettings):
             "env": {
                 "name": self.env.name,
                 "kwargs": settings.plain(self.env.kwargs),
-                "modules": list(self.env.modules),
-                "passed_as_object": self.env.made is not None,
+                "source": self.env.source,
+                "passed_as_object": not self.env.source,
                 "observation_space": describe(self.observation_space),
                 "action_space": describe(self.action_space),
             },

@@ -1,8 +1,10 @@
 """What each kind of component must be able to do, as typing protocols: no base class is needed.
 
 Dimensions: T time, N environments, B batch, F features, P size of a distribution's flat parameters.
-A vector environment has no protocol here: it *is* a `gymnasium.vector.VectorEnv` (`vector.py` has
-the two promises that the loop makes use of). Contract suites for all are in `rlk.testing`."""
+A vector environment has no protocol here: it *is* a `gymnasium.vector.VectorEnv` with same-step
+restarts. Arrays that a step returns stay valid during the next one; infos are empty but where an
+episode ended, and but for `infos["kept"]` of one made with `info_keys`: `info.KEY` -> float32 [N],
+at an end those of the last step. Contract suites for all are in `rlk.testing`."""
 
 from __future__ import annotations
 

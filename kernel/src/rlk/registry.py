@@ -16,7 +16,7 @@ from rlk.errors import BrokenPlugin, PlanError, UnknownName
 from rlk.spec import LISTS, SLOTS
 
 #: Every kind the kernel knows; plugins may add more with `Registries.add_kind`.
-KINDS = ("algorithms", *SLOTS.values(), *LISTS, "environments", "commands", "presets")
+KINDS = ("algorithms", *SLOTS.values(), *LISTS, "environments", "finders", "commands", "presets")
 BY_HAND = "this program"
 
 
@@ -111,6 +111,25 @@ class Registry:
     def get(self, name: str) -> Entry:
         """The entry of that name; an error if there is none, or two distributions give it."""
         return _only(singular(self.kind), name, [self])
+
+    def ask(self, what: str, name: str, *more: Any) -> tuple[Entry, Any]:
+        """The first component that answers to a name, and its answer; a PlanError if none does.
+
+        For kinds whose components are functions of a name (and `more`), which return None for what
+        is not theirs. Those that a program registered come first; `what` is for the message."""
+        sources = {
+            entry: entry.component().load()
+            for entry in sorted(self, key=lambda e: e.dist != BY_HAND)
+        }
+        for entry, source in sources.items():
+            if (answer := source(name, *more)) is not None:
+                return entry, answer
+        known = [one for source in sources.values() for one in getattr(source, "known", tuple)()]
+        asked = ", ".join(f"{entry.name} ({entry.component().summary})" for entry in sources)
+        hint = f"Asked {self.kind}: {asked or 'none; a plugin of that kind is missing'}."
+        if known:
+            raise UnknownName(what, name, known, hint)
+        raise PlanError(f"unknown {what} {name!r}. {hint}")
 
 
 class Registries:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlk.environment import EnvChoice, choose_environment
+from rlk.environment import choose_environment
 from rlk.errors import PlanError
-from rlk.loose import PASSED, is_path
+from rlk.kernel import Kernel
+from rlk.loose import PASSED, is_place
 from rlk.spec import SLOTS, RunSpec, is_group_slot, make_spec
 
 
 def spec_of(
     plan: Mapping[str, Any],
+    kernel: Kernel,
     *,
     env: Any = None,
     plugins: tuple[Any, ...] = (),
@@ -27,7 +29,7 @@ def spec_of(
         observers: with what only watches (callbacks, loggers); to act an agent needs none.
     """
     said: dict[str, Any] = {key: v for key, v in plan["run"].items() if v is not None}
-    said |= {"preset": "none"} | _environment(plan["env"], env)
+    said["preset"] = "none"
     changes, names, callables, algo = changes or {}, [], [], ""
     for component in plan["components"]:
         slot, name, dist = component["slot"], component["name"], component["dist"]
@@ -36,7 +38,7 @@ def spec_of(
             continue
         if slot == "algorithm":
             algo = name
-        elif is_path(dist) or dist == PASSED:
+        elif is_place(dist) or dist == PASSED:
             if not any(name in str(plugin) for plugin in plugins):
                 raise PlanError(
                     f"this model was made with {slot} {name!r} from {dist}, which no file may run "
@@ -56,18 +58,26 @@ def spec_of(
     missing = [key for key in callables if key not in changes]
     if missing and observers:
         raise PlanError(f"{', '.join(missing)} was a callable, which no file holds. Pass it again.")
+    filled = [value for key, value in said.items() if key in SLOTS or is_group_slot(key)]
+    if places := [name for name in (algo, *names, *filled) if is_place(str(name))]:
+        raise PlanError(f"this model names {places[0]!r}, a place, which no file may load from.")
+    said.pop("env.id", None)  # settings of no component name the environment
+    said |= _environment(plan["env"], env, kernel)
     spec = make_spec(algo, said | {"plugins": [*names, *plugins]}, origin="saved plan")
     return make_spec(algo, changes).over(spec)
 
 
-def _environment(saved: Mapping[str, Any], env: Any) -> dict[str, Any]:
-    name, kwargs = saved["name"], {f"env.{key}": v for key, v in saved["kwargs"].items()}
+def _environment(saved: Mapping[str, Any], env: Any, kernel: Kernel) -> dict[str, Any]:
+    name, saved_kwargs = saved["name"], saved["kwargs"].items()
+    kwargs = {f"env.{key}": value for key, value in saved_kwargs if key != "id"}
     if env is not None:
-        return {"env": env, **(kwargs if choose_environment(env, {}).name == name else {})}
-    if saved["passed_as_object"] or EnvChoice(name).is_code:
-        what = "an object" if saved["passed_as_object"] else "code"
+        same = choose_environment(env, kernel.registries, {}).name == name
+        return {"env": env, **(kwargs if same else {})}
+    ask, passed = kernel.registries.environments.ask, saved["passed_as_object"]
+    if passed or "runs code" in ask("environment", name)[0].component().reports:
+        was = "an object" if passed else "code"
         raise PlanError(
-            f"this model's environment {name!r} was {what}, which no file may run by itself. "
+            f"this model's environment {name!r} was {was}, which no file may run by itself. "
             f"Pass it again: env=… in Python, or --env {name}"
         )
     return {"env": name, **kwargs}

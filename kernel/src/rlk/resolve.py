@@ -74,13 +74,12 @@ def resolve(
 
 
 def _environment(wishes: Wishes) -> EnvChoice:
-    asked = wishes.find("env").value
-    modules: list[str] = []
-    if isinstance(asked, str):
-        for entry in wishes.kernel.registries.environments:
-            modules += entry.load()(asked) or ()
+    asked, registries = wishes.find("env").value, wishes.kernel.registries
+    if asked is None:
+        name = wishes.algorithm.entry.name
+        raise PlanError(f"no environment: algorithm {name!r} names no default. Say --env NAME.")
     kwargs = {key[4:]: said.value for key, said in wishes if key.startswith("env.")}
-    env = choose_environment(asked, kwargs, tuple(modules))
+    env = choose_environment(asked, registries, kwargs)
     if env.size is not None and wishes.find("n_envs").rank < FILE:
         wishes.say({"n_envs": env.size}, "the environment passed", FED)
     return env

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlk import settings
 from rlk.errors import BrokenPlugin, PlanError
-from rlk.loose import PASSED, is_path, loose_entry
+from rlk.loose import PASSED, hooks_entry, is_place, loose_entry
 from rlk.plan import Choice
 from rlk.plugins import Hooks, activated
 from rlk.registry import Entry
@@ -57,7 +57,6 @@ class Wishes:
 
     def collect(self, terminal: bool, autostart: bool) -> None:
         """Hear everybody."""
-        self.say({"env": "CartPole-v1"}, "default", DEFAULT)
         algorithm = self.algorithm.entry
         self.say(algorithm.component().defaults, f"algorithm {algorithm.name}", ALGORITHM)
         for key, value in self.spec.said.items():
@@ -101,10 +100,10 @@ class Wishes:
         return f"{self.algorithm.entry.name}.{key}" if own else key
 
     def entry(self, asked: Any, kind: str | None = None) -> Entry:
-        """A component by name, by path or as an object."""
+        """A component by name, at a place or as an object."""
         registries = self.kernel.registries
-        if not isinstance(asked, str) or is_path(asked):
-            return loose_entry(asked, kind)
+        if not isinstance(asked, str) or is_place(asked):
+            return loose_entry(asked, kind, registries)
         return registries[kind].get(asked) if kind else registries.find(asked)
 
     def filling(self, slot: str, action_space: str = "") -> list[Asked]:
@@ -171,7 +170,7 @@ class Wishes:
         for plugin in plugins:
             if not isinstance(plugin, str):
                 others = sum(one.entry.dist == PASSED for one in self.plugins.values())
-                self._put_in(plugin, loose_entry(plugin, number=others), by, rank)
+                self._put_in(plugin, hooks_entry(plugin, others), by, rank)
             elif plugin.startswith("no:"):
                 self._refused.append(self.kernel.registries.find(plugin[3:]).name)
             else:

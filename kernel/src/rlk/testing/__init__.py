@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rlk.testing.decorator import DecoratorContract
     from rlk.testing.distribution import DistributionContract
     from rlk.testing.environment import EnvironmentContract
+    from rlk.testing.finder import FinderContract
     from rlk.testing.logger import LoggerContract
     from rlk.testing.noise import NoiseContract
     from rlk.testing.observer import CallbackContract, ExtensionContract
@@ -41,6 +42,7 @@ _HOMES = {
     "DistributionContract": "distribution",
     "EnvironmentContract": "environment",
     "ExtensionContract": "observer",
+    "FinderContract": "finder",
     "LoggerContract": "logger",
     "NoiseContract": "noise",
     "OptimiserContract": "optimiser",
@@ -61,6 +63,7 @@ __all__ = [
     "DistributionContract",
     "EnvironmentContract",
     "ExtensionContract",
+    "FinderContract",
     "LoggerContract",
     "NoiseContract",
     "OptimiserContract",

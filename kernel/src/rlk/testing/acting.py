@@ -10,7 +10,7 @@ import numpy as np
 from rlk.environment import choose_environment
 from rlk.hookspecs import hookimpl
 from rlk.spaces import map_observation
-from rlk.testing.contract import same
+from rlk.testing.contract import installed, same
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -26,7 +26,7 @@ def mean_return(
     Args:
         env: as `--env` takes it. keywords: of the environment.
     """
-    made = choose_environment(env, keywords).make()
+    made = choose_environment(env, installed().registries, keywords).make()
     total = 0.0
     for episode in range(episodes):
         observation, _ = made.reset(seed=seed + episode)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, ClassVar
 
 import attrs
@@ -17,7 +18,7 @@ import pytest
 from rlk import settings
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.kernel import Kernel, default_kernel
+from rlk.kernel import Kernel
 from rlk.registry import Entry
 
 _HEAVY = ("torch", "gymnasium", "mpi4py")
@@ -51,8 +52,8 @@ class Contract:
     def kernel(self) -> Kernel:
         """Everything that is installed, with the component if it is given as an object."""
         if isinstance(self.component, str):
-            return default_kernel()
-        kernel = Kernel()
+            return installed()
+        kernel = with_environments(Kernel())
         kernel.registries[self.kind].register(self.component.name, self.component)
         return kernel
 
@@ -147,6 +148,19 @@ class Contract:
             pytest.skip("it has no settings")
         with pytest.raises(PlanError, match="no_such_setting"):
             self.config(no_such_setting=1)
+
+
+@cache
+def installed() -> Kernel:
+    """Everything that is installed, and the environments of `rlk.testing.environments`."""
+    return with_environments(Kernel())
+
+
+def with_environments(kernel: Kernel) -> Kernel:
+    """That kernel, in which `rlk.testing.environments:Walk` and its like are known."""
+    named = "rlk.testing.environments:environment_named"
+    kernel.registries.environments.register("test-environments", named, summary="of rlk.testing")
+    return kernel
 
 
 def _required(config: Any) -> dict[str, Any]:

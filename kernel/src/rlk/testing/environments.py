@@ -100,6 +100,13 @@ class MultiBinaryMatch(Match):
         super().__init__(spaces.MultiBinary(3), **keywords)
 
 
+def environment_named(asked: str) -> type | None:
+    """The class that `rlk.testing.environments:NAME` names, whatever else is installed."""
+    module, _, name = asked.partition(":")
+    found = globals().get(name) if module == __name__ else None
+    return found if isinstance(found, type) else None
+
+
 #: The environment for every action space that components declare, as `--env` takes it.
 BY_ACTION_SPACE = {
     "Discrete": "rlk.testing.environments:DiscreteMatch",

@@ -26,6 +26,7 @@ pytest.register_assert_rewrite(
             "decorator",
             "distribution",
             "environment",
+            "finder",
             "logger",
             "noise",
             "observer",

@@ -7,17 +7,16 @@ are no example to follow where speed matters.
 from __future__ import annotations
 
 import base64
-import copy
+import functools
 import io
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
 import gymnasium as gym
 import numpy as np
 import torch
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from torch import Tensor, nn
 
 from rlk import spaces
@@ -27,8 +26,10 @@ from rlk.kernel import Kernel
 from rlk.optimise import Group, Objective
 from rlk.protocols import Optimise, State
 from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
+from rlk.testing.environments import environment_named
 from rlk.testing.stand_in_config import StandInConfig
 from rlk.testing.stand_in_policy import StandInPolicy, tensors
+from rlk.testing.stand_in_vec_env import StandInVecEnv
 
 
 class StandIn:
@@ -281,32 +282,15 @@ def _unpack(value: Any) -> Any:
     return raw.view(getattr(torch, dtype)).reshape(shape)
 
 
-class StandInVecEnv(SyncVectorEnv):
-    """Gymnasium's own loop over environments, with same-step restarts and a state."""
+class StandInEnvironments:
+    """Answers to ids of Gymnasium and to classes of `rlk.testing.environments`."""
 
-    def __init__(self, env_fns: Sequence[Any], info_keys: Sequence[str] = ()) -> None:
-        super().__init__(list(env_fns), autoreset_mode=AutoresetMode.SAME_STEP)
+    def __call__(self, asked: str) -> Any:
+        made = functools.partial(gym.make, asked) if asked in gym.registry else None
+        return environment_named(asked) or made
 
-    def get_state(self) -> list[Any]:
-        """Numbers, arrays and generators of each layer: all that simple environments have."""
-        return [{"layers": list(map(_plain_attributes, _layers(env)))} for env in self.envs]
-
-    def set_state(self, states: Sequence[Any]) -> None:
-        for env, state in zip(self.envs, states, strict=True):
-            for layer, saved in zip(_layers(env), state["layers"], strict=True):
-                layer.np_random.bit_generator.state = saved["np_random"]
-                vars(layer).update(copy.deepcopy(saved["attributes"]))
-
-
-def _layers(env: Any) -> list[Any]:
-    return [env, *_layers(env.env)] if isinstance(env, gym.Wrapper) else [env]
-
-
-def _plain_attributes(layer: Any) -> dict[str, Any]:
-    kinds = (bool, int, float, str, type(None), np.ndarray, np.generic)
-    kept = {key: value for key, value in vars(layer).items() if isinstance(value, kinds)}
-    generator = layer.np_random.bit_generator.state
-    return {"attributes": copy.deepcopy(kept), "np_random": generator}
+    def known(self) -> list[str]:
+        return list(gym.registry)
 
 
 COMPONENTS = {
@@ -318,6 +302,7 @@ COMPONENTS = {
         collects="both",
         reports=("td_error",),
         defaults={
+            "env": "CartPole-v1",
             "policy": "stand-in-policy",
             "vec_env": "stand-in-vec-env",
             "storage": "stand-in-storage",
@@ -338,6 +323,9 @@ COMPONENTS = {
         name="stand-in-optimiser", factory=StandInOptimiser, summary="gradient descent"
     ),
     "serializers": Component(name="stand-in-serializer", factory=StandInSerializer, summary="JSON"),
+    "environments": Component(
+        name="stand-in-environments", factory=StandInEnvironments(), summary="ids of Gymnasium"
+    ),
 }
 
 

@@ -14,10 +14,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from rlk.environment import EnvChoice, MakeEnv
 from rlk.spaces import map_observation
 from rlk.testing.contract import Contract, global_generators_untouched, plain
+from rlk.testing.environments import Walk
 from rlk.testing.trajectory import at
-from rlk.vector import autoreset_mode
 
-WALK = "rlk.testing.environments:Walk"
 _KINDS: tuple[dict[str, Any], ...] = (
     {},
     {"continuous": True},
@@ -57,7 +56,7 @@ class VecEnvContract(Contract):
         with self.env() as env:
             assert isinstance(env, VectorEnv)
             assert env.num_envs == self.n_envs
-            assert autoreset_mode(env) == AutoresetMode.SAME_STEP, (
+            assert env.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP, (
                 "metadata['autoreset_mode'] must be SAME_STEP, or finished episodes cost a step "
                 "that is none"
             )
@@ -246,7 +245,7 @@ class VecEnvContract(Contract):
 
 def makers(n_envs: int, **keywords: Any) -> list[MakeEnv]:
     """Functions that make a `Walk` each, as a run makes them: they can be sent to a worker."""
-    return [MakeEnv(EnvChoice(WALK, keywords))] * n_envs
+    return [MakeEnv(EnvChoice("Walk", keywords, Walk))] * n_envs
 
 
 class Loop:

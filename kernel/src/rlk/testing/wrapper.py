@@ -16,9 +16,8 @@ from rlk.plugins import Hooks
 from rlk.testing.contract import global_generators_untouched, plain
 from rlk.testing.environments import Walk
 from rlk.testing.observer import RunContract, inside
-from rlk.testing.stand_ins import StandInVecEnv
+from rlk.testing.stand_in_vec_env import StandInVecEnv
 from rlk.testing.vec_env import check, makers
-from rlk.vector import autoreset_mode
 
 _BY_NAME = {"Box": {}, "Dict": {"observation": "dict"}, "Image": {"observation": "image"}}
 _N = 2
@@ -138,7 +137,7 @@ class WrapperContract(RunContract):
     def test_a_vector_stays_a_vector_with_same_step_restarts(self) -> None:
         env = self.around_many()
         assert isinstance(env, VectorEnv) and env.num_envs == _N
-        assert autoreset_mode(env) == AutoresetMode.SAME_STEP
+        assert env.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP
         env.close()
 
     def test_a_vector_gives_what_a_loop_takes(self) -> None:

@@ -43,7 +43,11 @@ def names(out: Path) -> list[str]:
 def resumed(path: Path, out: Path, **changes: Any) -> tuple[Agent, list[str]]:
     state = checkpoint.read(path, KERNEL)
     spec = spec_of(
-        state["manifest"]["plan"], observers=True, changes={"n_threads": 1, **changes}, env=WALK
+        state["manifest"]["plan"],
+        KERNEL,
+        observers=True,
+        changes={"n_threads": 1, **changes},
+        env=WALK,
     )
     spec = make_spec("stand-in", {"out": str(out)}).over(spec)
     agent = Agent(resolve(KERNEL, spec), KERNEL, spec)

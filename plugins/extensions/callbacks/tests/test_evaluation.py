@@ -147,7 +147,12 @@ def resumed(path: Path, *plugins: Any, out: Path) -> Agent:
     state = checkpoint.read(path, KERNEL)
     changes = {"n_threads": 1}
     spec = spec_of(
-        state["manifest"]["plan"], observers=True, env=WALK, plugins=plugins, changes=changes
+        state["manifest"]["plan"],
+        KERNEL,
+        observers=True,
+        env=WALK,
+        plugins=plugins,
+        changes=changes,
     )
     spec = make_spec("stand-in", {"out": str(out)}).over(spec)
     agent = Agent(resolve(KERNEL, spec), KERNEL, spec)

@@ -104,18 +104,36 @@ def test_what_a_step_returns_stays_during_the_next_step_and_no_longer():
     assert third[2].tolist() == [False] and last[2].tolist() == [True]
 
 
-def test_infos_are_those_asked_for():
-    vector = DummyVecEnv([Counter, lambda: Counter(2)], info_keys=("at", "missing"))
+def test_all_infos_are_gathered_if_asked_for():
+    vector = DummyVecEnv([Counter, lambda: Counter(2)], info_keys=None)
     _, infos = vector.reset()
     assert infos["at"].tolist() == ["reset", "reset"]
     infos = vector.step(ZEROS)[4]
     assert infos["at"].tolist() == ["step 1", "step 1"]
     assert infos["_at"].tolist() == [True, True]
-    assert set(infos) == {"at", "_at"}
     infos = vector.step(ZEROS)[4]
     assert infos["at"].tolist() == ["step 2", "reset"]
     assert infos["final_info"]["at"].tolist() == [None, "step 2"]
     assert DummyVecEnv([Counter]).reset()[1] == {}
+
+
+class Numbered(Counter):
+    def step(self, action):
+        *result, info = super().step(action)
+        return *result, {**info, "square": float(result[0][0] ** 2)}
+
+
+def test_infos_that_are_kept_are_those_of_the_step_also_at_an_end():
+    vector = DummyVecEnv([Numbered, lambda: Numbered(2)], info_keys=("square",))
+    assert vector.reset()[1] == {}
+    assert set(vector.step(ZEROS)[4]) == {"kept"}
+    infos = vector.step(ZEROS)[4]
+    assert infos["_final_obs"].tolist() == [False, True]
+    assert infos["kept"]["info.square"].tolist() == [4.0, 4.0]
+    missing = DummyVecEnv([Numbered, Counter], info_keys=("square",))
+    missing.reset()
+    with pytest.raises(EnvironmentFailed, match="environment 1 gave no info 'square'"):
+        missing.step(ZEROS)
 
 
 def test_a_number_seeds_the_environments_one_after_the_other_and_a_list_each_by_itself(zoo):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from rlk_vector_rows.infos import ended, gather
+from rlk.errors import EnvironmentFailed
+from rlk_vector_rows.infos import ended, gather, kept
 
 
 def test_numbers_become_an_array_with_a_mask():
@@ -42,3 +44,18 @@ def test_the_end_of_an_episode_is_told_even_if_its_info_is_empty():
     assert found["final_info"] == {}
     assert found["_final_info"].tolist() == [False, True]
     assert found["final_obs"].tolist()[0] is None and found["final_obs"][1].tolist() == [0, 0]
+
+
+def test_numbers_that_are_kept_are_a_column_for_each_key():
+    found = kept(2, ("x", "y"), {0: {"x": 1, "y": True}, 1: {"x": 2.5, "y": 0, "z": "a"}})
+    assert {key: column.tolist() for key, column in found.items()} == {
+        "info.x": [1.0, 2.5],
+        "info.y": [1.0, 0.0],
+    }
+    assert found["info.x"].dtype == np.float32
+
+
+@pytest.mark.parametrize("infos", [{0: {"x": 1}}, {0: {"x": 1}, 1: {}}])
+def test_a_number_that_an_environment_does_not_give_is_named(infos):
+    with pytest.raises(EnvironmentFailed, match=r"environment 1 gave no info 'x'.*info_keys"):
+        kept(2, ("x",), infos)

@@ -14,6 +14,7 @@ component = Component(
     collects="off-policy",
     reports=("td_error",),
     defaults={
+        "env": "CartPole-v1",
         "policy": "mlp",
         "policy.act_fun": "relu",
         "policy.init": "xavier",

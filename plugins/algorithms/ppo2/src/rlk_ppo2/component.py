@@ -14,6 +14,7 @@ component = Component(
     collects="on-policy",
     recurrent=True,
     defaults={
+        "env": "CartPole-v1",
         "policy": "mlp",
         "distribution": {
             "Discrete": "categorical",

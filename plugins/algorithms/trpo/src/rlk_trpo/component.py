@@ -18,6 +18,7 @@ component = Component(
         "cg_damping": "natural-gradient.cg_damping",
     },
     defaults={
+        "env": "CartPole-v1",
         "policy": "mlp",
         "distribution": {
             "Discrete": "categorical",

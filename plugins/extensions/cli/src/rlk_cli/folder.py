@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import tomli_w
 
 from rlk.errors import PlanError
-from rlk.loose import is_path
+from rlk.loose import is_place
 from rlk.spec import SLOTS, is_group_slot
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def spec_toml(plan: dict[str, Any]) -> str:
 
 def _name(made: dict[str, Any]) -> str:
     """As `rlk run` takes it: what comes from a file or a module is named by its place."""
-    return str(made["dist"] if is_path(made["dist"]) else made["name"])
+    return str(made["dist"] if is_place(made["dist"]) else made["name"])
 
 
 def _portable(values: dict[str, Any], path: str, lost: list[str]) -> dict[str, Any]:

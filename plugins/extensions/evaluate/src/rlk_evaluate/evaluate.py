@@ -90,11 +90,11 @@ def evaluate(
         ValueError: if there is no episode to play.
         NotFinite: if the environment returns NaN or infinity as a reward.
     """
-    from rlk.vector import same_step
+    from rlk_vector_rows.adopted import adopt
 
     if episodes < 1:
         raise ValueError(f"episodes must be at least 1, got {episodes}")
-    env = same_step(env)
+    env = adopt(env)
     n_envs = env.num_envs
     share = np.full(n_envs, episodes // n_envs) + (np.arange(n_envs) < episodes % n_envs)
     returns, lengths = np.zeros(n_envs), np.zeros(n_envs, dtype=np.int64)
@@ -246,7 +246,7 @@ def evaluate_agent(
 
 def no_second_environment(env: Any) -> str | None:
     """Why an `EnvChoice` cannot give a second environment to evaluate in, or None if it can."""
-    if not (env.is_vector or env.is_instance):
+    if env.size is None:
         return None
     return (
         f"environment {env.name!r} was passed as a finished object, so there is no second one to "

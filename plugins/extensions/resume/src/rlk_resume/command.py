@@ -39,7 +39,7 @@ def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **o
         raise BadFile(f"{path} is no checkpoint. {NO_MODEL}")
     changes = said(**options) | {"verbose": 0 if quiet else 1}
     saved = state["manifest"]["plan"]
-    spec = spec_of(saved, env=env, plugins=plugins, changes=changes, observers=True)
+    spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes, observers=True)
     spec = make_spec("", {"out": str(path.parent.parent)}).over(spec)
     plan = resolve(kernel, spec, autostart=False)
     code = take_over(plan)

@@ -16,6 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk_vector_rows import arguments, infos, rows
+from rlk_vector_rows.adopted import adopt
 from rlk_vector_rows.env_state import Unsupported, capture, restore
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -42,14 +43,18 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
     Args:
         env_fns: functions without arguments, each returning an environment of its own.
         config: nothing can be set; the kernel passes None.
-        info_keys: infos to gather at every step besides the final ones: these keys, or None for
-            all. Where an episode ended they are of the reset, as in Gymnasium; those of its last
-            step are in `final_info`.
+        info_keys: numbers of every info to keep: `infos["kept"]` has them after every step, as
+            `info.KEY` -> float32 [N], where an episode ended those of its last step. None gathers
+            all infos instead, as Gymnasium does: those of the reset where an episode ended.
 
     Raises:
-        EnvironmentFailed: if an environment cannot be made, or they differ in their spaces.
+        EnvironmentFailed: if an environment cannot be made, or they differ in their spaces; in a
+            step, if one raises, or lacks an info that is kept.
         rlk.errors.PlanError: for a space that does not fit into arrays.
     """
+
+    #: Brings a vector environment that was passed into the form of this one.
+    adopt = staticmethod(adopt)
 
     def __init__(
         self,
@@ -143,7 +148,8 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
                 rows.write_checked(slot.observation, i, observation)
             except Exception as error:
                 raise _failure(i, self.envs[i], "in reset", error) from error
-            self._select(entries, i, info)
+            if self._info_keys is None and info:
+                entries.append((i, info))
         self._turn ^= 1
         return rows.view(slot.observation), infos.gather(self.num_envs, entries)
 
@@ -182,10 +188,13 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         keys, plain = self._info_keys, self._is_plain
         ends: list[tuple[int, Any, dict[str, Any]]] = []
         entries: list[tuple[int, dict[str, Any]]] = []
+        taken: dict[int, dict[str, Any]] = {}
         i = 0
         try:
             for i, env in enumerate(self.envs):
                 sample, reward[i], over, cut, info = env.step(actions[i])
+                if keys:
+                    taken[i] = {key: info[key] for key in keys if key in info}
                 if over or cut:
                     terminated[i], truncated[i] = over, cut
                     rows.write(self._final, i, sample)
@@ -195,23 +204,17 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
                     observation[i] = sample
                 else:
                     rows.write(observation, i, sample)
-                if keys != ():
-                    self._select(entries, i, info)
+                if keys is None and info:
+                    entries.append((i, info))
         except Exception as error:
             raise _failure(i, self.envs[i], "in step", error) from error
         self._turn ^= 1
         found = infos.ended(self.num_envs, ends) if ends else {}
         if entries:
             found.update(infos.gather(self.num_envs, entries))
+        if keys:
+            found["kept"] = infos.kept(self.num_envs, keys, taken)
         return rows.view(observation), reward, terminated, truncated, found
-
-    def _select(
-        self, entries: list[tuple[int, dict[str, Any]]], i: int, info: dict[str, Any]
-    ) -> None:
-        keys = self._info_keys
-        chosen = info if keys is None else {key: info[key] for key in keys if key in info}
-        if chosen:
-            entries.append((i, chosen))
 
     # ---- reaching into the environments --------------------------------------------------------
 

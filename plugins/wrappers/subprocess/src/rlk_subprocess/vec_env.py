@@ -20,6 +20,7 @@ from rlk_subprocess.config import StartMethod, SubprocessConfig
 from rlk_subprocess.crew import Crew, Member, raise_failures
 from rlk_subprocess.launch import usable_cores
 from rlk_vector_rows import arguments, infos, rows
+from rlk_vector_rows.adopted import adopt
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Result = tuple[Any, Array, Array, Array, dict[str, Any]]
@@ -38,14 +39,18 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
             called in the workers, and may be closures, lambdas and functions of a notebook.
         n_workers, start_method: see `SubprocessConfig`.
         config: the same settings as one record, instead of the two.
-        info_keys: infos to gather at every step besides the final ones: these keys, or None for
-            all. Where an episode ended they are of the reset, as in Gymnasium; those of its last
-            step are in `final_info`.
+        info_keys: numbers of every info to keep: `infos["kept"]` has them after every step, as
+            `info.KEY` -> float32 [N], where an episode ended those of its last step. None gathers
+            all infos instead, as Gymnasium does: those of the reset where an episode ended.
 
     Raises:
-        EnvironmentFailed: if an environment cannot be made, or they differ in their spaces.
+        EnvironmentFailed: if an environment cannot be made, or they differ in their spaces; in a
+            step, if one raises, or lacks an info that is kept.
         rlk.errors.PlanError: for a space that does not fit into arrays.
     """
+
+    #: Brings a vector environment that was passed into the form of this one.
+    adopt = staticmethod(adopt)
 
     def __init__(
         self,
@@ -84,6 +89,7 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         except BaseException:
             self._crew.shutdown()
             raise
+        self._info_keys = keys
         self._turn = 0
         self._waiting: list[Member] = []
         self._told: list[tuple[Member, Any]] = []
@@ -177,7 +183,7 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         observation, reward, terminated, truncated = self._shared.slots[self._turn]
         self._turn ^= 1
         found: dict[str, Any] = {}
-        if told:
+        if told or self._info_keys:
             self._told = []
             found = self._gather(told, terminated | truncated)
         return rows.view(observation), reward, terminated, truncated, found
@@ -194,7 +200,10 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         final = self._shared.final
         ends = [(i, rows.read(final, i), last.get(i, {})) for i in np.flatnonzero(over).tolist()]
         found = infos.ended(self.num_envs, ends) if ends else {}
-        found.update(infos.gather(self.num_envs, entries))
+        if self._info_keys:
+            found["kept"] = infos.kept(self.num_envs, self._info_keys, dict(entries))
+        else:
+            found.update(infos.gather(self.num_envs, entries))
         return found
 
     # ---- reaching into the environments --------------------------------------------------------

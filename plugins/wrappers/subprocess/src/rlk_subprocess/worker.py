@@ -123,6 +123,8 @@ class Worker:
         try:
             for i, env in enumerate(self._envs):
                 sample, reward[i], over, cut, info = env.step(actions[i])
+                if keys:
+                    self._select(entries, i, info)
                 if over or cut:
                     terminated[i], truncated[i] = over, cut
                     rows.write(self._shared.final, i, sample)
@@ -134,7 +136,7 @@ class Worker:
                     observation[i] = sample
                 else:
                     rows.write(observation, i, sample)
-                if keys != ():
+                if keys is None:
                     self._select(entries, i, info)
         except Exception as error:
             return self._failure(i, "in step", error)
@@ -150,7 +152,8 @@ class Worker:
                 rows.write_checked(self._shared.slots[turn].observation, i, sample)
             except Exception as error:
                 return self._failure(i, "in reset", error)
-            self._select(entries, i, info)
+            if self._info_keys is None:
+                self._select(entries, i, info)
         return entries
 
     def call(

@@ -7,12 +7,15 @@ all else is kept in an array of objects.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from rlk.errors import EnvironmentFailed
+
 Found = list[tuple[int, Any]]
+Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def gather(n: int, entries: Iterable[tuple[int, dict[Any, Any]]]) -> dict[Any, Any]:
@@ -54,6 +57,32 @@ def ended(n: int, ends: Sequence[tuple[int, Any, dict[Any, Any]]]) -> dict[str, 
         "final_info": gather(n, [(i, info) for i, _, info in ends]),
         "_final_info": mask(n, indices),
     }
+
+
+def kept(n: int, keys: Sequence[str], found: Mapping[int, dict[Any, Any]]) -> dict[str, Array]:
+    """The numbers that are kept with every step, `info.KEY` -> float32 [n].
+
+    Args:
+        n: number of environments.
+        keys: what is kept of every info.
+        found: the info of this step by environment; where an episode ended, of its last step.
+
+    Raises:
+        EnvironmentFailed: if an environment's info lacks one of them.
+    """
+    columns = {key: np.empty(n, np.float32) for key in keys}
+    for key, column in columns.items():
+        for i in range(n):
+            if key not in found.get(i, ()):
+                raise EnvironmentFailed(missing(i, key))
+            column[i] = found[i][key]
+    return {f"info.{key}": column for key, column in columns.items()}
+
+
+def missing(i: int, key: str) -> str:
+    """What to say of an environment without an info that is kept."""
+    asked = "a storage's info_keys ask for it always"
+    return f"environment {i} gave no info {key!r} with a step; {asked}."
 
 
 def mask(n: int, indices: list[int]) -> np.ndarray[Any, np.dtype[np.bool_]]:

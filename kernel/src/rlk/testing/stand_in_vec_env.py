@@ -1,0 +1,60 @@
+"""The smallest vector environment that a run can do with: Gymnasium's own loop."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from rlk.errors import RlkError
+
+
+class StandInVecEnv(SyncVectorEnv):
+    """Gymnasium's own loop over environments, with same-step restarts and a state."""
+
+    def __init__(self, env_fns: Sequence[Any], info_keys: Sequence[str] = ()) -> None:
+        super().__init__(list(env_fns), autoreset_mode=AutoresetMode.SAME_STEP)
+        self._info_keys = info_keys
+
+    def step(self, actions: Any) -> Any:
+        *result, infos = super().step(actions)
+        if self._info_keys:
+            kept = {f"info.{key}": self._column(key, infos) for key in self._info_keys}
+            infos = {**infos, "kept": kept}
+        return *result, infos
+
+    def _column(self, key: str, infos: dict[str, Any]) -> Any:
+        """An info of this step, float32 [N]; where an episode ended, of its last."""
+        column = np.zeros(self.num_envs, np.float32)
+        ended = infos.get("_final_info", np.zeros(self.num_envs, bool))
+        for env, over in enumerate(ended):
+            found = infos["final_info"] if over else infos
+            if not found.get(f"_{key}", ended | False)[env]:
+                raise RlkError(f"environment {env} gave no info {key!r}")
+            column[env] = found[key][env]
+        return column
+
+    def get_state(self) -> list[Any]:
+        """Numbers, arrays and generators of each layer: all that simple environments have."""
+        return [{"layers": list(map(_plain_attributes, _layers(env)))} for env in self.envs]
+
+    def set_state(self, states: Sequence[Any]) -> None:
+        for env, state in zip(self.envs, states, strict=True):
+            for layer, saved in zip(_layers(env), state["layers"], strict=True):
+                layer.np_random.bit_generator.state = saved["np_random"]
+                vars(layer).update(copy.deepcopy(saved["attributes"]))
+
+
+def _layers(env: Any) -> list[Any]:
+    return [env, *_layers(env.env)] if isinstance(env, gym.Wrapper) else [env]
+
+
+def _plain_attributes(layer: Any) -> dict[str, Any]:
+    kinds = (bool, int, float, str, type(None), np.ndarray, np.generic)
+    kept = {key: value for key, value in vars(layer).items() if isinstance(value, kinds)}
+    generator = layer.np_random.bit_generator.state
+    return {"attributes": copy.deepcopy(kept), "np_random": generator}

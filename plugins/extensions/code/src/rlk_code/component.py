@@ -1,0 +1,18 @@
+"""What this distribution offers. Both run the code at a place, so no saved model uses them."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+environments = Component(
+    name="code-environments",
+    factory="rlk_code.environments:environment_at",
+    summary="module:Class, ./file.py:Class",
+    reports=("runs code",),
+)
+places = Component(
+    name="code-places",
+    factory="rlk_code.components:component_at",
+    summary="module:Object, ./file.py, ./file.py:Object",
+    reports=("runs code",),
+)

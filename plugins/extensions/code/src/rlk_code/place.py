@@ -1,0 +1,74 @@
+"""What is at a place: `package.module:Object`, `./file.py:Object`, or the module of a file.
+
+Imports no torch: workers import this module.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from rlk.errors import PlanError, UnknownName
+
+
+def split(place: str) -> tuple[str, str]:
+    """(module or file, path of the object in it); a file alone has no object."""
+    where, _, path = (place, "", "") if place.endswith(".py") else place.rpartition(":")
+    return where, path
+
+
+def object_at(place: str, what: str) -> Any:
+    """What is there; of a file alone the module.
+
+    Args:
+        what: it is, for messages.
+
+    Raises:
+        PlanError: if the module or file is not there, or fails.
+        UnknownName: if it has no such object.
+    """
+    where, path = split(place)
+    found: Any = _from_file(where, what) if where.endswith(".py") else _imported(where, what)
+    module = found
+    for part in filter(None, path.split(".")):
+        if not hasattr(found, part):
+            public = [key for key, value in vars(module).items() if inspect.isclass(value)]
+            raise UnknownName(f"object in {where}", path, public)
+        found = getattr(found, part)
+    return found
+
+
+def _imported(name: str, what: str) -> ModuleType:
+    """Of the working folder too, as `python -m` has it."""
+    sys.path.insert(0, "")
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise PlanError(f"cannot import {what} module {name!r}: {cause}.") from error
+    finally:
+        sys.path.remove("")
+
+
+def _from_file(place: str, what: str) -> ModuleType:
+    """The module of a file, loaded once."""
+    path = Path(place).resolve()
+    name = f"rlk_file_{path.stem}"
+    loaded = sys.modules.get(name)
+    if loaded is not None and getattr(loaded, "__file__", None) == str(path):
+        return loaded
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise PlanError(f"{what} file {place!r} does not exist.")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise PlanError(f"{what} file {place!r} fails: {type(error).__name__}: {error}.") from error
+    return module

@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def file(tmp_path) -> Path:
+    """Where a test writes code; forgotten afterwards."""
+    path = tmp_path / "mine.py"
+    yield path
+    sys.modules.pop("rlk_file_mine", None)

@@ -1,0 +1,39 @@
+"""How a package says which of its modules registers which ids with Gymnasium.
+
+In its `component.py`, named by an entry point of the group `rlk.environments`:
+
+    component = Component(
+        name="acme-worlds",
+        factory=ids("acme/*", registered_by="acme_worlds.registration"),
+        summary="acme/Maze-v0 and its like",
+    )
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+import attrs
+
+from rlk_gymnasium.made import ById
+
+
+def ids(pattern: str, *, registered_by: str) -> Ids:
+    """A source of environments: the ids of a pattern (`acme/*`), once a module is imported."""
+    return Ids(pattern, registered_by)
+
+
+@attrs.frozen
+class Ids:
+    """What `ids` makes: a function of a name."""
+
+    pattern: str
+    registered_by: str
+
+    def __call__(self, asked: str) -> ById | None:
+        """What makes that environment, if it is one of these."""
+        return ById(asked, self.registered_by) if fnmatchcase(asked, self.pattern) else None
+
+    def known(self) -> list[str]:
+        """The pattern, for messages."""
+        return [self.pattern]

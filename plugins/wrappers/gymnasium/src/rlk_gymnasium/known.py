@@ -1,0 +1,38 @@
+"""Answers to ids that Gymnasium knows by itself, and to `module:Id-v0`, which says who knows it."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+from gymnasium.envs.registration import parse_env_id
+
+from rlk_gymnasium.made import ById
+
+#: Variants of other ids, which would crowd a message.
+_CROWD = ("phys2d", "tabular")
+
+
+class KnownIds:
+    """A source of environments, as the kernel asks it."""
+
+    def __call__(self, asked: str) -> ById | None:
+        """What makes that environment, if its name is registered in any version."""
+        module, _, name = asked.rpartition(":")
+        if module:
+            # An identifier is no id that a version ends: `module:Class` is for others to answer.
+            is_id = not module.endswith(".py") and not name.replace(".", "_").isidentifier()
+            return ById(name, module) if is_id else None
+        try:
+            namespace, name, _ = parse_env_id(asked)
+        except gym.error.Error:
+            return None
+        registered = ((spec.namespace, spec.name) for spec in gym.registry.values())
+        if (namespace, name) not in registered:
+            return None
+        return ById(asked, spec=gym.registry.get(asked))
+
+    def known(self) -> list[str]:
+        """The ids to choose from."""
+        return [name for name in gym.registry if not name.startswith(_CROWD)]
+
+
+known_ids = KnownIds()

@@ -1,0 +1,53 @@
+"""Makes an environment by its Gymnasium id, here or in a worker. Imports no torch."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from rlk.errors import PlanError
+
+if TYPE_CHECKING:
+    import gymnasium as gym
+
+
+@attrs.frozen
+class ById:
+    """A function from keywords to that environment; it can be sent to a worker."""
+
+    id: str
+    module: str = ""  # registers the id, and is imported before it is looked up
+    spec: Any = attrs.field(default=None, eq=False)  # for a worker that nobody registered it in
+
+    def __call__(self, **keywords: Any) -> gym.Env[Any, Any]:
+        """The environment, without Gymnasium's passive checker, which costs more than many a step.
+
+        Raises:
+            PlanError: if the module cannot be imported, or the environment refuses the keywords.
+        """
+        import gymnasium as gym
+
+        if self.module:
+            _import(self.module)
+        known = self.id in gym.registry or self.spec is None
+        try:
+            return gym.make(self.id if known else self.spec, disable_env_checker=True, **keywords)
+        except (TypeError, gym.error.Error, ImportError) as error:
+            refused = f"environment {self.id!r} cannot be made with {keywords}"
+            raise PlanError(f"{refused}: {error}") from error
+
+
+def _import(module: str) -> None:
+    """Of the working folder too, as `python -m` has it."""
+    sys.path.insert(0, "")
+    try:
+        importlib.import_module(module)
+    except Exception as error:
+        cause = f"{type(error).__name__}: {error}"
+        what = f"{module!r}, which registers the environment"
+        raise PlanError(f"cannot import {what}: {cause}.") from error
+    finally:
+        sys.path.remove("")
