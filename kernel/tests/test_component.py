@@ -3,17 +3,17 @@
 import pytest
 
 from rlk.component import Component
-from rlk.parameters import FlatParameters
+from rlk.seeding import Streams
 
 
 def test_a_factory_is_imported_when_it_is_loaded():
-    component = Component(name="flat", factory="rlk.parameters:FlatParameters")
-    assert component.load() is FlatParameters
-    assert Component(name="flat", factory="rlk.parameters:FlatParameters.clone").load()
-    assert Component(name="mine", factory=FlatParameters).load() is FlatParameters
+    component = Component(name="drawn", factory="rlk.seeding:Streams")
+    assert component.load() is Streams
+    assert Component(name="drawn", factory="rlk.seeding:Streams.state_dict").load()
+    assert Component(name="mine", factory=Streams).load() is Streams
 
 
-@pytest.mark.parametrize("factory", ["rlk.parameters", "a:b:c", 3, None])
+@pytest.mark.parametrize("factory", ["rlk.seeding", "a:b:c", 3, None])
 def test_a_factory_is_a_callable_or_a_path(factory):
     with pytest.raises(ValueError, match="factory must be a callable or"):
         Component(name="x", factory=factory)
@@ -22,4 +22,4 @@ def test_a_factory_is_a_callable_or_a_path(factory):
 @pytest.mark.parametrize("name", ["", "1x", "a b", "-x", "ä"])
 def test_a_name_can_be_typed(name):
     with pytest.raises(ValueError, match="name"):
-        Component(name=name, factory=FlatParameters)
+        Component(name=name, factory=Streams)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import attrs
 import pytest
 
@@ -78,6 +80,28 @@ def test_what_decorates_has_the_methods_of_its_stages():
         else:
             with pytest.raises(BrokenPlugin, match="lacks fold"):
                 entry.load()
+
+
+class Shape(ABC):
+    """What some kind of components agrees on, without the kernel."""
+
+    @abstractmethod
+    def area(self): ...
+
+    @abstractmethod
+    def edges(self): ...
+
+
+class Round(Shape):
+    def area(self): ...
+
+
+def test_a_class_that_leaves_out_what_its_own_base_asks_for_is_broken():
+    component = Component(name="round", factory=Round)
+    entry = Entry("distributions", "round", "rlk-made", "0.1", lambda: component)
+    with pytest.raises(BrokenPlugin, match=r"'round' \(rlk-made 0.1\) is broken: .* lacks edges,"):
+        entry.load()
+    Entry("distributions", "line", "", "", lambda: attrs.evolve(component, factory=Half)).load()
 
 
 def test_planning_imports_no_factory_and_a_plan_loads_all_it_is_made_of(planning_kernel, plan):

@@ -6,8 +6,8 @@ from torch import nn
 
 from rlk.errors import RlkError
 from rlk.optimise import Group, Objective, OneProcess, Optimiser
-from rlk.parameters import FlatParameters
 from rlk.records import Loss
+from rlk.testing.stand_in_parameters import StandInParameters
 
 
 class TwoRanks:
@@ -30,7 +30,7 @@ class Net(nn.Module):
 
 
 def group_of(net, prefixes=None):
-    views, memory = FlatParameters(net).select(prefixes)
+    views, memory = StandInParameters(net).select(prefixes)
     return Group("all", views, memory, torch.tensor(0.1))
 
 
@@ -192,7 +192,7 @@ def test_wrappers_compose_once_for_each_function(net):
 def test_wrappers_of_one_group_leave_others_alone(net):
     optimise = Optimiser(OneProcess())
     optimise.add(group_of(net), Keeps(), [lambda function: lambda *args: Loss(torch.zeros(()))])
-    views, memory = FlatParameters(Net()).select(None)
+    views, memory = StandInParameters(Net()).select(None)
     optimise.add(Group("other", views, memory, torch.tensor(0.1)), Keeps())
     assert optimise("all", loss_of, net).value.item() == 0.0
     assert optimise("other", loss_of, net).value.item() == 5.0

@@ -12,6 +12,7 @@ from rlk.component import Component
 from rlk.errors import NotFinite, PlanError, RlkError
 from rlk.optimise import OneProcess
 from rlk.testing.environments import BY_ACTION_SPACE
+from rlk.testing.stand_in_parameters import StandInParameters
 from rlk.testing.stand_ins import COMPONENTS, StandIn
 
 MATCH = BY_ACTION_SPACE["Discrete"]
@@ -261,9 +262,14 @@ def test_what_an_algorithm_asks_for_goes_to_the_policy_component_as_it_is(make):
             self.space = observation_space
             return torch.nn.ModuleDict({"vf": torch.nn.Linear(2, 1)})
 
+        def flatten(self, module):
+            self.module, self.parameters = module, StandInParameters(module)
+            return self.parameters
+
     builds = Builds()
     run = make(algorithm=Asks, policy=Component(name="builds", factory=lambda: builds)).run
     assert builds.space == run.plan.observation_space
+    assert run.parameters is builds.parameters and run.policy is builds.module
     assert run.parameters.names == ["vf.weight", "vf.bias"]
 
 

@@ -14,7 +14,6 @@ from rlk.collect import StepCollector
 from rlk.environment import MakeEnv
 from rlk.errors import PlanError
 from rlk.optimise import OneProcess, Optimiser, wrapped
-from rlk.parameters import FlatParameters
 from rlk.plan import Plan
 from rlk.plugins import Hooks
 from rlk.records import Field, Schema
@@ -58,13 +57,14 @@ def _assemble(run: Run) -> None:
     factory: Any = plan.algorithm.load()
     heads = factory.heads(plan.algorithm.config, run)
     with run.streams.globally("init"):
+        policy = plan.policy.make()
         made = hooks.first("rlk_make_policy", run=run, heads=heads)
         if made is None:
-            made = plan.policy.make().build(plan.observation_space, heads)
+            made = policy.build(plan.observation_space, heads)
     for module in hooks.all("rlk_filter_observation", run=run):
         made.add_filter(module)
     run.policy = made.to(run.device)
-    run.parameters = FlatParameters(run.policy)
+    run.parameters = policy.flatten(run.policy)
     _set_threads(run)
     run.algorithm = factory(plan.algorithm.config, run)
     run.actor = hooks.first("rlk_make_actor", run=run) or run.algorithm.actor()

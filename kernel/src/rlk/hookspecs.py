@@ -60,7 +60,7 @@ class Specs:
 
     @hookspec(firstresult=True)
     def rlk_make_policy(self, run: Run, heads: Any) -> Any:
-        """Once: the policy module, instead of what the chosen component builds of these heads."""
+        """Once: the policy module, instead of what the chosen component builds (it flattens it)."""
 
     @hookspec
     def rlk_filter_observation(self, run: Run) -> Any:

@@ -42,29 +42,23 @@ class PolicyBuilder(Protocol):
         """The policy, from raw observations, with the heads that the algorithm asked for, and with
         a method `add_filter(module)` where `rlk_filter_observation` is to work."""
 
+    def flatten(self, module: nn.Module) -> Parameters: ...  #: of a policy on its device
 
-class Distribution(Protocol):
-    """Functions on flat parameter tensors [..., P]: no objects on the hot path. `sample` takes its
-    noise from outside, so that it is pure, traceable, and the same in torch and numpy."""
 
-    parameter_size: int
-    action: Field  #: shape of one action, and the dtype that storage keeps it in
+class Parameters(Stateful, Protocol):
+    """The trainable parameters of a module, as views of one tensor. State: name -> its values."""
 
-    def head(self, features: int) -> nn.Module: ...  #: [B, features] to parameters [B, P]
-    def noise(self, rng: np.random.Generator, batch: int) -> Array: ...  #: float32 [batch, ...]
-    def sample(self, parameters: Tensor, noise: Tensor) -> Tensor: ...
-    def mode(self, parameters: Tensor) -> Tensor: ...
-    def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor: ...
-    def entropy(self, parameters: Tensor) -> Tensor: ...
-    def kl(
-        self, parameters: Tensor, other: Tensor
-    ) -> Tensor: ...  #: KL(parameters || other), [...]
-    def env_action(self, action: Array) -> Array: ...  #: clipped or scaled into the env's space
+    module: nn.Module
+    names: list[str]  #: in the order of `flat`
+    flat: Tensor  #: float [P], of one dtype on one device, outside autograd
 
-    def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
-        """(action, log_prob) for float32 [N, P]: the torch pair's, to float tolerance."""
+    def select(self, prefixes: Iterable[str] | None = None) -> tuple[list[nn.Parameter], Tensor]:
+        """Those under these names (None: all), and the contiguous range of `flat` they fill."""
 
-    def numpy_mode(self, parameters: Array) -> Array: ...
+    def clone(self) -> Parameters: ...  #: of a copy of the module, without gradients: a target
+    def check(self) -> None: ...  #: RlkError if one is no longer the view that it was made
+    def load_state_dict(self, state: State, exact: bool = True) -> None:
+        """In place, with `exact` all of them; RlkError, and no change, if they do not fit."""
 
 
 class Actor(Protocol):
@@ -116,14 +110,6 @@ class Storage(Stateful, Protocol):
     def restart(self) -> None: ...  #: a collection was cut short: what it left is not whole
     def __len__(self) -> int: ...  #: transitions that can be sampled now
     def feedback(self, batch: Batch, update: Update) -> None: ...  #: after every update
-
-
-@runtime_checkable
-class ReplayStorage(Storage, Protocol):
-    """Keeps many collections and samples from them in four stages."""
-
-    def decorate(self, decorator: Decorator) -> None: ...  #: its stages are handed over to it
-    def sample(self, batch_size: int) -> Batch: ...
 
 
 @runtime_checkable
@@ -184,7 +170,6 @@ class PresetSource(Protocol):
 OF_KIND: Mapping[str, type] = {
     "algorithms": Algorithm,
     "policies": PolicyBuilder,
-    "distributions": Distribution,
     "noises": Noise,
     "storages": Storage,
     "serializers": Serializer,

@@ -194,6 +194,7 @@ def load_factory(component: Component, kind: str, title: str) -> Any:
         from rlk import protocols  # here, for a listing needs no numpy
 
         lacks = protocols.methods(kind, component.stages) - protocols.members(factory)
+        lacks |= getattr(factory, "__abstractmethods__", frozenset())
         if lacks:
             what = f"{component.factory} lacks {', '.join(sorted(lacks))}"
             raise BrokenPlugin(f"{title} is broken: {what}, which every one of {kind} has.")

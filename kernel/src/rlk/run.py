@@ -16,10 +16,9 @@ from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Update
 
 if TYPE_CHECKING:
-    from rlk.parameters import FlatParameters
     from rlk.plan import Plan
     from rlk.plugins import Hooks, Listener
-    from rlk.protocols import Actor, Algorithm, Collector, Communicator, State
+    from rlk.protocols import Actor, Algorithm, Collector, Communicator, Parameters, State
     from rlk.seeding import Streams
 
 #: Lifecycle hooks; who listens is asked once, when all is built.
@@ -49,7 +48,7 @@ class Run:
     distribution: Any  #: of the actions, or None
     optimise: Optimiser  #: the optimiser seam
     policy: Any  #: the module
-    parameters: FlatParameters  #: of the policy
+    parameters: Parameters  #: of the policy
     algorithm: Algorithm
     actor: Actor  #: what the collector acts with, noise included
     storage: Any  #: the base storage, decorated
@@ -90,7 +89,7 @@ class Run:
         *,
         learning_rate: Scheduled,
         max_grad_norm: float | None = None,
-        parameters: FlatParameters | None = None,
+        parameters: Parameters | None = None,
         **options: Any,
     ) -> None:
         """Declare what `optimise(name, …)` moves.

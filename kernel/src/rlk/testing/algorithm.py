@@ -236,7 +236,7 @@ class AlgorithmContract(AlgorithmStateChecks):
         with self.agent() as agent:
             run = agent.run
             grouped = {id(p) for group in run.optimise.groups.values() for p in group.parameters}
-            idle = [n for n, p in zip(run.parameters.names, run.parameters.parameters, strict=True)
+            idle = [n for n, p in zip(run.parameters.names, run.parameters.select()[0], strict=True)
                     if id(p) not in grouped]  # fmt: skip
             assert not idle, f"no group holds {idle}: run.group(name, prefixes, …)"
 

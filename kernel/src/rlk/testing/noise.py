@@ -11,11 +11,11 @@ import torch
 from torch import nn
 
 from rlk.build import NoiseContext
-from rlk.parameters import FlatParameters
 from rlk.records import Act, Array
 from rlk.seeding import Streams
 from rlk.testing.algorithm_state import as_sample
 from rlk.testing.contract import Contract, global_generators_untouched, plain, same
+from rlk.testing.stand_in_parameters import StandInParameters
 from rlk.testing.stand_in_policy import StandInPolicy
 
 ACTION_SPACES: dict[str, gym.Space[Any]] = {
@@ -166,7 +166,7 @@ class Inner:
         )
         with Streams(0).globally("init"):
             self.policy = StandInPolicy().build(_OBSERVATION, {"pi": lambda _: nn.Linear(3, size)})
-        self.parameters = FlatParameters(self.policy)
+        self.parameters = StandInParameters(self.policy)
         self.carries, self.counted = False, list[int]()
 
     def start(self, n_envs: int) -> Any:

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from rlk.optimise import Group, Objective, OneProcess
-from rlk.parameters import FlatParameters
 from rlk.records import Loss
 from rlk.testing.contract import Contract, global_generators_untouched, plain, same
+from rlk.testing.stand_in_parameters import StandInParameters
 
 
 class OptimiserContract(Contract):
@@ -174,7 +174,7 @@ class Problem:
             torch.manual_seed(0)
             self.net = Net()
             self.x = torch.randn(32, 4)
-        self.flat = FlatParameters(self.net)
+        self.flat = StandInParameters(self.net)
         views, memory = self.flat.select(prefixes)
         rate = torch.tensor(learning_rate)
         self.group = Group("all", views, memory, rate, None, dict(suite.options))

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from rlk import spaces
+from rlk.testing.stand_in_parameters import StandInParameters
 
 
 class StandInPolicy:
@@ -31,6 +32,9 @@ class StandInPolicy:
             return Passes(size + extra)
 
         return StandInModule({name: build(trunk) for name, build in heads.items()})
+
+    def flatten(self, module: nn.Module) -> StandInParameters:
+        return StandInParameters(module)
 
 
 class StandInModule(nn.Module):

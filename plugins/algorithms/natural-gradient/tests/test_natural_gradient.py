@@ -8,9 +8,9 @@ from torch import nn
 
 from rlk.errors import PlanError, RlkError
 from rlk.optimise import Group, Objective, OneProcess
-from rlk.parameters import FlatParameters
 from rlk.records import Loss
 from rlk.testing import OptimiserContract
+from rlk.testing.stand_in_parameters import StandInParameters
 from rlk_natural_gradient import NaturalGradientConfig
 from rlk_natural_gradient.step import NaturalGradient
 
@@ -197,7 +197,7 @@ def network():
 
 def policy_step(net, x, advantage, communicator, steps=2):
     """Two natural steps of a small softmax policy on its own rows of a batch."""
-    flat = FlatParameters(net)
+    flat = StandInParameters(net)
 
     def kl(p, q):
         log_p, log_q = torch.log_softmax(p, -1), torch.log_softmax(q, -1)

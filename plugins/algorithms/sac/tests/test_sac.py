@@ -13,8 +13,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import rlk
 from rlk.errors import PlanError
-from rlk.parameters import FlatParameters
 from rlk.testing import AlgorithmContract, mean_return
+from rlk_networks import FlatParameters
 from rlk_sac import SACConfig
 from rlk_sac.algorithm import MOVES_TARGET
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from rlk.parameters import FlatParameters
+from rlk.testing.stand_in_parameters import StandInParameters
 from rlk_compile.leaves import kind, leaves, reader, size_of
 from rlk_compile.products import split_bias
 from rlk_compile.python_state import PythonState
@@ -67,7 +67,7 @@ class Model:
     def __init__(self) -> None:
         torch.manual_seed(0)
         self.net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
-        self.flat = FlatParameters(self.net)
+        self.flat = StandInParameters(self.net)
         self.target = self.flat.clone()
 
     def update(self, batch: Small, optimise: Any) -> Tensor:

@@ -18,9 +18,8 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from rlk.optimise import Group, OneProcess, Optimiser
-from rlk.parameters import FlatParameters
 from rlk.records import Loss
-from rlk_networks import Head, Linear, Policy
+from rlk_networks import FlatParameters, Head, Linear, Policy
 
 
 class Products(TorchFunctionMode):

@@ -11,9 +11,10 @@ import pytest
 import torch
 
 from rlk.errors import RlkError
-from rlk.protocols import Decorator, ReplayStorage
+from rlk.protocols import Decorator
 from rlk.records import Array, Batch, Field, Schema, Step, Update
 from rlk_replay.config import ReplayConfig
+from rlk_replay.protocol import ReplayStorage
 from rlk_replay.storage import Replay
 from rlk_replay.window import Window
 
@@ -118,7 +119,7 @@ def decorated(storage: Replay, *decorators: Takes) -> Replay:
     return storage
 
 
-def test_it_is_a_replay_storage_as_the_kernel_sees_it() -> None:
+def test_it_is_a_replay_storage_as_algorithms_and_the_kernel_see_it() -> None:
     assert isinstance(Replay(ReplayConfig()), ReplayStorage)
     assert isinstance(Takes(), Decorator)
 

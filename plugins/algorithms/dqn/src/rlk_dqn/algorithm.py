@@ -10,12 +10,13 @@ import torch
 from torch import Tensor
 
 from rlk import spaces
-from rlk.protocols import Optimise, ReplayStorage, State
+from rlk.protocols import Optimise, State
 from rlk.records import Act, Array, Batch, Field, Loss, Update
 from rlk_dqn import loss as losses
 from rlk_dqn.config import DQNConfig
 from rlk_dqn.network import DuelingHead, q_head
 from rlk_networks import Heads, as_tensor
+from rlk_replay.protocol import ReplayStorage
 from rlk_schedules import as_schedule
 
 

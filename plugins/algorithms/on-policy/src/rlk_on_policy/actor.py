@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from rlk.protocols import Distribution
 from rlk.records import Act, Array
-from rlk_networks import Policy, as_tensor
+from rlk_networks import Distribution, Policy, as_tensor
 
 
 class DistributionActor:

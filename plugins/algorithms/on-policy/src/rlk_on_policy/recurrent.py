@@ -12,9 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rlk.protocols import Distribution
 from rlk.records import Act, Array, Field
-from rlk_networks import Policy, as_tensor, twin
+from rlk_networks import Distribution, Policy, as_tensor, twin
 from rlk_on_policy.actor import DistributionActor
 
 

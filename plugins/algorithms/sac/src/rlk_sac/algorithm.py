@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from rlk.errors import PlanError
-from rlk.parameters import FlatParameters
-from rlk.protocols import Actor, Optimise, ReplayStorage, State
+from rlk.protocols import Actor, Optimise, State
 from rlk.records import Batch, Field, Loss, Update
-from rlk_networks import Heads
+from rlk_networks import FlatParameters, Heads
+from rlk_replay.protocol import ReplayStorage
 from rlk_sac import loss as losses
 from rlk_sac.config import SACConfig, entropy_coefficient
 from rlk_sac.exploration import PolicyActor, RandomExploration

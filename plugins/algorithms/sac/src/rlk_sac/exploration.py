@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from rlk.protocols import Actor, Distribution
+from rlk.protocols import Actor
 from rlk.records import Act, Array
-from rlk_networks import Policy, as_tensor
+from rlk_networks import Distribution, Policy, as_tensor
 
 
 class PolicyActor:

@@ -8,8 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rlk.protocols import Distribution
-from rlk_networks import Head, Trunk
+from rlk_networks import Distribution, Head, Trunk
 
 CRITICS = 2
 

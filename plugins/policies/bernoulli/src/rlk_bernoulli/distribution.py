@@ -16,10 +16,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk.records import Array, Field
-from rlk_networks import Linear
+from rlk_networks import Distribution, Linear
 
 
-class Bernoulli:
+class Bernoulli(Distribution):
     """Functions on logits log(p / (1 - p)). Actions are int8 [..., K], 0 or 1.
 
     A space of several axes is kept flat.

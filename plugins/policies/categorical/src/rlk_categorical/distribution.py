@@ -14,10 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from rlk.records import Array, Field
-from rlk_networks import Linear
+from rlk_networks import Distribution, Linear
 
 
-class Categorical:
+class Categorical(Distribution):
     """Functions on logits. Actions are int64 [...], numbered from the space's start."""
 
     def __init__(self, action_space: Any) -> None:

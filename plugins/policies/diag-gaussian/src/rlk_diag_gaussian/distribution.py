@@ -16,12 +16,12 @@ from torch import Tensor, nn
 
 from rlk.records import Array, Field
 from rlk_diag_gaussian.config import DiagGaussianConfig
-from rlk_networks import Linear, NumpyForward
+from rlk_networks import Distribution, Linear, NumpyForward
 
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
-class DiagGaussian:
+class DiagGaussian(Distribution):
     """Functions on [mean, log_std]. Actions are float32 [..., D], unbounded.
 
     The environment's are clipped.

@@ -15,13 +15,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk.records import Array, Field
-from rlk_networks import Linear
+from rlk_networks import Distribution, Linear
 
 #: The logit of an option that a choice has not. Not minus infinity: 0 times that is NaN.
 ABSENT = -1e9
 
 
-class MultiCategorical:
+class MultiCategorical(Distribution):
     """Functions on logits [..., S]. Actions are int64 [..., K], each numbered from 0 on.
 
     A space of several axes is kept flat.

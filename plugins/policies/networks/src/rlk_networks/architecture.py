@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 
 from torch import nn
 
+from rlk_networks.parameters import FlatParameters
 from rlk_networks.policy import Policy
 
 
@@ -52,3 +53,7 @@ class Architecture(ABC):
 
         made = {name: build(trunk) for name, build in heads.items()}
         return Policy(observation_space, shared, made)
+
+    def flatten(self, module: nn.Module) -> FlatParameters:
+        """The parameters of a policy, of this architecture or not, that is on its device now."""
+        return FlatParameters(module)

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from rlk.records import Array, Field
 from rlk_action_scaling import scaled
-from rlk_networks import Linear
+from rlk_networks import Distribution, Linear
 
 LOG_STD_MIN, LOG_STD_MAX = -20.0, 2.0
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -27,7 +27,7 @@ LARGEST = 1.0 - 2.0**-24
 NODES = 64
 
 
-class SquashedGaussian:
+class SquashedGaussian(Distribution):
     """Functions on [mean, log_std]. Actions are float32 [..., D], in -1 to 1.
 
     The environment's are scaled to its bounds, which need not be symmetric.
@@ -40,7 +40,7 @@ class SquashedGaussian:
         self.size = int(np.prod(action_space.shape))
         self.parameter_size = 2 * self.size
         self.action = Field((self.size,), "float32")
-        self.env_action = scaled(action_space)
+        self._scaled = scaled(action_space)
         nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
         self._nodes = torch.from_numpy(nodes.astype(np.float32))
         self._weights = torch.from_numpy((weights / weights.sum()).astype(np.float32))
@@ -97,6 +97,10 @@ class SquashedGaussian:
         (m1, l1), (m2, l2) = self._split(parameters), self._split(other)
         spread = ((2 * l1).exp() + (m1 - m2).square()) * (-2 * l2).exp()
         return (l2 - l1 + 0.5 * spread - 0.5).sum(-1)
+
+    def env_action(self, action: Array) -> Array:
+        """Scaled to the bounds of the space, [N, *shape]."""
+        return self._scaled(action)
 
     def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
         """(action float32 [N, D], log_prob float32 [N]) for parameters [N, 2D] and noise [N, D]."""

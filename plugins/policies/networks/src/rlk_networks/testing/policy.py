@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 
 from rlk.errors import PlanError
-from rlk.parameters import FlatParameters
 from rlk.seeding import Streams
 from rlk.testing.contract import global_generators_untouched, one_thread
 from rlk_networks.architecture import Architecture
@@ -119,7 +118,7 @@ class PolicyContract(RecurrentPolicyChecks):
     def test_all_parameters_fit_one_flat_tensor(self) -> None:
         for space in self.tried():
             policy = self.policy(space)
-            flat = FlatParameters(policy)
+            flat = self.made().flatten(policy)
             flat.check()
             assert flat.flat.dtype == torch.float32
             names = {name.split(".")[0] for name in flat.names}
@@ -129,7 +128,7 @@ class PolicyContract(RecurrentPolicyChecks):
         self.feedforward()
         for space in self.tried():
             policy = self.policy(space)
-            flat = FlatParameters(policy)
+            flat = self.made().flatten(policy)
             pi, vf = policy(observations(space, 64), "pi", "vf")
             loss = pi.square().mean() + vf.square().mean()
             found = torch.autograd.grad(loss, flat.parameters, allow_unused=True)
@@ -142,7 +141,7 @@ class PolicyContract(RecurrentPolicyChecks):
         self.feedforward()
         space = self.tried()[0]
         policy = self.policy(space)
-        flat = FlatParameters(policy)
+        flat = self.made().flatten(policy)
         x = observations(space, 4)
         copy = flat.clone()
         assert torch.equal(copy.module(x, "pi", "vf")[0], policy(x, "pi", "vf")[0]), (
@@ -160,7 +159,7 @@ class PolicyContract(RecurrentPolicyChecks):
         self.feedforward()
         space = self.tried()[0]
         policy = self.policy(space)
-        flat = FlatParameters(policy)
+        flat = self.made().flatten(policy)
         x = observations(space, 4)
         before = policy(x, "pi", "vf")[1].clone()
         with torch.no_grad():
@@ -169,7 +168,7 @@ class PolicyContract(RecurrentPolicyChecks):
 
     def test_the_same_stream_gives_the_same_initial_parameters(self) -> None:
         space = self.tried()[0]
-        one, two, other = (FlatParameters(self.policy(space, seed)).flat for seed in (1, 1, 2))
+        one, two, other = (self.made().flatten(self.policy(space, seed)).flat for seed in (1, 1, 2))
         assert one.equal(two) and not one.equal(other)
 
     def test_it_draws_from_no_generator_but_the_one_that_is_set_for_it(self) -> None:
@@ -186,7 +185,7 @@ class PolicyContract(RecurrentPolicyChecks):
         if space not in self.tried():
             pytest.skip("twins are for plain float observations, which it does not take")
         policy = self.policy(space)
-        flat = FlatParameters(policy)
+        flat = self.made().flatten(policy)
         twins = policy.numpy_forward("pi", "vf")
         if twins is None:
             pytest.skip("it offers no numpy twin")

@@ -17,7 +17,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from rlk.parameters import FlatParameters
 from rlk.testing.contract import Contract, one_thread
 from rlk_networks.observations import preprocess
 from rlk_networks.testing.samples import observations
@@ -136,7 +135,7 @@ class RecurrentPolicyChecks(Contract):
 
     def test_gradients_reach_every_parameter_of_a_recurrent_policy(self) -> None:
         for encoder, policy, space in self.encoders():
-            flat = FlatParameters(policy)
+            flat = self.made().flatten(policy)
             x = inputs(policy, space, 16 * N)
             starts = torch.zeros(16, N, dtype=torch.bool)
             features = encoder(x, random_state(encoder, N), starts)
@@ -149,7 +148,7 @@ class RecurrentPolicyChecks(Contract):
 
     def test_a_copy_of_a_recurrent_policy_has_parameters_of_its_own(self) -> None:
         for encoder, policy, space in self.encoders():
-            flat = FlatParameters(policy)
+            flat = self.made().flatten(policy)
             given = inputs(policy, space, T * N), random_state(encoder, N), next(patterns())
             copy = flat.clone()
             copy.check()

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from rlk.errors import RlkError
-from rlk.parameters import FlatParameters
+from rlk_networks import FlatParameters
 
 
 class Net(nn.Module):
