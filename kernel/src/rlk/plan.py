@@ -12,8 +12,8 @@ import attrs
 from rlk import settings
 from rlk.component import Component
 from rlk.environment import EnvChoice
+from rlk.kernel import Owned, singular
 from rlk.plugins import Hooks, activated
-from rlk.registry import Owned, load_factory, singular
 from rlk.spec import LISTS, RUN_SETTINGS, SLOTS, RunSettings
 
 
@@ -36,8 +36,8 @@ class Choice(Owned):
         return self.load()(*given, **keywords)
 
     def load(self) -> Any:
-        """Its factory, as `load_factory` has it."""
-        return load_factory(self.component, self.kind, self.title)
+        """Its factory; BrokenPlugin if that cannot be used."""
+        return self.factory_of(self.component)
 
 
 @attrs.frozen(kw_only=True)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlk import settings
 from rlk.errors import BrokenPlugin, PlanError
+from rlk.kernel import Entry
 from rlk.loose import PASSED, hooks_entry, is_place, loose_entry
 from rlk.plan import Choice
 from rlk.plugins import Hooks, activated
-from rlk.registry import Entry
 from rlk.spec import LISTS, RUN_KEYS, SLOTS, Patch, RunSpec, flatten, is_group_slot, parse_plugin
 
 if TYPE_CHECKING:
