@@ -79,7 +79,7 @@ def test_something_that_is_no_environment_is_refused(choose):
 
 def wrapper(factory, config=None, **fields):
     component = Component(name="wraps", factory=factory, **fields)
-    return Choice("wrappers", "wraps", "rlk-x", "1.0", "test", component, config)
+    return Choice("wrappers", "wraps", "rlk-x", "1.0", "wrappers", "test", component, config)
 
 
 def test_wrappers_of_the_vector_are_not_for_one_environment():

@@ -8,8 +8,7 @@ import pytest
 import rlk
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName
-from rlk.kernel import Kernel
-from rlk.registry import KINDS, Entry, Registries, singular
+from rlk.kernel import KINDS, Entry, Kernel, Registries, singular
 from rlk.testing.contract import run_python
 
 

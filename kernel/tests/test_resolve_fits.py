@@ -11,7 +11,7 @@ import pytest
 from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
-from rlk.registry import Entry
+from rlk.kernel import Entry
 from rlk.testing.environments import DiscreteMatch, MultiBinaryMatch
 
 

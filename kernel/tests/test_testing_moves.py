@@ -11,6 +11,7 @@ import torch
 
 from rlk import testing
 from rlk.component import Component
+from rlk.seeding import Streams
 from rlk.testing import stand_ins
 from rlk.testing.stand_ins import COMPONENTS
 
@@ -20,8 +21,8 @@ from rlk.testing.stand_ins import COMPONENTS
 class Dice:
     """Good: a random action half of the time."""
 
-    def __init__(self, context):
-        self.context = context
+    def __init__(self, run):
+        self.run = run
 
     def wrap(self, actor, policy):
         self.inner, self.policy = actor, policy
@@ -37,7 +38,7 @@ class Dice:
         found = self.inner.act(observation, carry, episode_start, deterministic)
         if deterministic:
             return found
-        n, rng, space = len(episode_start), self.context.rng, self.context.action_space
+        n, rng, space = len(episode_start), self.run.streams.numpy("noise"), self.run.action_space
         action = np.where(rng.random(n) < 0.5, rng.integers(space.n, size=n), found.action)
         return found._replace(action=action, env_action=action + space.start)
 
@@ -54,7 +55,7 @@ class ExploresNever(Dice):
 
 class RollsGlobally(Dice):
     def act(self, observation, carry, episode_start, deterministic=False):
-        self.context = attrs.evolve(self.context, rng=np.random.default_rng(np.random.randint(99)))
+        self.run.streams = Streams(np.random.randint(99))
         return super().act(observation, carry, episode_start, deterministic)
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import NotFinite
-from rlk.kernel import default_kernel
-from rlk.registry import Entry
+from rlk.kernel import Entry, default_kernel
 
 
 @pytest.fixture

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from rlk.component import Component
-from rlk.kernel import default_kernel
-from rlk.registry import Entry
+from rlk.kernel import Entry, default_kernel
 
 
 @pytest.fixture

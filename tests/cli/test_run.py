@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from rlk.component import Component
-from rlk.kernel import default_kernel
-from rlk.registry import Entry
+from rlk.kernel import Entry, default_kernel
 from rlk_cli import folder
 
 RUNS = ("one", "two")

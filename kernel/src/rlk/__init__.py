@@ -9,16 +9,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rlk import registry as registry
     from rlk.agent import Agent as Agent
     from rlk.agent import load as load
     from rlk.agent import make as make
     from rlk.component import Component as Component
     from rlk.hookspecs import hookimpl as hookimpl
     from rlk.kernel import Kernel as Kernel
+    from rlk.kernel import Registries
     from rlk.kernel import default_kernel as default_kernel
     from rlk.spec import Patch as Patch
     from rlk.spec import RunSpec as RunSpec
+
+    registry: Registries
 
 _NAMES = {
     "agent": ("Agent", "load", "make"),
@@ -31,7 +33,7 @@ _NAMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "registry":
-        return importlib.import_module("rlk.registry")
+        return importlib.import_module("rlk.kernel").default_kernel().registries
     for home, names in _NAMES.items():
         if name in names:
             return getattr(importlib.import_module(f"rlk.{home}"), name)

@@ -117,7 +117,9 @@ class Agent:
             if unknown:
                 raise RlkError(f"no parameters {unknown}; there are {sorted(own)}")
             named = {own[key]: torch.as_tensor(value) for key, value in values.items()}
-        self.run.parameters.load_state_dict(named, exact_match)
+        if not exact_match:
+            named = self.run.parameters.state_dict() | named
+        self.run.parameters.load_state_dict(named)
 
     # ---- files ----------------------------------------------------------------------------------
 

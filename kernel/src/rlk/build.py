@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import attrs
 import torch
 from gymnasium.vector import AutoresetMode
 
@@ -22,16 +20,6 @@ from rlk.seeding import Streams
 
 #: Networks up to this many parameters train faster on one thread.
 ONE_THREAD_MAX_PARAMETERS = 1_000_000
-
-
-@attrs.frozen
-class NoiseContext:
-    """What a noise component is given: the action space, its stream, and how far the run is."""
-
-    action_space: Any
-    n_envs: int
-    rng: Any
-    progress: Callable[[], float]
 
 
 def build(plan: Plan) -> Run:
@@ -69,9 +57,7 @@ def _assemble(run: Run) -> None:
     run.algorithm = factory(plan.algorithm.config, run)
     run.actor = hooks.first("rlk_make_actor", run=run) or run.algorithm.actor()
     if plan.noise is not None:
-        rng = run.streams.numpy("noise")
-        noise = NoiseContext(plan.action_space, plan.n_envs, rng, run.clock.progress)
-        run.actor = plan.noise.make(noise).wrap(run.actor, run.policy)
+        run.actor = plan.noise.make(run).wrap(run.actor, run.policy)
     # What an algorithm itself does to explore comes last: noise is none on a random action.
     run.actor = getattr(run.algorithm, "explore", lambda inner: inner)(run.actor)
     run.storage = _make_storage(run)

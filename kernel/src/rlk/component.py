@@ -15,60 +15,45 @@ Stage = Literal["choose", "window", "relabel", "fold"]
 
 #: The order in which the sampling stages of a replay storage run.
 STAGES: tuple[Stage, ...] = ("choose", "window", "relabel", "fold")
+NAME = attrs.validators.matches_re(r"[A-Za-z][A-Za-z0-9._-]*")
 
 
 def _is_factory(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
     if not callable(value) and not (isinstance(value, str) and value.count(":") == 1):
-        raise ValueError(
-            f"{attribute.name} must be a callable or 'package.module:object', got {value!r}"
-        )
+        wanted = f"{attribute.name} must be a callable or 'package.module:object'"
+        raise ValueError(f"{wanted}, got {value!r}")
 
 
 @attrs.frozen(kw_only=True)
 class Component:
-    """What a plugin offers under one name.
+    """What a plugin offers under one name."""
 
-    Attributes:
-        name: what a user types. An entry point of another name is an alias.
-        factory: class or function, or `"package.module:object"`; imported when a plan is built.
-        summary: one line for `rlk plugins list`.
-        config: the attrs class of its settings, or None if it has none. It must import no torch.
-        own: settings that this name fixes (`LnMlpPolicy` is `mlp` with `layer_norm`).
-        defaults: what it wants elsewhere: a slot (`"policy": "mlp"`, or one name per action space
-            for `"distribution"`), the optimiser of one parameter group (`"vf_optimiser": "adam"`),
-            a setting of a slot (`"policy.act_fun": "relu"`), or one of the run (`"n_envs": 8`).
-        feeds: own setting -> another component's, as `"prioritized-replay.alpha"`: the value moves
-            there when that one is in the plan; both set and different is an error.
-        switches: own boolean setting -> name of the plugin it puts in (`prioritized_replay`); own
-            text setting -> the kind of the plugin that it names (`action_noise`: `noises`).
-        reports: what an algorithm gives with every Update (`td_error`), what a storage provides.
-        needs: what a storage, wrapper or extension must have reported to it.
-        action_spaces: class names of the Gymnasium spaces it serves; empty: it does not care.
-        observation_spaces: likewise. `"Image"` stands for a Box that holds an image.
-        collects: how an algorithm gathers experience; for a storage, which algorithms it serves.
-        recurrent: an algorithm that can train recurrent policies, or a policy that is one.
-        stages: the sampling stages that a decorating storage takes; a base storage has none.
-        scope: whether a wrapper wraps one environment or the vector of them.
-        kind: its kind, where no entry point says it (a component in `--plugin ./file.py`).
-        autostart: active without being asked for: in any `rlk run`, or only on a terminal."""
-
-    name: str = attrs.field(validator=attrs.validators.matches_re(r"[A-Za-z][A-Za-z0-9._-]*"))
-    factory: str | Callable[..., Any] = attrs.field(validator=_is_factory)
-    summary: str = ""
-    config: type | None = None
+    name: str = attrs.field(validator=NAME)  #: what a user types; another entry point is an alias
+    factory: str | Callable[..., Any] = attrs.field(validator=_is_factory)  #: or "module:object"
+    summary: str = ""  #: one line for `rlk plugins list`
+    config: type | None = None  #: the attrs class of its settings; must import no torch
+    #: Settings that this name fixes (`LnMlpPolicy` is `mlp` with `layer_norm`).
     own: Mapping[str, Any] = attrs.field(factory=dict)
+    #: What it wants elsewhere: a slot (`"policy": "mlp"`, or for `"distribution"` one name per
+    #: action space), the optimiser of one parameter group (`"vf_optimiser": "adam"`), a setting of
+    #: a slot (`"policy.act_fun": "relu"`), or one of the run (`"n_envs": 8`).
     defaults: Mapping[str, Any] = attrs.field(factory=dict)
+    #: Own setting -> another component's, as `"prioritized-replay.alpha"`: the value moves there
+    #: when that one is in the plan; both set and different is an error.
     feeds: Mapping[str, str] = attrs.field(factory=dict)
+    #: Own boolean setting -> the plugin it puts in (`prioritized_replay`); own text setting -> the
+    #: kind of the plugin that it names (`action_noise`: `noises`).
     switches: Mapping[str, str] = attrs.field(factory=dict)
-    reports: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
-    action_spaces: tuple[str, ...] = ()
-    observation_spaces: tuple[str, ...] = ()
-    collects: Collects | None = None
-    recurrent: bool = False
-    stages: tuple[Stage, ...] = ()
-    scope: Literal["env", "vector"] = "env"
-    kind: str | None = None
+    reports: tuple[str, ...] = ()  #: what comes with every Update (`td_error`), or what it provides
+    needs: tuple[str, ...] = ()  #: what a storage, wrapper or extension must have reported to it
+    action_spaces: tuple[str, ...] = ()  #: Gymnasium's class names; empty: it does not care
+    observation_spaces: tuple[str, ...] = ()  #: likewise; "Image" is a Box that holds an image
+    collects: Collects | None = None  #: how an algorithm learns; which ones a storage serves
+    recurrent: bool = False  #: trains recurrent policies, or is one
+    stages: tuple[Stage, ...] = ()  #: that a decorating storage takes; a base storage has none
+    scope: Literal["env", "vector"] = "env"  #: what a wrapper wraps
+    kind: str | None = None  #: where no entry point says it (a component in `--plugin ./file.py`)
+    #: Active without being asked for: in any `rlk run`, or only on a terminal.
     autostart: Literal["never", "run", "terminal"] = "never"
 
     def load(self) -> Callable[..., Any]:

@@ -18,8 +18,8 @@ from rlk.errors import PlanError
 if TYPE_CHECKING:
     import gymnasium as gym
 
+    from rlk.kernel import Registries
     from rlk.plan import Choice
-    from rlk.registry import Registries
 
 
 @attrs.frozen

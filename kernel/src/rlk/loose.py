@@ -9,7 +9,7 @@ from typing import Any
 
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.registry import Entry, Registries
+from rlk.kernel import Entry, Registries
 
 PASSED = "passed as object"
 

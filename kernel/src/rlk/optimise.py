@@ -32,18 +32,13 @@ class Group:
 class Objective:
     """A loss as its group's optimiser sees it, asked for as often as the optimiser needs."""
 
-    mean: Callable[[Tensor], Tensor]  #: over ranks
-    agree: Callable[[Any], Any]  #: rank 0's value, for steps whose control flow depends on numbers
-
     def __init__(
         self, group: Group, loss_fn: LossFn, args: tuple[Any, ...], communicator: Communicator
     ) -> None:
         self.group, self._loss_fn, self._args = group, loss_fn, args
-        self.mean, self.agree, self._ranks = (
-            communicator.mean,
-            communicator.agree,
-            communicator.size,
-        )
+        self.mean = communicator.mean  #: of a tensor, over ranks
+        self.agree = communicator.agree  #: on rank 0's value: control flow may depend on no other
+        self._ranks = communicator.size
 
     def evaluate(self) -> Loss:
         """The loss at the parameters as they are now, without gradient."""
@@ -56,27 +51,23 @@ class Objective:
         loss = self._loss_fn(*self._args)
         if loss.accept is not None and self._ranks > 1:
             loss = replace(loss, accept=self.mean(loss.accept.to(torch.float64)) == 1.0)
-        parts = gradients(loss.value, self.group.parameters)
+        value, parameters = loss.value, tuple(self.group.parameters)
+        if torch.compiler.is_compiling():
+            parts = list(torch.autograd.grad(value, parameters, materialize_grads=True))
+        else:
+            # As that function does after 30 µs of checks, which is a tenth of a small update.
+            engine, one = torch.autograd.Variable._execution_engine, _one(value.dtype, value.device)
+            found = engine.run_backward(
+                (value,), (one,), False, False, parameters, True, accumulate_grad=False
+            )
+            pairs = zip(found, parameters, strict=True)
+            parts = [torch.zeros_like(p) if g is None else g for g, p in pairs]
         return loss, self.mean(torch._C._nn.flatten_dense_tensors(parts))
 
     def differentiable(self) -> Loss:
         """The loss with its graph, for optimisers that differentiate it themselves, by the group's
         parameters or by what a layer gives: `Loss.fisher` is of the same graph."""
         return self._loss_fn(*self._args)
-
-
-def gradients(value: Tensor, parameters: list[nn.Parameter]) -> list[Tensor]:
-    """d value / d parameters; zeros for those it does not depend on.
-
-    Asks the autograd engine directly, as `torch.autograd.grad` does after 30 µs of checks, which is
-    a tenth of a small update; a tracing compiler gets the public function."""
-    if torch.compiler.is_compiling():
-        return list(torch.autograd.grad(value, parameters, materialize_grads=True))
-    engine, one = torch.autograd.Variable._execution_engine, _one(value.dtype, value.device)
-    found = engine.run_backward(
-        (value,), (one,), False, False, tuple(parameters), True, accumulate_grad=False
-    )
-    return [torch.zeros_like(p) if g is None else g for g, p in zip(found, parameters, strict=True)]
 
 
 @cache
@@ -93,13 +84,12 @@ def wrapped(function: Callable[..., Any], wrappers: Iterable[Any]) -> Callable[.
     for wrapper in wrappers:
         function = wrapper(function)
         if not callable(function):
-            kind = type(function).__name__
-            raise RlkError(f"a plugin's wrapper returned {kind}, not a function")
+            raise RlkError(f"a plugin's wrapper returned {type(function).__name__}, not a function")
     return function
 
 
 class Optimiser:
-    """`optimise`: hands each loss to the step of its group. What it returns is detached."""
+    """`optimise(group, loss_fn, *args)`: one step of that group's optimiser; the loss, detached."""
 
     def __init__(self, communicator: Communicator) -> None:
         self.groups: dict[str, Group] = {}
@@ -114,28 +104,18 @@ class Optimiser:
         self._wrappers[group.name] = wrappers
 
     def __call__(self, group: str, loss_fn: LossFn, *args: Any) -> Loss:
-        """One step of that group's optimiser on `loss_fn(*args)`."""
         if group not in self.groups:
             raise RlkError(f"no parameter group {group!r}; there are {sorted(self.groups)}")
         if self._wrappers[group]:
-            loss_fn = self._wrap(group, loss_fn)
+            key = (group, loss_fn)  # bound methods compare equal from call to call
+            if key not in self._wrapped:
+                self._wrapped[key] = wrapped(loss_fn, self._wrappers[group])
+            loss_fn = self._wrapped[key]
         objective = Objective(self.groups[group], loss_fn, args, self._communicator)
         loss = self.steps[group].step(objective)
-        return Loss(
-            loss.value.detach(),
-            None if loss.distribution is None else loss.distribution.detach(),
-            None,
-            loss.accept,
-            _detached(loss.metrics),
-            _detached(loss.outputs),
-        )
-
-    def _wrap(self, group: str, loss_fn: LossFn) -> LossFn:
-        """Wrapped once per function; bound methods compare equal from call to call."""
-        key = (group, loss_fn)
-        if key not in self._wrapped:
-            self._wrapped[key] = wrapped(loss_fn, self._wrappers[group])
-        return self._wrapped[key]
+        distribution = None if loss.distribution is None else loss.distribution.detach()
+        metrics, outputs = _detached(loss.metrics), _detached(loss.outputs)
+        return Loss(loss.value.detach(), distribution, None, loss.accept, metrics, outputs)
 
     def state_dict(self) -> State:
         return {name: step.state_dict() for name, step in self.steps.items()}
@@ -148,8 +128,7 @@ class Optimiser:
 class OneProcess:
     """The communicator of a run that is alone."""
 
-    rank = 0
-    size = 1
+    rank, size = 0, 1
 
     def mean(self, tensor: Tensor) -> Tensor:
         return tensor

@@ -12,8 +12,8 @@ import attrs
 from rlk import settings
 from rlk.component import Component
 from rlk.environment import EnvChoice
+from rlk.kernel import Entry, Owned, singular
 from rlk.plugins import Hooks, activated
-from rlk.registry import Owned, load_factory, singular
 from rlk.spec import LISTS, RUN_SETTINGS, SLOTS, RunSettings
 
 
@@ -25,10 +25,17 @@ class Choice(Owned):
     name: str
     dist: str
     version: str
+    slot: str  # or the kind, where there may be many
     by: str  # who chose it: `command line`, `preset zoo`, `algorithm dqn`, …
     component: Component
     config: Any = None
     sources: Mapping[str, str] = attrs.field(factory=dict)  # who set what is not its own default
+
+    @classmethod
+    def of(cls, entry: Entry, slot: str, by: str) -> Choice:
+        """What an entry names, under the name of its component, of which it may be an alias."""
+        component = entry.component()
+        return cls(entry.kind, component.name, entry.dist, entry.version, slot, by, component)
 
     def make(self, *arguments: Any, **keywords: Any) -> Any:
         """`factory(*arguments, config, **keywords)`, without config where it has none."""
@@ -36,8 +43,8 @@ class Choice(Owned):
         return self.load()(*given, **keywords)
 
     def load(self) -> Any:
-        """Its factory, as `load_factory` has it."""
-        return load_factory(self.component, self.kind, self.title)
+        """Its factory; BrokenPlugin if that cannot be used."""
+        return self.factory_of(self.component)
 
 
 @attrs.frozen(kw_only=True)

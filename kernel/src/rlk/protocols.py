@@ -1,23 +1,20 @@
 """What each kind of component must be able to do, as typing protocols: no base class is needed.
 
-Dimensions: T time, N environments, B batch, F features, P size of a distribution's flat parameters.
-A vector environment has no protocol here: it *is* a `gymnasium.vector.VectorEnv` with same-step
-restarts. Arrays that a step returns stay valid during the next one; infos are empty but where an
-episode ended, and but for `infos["kept"]` of one made with `info_keys`: `info.KEY` -> float32 [N],
-at an end those of the last step. Contract suites for all are in `rlk.testing`."""
+Dimensions: N environments, P parameters. A vector environment has no protocol here: it *is* a
+`gymnasium.vector.VectorEnv` with same-step restarts. Arrays that a step returns stay valid during
+the next one; infos are empty but where an episode ended, and but for `infos["kept"]` of one made
+with `info_keys`: `info.KEY` -> float32 [N], at an end those of the last step."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
-from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
-
-import numpy as np
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
 
 if TYPE_CHECKING:
-    import gymnasium as gym
+    import numpy as np
     from torch import Tensor, nn
 
     from rlk.optimise import Objective
@@ -36,17 +33,16 @@ class Stateful(Protocol):
 
 
 class PolicyBuilder(Protocol):
-    """A policy component. What heads are is between it and the algorithm (see `rlk_networks`)."""
+    """A policy component. What heads are is between it and the algorithm (see `rlk_networks`). Its
+    modules take raw observations; `rlk_filter_observation` needs their `add_filter(module)`."""
 
-    def build(self, observation_space: gym.Space[Any], heads: Any) -> nn.Module:
-        """The policy, from raw observations, with the heads that the algorithm asked for, and with
-        a method `add_filter(module)` where `rlk_filter_observation` is to work."""
-
+    def build(self, observation_space: Any, heads: Any) -> nn.Module: ...
     def flatten(self, module: nn.Module) -> Parameters: ...  #: of a policy on its device
 
 
 class Parameters(Stateful, Protocol):
-    """The trainable parameters of a module, as views of one tensor. State: name -> its values."""
+    """The trainable parameters of a module, as views of one tensor. A state is name -> values; one
+    that does not fit in names or shapes is an RlkError, and changes nothing."""
 
     module: nn.Module
     names: list[str]  #: in the order of `flat`
@@ -57,8 +53,6 @@ class Parameters(Stateful, Protocol):
 
     def clone(self) -> Parameters: ...  #: of a copy of the module, without gradients: a target
     def check(self) -> None: ...  #: RlkError if one is no longer the view that it was made
-    def load_state_dict(self, state: State, exact: bool = True) -> None:
-        """In place, with `exact` all of them; RlkError, and no change, if they do not fit."""
 
 
 class Actor(Protocol):
@@ -84,22 +78,15 @@ class Algorithm(Stateful, Protocol):
     the kernel does not know of: targets, counters. One with a method `explore(actor)` wraps the
     actor of training, outside of any noise."""
 
-    policy: nn.Module
-
     @staticmethod
-    def heads(config: Any, run: Any) -> Any:
-        """What it asks the policy component for, before the policy exists."""
-
+    def heads(config: Any, run: Any) -> Any: ...  #: to build the policy with, which comes after
     def steps_per_collect(self) -> int: ...  #: vector steps in one collection
     def extras(self) -> Mapping[str, Field]: ...  #: fields that its actor adds to every step
+    def batches(self, storage: Storage) -> Iterable[Batch]: ...  #: to learn from now, or none yet
+    def update(self, batch: Batch, optimise: Optimise) -> Update: ...
 
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
         """A new actor; it draws from `rng`, or from the run's stream `actor` (the collector's)."""
-
-    def batches(self, storage: Storage) -> Iterable[Batch]:
-        """What to learn from now: epochs of minibatches, samples; none before learning starts."""
-
-    def update(self, batch: Batch, optimise: Optimise) -> Update: ...
 
 
 class Storage(Stateful, Protocol):
@@ -112,7 +99,6 @@ class Storage(Stateful, Protocol):
     def feedback(self, batch: Batch, update: Update) -> None: ...  #: after every update
 
 
-@runtime_checkable
 class Decorator(Stateful, Protocol):
     """Takes some of the sampling stages of a base storage: it has the method of each (`choose(n)`,
     `window(index, length)`, `relabel(window)`, `fold(window)`); see the README of `replay`."""
@@ -123,8 +109,7 @@ class Decorator(Stateful, Protocol):
 
 
 class OptimiserStep(Stateful, Protocol):
-    """Drives one group's objective (a gradient, a Fisher product, another evaluation) and moves
-    its parameters."""
+    """Drives one group's objective, as often as it needs, and moves its parameters."""
 
     def step(self, objective: Objective) -> Loss: ...
 

@@ -37,8 +37,8 @@ def resolve(
     env = _environment(wishes)
     wishes.feed(active)
     made: dict[str, list[Choice]] = {p: [] for p in ("algorithm", *wishes.slots, *LISTS)}
-    for asked in (wishes.algorithm, *active):
-        made[asked.place].append(wishes.configured(asked))
+    for choice in (wishes.algorithm, *active):
+        made[choice.slot].append(wishes.configured(choice))
     made["storage"].sort(key=_first_stage)
     _check_keys(wishes, made)
     for slot in ("policy", "vec_env", "storage", "optimiser", "serializer"):
@@ -46,8 +46,8 @@ def resolve(
             lacks = f"nothing fills the slot {slot!r}: {spec.algo} names no default for it"
             raise PlanError(f"{lacks}. Say --{slot.replace('_', '-')} NAME.")
     observation_space, action_space = probe(env, made["wrappers"])
-    for asked in wishes.filling("distribution", type(action_space).__name__):
-        made["distribution"].append(wishes.configured(asked))
+    for choice in wishes.filling("distribution", type(action_space).__name__):
+        made["distribution"].append(wishes.configured(choice))
     parts: dict[str, Any] = {kind: tuple(made.pop(kind)) for kind in LISTS}
     parts["storages"] = tuple(made.pop("storage"))
     groups = [(slot, made.pop(slot)) for slot in wishes.slots if is_group_slot(slot)]
@@ -76,7 +76,7 @@ def resolve(
 def _environment(wishes: Wishes) -> EnvChoice:
     asked, registries = wishes.find("env").value, wishes.kernel.registries
     if asked is None:
-        name = wishes.algorithm.entry.name
+        name = wishes.algorithm.name
         raise PlanError(f"no environment: algorithm {name!r} names no default. Say --env NAME.")
     kwargs = {key[4:]: said.value for key, said in wishes if key.startswith("env.")}
     env = choose_environment(asked, registries, kwargs)

@@ -9,12 +9,14 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import attrs
+
 from rlk import settings
 from rlk.errors import BrokenPlugin, PlanError
+from rlk.kernel import Entry
 from rlk.loose import PASSED, hooks_entry, is_place, loose_entry
 from rlk.plan import Choice
 from rlk.plugins import Hooks, activated
-from rlk.registry import Entry
 from rlk.spec import LISTS, RUN_KEYS, SLOTS, Patch, RunSpec, flatten, is_group_slot, parse_plugin
 
 if TYPE_CHECKING:
@@ -33,23 +35,16 @@ class Said(NamedTuple):
     rank: int
 
 
-class Asked(NamedTuple):
-    """A component, the slot (or the kind, of which there may be many) it goes to, and who by."""
-
-    entry: Entry
-    place: str
-    by: str
-
-
 class Wishes:
     """What everybody in turn has said."""
 
     def __init__(self, kernel: Kernel, spec: RunSpec) -> None:
         self.kernel, self.spec = kernel, spec
-        self.algorithm = Asked(self.entry(spec.algo, "algorithms"), "algorithm", CALLER)
-        defaults = self.algorithm.entry.component().defaults
+        algorithm = self.entry(spec.algo, "algorithms")
+        self.algorithm = Choice.of(algorithm, "algorithm", CALLER)
+        defaults = self.algorithm.component.defaults
         self.slots = SLOTS | dict.fromkeys(filter(is_group_slot, defaults), "optimisers")
-        self.plugins: dict[str, Asked] = {}  # what fills no slot, by name
+        self.plugins: dict[str, Choice] = {}  # what fills no slot, by name
         self.preset = ""  # the one that was applied
         self.notes: list[str] = []  # what the user should be told
         self._ranks: list[dict[str, Said]] = [{} for _ in range(FED + 1)]
@@ -57,8 +52,8 @@ class Wishes:
 
     def collect(self, terminal: bool, autostart: bool) -> None:
         """Hear everybody."""
-        algorithm = self.algorithm.entry
-        self.say(algorithm.component().defaults, f"algorithm {algorithm.name}", ALGORITHM)
+        algorithm = self.algorithm
+        self.say(algorithm.component.defaults, f"algorithm {algorithm.name}", ALGORITHM)
         for key, value in self.spec.said.items():
             origin = self.spec.origin.get(key)
             self.say({key: value}, origin or CALLER, FILE if origin else USER)
@@ -97,7 +92,7 @@ class Wishes:
     def _full(self, key: str) -> str:
         """A key without a dot is of a slot, of the run, or else of the algorithm."""
         own = "." not in key and key not in self.slots and key not in RUN_KEYS
-        return f"{self.algorithm.entry.name}.{key}" if own else key
+        return f"{self.algorithm.name}.{key}" if own else key
 
     def entry(self, asked: Any, kind: str | None = None) -> Entry:
         """A component by name, at a place or as an object."""
@@ -106,57 +101,55 @@ class Wishes:
             return loose_entry(asked, kind, registries)
         return registries[kind].get(asked) if kind else registries.find(asked)
 
-    def filling(self, slot: str, action_space: str = "") -> list[Asked]:
+    def filling(self, slot: str, action_space: str = "") -> list[Choice]:
         """The component in a slot, if there is one; a distribution may depend on the space."""
         value, by, _ = self.find(slot)
         value = value.get(action_space) if isinstance(value, Mapping) else value
         if value is None or value in self._refused:
             return []
-        entry = self.entry(value, self.slots[slot])
-        if entry.component().stages:
-            wrong = f"{entry.title} decorates a storage and is none by itself"
-            raise PlanError(f"{wrong}. Say --plugin {entry.name}.")
-        return [Asked(entry, slot, by)]
+        choice = Choice.of(self.entry(value, self.slots[slot]), slot, by)
+        if choice.component.stages:
+            wrong = f"{choice.title} decorates a storage and is none by itself"
+            raise PlanError(f"{wrong}. Say --plugin {choice.name}.")
+        return [choice]
 
-    def active(self) -> list[Asked]:
+    def active(self) -> list[Choice]:
         """All that goes into the run but the distribution."""
         slots = [one for slot in self.slots if slot != "distribution" for one in self.filling(slot)]
         # A wrapper of every run (a monitor) sees what the environment gives, not what others make.
         first = ("wrappers", JOINED)
-        return slots + sorted(self.plugins.values(), key=lambda one: (one.place, one.by) != first)
+        return slots + sorted(self.plugins.values(), key=lambda one: (one.slot, one.by) != first)
 
-    def configured(self, asked: Asked) -> Choice:
+    def configured(self, choice: Choice) -> Choice:
         """A component with the settings that were said under its name or its slot."""
-        entry, component = asked.entry, asked.entry.component()
+        component, given = choice.component, dict[str, Said]()
         known = settings.names(component.config)
-        given: dict[str, Said] = {}
         for key, said in self:
             head, _, setting = key.partition(".")
             # A storage's keys may be those of any in the stack, and what an algorithm or a preset
             # wishes of its usual policy is no demand on another one.
-            demand = said.rank >= FILE and asked.place != "storage"
-            ours = head == asked.place and (demand or setting in known)
-            if setting and (ours or head == entry.name):
+            demand = said.rank >= FILE and choice.slot != "storage"
+            ours = head == choice.slot and (demand or setting in known)
+            if setting and (ours or head == choice.name):
                 given[setting] = said
         values = {**component.own, **{key: said.value for key, said in given.items()}}
-        others = (*RUN_KEYS, *self.slots) if asked.place == "algorithm" else ()
-        config = settings.structure(component.config, values, entry.title, others)
+        others = (*RUN_KEYS, *self.slots) if choice.slot == "algorithm" else ()
+        config = settings.structure(component.config, values, choice.title, others)
         by = {key: said.by for key, said in given.items()}
-        name, owner = component.name, (entry.dist, entry.version)
-        return Choice(entry.kind, name, *owner, asked.by, component, config, by)
+        return attrs.evolve(choice, config=config, sources=by)
 
-    def feed(self, active: Iterable[Asked]) -> None:
+    def feed(self, active: Iterable[Choice]) -> None:
         """Settings of the algorithm that other components use: one setting under several keys."""
-        places = {asked.entry.name: asked.place for asked in active}
+        places = {choice.name: choice.slot for choice in active}
         usual = self.configured(self.algorithm).config
-        for key, target in self.algorithm.entry.component().feeds.items():
+        for key, target in self.algorithm.component.feeds.items():
             name, _, setting = target.partition(".")
             if name not in places:
                 continue
             keys = (key, target, f"{places[name]}.{setting}")
             ends = {end: said for end in keys if (said := self.find(end)).by}
             if not ends:
-                self.say({target: getattr(usual, key)}, f"{self.algorithm.entry.name} {key}", FED)
+                self.say({target: getattr(usual, key)}, f"{self.algorithm.name} {key}", FED)
                 continue
             value, by, rank = max(ends.values(), key=lambda said: said.rank)
             top = [(end, said) for end, said in ends.items() if said.rank == rank]
@@ -169,26 +162,28 @@ class Wishes:
         """`NAME[:key=value,…]`, `no:NAME`, or objects that implement hooks."""
         for plugin in plugins:
             if not isinstance(plugin, str):
-                others = sum(one.entry.dist == PASSED for one in self.plugins.values())
-                self._put_in(plugin, hooks_entry(plugin, others), by, rank)
+                others = sum(one.dist == PASSED for one in self.plugins.values())
+                self._put_in(hooks_entry(plugin, others), by, rank)
             elif plugin.startswith("no:"):
                 self._refused.append(self.kernel.registries.find(plugin[3:]).name)
             else:
                 name, given = parse_plugin(plugin)
                 entry = self.entry(name)
                 if entry.name not in self._refused:
-                    self._put_in(name, entry, by, rank)
-                    self.say({f"{entry.name}.{key}": v for key, v in given.items()}, by, rank)
+                    own = self._put_in(entry, by, rank, name).name
+                    self.say({f"{own}.{key}": v for key, v in given.items()}, by, rank)
 
-    def _put_in(self, name: str, entry: Entry, by: str, rank: int) -> None:
+    def _put_in(self, entry: Entry, by: str, rank: int, name: str = "") -> Choice:
         slot = next((slot for slot, kind in SLOTS.items() if kind == entry.kind), None)
-        if entry.kind in LISTS or entry.component().stages:
-            self.plugins.setdefault(entry.name, Asked(entry, slot or entry.kind, by))
+        choice = Choice.of(entry, slot or entry.kind, by)
+        if entry.kind in LISTS or choice.component.stages:
+            self.plugins.setdefault(choice.name, choice)
         elif slot:
             self.say({slot: name}, by, rank)
         else:
             hint = f"; choose it with --algo {name}" if entry.kind == "algorithms" else ""
             raise PlanError(f"{entry.title} is no part of a run that --plugin puts in{hint}.")
+        return choice
 
     def _join(self, wanted: tuple[str, ...]) -> None:
         """What is active without being asked for, but for what is broken."""
@@ -201,7 +196,7 @@ class Wishes:
 
     def _apply_preset(self, wanted: str) -> None:
         sources = self.kernel.registries.presets
-        algo, env = self.algorithm.entry.name, self.find("env").value
+        algo, env = self.algorithm.name, self.find("env").value
         for name in sources.names() if wanted == "auto" else [wanted]:
             source = sources.get(name).load()()
             found = source.find(algo, env if isinstance(env, str) else "")
@@ -229,7 +224,7 @@ class Wishes:
     def _apply_switches(self) -> None:
         """`prioritized_replay=True` puts the plugin in; the plugin put in makes it True. With a
         kind instead of a plugin, the setting names one of that kind, as after `--plugin`."""
-        for key, plugin in self.algorithm.entry.component().switches.items():
+        for key, plugin in self.algorithm.component.switches.items():
             said = self.find(key)
             if plugin in SLOTS.values():
                 if said.value not in (None, "none"):
@@ -238,7 +233,7 @@ class Wishes:
                 continue
             if said.value is True:
                 self._ask([plugin], said.by, said.rank)
-            found = next((one for one in self.active() if one.entry.name == plugin), None)
+            found = next((one for one in self.active() if one.name == plugin), None)
             if found and said.value is False:
                 both = f"{key}=false and plugin {plugin!r}"
                 raise PlanError(f"{both} contradict each other; drop one of them.")

@@ -18,8 +18,7 @@ import pytest
 from rlk import settings
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.kernel import Kernel
-from rlk.registry import Entry
+from rlk.kernel import Entry, Kernel
 
 _HEAVY = ("torch", "gymnasium", "mpi4py")
 _IMPORT_CHECK = """

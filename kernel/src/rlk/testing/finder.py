@@ -8,7 +8,7 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.registry import KINDS
+from rlk.kernel import KINDS
 from rlk.testing.contract import Contract, run_python
 
 _FOREIGN = ("nobody.anywhere:Nothing", "./no_such_file.py")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import gymnasium as gym
@@ -10,7 +11,6 @@ import pytest
 import torch
 from torch import nn
 
-from rlk.build import NoiseContext
 from rlk.records import Act, Array
 from rlk.seeding import Streams
 from rlk.testing.algorithm_state import as_sample
@@ -28,7 +28,7 @@ _OBSERVATION = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
 
 
 class NoiseContract(Contract):
-    """What every noise must do. Its factory takes a `NoiseContext`; it wraps an actor.
+    """What every noise must do. Its factory takes the run; it wraps an actor.
 
     Attributes:
         n_envs: environments that act together.
@@ -48,8 +48,13 @@ class NoiseContract(Contract):
     ) -> tuple[Any, Inner]:
         """The noise around an actor that follows a policy, and that actor."""
         inner = Inner(space)
-        context = NoiseContext(space, self.n_envs, np.random.default_rng(seed), lambda: progress)
-        return self.made(context).wrap(inner, inner.policy), inner
+        run = SimpleNamespace(
+            action_space=space,
+            n_envs=self.n_envs,
+            streams=Streams(seed),
+            clock=SimpleNamespace(progress=lambda: progress),
+        )
+        return self.made(run).wrap(inner, inner.policy), inner
 
     def acts(self, actor: Any, count: int = 40, deterministic: bool = False) -> list[Act]:
         """What it does in that many steps, the first of which begin episodes."""

@@ -47,9 +47,9 @@ class StandInParameters:
         return {name: parameter.detach().clone() for name, parameter in self._own.items()}
 
     @torch.no_grad()
-    def load_state_dict(self, state: State, exact: bool = True) -> None:
+    def load_state_dict(self, state: State) -> None:
         shapes = {name: parameter.shape for name, parameter in self._own.items()}
-        missing = sorted(shapes.keys() - state.keys()) if exact else []
+        missing = sorted(shapes.keys() - state.keys())
         wrong = [name for name, value in state.items() if shapes.get(name) != value.shape]
         if missing or wrong:
             raise RlkError(f"missing parameters {missing}; unknown or of another shape: {wrong}")

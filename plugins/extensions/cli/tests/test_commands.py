@@ -8,8 +8,7 @@ from click.testing import CliRunner
 
 from rlk.component import Component
 from rlk.errors import RlkError, UnknownName
-from rlk.kernel import default_kernel
-from rlk.registry import Entry
+from rlk.kernel import Entry, default_kernel
 from rlk_cli.check import check
 from rlk_cli.main import main
 from rlk_cli.show import show

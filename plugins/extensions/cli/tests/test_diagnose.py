@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from rlk.component import Component
-from rlk.registry import Entry, Registries
+from rlk.kernel import Entry, Registries
 from rlk_cli import diagnose
 
 

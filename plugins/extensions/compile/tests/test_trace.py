@@ -74,7 +74,7 @@ class Model:
         with torch.no_grad():
             wanted = self.target.module(batch.x)
         loss = (self.net(batch.x) - wanted - 1.0).square().mean()
-        found = torch.autograd.grad(loss, self.flat.parameters)
+        found = torch.autograd.grad(loss, self.flat.select()[0])
         with torch.no_grad():
             self.flat.flat.sub_(0.1 * torch.cat([g.reshape(-1) for g in found]))
             # What follows sees the step: the second loss is of the parameters as they are now.

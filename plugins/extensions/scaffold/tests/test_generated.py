@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from rlk.registry import KINDS, singular
+from rlk.kernel import KINDS, singular
 from rlk_scaffold.kinds import example
 from rlk_scaffold.package import names, render_package, write_package
 

@@ -4,8 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from rlk.errors import PlanError, UnknownName
-from rlk.kernel import Kernel
-from rlk.registry import KINDS, singular
+from rlk.kernel import KINDS, Kernel, singular
 from rlk_scaffold import rules
 from rlk_scaffold.command import new
 from rlk_scaffold.kinds import example, kind_of

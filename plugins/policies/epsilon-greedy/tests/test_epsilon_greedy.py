@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rlk.records import Act
+from rlk.seeding import Streams
 from rlk.testing import NoiseContract
 from rlk_epsilon_greedy.config import EpsilonGreedyConfig
 from rlk_epsilon_greedy.noise import EpsilonGreedy
@@ -39,12 +40,12 @@ class Constant:
 
 
 def wrapped(progress=0.0, seed=0, **settings):
-    context = SimpleNamespace(
+    run = SimpleNamespace(
         action_space=gym.spaces.Discrete(4, start=5),
-        rng=np.random.default_rng(seed),
-        progress=lambda: progress,
+        streams=Streams(seed),
+        clock=SimpleNamespace(progress=lambda: progress),
     )
-    return EpsilonGreedy(context, EpsilonGreedyConfig(**settings)).wrap(Constant(), None)
+    return EpsilonGreedy(run, EpsilonGreedyConfig(**settings)).wrap(Constant(), None)
 
 
 def act(actor, n_envs=20_000, carry=None, deterministic=False):

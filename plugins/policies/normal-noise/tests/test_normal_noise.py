@@ -8,6 +8,7 @@ import pytest
 
 from rlk.errors import PlanError
 from rlk.records import Act
+from rlk.seeding import Streams
 from rlk.testing import NoiseContract
 from rlk_normal_noise.config import NormalNoiseConfig
 from rlk_normal_noise.noise import NormalNoise
@@ -43,8 +44,8 @@ class Chooses:
 
 
 def wrapped(*action, seed=0, space=BOX, **settings):
-    context = SimpleNamespace(action_space=space, rng=np.random.default_rng(seed))
-    return NormalNoise(context, NormalNoiseConfig(**settings)).wrap(Chooses(*action), None)
+    run = SimpleNamespace(action_space=space, streams=Streams(seed))
+    return NormalNoise(run, NormalNoiseConfig(**settings)).wrap(Chooses(*action), None)
 
 
 def act(actor, n_envs=20_000, deterministic=False):

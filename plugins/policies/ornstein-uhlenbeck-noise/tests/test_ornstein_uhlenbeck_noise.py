@@ -9,6 +9,7 @@ import pytest
 
 from rlk.errors import PlanError
 from rlk.records import Act
+from rlk.seeding import Streams
 from rlk.testing import NoiseContract
 from rlk_ornstein_uhlenbeck_noise.config import OrnsteinUhlenbeckNoiseConfig
 from rlk_ornstein_uhlenbeck_noise.noise import OrnsteinUhlenbeckNoise
@@ -42,8 +43,8 @@ class Still:
 
 
 def wrapped(seed=0, inner=None, **settings):
-    context = SimpleNamespace(action_space=BOX, rng=np.random.default_rng(seed))
-    noise = OrnsteinUhlenbeckNoise(context, OrnsteinUhlenbeckNoiseConfig(**settings))
+    run = SimpleNamespace(action_space=BOX, streams=Streams(seed))
+    noise = OrnsteinUhlenbeckNoise(run, OrnsteinUhlenbeckNoiseConfig(**settings))
     return noise.wrap(inner or Still(), None)
 
 
@@ -59,9 +60,9 @@ def series(actor, steps, n_envs=3, starts=()):
 
 
 def test_a_step_by_hand():
-    context = SimpleNamespace(action_space=BOX, rng=None)
+    run = SimpleNamespace(action_space=BOX)
     config = OrnsteinUhlenbeckNoiseConfig(mean=1.0, sigma=[0.5, 2.0], theta=0.4, dt=0.25)
-    found = OrnsteinUhlenbeckNoise(context, config).step(
+    found = OrnsteinUhlenbeckNoise(run, config).step(
         np.array([[0.0, 2.0]], np.float32), np.array([[1.0, -1.0]], np.float32)
     )
     # 0 + 0.4 * (1 - 0) * 0.25 + 0.5 * sqrt(0.25) * 1 and 2 + 0.4 * (1 - 2) * 0.25 - 2 * 0.5
@@ -71,7 +72,7 @@ def test_a_step_by_hand():
 
 def test_a_series_equals_the_process_written_as_a_loop():
     found = series(wrapped(seed=5, sigma=0.3, theta=0.2, dt=0.1), 50)
-    rng, x = np.random.default_rng(5), np.zeros((3, 2))
+    rng, x = Streams(5).numpy("noise"), np.zeros((3, 2))
     for t in range(50):
         normal = rng.standard_normal((3, 2), dtype=np.float32)
         for env in range(3):

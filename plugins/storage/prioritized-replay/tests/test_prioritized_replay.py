@@ -12,7 +12,7 @@ import torch
 
 from rlk.component import Component
 from rlk.errors import RlkError
-from rlk.protocols import Decorator
+from rlk.protocols import members, methods
 from rlk.records import Batch, Schema, Step, Update
 from rlk_prioritized_replay.component import component
 from rlk_prioritized_replay.config import PrioritizedReplayConfig
@@ -76,7 +76,7 @@ def learn(base: Replay, errors: dict[int, float]) -> None:
 
 
 def test_it_is_a_decorator_as_the_kernel_sees_it() -> None:
-    assert isinstance(PrioritizedReplay(PrioritizedReplayConfig()), Decorator)
+    assert methods("storages", ("choose",)) <= members(PrioritizedReplay)
 
 
 def test_the_weights_are_those_of_the_paper_by_hand() -> None:

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from rlk.errors import RlkError
-from rlk.protocols import Decorator
+from rlk.protocols import members, methods
 from rlk.records import Array, Batch, Field, Schema, Step, Update
 from rlk_replay.config import ReplayConfig
 from rlk_replay.protocol import ReplayStorage
@@ -121,7 +121,7 @@ def decorated(storage: Replay, *decorators: Takes) -> Replay:
 
 def test_it_is_a_replay_storage_as_algorithms_and_the_kernel_see_it() -> None:
     assert isinstance(Replay(ReplayConfig()), ReplayStorage)
-    assert isinstance(Takes(), Decorator)
+    assert methods("storages", ("choose",)) <= members(FirstAndLast)
 
 
 def test_a_batch_of_discrete_actions_holds_int64_and_float32() -> None:

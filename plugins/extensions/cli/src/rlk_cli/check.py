@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from rlk.errors import BrokenPlugin, RlkError
-from rlk.kernel import default_kernel
-from rlk.registry import Entry, clash
+from rlk.kernel import Entry, clash, default_kernel
 from rlk_cli import diagnose
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from rlk import protocols
 from rlk.component import Component
 from rlk.errors import BrokenPlugin
+from rlk.kernel import Entry, Registries
 from rlk.plugins import HOOKS
-from rlk.registry import Entry, Registries
 
 
 def problem(entry: Entry) -> str | None:

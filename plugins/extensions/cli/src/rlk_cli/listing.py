@@ -12,8 +12,7 @@ import click
 
 from rlk.component import Component
 from rlk.errors import UnknownName
-from rlk.kernel import default_kernel
-from rlk.registry import clash
+from rlk.kernel import clash, default_kernel
 from rlk_cli import diagnose
 
 

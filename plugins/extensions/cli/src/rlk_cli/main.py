@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from rlk.errors import BrokenPlugin, RlkError
-from rlk.kernel import default_kernel
-from rlk.registry import Entry
+from rlk.kernel import Entry, default_kernel
 
 EXAMPLE = "rlk run --algo dqn --plugin prioritized-replay   trains on CartPole-v1"
 

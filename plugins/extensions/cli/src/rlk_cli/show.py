@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from rlk.component import Component
-from rlk.kernel import default_kernel
-from rlk.registry import singular
+from rlk.kernel import default_kernel, singular
 from rlk_cli.fields import fields_of
 
 DECLARED = (

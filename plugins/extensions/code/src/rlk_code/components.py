@@ -9,8 +9,8 @@ import attrs
 
 from rlk.component import Component
 from rlk.errors import PlanError
+from rlk.kernel import KINDS
 from rlk.loose import described
-from rlk.registry import KINDS
 from rlk_code.place import object_at
 
 #: What a class can do, and what kind it is then; the first that fits.

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from rlk.kernel import default_kernel
-from rlk.registry import KINDS, singular
+from rlk.kernel import KINDS, default_kernel, singular
 from rlk_scaffold.kinds import example, kind_of
 from rlk_scaffold.package import check_free, names, render_package, try_lines, write_package
 

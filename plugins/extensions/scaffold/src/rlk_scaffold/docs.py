@@ -10,8 +10,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rlk.kernel import Kernel
-from rlk.registry import Entry, singular
+from rlk.kernel import Entry, Kernel, singular
 from rlk_scaffold import tree
 from rlk_scaffold.manifest import read_manifest
 

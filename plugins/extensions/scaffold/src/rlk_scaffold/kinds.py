@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from rlk.errors import PlanError, UnknownName
-from rlk.registry import KINDS, singular
+from rlk.kernel import KINDS, singular
 from rlk_scaffold import templates
 
 

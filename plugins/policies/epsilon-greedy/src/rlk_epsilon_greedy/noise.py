@@ -15,24 +15,24 @@ from rlk_schedules import Linear
 class EpsilonGreedy:
     """Makes an actor explore.
 
-    `context` gives the action space, a random stream and the run's progress.
+    The run gives the action space, a random stream and its progress.
     """
 
-    def __init__(self, context: Any, config: EpsilonGreedyConfig | None = None) -> None:
-        self.context, self.config = context, config or EpsilonGreedyConfig()
+    def __init__(self, run: Any, config: EpsilonGreedyConfig | None = None) -> None:
+        self.run, self.config = run, config or EpsilonGreedyConfig()
 
     def wrap(self, actor: Actor, policy: Any) -> Actor:
-        return EpsilonGreedyActor(actor, self.context, self.config)
+        return EpsilonGreedyActor(actor, self.run, self.config)
 
 
 class EpsilonGreedyActor:
     """Asks the inner actor only where somebody does not act at random."""
 
-    def __init__(self, actor: Actor, context: Any, config: EpsilonGreedyConfig) -> None:
+    def __init__(self, actor: Actor, run: Any, config: EpsilonGreedyConfig) -> None:
         self.actor = actor
-        self._rng: np.random.Generator = context.rng
-        self._progress = context.progress
-        self._n, self._first = int(context.action_space.n), int(context.action_space.start)
+        self._rng: np.random.Generator = run.streams.numpy("noise")
+        self._progress = run.clock.progress
+        self._n, self._first = int(run.action_space.n), int(run.action_space.start)
         self._schedule = Linear(config.initial_eps, config.final_eps, config.fraction)
 
     def start(self, n_envs: int) -> Any:

@@ -85,18 +85,18 @@ class FlatParameters:
         return {name: parameter.detach().clone() for name, parameter in pairs}
 
     @torch.no_grad()
-    def load_state_dict(self, values: dict[str, Tensor], exact: bool = True) -> None:
+    def load_state_dict(self, state: dict[str, Tensor]) -> None:
         """Copy values in, in place.
 
         Raises:
             RlkError: for a name or shape that does not fit; nothing is changed then."""
         own = dict(zip(self.names, self.parameters, strict=True))
-        unknown, missing = sorted(set(values) - set(own)), sorted(set(own) - set(values))
-        if unknown or (exact and missing):
+        unknown, missing = sorted(set(state) - set(own)), sorted(set(own) - set(state))
+        if unknown or missing:
             raise RlkError(f"parameters do not fit: missing {missing}, unknown {unknown}")
-        for name, value in values.items():
+        for name, value in state.items():
             here, there = tuple(own[name].shape), tuple(value.shape)
             if here != there:
                 raise RlkError(f"parameter {name!r} has shape {here} here and {there} there")
-        for name, value in values.items():
+        for name, value in state.items():
             own[name].copy_(torch.as_tensor(value))

@@ -20,12 +20,12 @@ class NormalNoise:
         PlanError: if a setting has another number of values than an action, or a bound is infinite.
     """
 
-    def __init__(self, context: Any, config: NormalNoiseConfig | None = None) -> None:
-        self.context, self.config = context, config or NormalNoiseConfig()
-        shape = context.action_space.shape
+    def __init__(self, run: Any, config: NormalNoiseConfig | None = None) -> None:
+        self.run, self.config = run, config or NormalNoiseConfig()
+        shape = run.action_space.shape
         self.mean = per_dimension("mean", self.config.mean, shape)
         self.sigma = per_dimension("sigma", self.config.sigma, shape)
-        self.scale = scaled(context.action_space)
+        self.scale = scaled(run.action_space)
 
     def wrap(self, actor: Actor, policy: Any) -> Actor:
         return NormalNoiseActor(actor, self)
@@ -37,7 +37,7 @@ class NormalNoiseActor:
     def __init__(self, actor: Actor, noise: NormalNoise) -> None:
         self.actor, self._scale = actor, noise.scale
         self._mean, self._sigma = noise.mean, noise.sigma
-        self._rng: np.random.Generator = noise.context.rng
+        self._rng: np.random.Generator = noise.run.streams.numpy("noise")
 
     def start(self, n_envs: int) -> Any:
         return self.actor.start(n_envs)

@@ -27,13 +27,13 @@ class OrnsteinUhlenbeckNoise:
         PlanError: if a setting has another number of values than an action, or a bound is infinite.
     """
 
-    def __init__(self, context: Any, config: OrnsteinUhlenbeckNoiseConfig | None = None) -> None:
-        self.context, self.config = context, config or OrnsteinUhlenbeckNoiseConfig()
-        shape = context.action_space.shape
+    def __init__(self, run: Any, config: OrnsteinUhlenbeckNoiseConfig | None = None) -> None:
+        self.run, self.config = run, config or OrnsteinUhlenbeckNoiseConfig()
+        shape = run.action_space.shape
         self.mean = per_dimension("mean", self.config.mean, shape)
         self.sigma = per_dimension("sigma", self.config.sigma, shape)
         self.initial = per_dimension("initial_noise", self.config.initial_noise or 0.0, shape)
-        self.scale = scaled(context.action_space)
+        self.scale = scaled(run.action_space)
 
     def wrap(self, actor: Actor, policy: Any) -> Actor:
         return OrnsteinUhlenbeckActor(actor, self)
@@ -55,8 +55,8 @@ class OrnsteinUhlenbeckActor:
 
     def __init__(self, actor: Actor, noise: OrnsteinUhlenbeckNoise) -> None:
         self.actor, self._noise = actor, noise
-        self._shape = noise.context.action_space.shape
-        self._rng: np.random.Generator = noise.context.rng
+        self._shape = noise.run.action_space.shape
+        self._rng: np.random.Generator = noise.run.streams.numpy("noise")
 
     def start(self, n_envs: int) -> Any:
         initial = np.zeros((n_envs, *self._shape), np.float32) + self._noise.initial
