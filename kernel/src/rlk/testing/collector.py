@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,7 +46,7 @@ class CollectorContract(RunContract):
         for kind in ("array", "dict"):
             steps = self.collected(env={"id": WALK, "observation": kind}).steps
             assert len(steps) == 40
-            for before, after in zip(steps, steps[1:], strict=False):
+            for before, after in itertools.pairwise(steps):
                 assert same(before.next_observation, after.observation)
 
     def test_every_step_is_in_the_storage_before_others_hear_of_it(self) -> None:
@@ -264,6 +265,8 @@ class TwoRanks:
 
 @attrs.frozen(kw_only=True)
 class AsksForInfos:
+    """Settings of a storage that keeps infos."""
+
     info_keys: list[str] = attrs.field(factory=list)
 
 
