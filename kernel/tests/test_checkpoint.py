@@ -137,7 +137,7 @@ def test_a_run_goes_on_bit_for_bit_in_the_middle_of_episodes(make):
         one.learn_until(200)
     assert torch.equal(other.run.parameters.flat, agent.run.parameters.flat)
     assert other.num_timesteps == agent.num_timesteps
-    assert list(other.run.episodes.recent) == list(agent.run.episodes.recent)
+    assert list(other.run.recent_episodes) == list(agent.run.recent_episodes)
     end, other_end = (checkpoint.run_state(one.run) for one in (agent, other))
     for part in (
         "parameters",

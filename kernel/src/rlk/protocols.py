@@ -126,7 +126,11 @@ class Communicator(Protocol):
 
 
 class Collector(Stateful, Protocol):
-    """Gathers experience: steps the environments into the storage."""
+    """Gathers experience: steps the environments into the storage. It winds the run's clock, calls
+    who listens to `rlk_step`, and puts episodes that end into `run.recent_episodes`.
+
+    Raises:
+        NotFinite: while collecting, for a number of an environment that is none."""
 
     def collect(self) -> bool: ...  #: False if a listener stopped the run
     def forget(self) -> None: ...  #: the next collection begins with a reset
@@ -157,6 +161,7 @@ OF_KIND: Mapping[str, type] = {
     "policies": PolicyBuilder,
     "noises": Noise,
     "storages": Storage,
+    "collectors": Collector,
     "serializers": Serializer,
     "optimisers": OptimiserStep,
     "presets": PresetSource,

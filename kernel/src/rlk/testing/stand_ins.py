@@ -27,6 +27,7 @@ from rlk.optimise import Group, Objective
 from rlk.protocols import Optimise, State
 from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
 from rlk.testing.environments import environment_named
+from rlk.testing.stand_in_collector import StandInCollector
 from rlk.testing.stand_in_config import StandInConfig
 from rlk.testing.stand_in_policy import StandInPolicy, tensors
 from rlk.testing.stand_in_vec_env import StandInVecEnv
@@ -306,6 +307,7 @@ COMPONENTS = {
             "policy": "stand-in-policy",
             "vec_env": "stand-in-vec-env",
             "storage": "stand-in-storage",
+            "collector": "stand-in-collector",
             "optimiser": "stand-in-optimiser",
             "serializer": "stand-in-serializer",
         },
@@ -318,6 +320,9 @@ COMPONENTS = {
     ),
     "storages": Component(
         name="stand-in-storage", factory=StandInStorage, summary="lists", collects="both"
+    ),
+    "collectors": Component(
+        name="stand-in-collector", factory=StandInCollector, summary="one step at a time"
     ),
     "optimisers": Component(
         name="stand-in-optimiser", factory=StandInOptimiser, summary="gradient descent"

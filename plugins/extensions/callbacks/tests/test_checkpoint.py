@@ -150,7 +150,7 @@ def test_what_is_due_at_the_same_border_is_done_before_it(tmp_path: Path) -> Non
     for timesteps in (8, 16, 24):
         state = checkpoint.read(tmp_path / "checkpoints" / f"{timesteps}.zip", KERNEL)["run"]
         assert state["logged"] == state["clock"]["iterations"] == timesteps // 4
-        assert state["metrics"]["counts"] == {} and state["metrics"]["extra"] == {}
+        assert state["metrics"]["totals"] == {} and state["metrics"]["extra"] == {}
 
 
 def test_a_stop_in_the_middle_leaves_a_checkpoint(tmp_path: Path) -> None:
