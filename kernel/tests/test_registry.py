@@ -130,7 +130,7 @@ def test_a_plugin_is_found_whatever_its_kind(rlk_empty_kernel):
     with pytest.raises(UnknownName, match="mine"):
         rlk_empty_kernel.registries.find("mien")
     with pytest.raises(UnknownName):
-        rlk_empty_kernel.registries.find("mine", ["storages"])
+        rlk_empty_kernel.registries.storages.get("mine")
 
 
 def test_two_packages_with_one_name_are_an_error_for_who_asks_for_it_alone():

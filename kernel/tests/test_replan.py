@@ -141,10 +141,10 @@ def test_a_place_in_a_file_is_never_looked_at_whatever_its_plan_says(kernel, sav
     ],
 )
 def test_only_the_environment_of_a_file_names_the_environment(kernel, saved, component):
-    assert spec_of(forged(saved(), **component), kernel).get("env") == "CartPole-v1"
+    assert spec_of(forged(saved(), **component), kernel).said["env"] == "CartPole-v1"
     plan = saved()
     plan["env"]["kwargs"]["id"] = "./evil.py:Env"
-    assert spec_of(plan, kernel).get("env") == "CartPole-v1"
+    assert spec_of(plan, kernel).said.get("env") == "CartPole-v1"
 
 
 def test_a_name_that_is_not_installed_any_more_is_refused(kernel, saved):
@@ -163,7 +163,7 @@ def test_a_callable_must_be_passed_again_to_go_on_training(kernel, saved):
 
 
 def test_a_preset_is_not_applied_once_more(kernel, saved):
-    assert spec_of(saved(), kernel).get("preset") == "none"
+    assert spec_of(saved(), kernel).said.get("preset") == "none"
 
 
 def test_components_are_resolved_and_not_built(kernel, saved):

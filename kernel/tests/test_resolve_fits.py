@@ -209,7 +209,7 @@ def test_a_storage_that_declares_observation_spaces_is_refused_for_others(planni
     storages.register(
         "reads-dicts", attrs.evolve(relabels, name="reads-dicts", observation_spaces=("Dict",))
     )
-    with pytest.raises(PlanError, match=r"'reads-dicts' .* are Dict, .*Box\(.*no:reads-dicts"):
+    with pytest.raises(PlanError, match=r"(?s)'reads-dicts' .* are Dict, .*Box\(.*no:reads-dicts"):
         plan(plugins=["reads-dicts"])
     dicts = {"env": "rlk.testing.environments:Walk", "env.observation": "dict"}
     found = plan(plugins=["reads-dicts"], policy="stand-in-policy", **dicts)

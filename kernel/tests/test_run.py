@@ -246,6 +246,8 @@ def test_a_policy_or_an_actor_of_a_plugin_is_used(make):
     makes = Makes()
     run = make(makes).run
     assert run.policy is makes.policy and run.actor is makes.actor
+    assert isinstance(run.parameters, StandInParameters)  # the chosen component's, of that module
+    assert run.parameters.module is makes.policy
 
 
 def test_what_an_algorithm_asks_for_goes_to_the_policy_component_as_it_is(make):

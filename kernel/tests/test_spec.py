@@ -77,7 +77,7 @@ def test_keywords_are_what_was_said():
     said = {"n_envs": 2, "policy": "mlp", "gamma": 0.5, "learning_rate": 1e-3}
     spec = make_spec("dqn", said)
     assert (spec.algo, spec.said) == ("dqn", said)
-    assert (spec.get("policy"), spec.get("seed")) == ("mlp", None)
+    assert (spec.said.get("policy"), spec.said.get("seed")) == ("mlp", None)
 
 
 def test_none_says_nothing_of_the_run_and_is_a_value_of_a_setting():
@@ -87,7 +87,7 @@ def test_none_says_nothing_of_the_run_and_is_a_value_of_a_setting():
 
 def test_a_table_under_a_slot_is_the_settings_of_its_component():
     spec = make_spec("dqn", {"policy": {"layers": [64]}, "prioritized-replay": {"alpha": 0.5}})
-    assert spec.get("policy") is None
+    assert spec.said.get("policy") is None
     assert spec.said == {"policy.layers": [64], "prioritized-replay.alpha": 0.5}
 
 
@@ -130,7 +130,7 @@ def test_who_said_something_is_known_after_joining():
 
 
 def test_a_seed_of_zero_is_not_overruled():
-    assert make_spec("dqn", {"seed": 0}).over(make_spec("dqn", {"seed": 5})).get("seed") == 0
+    assert make_spec("dqn", {"seed": 0}).over(make_spec("dqn", {"seed": 5})).said["seed"] == 0
 
 
 def test_a_spec_cannot_be_changed():

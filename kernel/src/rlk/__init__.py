@@ -22,19 +22,18 @@ if TYPE_CHECKING:
 
     registry: Registries
 
-_NAMES = {
-    "agent": ("Agent", "load", "make"),
-    "component": ("Component",),
-    "hookspecs": ("hookimpl",),
-    "kernel": ("Kernel", "default_kernel"),
-    "spec": ("Patch", "RunSpec"),
+_HOMES = {
+    **dict.fromkeys(("Agent", "load", "make"), "agent"),
+    **dict.fromkeys(("Kernel", "default_kernel"), "kernel"),
+    **dict.fromkeys(("Patch", "RunSpec"), "spec"),
+    "Component": "component",
+    "hookimpl": "hookspecs",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name == "registry":
         return importlib.import_module("rlk.kernel").default_kernel().registries
-    for home, names in _NAMES.items():
-        if name in names:
-            return getattr(importlib.import_module(f"rlk.{home}"), name)
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"rlk.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'rlk' has no attribute {name!r}")

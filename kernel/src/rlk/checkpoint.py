@@ -63,8 +63,9 @@ def restore(run: Run, state: State) -> list[str]:
     contents, differs = state["manifest"]["contents"], []
     if "run" not in contents:
         return ["this is a model, not a checkpoint: replay, environments and callbacks start anew"]
-    for name, saved in state["plugins"].items():
-        run.hooks.tell(name, "rlk_load", run=run, state=saved)
+    for name, load in run.hooks.listeners("rlk_load"):
+        if name in state["plugins"]:
+            load(run=run, state=state["plugins"][name])
     if "storage" in contents:
         run.storage.load_state_dict(state["storage"])
     else:

@@ -34,7 +34,6 @@ class Specs:
         """Once, when a kernel is made or the plugin joins it: add components, kinds, hook specs."""
 
     # ---- while planning: milliseconds, no torch -------------------------------------------------
-
     @hookspec
     def rlk_configure(self, spec: RunSpec) -> Patch | list[Patch] | None:
         """Once per plan, all used: propose settings the user left unset; none may differ."""
@@ -53,7 +52,6 @@ class Specs:
         """Before anything is built or written: do something else here; returns the exit code."""
 
     # ---- while building: the first result wins --------------------------------------------------
-
     @hookspec(firstresult=True)
     def rlk_make_vec_env(self, plan: Plan, n_envs: int, training: bool) -> Any:
         """Once for training and once per evaluation: a gymnasium.vector.VectorEnv, unwrapped."""
@@ -88,7 +86,6 @@ class Specs:
         """Once, before the environments: what several ranks agree through."""
 
     # ---- while building: all results used, composed once, innermost first -----------------------
-
     @hookspec
     def rlk_wrap_collector(self, run: Run) -> Wrapper | None:
         """A wrapper around `collect() -> bool` (a learnt reward, timing)."""
@@ -102,7 +99,6 @@ class Specs:
         """A wrapper around `algorithm.update` (compile)."""
 
     # ---- lifecycle: who listens is asked once ---------------------------------------------------
-
     @hookspec
     def rlk_training_start(self, run: Run) -> None:
         """At every call of `learn`, before the first step."""
@@ -144,7 +140,6 @@ class Specs:
         """When `learn` ends, also after a signal or an error; reason says why if early."""
 
     # ---- state ----------------------------------------------------------------------------------
-
     @hookspec
     def rlk_save(self, run: Run, replay: bool) -> State | None:
         """While a checkpoint is taken: what this plugin has to remember, kept under its name;

@@ -6,7 +6,7 @@ default kernel's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -23,6 +23,7 @@ KINDS = ("algorithms", *SLOTS.values(), *LISTS, "environments", "finders", "comm
 BY_HAND = "this program"
 
 
+@attrs.frozen
 class Owned:
     """What messages call a component: `storage 'replay' (rlk-replay 0.1.0)`."""
 
@@ -62,20 +63,16 @@ class Owned:
         return factory
 
 
-@attrs.define(eq=False)
+@attrs.frozen(eq=False)
 class Entry(Owned):
     """A name that a distribution (or a program) has put into a registry."""
 
-    kind: str
-    name: str
-    dist: str
-    version: str
     _load: Callable[[], Any]
-    _component: Component | None = None
+    _loaded: list[Component] = attrs.field(factory=list)
 
     def component(self) -> Component:
         """The component, loaded when first asked for; BrokenPlugin if that cannot be done."""
-        if self._component is None:
+        if not self._loaded:
             try:
                 loaded = self._load()
             except Exception as error:
@@ -84,8 +81,8 @@ class Entry(Owned):
             if not isinstance(loaded, Component):
                 found = f"{type(loaded).__name__} {loaded!r:.60}"
                 raise BrokenPlugin(f"{self.title} names {found}, not an rlk.Component.")
-            self._component = loaded
-        return self._component
+            self._loaded.append(loaded)
+        return self._loaded[0]
 
     def load(self) -> Any:
         """Its factory; BrokenPlugin if that cannot be used."""
@@ -178,9 +175,9 @@ class Registries:
     def __iter__(self) -> Iterator[Registry]:
         return iter(self._by_kind.values())
 
-    def find(self, name: str, kinds: Iterable[str] | None = None) -> Entry:
+    def find(self, name: str) -> Entry:
         """The entry of that name in any kind: names are unique across kinds."""
-        return _only("plugin", name, [self[kind] for kind in kinds or self._by_kind])
+        return _only("plugin", name, list(self))
 
     def discover(self) -> None:
         """One scan of the installed distributions' entry points; imports nothing of theirs."""

@@ -21,10 +21,6 @@ from rlk.spec import LISTS, RUN_SETTINGS, SLOTS, RunSettings
 class Choice(Owned):
     """A component in its place."""
 
-    kind: str
-    name: str
-    dist: str
-    version: str
     slot: str  # or the kind, where there may be many
     by: str  # who chose it: `command line`, `preset zoo`, `algorithm dqn`, …
     component: Component
@@ -104,51 +100,13 @@ class Plan(RunSettings):
 
     def misfits(self) -> Iterator[str]:
         """What its parts have against each other, each with what to type instead."""
-        from rlk.spaces import describe, kind
-
-        algorithm, who = self.algorithm.component, self.algorithm.title
-        action, observation = type(self.action_space).__name__, kind(self.observation_space)
-        served = action in (algorithm.action_spaces or (action,))
         stages: dict[str, Choice] = {}
         for slot, part in self.choices():
-            record, added = part.component, slot == "decorator" or part.kind in LISTS
-            use = f"--plugin no:{part.name}" if added else f"another {slot}"
-            listed = f"Use {use}, or one of: rlk plugins list"
-            missing = [need for need in record.needs if need not in algorithm.reports]
-            if missing:
-                yield (
-                    f"{part.title} needs {', '.join(missing)} after every update, but {who} does "
-                    f"not report it.\n{listed} --reports {missing[0]}"
-                )
-            elif slot == "wrapper" or (slot == "noise" and not served):
-                continue  # wrappers make the plan's spaces; a noise goes with the algorithm
-            elif record.action_spaces and action not in record.action_spaces:
-                spaces, found = ", ".join(record.action_spaces), describe(self.action_space)
-                yield (
-                    f"{part.title} serves action spaces {spaces}, but the environment's is "
-                    f"{found}. {listed} --action-space {action}"
-                )
-            elif record.observation_spaces and observation not in record.observation_spaces:
-                spaces, found = ", ".join(record.observation_spaces), self.observation_space
-                yield (
-                    f"{part.title} takes observations that are {spaces}, but the environment's are "
-                    f"{describe(found)}. {listed} --observation-space {observation}"
-                )
-            elif len({algorithm.collects, record.collects} - {None, "both"}) == 2:
-                yield (
-                    f"{part.title} is for {record.collects} algorithms, but {who} is "
-                    f"{algorithm.collects}. {listed} --collects {algorithm.collects}"
-                )
-            elif slot == "decorator" and algorithm.collects == "on-policy":
-                yield (
-                    f"{part.title} decorates a replay storage, but {who} is on-policy and keeps "
-                    f"none. {listed} --collects off-policy"
-                )
-            elif slot == "policy" and record.recurrent and not algorithm.recurrent:
-                yield (
-                    f"{who} cannot train recurrent policies as {part.title}. {listed} --recurrent"
-                )
-            for stage in record.stages:
+            if misfit := self._misfit(slot, part):
+                added = slot == "decorator" or part.kind in LISTS
+                use = f"--plugin no:{part.name}" if added else f"another {slot}"
+                yield f"{misfit[0]}.\nUse {use}, or one of: rlk plugins list {misfit[1]}"
+            for stage in part.component.stages:
                 other = stages.setdefault(stage, part)
                 if other is not part:
                     both = f"{other.title} and {part.title} both take the sampling stage"
@@ -159,6 +117,38 @@ class Plan(RunSettings):
                 f"n_envs={self.n_envs} ({by}), but {self.env.name!r} was passed as an object and "
                 f"has {self.env.size}. Say n_envs={self.env.size}, or pass what makes one."
             )
+
+    def _misfit(self, slot: str, part: Choice) -> tuple[str, str] | None:
+        """What speaks against a part, and the filter that lists what would do."""
+        from rlk.spaces import describe, kind
+
+        algorithm, record = self.algorithm.component, part.component
+        who, own, actions = self.algorithm.title, part.title, record.action_spaces
+        action, seen = type(self.action_space).__name__, kind(self.observation_space)
+        if missing := [need for need in record.needs if need not in algorithm.reports]:
+            needs = f"{own} needs {', '.join(missing)} after every update"
+            return f"{needs}, but {who} does not report it", f"--reports {missing[0]}"
+        # Wrappers make the plan's spaces; a noise goes with the algorithm.
+        served = action in (algorithm.action_spaces or (action,))
+        if slot == "wrapper" or (slot == "noise" and not served):
+            return None
+        if actions and action not in actions:
+            serves = f"{own} serves action spaces {', '.join(actions)}"
+            found = f"but the environment's is {describe(self.action_space)}"
+            return f"{serves}, {found}", f"--action-space {action}"
+        if record.observation_spaces and seen not in record.observation_spaces:
+            takes = f"{own} takes observations that are {', '.join(record.observation_spaces)}"
+            found = f"but the environment's are {describe(self.observation_space)}"
+            return f"{takes}, {found}", f"--observation-space {seen}"
+        if len({algorithm.collects, record.collects} - {None, "both"}) == 2:
+            is_for = f"{own} is for {record.collects} algorithms, but {who} is"
+            return f"{is_for} {algorithm.collects}", f"--collects {algorithm.collects}"
+        if slot == "decorator" and algorithm.collects == "on-policy":
+            decorates = f"{own} decorates a replay storage, but {who} is on-policy and keeps none"
+            return decorates, "--collects off-policy"
+        if slot == "policy" and record.recurrent and not algorithm.recurrent:
+            return f"{who} cannot train recurrent policies as {own}", "--recurrent"
+        return None
 
     def as_json(self) -> dict[str, Any]:
         """What `plan.json` and every checkpoint hold: enough to make the run again."""

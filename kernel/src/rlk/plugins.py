@@ -60,21 +60,12 @@ class Hooks:
 
     def answers(self, hook: str, **arguments: Any) -> list[tuple[str, Any]]:
         """(plugin name, answer) of every plugin that answers."""
-        asked = [(name, function(**arguments)) for name, function in self._functions(hook)]
+        asked = [(name, function(**arguments)) for name, function in self.listeners(hook)]
         return [(name, answer) for name, answer in asked if answer is not None]
 
-    def tell(self, plugin: str, hook: str, **arguments: Any) -> None:
-        """Calls a hook of one plugin, if it implements it."""
-        for name, function in self._functions(hook):
-            if name == plugin:
-                function(**arguments)
-
-    def listeners(self, hook: str) -> list[Listener]:
-        """Who implements a lifecycle hook, asked once: functions of its keyword arguments."""
-        return [function for _, function in self._functions(hook)]
-
-    def _functions(self, hook: str) -> list[tuple[str, Listener]]:
-        """By plugin name, as activated, `tryfirst` before and `trylast` after all others."""
+    def listeners(self, hook: str) -> list[tuple[str, Listener]]:
+        """(plugin name, function of the hook's keyword arguments) of all that implement it, as
+        activated, `tryfirst` before and `trylast` after all others."""
         found = getattr(self._manager.hook, hook).get_hookimpls()
         for one in found:
             if one.wrapper or one.hookwrapper:

@@ -50,23 +50,20 @@ class Parameters(Stateful, Protocol):
     names: list[str]  #: in the order of `flat`
     flat: Tensor  #: float [P], of one dtype on one device, outside autograd
 
-    def select(self, prefixes: Iterable[str] | None = None) -> tuple[list[nn.Parameter], Tensor]:
-        """Those under these names (None: all), and the contiguous range of `flat` they fill."""
-
     def clone(self) -> Parameters: ...  #: of a copy of the module, without gradients: a target
     def check(self) -> None: ...  #: RlkError if one is no longer the view that it was made
+    def select(self, prefixes: Iterable[str] | None = None) -> tuple[list[nn.Parameter], Tensor]:
+        """Those under these names (None: all), and the contiguous range of `flat` they fill."""
 
 
 class Actor(Protocol):
     """Chooses actions, once per vector step; allocates no tensor that it can do without."""
 
     def start(self, n_envs: int) -> Any: ...  #: the carry before the first step, or None
-
+    def metrics(self) -> Mapping[str, float]: ...  #: to log now (`rollout/exploration_rate`)
     def act(
         self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
     ) -> Act: ...
-
-    def metrics(self) -> Mapping[str, float]: ...  #: to log now (`rollout/exploration_rate`)
 
 
 class Noise(Protocol):
@@ -86,7 +83,6 @@ class Algorithm(Stateful, Protocol):
     def extras(self) -> Mapping[str, Field]: ...  #: fields that its actor adds to every step
     def batches(self, storage: Storage) -> Iterable[Batch]: ...  #: to learn from now, or none yet
     def update(self, batch: Batch, optimise: Optimise) -> Update: ...
-
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
         """A new actor; it draws from `rng`, or from the run's stream `actor` (the collector's)."""
 

@@ -29,7 +29,6 @@ def spec_of(
         observers: with what only watches (callbacks, loggers); to act an agent needs none.
     """
     said: dict[str, Any] = {key: v for key, v in plan["run"].items() if v is not None}
-    said["preset"] = "none"
     changes, names, callables, algo = changes or {}, [], [], ""
     for component in plan["components"]:
         slot, name, dist = component["slot"], component["name"], component["dist"]
@@ -48,8 +47,7 @@ def spec_of(
             said[slot] = name
         else:
             names.append(name)
-        owner = slot if is_group_slot(slot) else name
-        prefix = "" if slot == "algorithm" else f"{owner}."
+        prefix = "" if slot == "algorithm" else f"{slot if is_group_slot(slot) else name}."
         for key, value in component["settings"].items():
             if isinstance(value, Mapping) and set(value) == {"callable"}:
                 callables.append(f"{prefix}{key}")
@@ -63,8 +61,8 @@ def spec_of(
         raise PlanError(f"this model names {places[0]!r}, a place, which no file may load from.")
     said.pop("env.id", None)  # settings of no component name the environment
     said |= _environment(plan["env"], env, kernel)
-    spec = make_spec(algo, said | {"plugins": [*names, *plugins]}, origin="saved plan")
-    return make_spec(algo, changes).over(spec)
+    said |= {"preset": "none", "plugins": [*names, *plugins]}
+    return make_spec(algo, changes).over(make_spec(algo, said, origin="saved plan"))
 
 
 def _environment(saved: Mapping[str, Any], env: Any, kernel: Kernel) -> dict[str, Any]:

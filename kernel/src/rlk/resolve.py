@@ -32,14 +32,14 @@ def resolve(
         names = ", ".join(kernel.registries.algorithms.names()) or "none"
         raise PlanError(f"no algorithm. Say --algo NAME; installed: {names}.")
     wishes = Wishes(kernel, spec)
-    wishes.collect(terminal, autostart and spec.get("out") is not None)
+    wishes.collect(terminal, autostart and spec.said.get("out") is not None)
     active = wishes.active()
     env = _environment(wishes)
     wishes.feed(active)
     made: dict[str, list[Choice]] = {p: [] for p in ("algorithm", *wishes.slots, *LISTS)}
     for choice in (wishes.algorithm, *active):
         made[choice.slot].append(wishes.configured(choice))
-    made["storage"].sort(key=_first_stage)
+    made["storage"].sort(key=lambda one: min(map(STAGES.index, one.component.stages), default=-1))
     _check_keys(wishes, made)
     for slot in ("policy", "vec_env", "storage", "collector", "optimiser", "serializer"):
         if not made[slot] or made[slot][0].component.stages:
@@ -61,7 +61,7 @@ def resolve(
         env=env,
         observation_space=observation_space,
         action_space=action_space,
-        out=spec.get("out") or None,
+        out=spec.said.get("out") or None,
         preset=wishes.preset,
         sources={key: found.by for key, found in said.items()},
         notes=tuple(wishes.notes),
@@ -83,10 +83,6 @@ def _environment(wishes: Wishes) -> EnvChoice:
     if env.size is not None and wishes.find("n_envs").rank < FILE:
         wishes.say({"n_envs": env.size}, "the environment passed", FED)
     return env
-
-
-def _first_stage(storage: Choice) -> int:
-    return min((STAGES.index(stage) for stage in storage.component.stages), default=-1)
 
 
 def _check_keys(wishes: Wishes, made: Mapping[str, list[Choice]]) -> None:

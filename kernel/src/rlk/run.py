@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 
 #: Rows average over this many episodes, as Stable Baselines does.
 EPISODE_WINDOW = 100
-#: Lifecycle hooks; who listens is asked once, when all is built.
-LIFECYCLE = (
-    *("rlk_training_start", "rlk_rollout_start", "rlk_step", "rlk_rollout_end", "rlk_update_end"),
-    *("rlk_evaluation_end", "rlk_log", "rlk_write_row", "rlk_should_stop", "rlk_training_end"),
-)
 
 
 class Run:
@@ -58,7 +53,7 @@ class Run:
     collector: Collector
     collect: Callable[[], bool]  #: with all wrappers, as the loop calls it
     update: Callable[[Batch, Any], Update]  #: likewise
-    listeners: dict[str, list[Listener]]  #: by lifecycle hook, called with its keyword arguments
+    listeners: dict[str, list[Listener]]  #: by hook, called with its keyword arguments
     evaluation_return: float | None = None  #: mean return of the latest evaluation
     closed = False
 

@@ -72,10 +72,6 @@ class RunSpec:
     plugins: tuple[Any, ...] = ()
     origin: Mapping[str, str] = attrs.field(factory=dict)  #: who said a key, if not the caller
 
-    def get(self, key: str) -> Any:
-        """What was said of a key, or None."""
-        return self.said.get(key)
-
     def over(self, lower: RunSpec) -> RunSpec:
         """This spec, and what it leaves unsaid from a lower one; plugins are joined."""
         theirs = {key: who for key, who in lower.origin.items() if key not in self.said}

@@ -58,8 +58,8 @@ class Wishes:
             origin = self.spec.origin.get(key)
             self.say({key: value}, origin or CALLER, FILE if origin else USER)
         self._ask(self.spec.plugins, CALLER, USER)
-        if self.spec.get("preset") not in (None, "none"):
-            self._apply_preset(self.spec.get("preset"))
+        if (preset := self.spec.said.get("preset", "none")) != "none":
+            self._apply_preset(preset)
         if autostart:
             self._join(("run", "terminal") if terminal else ("run",))
         self._apply_patches()

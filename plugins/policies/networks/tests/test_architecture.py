@@ -55,3 +55,9 @@ def test_what_lacks_a_part_cannot_be_made_and_says_which(missing):
     methods = {name: method for name, method in whole.items() if name != missing}
     with pytest.raises(TypeError, match=missing):
         type("Half", (Architecture,), methods)()
+
+
+def test_a_module_from_elsewhere_is_made_flat_as_well():
+    module = nn.Linear(3, 2)
+    found = NoLayers().flatten(module)
+    assert found.module is module and found.names == ["weight", "bias"]

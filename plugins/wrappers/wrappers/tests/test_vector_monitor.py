@@ -262,7 +262,7 @@ def test_a_resumed_run_appends_and_drops_what_came_after_its_checkpoint(
     before = path.read_text().splitlines()
     hooks = Hooks()
     again = VectorMonitor(Script(*steps), out=tmp_path, hooks=hooks)
-    hooks.tell(name, "rlk_load", run=None, state=saved)
+    dict(hooks.listeners("rlk_load"))[name](run=None, state=saved)
     again.reset()
     if has_state:
         assert states is not None

@@ -56,7 +56,7 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
         spec = spec.over(read_spec(Path(spec_file)))
     # The seed is settled here, for the folder is named after it; the folder when the plan is known.
     drawn = make_spec("", {"seed": secrets.randbelow(100_000)}, origin="drawn")
-    asked = spec.get("out")
+    asked = spec.said.get("out")
     spec = spec.over(make_spec("", {"preset": "auto", "out": "runs"})).over(drawn)
     plan = resolve(default_kernel(), spec, terminal=sys.stderr.isatty())
     if explained:
