@@ -1,10 +1,9 @@
 """Which environment is meant, and functions that make it, here or in a worker.
 
-A component of kind `environments` is a function of the name, asked at every plan: it answers None,
-or with a callable that makes one environment from keywords, which travels to workers and imports no
-torch, nor does this module. If that runs code which the name points to, the component `reports`
-"runs code", and no saved model is made through it. `known()`, if it has that, lists names for
-messages."""
+A component of kind `environments` is a function of the name: it answers None, or with a callable
+that makes one environment from keywords, which travels to workers and imports no torch, nor does
+this module. If that runs code which the name points to, it `reports` "runs code", and no saved
+model is made through it. `known()`, if it has that, lists names for messages."""
 
 from __future__ import annotations
 
@@ -60,23 +59,18 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
     return EnvChoice(str(name), kwargs, asked)
 
 
-def _around_one(wrappers: Iterable[Choice]) -> tuple[Choice, ...]:
-    return tuple(wrapper for wrapper in wrappers if wrapper.component.scope == "env")
-
-
 @attrs.frozen
 class MakeEnv:
     """A zero-argument factory of one environment with its wrappers; travels to workers."""
 
     choice: EnvChoice
-    #: Innermost first; those of the vector are left out.
-    wrappers: tuple[Choice, ...] = attrs.field(default=(), converter=_around_one)
+    wrappers: tuple[Choice, ...] = ()  #: innermost first; those of the vector are left out
     extra: Mapping[str, Any] = attrs.field(factory=dict)
 
     def __call__(self) -> gym.Env[Any, Any]:
         env = self.choice.make(**self.extra)
         for wrapper in self.wrappers:
-            env = wrapper.make(env)
+            env = wrapper.make(env) if wrapper.component.scope == "env" else env
         return env
 
 
@@ -87,7 +81,7 @@ def probe(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
     if env.is_vector:
         return env.made.single_observation_space, env.made.single_action_space
     try:
-        made = MakeEnv(env, wrappers)()
+        made = MakeEnv(env, tuple(wrappers))()
     except PlanError:
         raise
     except Exception as error:

@@ -1,10 +1,9 @@
 """Every seam that a name cannot carry, on one page.
 
 A hook never runs per environment step or per gradient step: a pluggy call costs 30 to 60 plain
-calls. Hooks run while a run is planned and built, and at the borders of iterations; they return
-objects and callables that the loop then calls directly. `None` always means "not mine". Who listens
-to a lifecycle hook is asked once, when the run is built. Arguments that an implementation does not
-name are not passed to it."""
+ones. Hooks run while a run is planned and built, and at the borders of iterations; they return
+objects and callables that the loop then calls directly. `None` always means "not mine". Arguments
+that an implementation does not name are not passed to it."""
 
 from __future__ import annotations
 

@@ -100,12 +100,8 @@ class Registry:
         self.entries.setdefault(entry.name, {}).setdefault(entry.dist, entry)
 
     def register(self, name: str, factory: Any = None, **fields: Any) -> Any:
-        """Adds a component by hand; without a factory, a decorator for one.
-
-        Args:
-            factory: a class, a function, or a finished Component.
-            fields: further fields of the Component (`config=`, `needs=`, …).
-        """
+        """Adds a component by hand (a class, a function, or a finished Component), with further
+        fields of a Component (`config=`, …); without a factory, a decorator for one."""
         if factory is None:
             return lambda made: self.register(name, made, **fields) and made
         if BY_HAND in self.entries.get(name, {}):

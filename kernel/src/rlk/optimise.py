@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import torch
@@ -56,9 +55,9 @@ class Objective:
             parts = list(torch.autograd.grad(value, parameters, materialize_grads=True))
         else:
             # As that function does after 30 µs of checks, which is a tenth of a small update.
-            engine, one = torch.autograd.Variable._execution_engine, _one(value.dtype, value.device)
+            engine, ones = torch.autograd.Variable._execution_engine, (torch.ones_like(value),)
             found = engine.run_backward(
-                (value,), (one,), False, False, parameters, True, accumulate_grad=False
+                (value,), ones, False, False, parameters, True, accumulate_grad=False
             )
             pairs = zip(found, parameters, strict=True)
             parts = [torch.zeros_like(p) if g is None else g for g, p in pairs]
@@ -68,11 +67,6 @@ class Objective:
         """The loss with its graph, for optimisers that differentiate it themselves, by the group's
         parameters or by what a layer gives: `Loss.fisher` is of the same graph."""
         return self._loss_fn(*self._args)
-
-
-@cache
-def _one(dtype: torch.dtype, device: torch.device) -> Tensor:
-    return torch.ones((), dtype=dtype, device=device)
 
 
 def _detached(values: Mapping[str, Tensor]) -> dict[str, Tensor]:

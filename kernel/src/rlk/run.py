@@ -70,8 +70,6 @@ class Run:
         self._stop: str | None = None
         self._logged = 0
 
-    # ---- what algorithms build themselves with --------------------------------------------------
-
     def schedule(self, value: Scheduled) -> Tensor:
         """A number as a 0-dim tensor; that of a function is filled before every collection."""
         now = value(self.clock.remaining()) if callable(value) else value
@@ -105,8 +103,6 @@ class Run:
             step = self.plan.optimisers.get(f"{name}_optimiser", self.plan.optimiser).make(group)
         self.optimise.add(group, step, self.hooks.all("rlk_wrap_loss", run=self, group=name))
 
-    # ---- what plugins use -----------------------------------------------------------------------
-
     @property
     def timesteps(self) -> int:
         """Environment steps so far, over all environments."""
@@ -138,8 +134,6 @@ class Run:
                 close()
             if hasattr(self, "env"):
                 self.env.close()
-
-    # ---- the life of a call of `learn` ----------------------------------------------------------
 
     def begin(self, total_timesteps: int) -> None:
         """A new call of `learn` that ends at this timestep."""
@@ -184,8 +178,6 @@ class Run:
         row |= self.actor.metrics()
         self.notify("rlk_log", row=row)
         self.notify("rlk_write_row", row=row)
-
-    # ---- its own part of a checkpoint -----------------------------------------------------------
 
     def state_dict(self) -> State:
         return {

@@ -62,12 +62,8 @@ def names(config: type | None) -> list[str]:
 def structure(
     config: type | None, values: Mapping[str, Any], whose: str, others: Iterable[str] = ()
 ) -> Any:
-    """An instance of an attrs class (None of none); a PlanError for what it does not take.
-
-    Args:
-        whose: for messages, as `algorithm 'dqn' (rlk-dqn 0.1.0)`.
-        others: what else might have been meant by an unknown key.
-    """
+    """An instance of an attrs class (None of none); a PlanError, which says `whose`, for what it
+    does not take. By an unknown key, `others` might have been meant."""
     if config is None and values:
         raise PlanError(f"{whose} has no settings, got {', '.join(sorted(values))}.")
     if config is None:

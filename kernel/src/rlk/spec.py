@@ -130,11 +130,7 @@ def parse_setting(pair: str) -> tuple[str, Any]:
 
 
 def parse_plugin(text: str) -> tuple[str, dict[str, Any]]:
-    """`NAME[:key=value,…]`; arguments begin at the first `:identifier=`.
-
-    >>> parse_plugin("evaluation:every=5000,seeds=[1,2]")
-    ('evaluation', {'every': 5000, 'seeds': [1, 2]})
-    """
+    """`NAME[:key=value,…]` as name and settings, which begin at the first `:identifier=`."""
     name, *arguments = re.split(r":(?=[A-Za-z_][\w.]*=)", text, maxsplit=1)
     return name, dict(map(parse_setting, _split(arguments[0]))) if arguments else {}
 
