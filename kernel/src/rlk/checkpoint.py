@@ -45,7 +45,7 @@ def run_state(run: Run, *, replay: bool = True) -> State:
     environments = run.env.get_state() if hasattr(run.env, "get_state") else None
     if environments is not None and all(one is not None for one in environments):
         state["environments"] = list(environments)
-    more = [part for part in ("storage", "environments") if part in state]
+    more = (part for part in ("storage", "environments") if part in state)
     state["manifest"]["contents"] += ["run", *more]
     return state
 

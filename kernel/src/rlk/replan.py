@@ -26,10 +26,9 @@ def spec_of(
     Args:
         env, plugins: what no file may hold (objects, code), passed again; keywords come along.
         changes: settings on top of the saved ones.
-        observers: with what only watches (callbacks, loggers); to act an agent needs none.
-    """
-    said: dict[str, Any] = {key: v for key, v in plan["run"].items() if v is not None}
-    changes, names, callables, algo = changes or {}, [], [], ""
+        observers: with what only watches (callbacks, loggers); to act an agent needs none."""
+    said = {key: v for key, v in plan["run"].items() if v is not None}
+    changes, names, algo = changes or {}, [], ""
     for component in plan["components"]:
         slot, name, dist = component["slot"], component["name"], component["dist"]
         watches = slot in ("callback", "logger") or (slot == "extension" and dist == PASSED)
@@ -48,34 +47,32 @@ def spec_of(
         else:
             names.append(name)
         prefix = "" if slot == "algorithm" else f"{slot if is_group_slot(slot) else name}."
-        for key, value in component["settings"].items():
-            if isinstance(value, Mapping) and set(value) == {"callable"}:
-                callables.append(f"{prefix}{key}")
-            else:
-                said[f"{prefix}{key}"] = value
-    missing = [key for key in callables if key not in changes]
+        said |= {f"{prefix}{key}": value for key, value in component["settings"].items()}
+    lost = [key for key, v in said.items() if isinstance(v, Mapping) and v.keys() == {"callable"}]
+    missing = [key for key in lost if key not in changes]
     if missing and observers:
         raise PlanError(f"{', '.join(missing)} was a callable, which no file holds. Pass it again.")
+    # Settings of no component name the environment.
+    said = {key: value for key, value in said.items() if key not in (*lost, "env.id")}
     filled = [value for key, value in said.items() if key in SLOTS or is_group_slot(key)]
     if places := [name for name in (algo, *names, *filled) if is_place(str(name))]:
         raise PlanError(f"this model names {places[0]!r}, a place, which no file may load from.")
-    said.pop("env.id", None)  # settings of no component name the environment
     said |= _environment(plan["env"], env, kernel)
     said |= {"preset": "none", "plugins": [*names, *plugins]}
     return make_spec(algo, changes).over(make_spec(algo, said, origin="saved plan"))
 
 
 def _environment(saved: Mapping[str, Any], env: Any, kernel: Kernel) -> dict[str, Any]:
-    name, saved_kwargs = saved["name"], saved["kwargs"].items()
-    kwargs = {f"env.{key}": value for key, value in saved_kwargs if key != "id"}
+    name, passed = saved["name"], saved["passed_as_object"]
+    kwargs = {f"env.{key}": value for key, value in saved["kwargs"].items() if key != "id"}
+    environments = kernel.registries.environments
     if env is not None:
         same = choose_environment(env, kernel.registries, {}).name == name
-        return {"env": env, **(kwargs if same else {})}
-    ask, passed = kernel.registries.environments.ask, saved["passed_as_object"]
-    if passed or "runs code" in ask("environment", name)[0].component().reports:
+        return {"env": env} | (kwargs if same else {})
+    if passed or "runs code" in environments.ask("environment", name)[0].component().reports:
         was = "an object" if passed else "code"
         raise PlanError(
             f"this model's environment {name!r} was {was}, which no file may run by itself. "
             f"Pass it again: env=… in Python, or --env {name}"
         )
-    return {"env": name, **kwargs}
+    return {"env": name} | kwargs
