@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +18,9 @@ from rlk.records import Batch, Update
 if TYPE_CHECKING:
     from rlk.plan import Plan
     from rlk.plugins import Hooks, Listener
-    from rlk.protocols import Actor, Algorithm, Collector, Communicator, Parameters, State
+    from rlk.protocols import Actor, Algorithm, Collector, Communicator, Parameters
     from rlk.seeding import Streams
 
-#: Rows average over this many episodes, as Stable Baselines does.
-EPISODE_WINDOW = 100
 #: Lifecycle hooks; who listens is asked once, when all is built.
 LIFECYCLE = (
     *("rlk_training_start", "rlk_rollout_start", "rlk_step", "rlk_rollout_end", "rlk_update_end"),
@@ -41,9 +38,8 @@ class Run:
     observation_space: Any  #: of one environment
     action_space: Any  #: of one environment
     n_envs: int  #: stepped together
-    clock: Clock  #: timesteps, iterations, updates
-    recent_episodes: deque[tuple[float, int]]  #: (return, length) of the last 100 that ended
-    metrics: Metrics
+    clock: Clock  #: timesteps, iterations, updates, episodes
+    metrics: Metrics  #: the latest episodes, and what updates report
     communicator: Communicator  #: what ranks agree through
     streams: Streams  #: its random streams
     device: Any  #: of the policy
@@ -68,12 +64,10 @@ class Run:
         self.observation_space, self.action_space = plan.observation_space, plan.action_space
         self.n_envs = plan.n_envs
         self.clock = Clock(plan.total_timesteps)
-        self.recent_episodes = deque(maxlen=EPISODE_WINDOW)
         self.metrics = Metrics(self.clock)
         self.on_close: list[Callable[[], None]] = []
         self._schedules: list[tuple[Callable[[float], float], Tensor]] = []
         self._stop: str | None = None
-        self._logged = 0
 
     # ---- what algorithms build themselves with --------------------------------------------------
 
@@ -174,8 +168,8 @@ class Run:
         self.notify("rlk_update_end")
         on_policy = self.plan.algorithm.component.collects == "on-policy"
         done = self.clock.iterations if on_policy else self.clock.episodes
-        if done - self._logged >= self.plan.log_interval:
-            self._logged = done
+        if done - self.clock.logged >= self.plan.log_interval:
+            self.clock.logged = done
             self.log()
 
     def log(self) -> None:
@@ -189,20 +183,3 @@ class Run:
         row |= self.actor.metrics()
         self.notify("rlk_log", row=row)
         self.notify("rlk_write_row", row=row)
-
-    # ---- its own part of a checkpoint -----------------------------------------------------------
-
-    def state_dict(self) -> State:
-        return {
-            "clock": self.clock.state_dict(),
-            "metrics": self.metrics.state_dict(),
-            "episodes": [list(one) for one in self.recent_episodes],
-            "logged": self._logged,
-        }
-
-    def load_state_dict(self, state: State) -> None:
-        self.clock.load_state_dict(state["clock"])
-        self.metrics.load_state_dict(state["metrics"])
-        self.recent_episodes.clear()
-        self.recent_episodes.extend((float(r), int(length)) for r, length in state["episodes"])
-        self._logged = int(state["logged"])
