@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rlk.clock import Clock
-from rlk.metrics import Metrics
+from rlk.metrics import EPISODE_WINDOW, Metrics
 
 
 @pytest.fixture
@@ -14,6 +14,16 @@ def metrics():
 
 def push(metrics, **values):
     metrics.push({name: torch.tensor(value) for name, value in values.items()})
+
+
+def test_the_last_hundred_episodes_are_kept_and_come_back(metrics):
+    metrics.recent_episodes.extend((float(number), number) for number in range(EPISODE_WINDOW + 5))
+    other = Metrics(Clock(100))
+    other.recent_episodes.append((7.0, 7))
+    other.load_state_dict(metrics.state_dict())
+    for one in (metrics, other):
+        assert len(one.recent_episodes) == EPISODE_WINDOW
+        assert one.recent_episodes[0] == (5.0, 5)
 
 
 def test_a_row_has_the_mean_over_the_updates_since_the_last(metrics):

@@ -35,8 +35,7 @@ def test_every_source_file_begins_with_a_docstring() -> None:
     assert not without
 
 
-def test_the_kernel_only_shrinks_on_its_way_to_3000_lines() -> None:
-    """The bar, under 3,000 lines without the contract suites, is open: lower this as it falls."""
+def test_the_kernel_without_its_contract_suites_has_under_3000_lines() -> None:
     kernel = ROOT / "kernel" / "src" / "rlk"
     files = [f for f in kernel.rglob("*.py") if "testing" not in f.relative_to(kernel).parts]
-    assert sum(len(f.read_text().splitlines()) for f in files) <= 4247
+    assert sum(len(f.read_text().splitlines()) for f in files) < 3000

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 STATE_VERSION = 1  #: of what a file holds, not of how the serializer lays it out
 #: The parts of a run that every file holds, by their names in both.
-PARTS = ("parameters", "algorithm", "optimise", "streams")
+PARTS = ("parameters", "algorithm", "optimise", "streams", "clock", "metrics")
 
 
 def model_state(run: Run) -> State:
@@ -32,7 +32,7 @@ def model_state(run: Run) -> State:
     }
     buffers = {name: value.clone() for name, value in run.policy.named_buffers()}
     parts = {part: getattr(run, part).state_dict() for part in PARTS}
-    return {"manifest": manifest, "buffers": buffers, "run": run.state_dict(), **parts}
+    return {"manifest": manifest, "buffers": buffers, **parts}
 
 
 def run_state(run: Run, *, replay: bool = True) -> State:
@@ -55,7 +55,6 @@ def restore(run: Run, state: State) -> list[str]:
     (RlkError). What will differ from a run that was never interrupted, as sentences."""
     for part in PARTS:
         getattr(run, part).load_state_dict(state[part])
-    run.load_state_dict(state["run"])
     for name, value in state["buffers"].items():
         run.policy.get_buffer(name).copy_(value)
     run.refresh_schedules()

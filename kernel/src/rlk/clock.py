@@ -19,6 +19,7 @@ class Clock:
     iterations: int = 0  #: collections finished
     updates: int = 0  #: calls of `algorithm.update`
     episodes: int = 0  #: that ended, of all ranks
+    logged: int = 0  #: iterations or episodes (see `log_interval`) when the last row was due
 
     def progress(self) -> float:
         """The part of the run that is done, 0 to 1."""

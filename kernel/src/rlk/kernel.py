@@ -41,11 +41,8 @@ class Owned:
         return f"{singular(self.kind)} {self.name!r} ({self.owner})"
 
     def factory_of(self, component: Component) -> Any:
-        """Its component's factory, imported now and looked at.
-
-        Raises:
-            BrokenPlugin: if it cannot be imported, or is a class that lacks a method of its kind.
-        """
+        """Its component's factory, imported now; BrokenPlugin if it cannot be, or is a class that
+        lacks a method of its kind."""
         try:
             factory = component.load()
         except Exception as error:
@@ -131,10 +128,9 @@ class Registry:
         return _only(singular(self.kind), name, [self])
 
     def ask(self, what: str, name: str, *more: Any) -> tuple[Entry, Any]:
-        """The first component that answers to a name, and its answer; a PlanError if none does.
-
-        For kinds whose components are functions of a name (and `more`), which return None for what
-        is not theirs. Those that a program registered come first; `what` is for the message."""
+        """The first component that answers to a name, and its answer; a PlanError, which says
+        `what`, if none does. For kinds whose components are functions of a name (and `more`), which
+        return None for what is not theirs; those that a program registered come first."""
         sources = {
             entry: entry.component().load()
             for entry in sorted(self, key=lambda e: e.dist != BY_HAND)

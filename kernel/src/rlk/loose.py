@@ -1,7 +1,6 @@
-"""Components that no entry point names: passed as objects, or found at a place.
-
-A component of kind `finders` is a function of a place and the kind that is wanted (None: any),
-which answers None or with a Component; if it runs code for that, it `reports` "runs code"."""
+"""Components that no entry point names: passed as objects, or found at a place. A component of kind
+`finders` is a function of a place and the kind that is wanted (None: any), which answers None or
+with a Component; if it runs code for that, it `reports` "runs code"."""
 
 from __future__ import annotations
 
@@ -40,9 +39,7 @@ def described(found: Any) -> Component:
     if isinstance(component, Component):
         return component
     if not callable(found):
-        raise PlanError(
-            f"plugin {found!r:.80} is {type(found).__name__}, but must be an rlk.Component, a "
-            "class or a function."
-        )
+        kind = type(found).__name__
+        raise PlanError(f"plugin {found!r:.80} is {kind}, no rlk.Component, class or function.")
     name = getattr(found, "__name__", type(found).__name__).rpartition(".")[2].replace("_", "-")
     return Component(name=name, factory=found, config=getattr(found, "config", None))

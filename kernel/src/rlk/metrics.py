@@ -1,8 +1,9 @@
-"""What updates report, averaged into rows for loggers."""
+"""What a run measures: the latest episodes, and what updates report as rows for loggers."""
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,18 @@ if TYPE_CHECKING:
 
     from rlk.clock import Clock
 
+#: Rows average over this many episodes, as Stable Baselines does.
+EPISODE_WINDOW = 100
+
 
 class Metrics:
-    """Collects what updates report and makes rows of it."""
+    """Collects what is measured. `recent_episodes` holds (return, length), the latest last."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        self.recent_episodes: deque[tuple[float, int]] = deque(maxlen=EPISODE_WINDOW)
         self._unread: list[Mapping[str, Tensor]] = []
-        self._totals: dict[str, tuple[float, int]] = {}  # sum and count
+        self._totals: dict[str, list[float]] = {}  # sum and count
         self._extra: dict[str, float] = {}
         self.mark()
 
@@ -37,7 +42,7 @@ class Metrics:
                     when = f"in update {update} at timestep {self._clock.timesteps}"
                     return f"{what} is {number} {when}"
                 total, count = self._totals.get(name, (0.0, 0))
-                self._totals[name] = (total + number, count + 1)
+                self._totals[name] = [total + number, count + 1]
         return None
 
     def set(self, tag: str, value: float) -> None:
@@ -66,9 +71,10 @@ class Metrics:
     def state_dict(self) -> dict[str, Any]:
         """What the next row is to average, with what came before."""
         self.read()
-        totals = {name: list(total) for name, total in self._totals.items()}
-        return {"totals": totals, "extra": {**self._extra}}
+        episodes = [list(one) for one in self.recent_episodes]
+        return {"totals": {**self._totals}, "extra": {**self._extra}, "episodes": episodes}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self._totals = {name: (total, count) for name, (total, count) in state["totals"].items()}
-        self._extra = dict(state["extra"])
+        self._totals, self._extra = dict(state["totals"]), dict(state["extra"])
+        self.recent_episodes.clear()
+        self.recent_episodes.extend((float(r), int(length)) for r, length in state["episodes"])

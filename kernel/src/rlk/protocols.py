@@ -125,7 +125,7 @@ class Communicator(Protocol):
 
 class Collector(Stateful, Protocol):
     """Gathers experience: steps the environments into the storage. It winds the run's clock, calls
-    who listens to `rlk_step`, and puts episodes that end into `run.recent_episodes`.
+    who listens to `rlk_step`, and puts episodes that end into `run.metrics.recent_episodes`.
 
     Raises:
         NotFinite: while collecting, for a number of an environment that is none."""

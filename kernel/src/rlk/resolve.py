@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 def resolve(
     kernel: Kernel, spec: RunSpec, *, terminal: bool = False, autostart: bool = True
 ) -> Plan:
-    """The plan for a spec, or a PlanError for whatever does not exist or does not fit.
-
-    Args:
-        terminal: whether a person watches; components with `autostart="terminal"` join then.
-        autostart: whether any join unasked, in a run that writes to a folder.
-    """
+    """The plan for a spec, or a PlanError for whatever does not exist or does not fit. Without
+    `autostart` nothing joins unasked; where a person watches a `terminal`, more does."""
     if not spec.algo:
         names = ", ".join(kernel.registries.algorithms.names()) or "none"
         raise PlanError(f"no algorithm. Say --algo NAME; installed: {names}.")

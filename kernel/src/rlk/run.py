@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +18,8 @@ from rlk.records import Batch, Update
 if TYPE_CHECKING:
     from rlk.plan import Plan
     from rlk.plugins import Hooks, Listener
-    from rlk.protocols import Actor, Algorithm, Collector, Communicator, Parameters, State
+    from rlk.protocols import Actor, Algorithm, Collector, Communicator, Parameters
     from rlk.seeding import Streams
-
-#: Rows average over this many episodes, as Stable Baselines does.
-EPISODE_WINDOW = 100
 
 
 class Run:
@@ -36,9 +32,8 @@ class Run:
     observation_space: Any  #: of one environment
     action_space: Any  #: of one environment
     n_envs: int  #: stepped together
-    clock: Clock  #: timesteps, iterations, updates
-    recent_episodes: deque[tuple[float, int]]  #: (return, length) of the last 100 that ended
-    metrics: Metrics
+    clock: Clock  #: timesteps, iterations, updates, episodes
+    metrics: Metrics  #: the latest episodes, and what updates report
     communicator: Communicator  #: what ranks agree through
     streams: Streams  #: its random streams
     device: Any  #: of the policy
@@ -63,12 +58,10 @@ class Run:
         self.observation_space, self.action_space = plan.observation_space, plan.action_space
         self.n_envs = plan.n_envs
         self.clock = Clock(plan.total_timesteps)
-        self.recent_episodes = deque(maxlen=EPISODE_WINDOW)
         self.metrics = Metrics(self.clock)
         self.on_close: list[Callable[[], None]] = []
         self._schedules: list[tuple[Callable[[float], float], Tensor]] = []
         self._stop: str | None = None
-        self._logged = 0
 
     def schedule(self, value: Scheduled) -> Tensor:
         """A number as a 0-dim tensor; that of a function is filled before every collection."""
@@ -147,13 +140,9 @@ class Run:
             tensor.fill_(schedule(self.clock.remaining()))
 
     def iteration_ended(self) -> None:
-        """The check for NaN, lifecycle, and a row of metrics when one is due.
-
-        Raises:
-            NotFinite: which figure; optimisers skipped the steps of gradients that were not finite.
-        """
-        bad = self.metrics.read()
-        if bad:
+        """The check for NaN (optimisers skip the steps of gradients that are not finite; NotFinite
+        says which figure was not), lifecycle, and a row of metrics when one is due."""
+        if bad := self.metrics.read():
             raise NotFinite(
                 f"{self.plan.algorithm.title}: {bad}. That step was not taken: the parameters are "
                 "the last good ones.\nTry a lower learning rate (--set learning_rate=…) or look at "
@@ -163,8 +152,8 @@ class Run:
         self.notify("rlk_update_end")
         on_policy = self.plan.algorithm.component.collects == "on-policy"
         done = self.clock.iterations if on_policy else self.clock.episodes
-        if done - self._logged >= self.plan.log_interval:
-            self._logged = done
+        if done - self.clock.logged >= self.plan.log_interval:
+            self.clock.logged = done
             self.log()
 
     def log(self) -> None:
@@ -178,18 +167,3 @@ class Run:
         row |= self.actor.metrics()
         self.notify("rlk_log", row=row)
         self.notify("rlk_write_row", row=row)
-
-    def state_dict(self) -> State:
-        return {
-            "clock": self.clock.state_dict(),
-            "metrics": self.metrics.state_dict(),
-            "episodes": [list(one) for one in self.recent_episodes],
-            "logged": self._logged,
-        }
-
-    def load_state_dict(self, state: State) -> None:
-        self.clock.load_state_dict(state["clock"])
-        self.metrics.load_state_dict(state["metrics"])
-        self.recent_episodes.clear()
-        self.recent_episodes.extend((float(r), int(length)) for r, length in state["episodes"])
-        self._logged = int(state["logged"])

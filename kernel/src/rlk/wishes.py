@@ -1,7 +1,4 @@
-"""Who wants what in a run: everything that is said, by dotted key, and the components asked for.
-
-Slots, settings of components, feeds and the run's own keys are all read from one list.
-"""
+"""Who wants what in a run: all that is said, by dotted key in one list, and who is asked for."""
 
 from __future__ import annotations
 

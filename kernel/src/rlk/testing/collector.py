@@ -36,7 +36,7 @@ class CollectorContract(RunContract):
         watch = Watch()
         with self.agent(plugins=(self.entry().name, watch), **{"n_envs": 2, **said}) as agent:
             agent.learn(timesteps)
-            watch.episodes = list(agent.run.recent_episodes)
+            watch.episodes = list(agent.run.metrics.recent_episodes)
             watch.n_episodes = agent.run.clock.episodes
         return watch
 
@@ -141,7 +141,7 @@ class CollectorContract(RunContract):
             agent.learn(5)
             agent.run.collector.forget()
             agent.learn(15, reset_num_timesteps=False)
-            assert [length for _, length in agent.run.recent_episodes] == [8]
+            assert [length for _, length in agent.run.metrics.recent_episodes] == [8]
 
     # ---- stopping --------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class CollectorContract(RunContract):
             for one in (agent, other):
                 one.learn_until(200)
             ends = [checkpoint.run_state(one.run) for one in (agent, other)]
-            for part in ("parameters", "run", "streams", "storage", "environments", "collector"):
+            for part in (*checkpoint.PARTS, "storage", "environments", "collector"):
                 assert same(ends[0][part], ends[1][part]), f"its {part} went on otherwise"
 
     def test_collecting_draws_from_no_global_generator(self) -> None:

@@ -52,7 +52,9 @@ class StandInCollector:
             self._refuse_bad(numbers)
         self.figures += np.stack([reward, np.ones(run.n_envs)], axis=1)
         for env in final:
-            run.recent_episodes.append((float(self.figures[env, 0]), int(self.figures[env, 1])))
+            run.metrics.recent_episodes.append(
+                (float(self.figures[env, 0]), int(self.figures[env, 1]))
+            )
             run.clock.episodes += 1
             self.figures[env] = 0
         extras = {**act.extras, **infos.get("kept", {})}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import math
 import sys
-from collections import deque
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +12,7 @@ import torch
 
 from rlk.clock import Clock
 from rlk.errors import PlanError, RlkError
-from rlk.run import EPISODE_WINDOW
+from rlk.metrics import EPISODE_WINDOW, Metrics
 from rlk_mpi import rows, world
 from rlk_mpi.guard import exit_code, told
 from rlk_mpi.mean import mean_over, traced_mean
@@ -40,14 +39,15 @@ def test_a_tag_that_is_nowhere_finite_is_nan():
 
 def run_of(*returns):
     """As much of a run as is looked at, with these episodes of one step behind it."""
-    run = SimpleNamespace(clock=Clock(0), recent_episodes=deque(maxlen=EPISODE_WINDOW))
+    clock = Clock(0)
+    run = SimpleNamespace(clock=clock, metrics=Metrics(clock))
     for return_ in returns:
         ends(run, return_)
     return run
 
 
 def ends(run, return_):
-    run.recent_episodes.append((float(return_), 1))
+    run.metrics.recent_episodes.append((float(return_), 1))
     run.clock.episodes += 1
 
 
@@ -60,7 +60,7 @@ def test_episodes_of_all_ranks_stand_in_the_order_of_ranks_on_every_rank():
     assert said == [(2, [(10.0, 1), (11.0, 1)]), (1, [(20.0, 1)])]
     for rank, run in enumerate((first, second)):
         rows.take_in(run, said, rank)
-        assert [return_ for return_, _ in run.recent_episodes] == [1, 2, 10, 11, 20]
+        assert [return_ for return_, _ in run.metrics.recent_episodes] == [1, 2, 10, 11, 20]
         assert run.clock.episodes == 5
         assert rows.news(run, 5) is None
 
@@ -79,8 +79,8 @@ def test_the_window_of_episodes_is_equal_however_many_ended(ended, others):
     # Twin: all episodes in one list, its last hundred. A rank tells of its last hundred.
     told_of = [[1000 + n for n in range(ended)][-100:], [2000 + n for n in range(others)][-100:]]
     expected = [*old, *told_of[0], *told_of[1]][-EPISODE_WINDOW:]
-    assert [return_ for return_, _ in first.recent_episodes] == expected
-    assert [return_ for return_, _ in second.recent_episodes] == expected
+    assert [return_ for return_, _ in first.metrics.recent_episodes] == expected
+    assert [return_ for return_, _ in second.metrics.recent_episodes] == expected
     assert first.clock.episodes == second.clock.episodes == 80 + ended + others
 
 

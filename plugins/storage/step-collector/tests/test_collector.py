@@ -140,7 +140,7 @@ def test_episodes_are_counted_with_returns_and_lengths(make):
     agent = make(n_envs=2)
     agent.learn(64)
     assert agent.run.clock.episodes == 8
-    assert all(length == 8 for _, length in agent.run.recent_episodes)
+    assert all(length == 8 for _, length in agent.run.metrics.recent_episodes)
 
 
 def test_the_figures_of_a_monitor_inside_win(make):
@@ -153,7 +153,7 @@ def test_the_figures_of_a_monitor_inside_win(make):
 
     agent = make(env=monitored)
     agent.learn(32)
-    assert all(return_ <= 8.0 for return_, _ in agent.run.recent_episodes)
+    assert all(return_ <= 8.0 for return_, _ in agent.run.metrics.recent_episodes)
 
 
 def test_returns_and_lengths_are_of_each_environment(make):
@@ -167,13 +167,13 @@ def test_returns_and_lengths_are_of_each_environment(make):
         for env in step["final"]:
             expected.append((pytest.approx(sum(running[env])), len(running[env])))
             running[env] = []
-    assert list(agent.run.recent_episodes) == expected and len(expected) > 5
+    assert list(agent.run.metrics.recent_episodes) == expected and len(expected) > 5
 
 
 def test_only_the_last_hundred_episodes_are_kept(make):
     agent = make(env={"id": MATCH, "length": 1})
     agent.learn(108)
-    assert agent.run.clock.episodes == 108 and len(agent.run.recent_episodes) == 100
+    assert agent.run.clock.episodes == 108 and len(agent.run.metrics.recent_episodes) == 100
 
 
 def test_an_episode_that_was_given_up_is_forgotten(make):
@@ -181,7 +181,7 @@ def test_an_episode_that_was_given_up_is_forgotten(make):
     agent.learn(5)
     agent.run.collector.forget()
     agent.learn(10, reset_num_timesteps=False)
-    assert [length for _, length in agent.run.recent_episodes] == [8]
+    assert [length for _, length in agent.run.metrics.recent_episodes] == [8]
 
 
 def test_environments_are_reset_once_at_the_start_and_with_seeds_of_their_own(make):

@@ -19,11 +19,9 @@ def now(monkeypatch):
 
 
 def run_with(*episodes, **clock):
-    return SimpleNamespace(
-        clock=Clock(100, **clock),
-        recent_episodes=deque(episodes),
-        timesteps=clock.get("timesteps", 0),
-    )
+    metrics = SimpleNamespace(recent_episodes=deque(episodes))
+    timesteps = clock.get("timesteps", 0)
+    return SimpleNamespace(clock=Clock(100, **clock), metrics=metrics, timesteps=timesteps)
 
 
 def row_of(made, run, **row):

@@ -37,14 +37,14 @@ def merged(
 def news(run: Run, counted: int) -> News | None:
     """What ended on this rank since `counted` episodes were known, or None."""
     new = run.clock.episodes - counted
-    return (new, list(run.recent_episodes)[-new:]) if new else None
+    return (new, list(run.metrics.recent_episodes)[-new:]) if new else None
 
 
 def take_in(run: Run, said: Sequence[News | None], rank: int) -> None:
     """Put the episodes of all ranks, in the order of ranks, where those of this rank stand."""
     for _ in range(len(said[rank][1]) if said[rank] else 0):  # type: ignore[index]
-        run.recent_episodes.pop()
+        run.metrics.recent_episodes.pop()
     for number, one in enumerate(said):
         if one is not None:
-            run.recent_episodes.extend(one[1])
+            run.metrics.recent_episodes.extend(one[1])
             run.clock.episodes += one[0] if number != rank else 0

@@ -15,26 +15,21 @@ if TYPE_CHECKING:
     from rlk.run import Run
     from rlk_mpi.communicator import MpiCommunicator
 
-OWN = ("collector", "storage", "environments", "plugins", "streams")
-#: Of the run's own state; the clock and the episodes that ended are the same on all ranks.
-OWN_OF_RUN = ("metrics",)
+#: The clock is the same on all ranks.
+OWN = ("collector", "storage", "environments", "plugins", "streams", "metrics")
 
 
 def own_state(run: Run, *, replay: bool) -> State:
     """What another rank than 0 goes on from besides rank 0's checkpoint."""
     state = checkpoint.run_state(run, replay=replay)
     own = {key: state[key] for key in OWN if key in state}
-    return own | {
-        "contents": state["manifest"]["contents"],
-        "run": {key: state["run"][key] for key in OWN_OF_RUN},
-    }
+    return own | {"contents": state["manifest"]["contents"]}
 
 
 def restore_own(run: Run, own: State) -> None:
     """Take up what `own_state` gave, in a run that holds rank 0's checkpoint."""
     state = checkpoint.model_state(run)
     state["manifest"]["contents"] = own["contents"]
-    state["run"] |= own["run"]
     checkpoint.restore(run, state | {key: own[key] for key in OWN if key in own})
 
 

@@ -101,7 +101,7 @@ class StepCollector:
                 row = map_observation(lambda part: part[None], final[env])
                 name_bad(run, None, row, env=env)
             own = figures or {"r": self._returns, "l": self._lengths}
-            run.recent_episodes.append((float(own["r"][env]), int(own["l"][env])))
+            run.metrics.recent_episodes.append((float(own["r"][env]), int(own["l"][env])))
             run.clock.episodes += 1
             self._returns[env] = self._lengths[env] = 0
         return final

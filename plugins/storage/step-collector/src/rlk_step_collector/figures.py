@@ -29,8 +29,8 @@ class Figures:
         """`rollout/…` and `time/…`, before what is in the row already."""
         updates = dict(row)
         row.clear()
-        if run.recent_episodes:
-            means = map(float, np.mean(run.recent_episodes, axis=0))
+        if run.metrics.recent_episodes:
+            means = map(float, np.mean(run.metrics.recent_episodes, axis=0))
             row["rollout/ep_rew_mean"], row["rollout/ep_len_mean"] = means
         (before, steps_before), now = self._mark, time.monotonic()
         self._mark = (now, run.timesteps)
