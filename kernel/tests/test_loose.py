@@ -40,7 +40,7 @@ def test_what_has_a_component_is_described_by_it():
 
 
 def test_something_that_cannot_be_called_is_refused(registries):
-    with pytest.raises(PlanError, match=r"must be an rlk.Component, a class or a function"):
+    with pytest.raises(PlanError, match=r"no rlk.Component, class or function"):
         loose_entry(3, "policies", registries)
 
 
