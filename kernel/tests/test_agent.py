@@ -189,7 +189,7 @@ def test_training_goes_on_in_another_environment_with_the_same_spaces(make):
     agent.set_env(lambda: DiscreteMatch(length=3))
     assert agent.get_env() is not old
     agent.learn(24)
-    assert {length for _, length in list(agent.run.episodes.recent)[-4:]} == {3}
+    assert {length for _, length in list(agent.run.recent_episodes)[-4:]} == {3}
 
 
 def test_an_environment_with_other_spaces_is_refused_and_the_old_one_stays(make):

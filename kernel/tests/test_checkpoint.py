@@ -42,36 +42,7 @@ def make(rlk_make, rlk_stand_in_kernel):
     return made
 
 
-# ---- writing -------------------------------------------------------------------------------------
-
-
-class BreaksHalfway(StandInSerializer):
-    def write(self, file, state):
-        file.write(b"half of it")
-        file.flush()
-        raise OSError(28, "no space left on device")
-
-
-def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path):
-    path = tmp_path / "model.standin"
-    checkpoint.write(path, {"manifest": {}}, StandInSerializer())
-    before = path.read_bytes()
-    with pytest.raises(OSError, match="no space"):
-        checkpoint.write(path, {"manifest": {"other": 1}}, BreaksHalfway())
-    assert path.read_bytes() == before
-    assert os.listdir(tmp_path) == ["model.standin"]
-
-
-def test_a_first_write_that_fails_leaves_nothing(tmp_path):
-    with pytest.raises(OSError, match="no space"):
-        checkpoint.write(tmp_path / "model.standin", {}, BreaksHalfway())
-    assert os.listdir(tmp_path) == []
-
-
-def test_the_folder_is_made_and_the_file_can_be_read_by_others(tmp_path):
-    path = tmp_path / "a" / "b" / "model.standin"
-    checkpoint.write(path, {"manifest": {}}, StandInSerializer())
-    assert path.stat().st_mode & 0o777 == 0o644
+# ---- saving --------------------------------------------------------------------------------------
 
 
 def test_the_suffix_is_added_unless_it_is_there(make, tmp_path):
@@ -81,10 +52,11 @@ def test_the_suffix_is_added_unless_it_is_there(make, tmp_path):
     assert checkpoint.save(agent.run, tmp_path / "v1.2").name == "v1.2.standin"
 
 
-def test_a_folder_is_no_place_for_a_file(make, tmp_path):
-    (tmp_path / "model.standin").mkdir()
-    with pytest.raises(RlkError, match="it is a folder"):
-        checkpoint.save(make().run, tmp_path / "model")
+def test_of_several_ranks_the_first_writes_and_the_others_know_where(make, tmp_path, monkeypatch):
+    run = make().run
+    monkeypatch.setattr(run.communicator, "rank", 1)
+    assert checkpoint.save(run, tmp_path / "model") == tmp_path / "model.standin"
+    assert os.listdir(tmp_path) == []
 
 
 # ---- what is in it -------------------------------------------------------------------------------
@@ -137,7 +109,7 @@ def test_a_run_goes_on_bit_for_bit_in_the_middle_of_episodes(make):
         one.learn_until(200)
     assert torch.equal(other.run.parameters.flat, agent.run.parameters.flat)
     assert other.num_timesteps == agent.num_timesteps
-    assert list(other.run.episodes.recent) == list(agent.run.episodes.recent)
+    assert list(other.run.recent_episodes) == list(agent.run.recent_episodes)
     end, other_end = (checkpoint.run_state(one.run) for one in (agent, other))
     for part in (
         "parameters",
@@ -241,64 +213,62 @@ def test_a_file_of_a_newer_rlk_is_refused(make, tmp_path, rlk_stand_in_kernel):
     state = checkpoint.model_state(make().run)
     state["manifest"]["state_version"] = checkpoint.STATE_VERSION + 1
     path = tmp_path / "model.standin"
-    checkpoint.write(path, state, StandInSerializer())
+    StandInSerializer().write(path, state)
     with pytest.raises(BadFile, match=r"newer rlk.*Upgrade"):
         checkpoint.read(path, rlk_stand_in_kernel)
 
 
 def test_a_file_of_something_else_is_refused(tmp_path, rlk_stand_in_kernel):
     path = tmp_path / "model.standin"
-    checkpoint.write(path, {"manifest": {"state_version": 1}}, StandInSerializer())
+    StandInSerializer().write(path, {"manifest": {"state_version": 1}})
     with pytest.raises(BadFile, match="has no plan"):
         checkpoint.read(path, rlk_stand_in_kernel)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path, rlk_stand_in_kernel):
-    with pytest.raises(BadFile, match="cannot read"):
+    with pytest.raises(BadFile, match=r"none\.standin does not exist"):
         checkpoint.read(tmp_path / "none.standin", rlk_stand_in_kernel)
 
 
 # ---- which file is meant -------------------------------------------------------------------------
 
 
-def touch(folder: Path, *names: str) -> None:
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(b"")
+class OtherSerializer(StandInSerializer):
+    suffix = ".other.gz"
 
 
-def test_a_run_folder_means_its_last_model_and_else_its_newest_checkpoint(tmp_path):
-    touch(tmp_path, "checkpoints/900.zip", "checkpoints/1000.zip", "checkpoints/notes.zip")
-    assert checkpoint.locate(tmp_path).name == "1000.zip"
-    touch(tmp_path, "model.zip", "best_model.zip")
-    assert checkpoint.locate(tmp_path).name == "model.zip"
-    assert checkpoint.locate(tmp_path, best=True).name == "best_model.zip"
+def test_whoever_has_a_file_for_the_place_reads_it(make, tmp_path, rlk_stand_in_kernel):
+    rlk_stand_in_kernel.registries.serializers.register("another", OtherSerializer)
+    out = tmp_path / "run"
+    path = make(serializer="another").learn(16).save(out / "model")
+    assert path == out / "model.other.gz"
+    for place in (path, out / "model", out):
+        found, serializer = checkpoint.find(place, rlk_stand_in_kernel)
+        assert found == path and isinstance(serializer, OtherSerializer)
+        with rlk.load(place, kernel=rlk_stand_in_kernel, env=MATCH) as agent:
+            assert agent.num_timesteps == 16
 
 
-def test_without_a_best_model_the_last_is_meant(tmp_path):
-    touch(tmp_path, "model.zip")
-    assert checkpoint.locate(tmp_path, best=True).name == "model.zip"
-
-
-def test_a_file_means_itself_and_its_suffix_may_be_left_out(tmp_path):
-    touch(tmp_path, "cartpole.zip")
-    assert checkpoint.locate(tmp_path / "cartpole.zip").name == "cartpole.zip"
-    assert checkpoint.locate(tmp_path / "cartpole").name == "cartpole.zip"
+def test_of_a_run_folder_the_best_model_is_meant_if_told(make, tmp_path, rlk_stand_in_kernel):
+    agent = make()
+    agent.learn(8).save(tmp_path / "best_model")
+    agent.learn(16).save(tmp_path / "model")
+    for best, timesteps in ((False, 16), (True, 8)):
+        with rlk.load(tmp_path, kernel=rlk_stand_in_kernel, env=MATCH, best=best) as loaded:
+            assert loaded.num_timesteps == timesteps
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("empty", "no model.zip"), ("none", "does not exist")]
+    ("name", "message"),
+    [
+        ("empty", "empty holds no model.standin and no checkpoint"),
+        ("none", "none does not exist. RUN is a run folder, a model.standin or a checkpoint"),
+    ],
 )
-def test_where_there_is_nothing_it_is_said(tmp_path, name, message):
+def test_where_there_is_nothing_it_is_said(tmp_path, rlk_stand_in_kernel, name, message):
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadFile, match=message):
-        checkpoint.locate(tmp_path / name)
-
-
-def test_checkpoints_are_in_the_order_of_their_timesteps(tmp_path):
-    touch(tmp_path, "checkpoints/1000.zip", "checkpoints/900.zip", "checkpoints/.1.zip")
-    assert [path.stem for path in checkpoint.checkpoints(tmp_path)] == ["900", "1000"]
-    assert checkpoint.checkpoints(tmp_path / "none") == []
+        checkpoint.find(tmp_path / name, rlk_stand_in_kernel)
 
 
 def test_a_model_of_other_spaces_is_not_loaded(make, tmp_path, rlk_stand_in_kernel):

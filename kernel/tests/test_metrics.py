@@ -1,76 +1,15 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
 
 from rlk.clock import Clock
-from rlk.metrics import EPISODE_WINDOW, Episodes, Metrics
-
-
-def episodes(*pairs, n_envs=1):
-    made = Episodes(n_envs)
-    for return_, length in pairs:
-        for _ in range(length):
-            made.step(np.full(n_envs, return_ / length))
-        made.ended(0)
-    return made
-
-
-# ---- episodes ------------------------------------------------------------------------------------
-
-
-def test_returns_and_lengths_are_counted_for_each_environment():
-    made = Episodes(2)
-    made.step(np.array([1.0, 10.0]))
-    made.step(np.array([2.0, 20.0]))
-    made.ended(1)
-    made.step(np.array([3.0, 30.0]))
-    made.ended(0)
-    made.ended(1)
-    assert list(made.recent) == [(30.0, 2), (6.0, 3), (30.0, 1)]
-    assert made.count == 3
-
-
-def test_the_figures_of_a_monitor_win():
-    made = Episodes(1)
-    made.step(np.array([1.0]))
-    made.ended(0, {"r": 55.0, "l": 7})
-    assert list(made.recent) == [(55.0, 7)]
-
-
-def test_only_the_last_hundred_episodes_are_kept():
-    made = episodes(*[(float(i), 1) for i in range(EPISODE_WINDOW + 5)])
-    assert len(made.recent) == EPISODE_WINDOW and made.recent[0] == (5.0, 1)
-    assert made.count == EPISODE_WINDOW + 5
-
-
-def test_an_episode_that_was_given_up_is_forgotten():
-    made = Episodes(1)
-    made.step(np.array([5.0]))
-    made.reset()
-    made.step(np.array([1.0]))
-    made.ended(0)
-    assert list(made.recent) == [(1.0, 1)]
-
-
-def test_episodes_go_on_in_the_middle_after_being_restored():
-    made = episodes((3.0, 2), n_envs=2)
-    made.step(np.array([1.0, 2.0]))
-    twin = Episodes(2)
-    twin.load_state_dict(made.state_dict())
-    for one in (made, twin):
-        one.step(np.array([1.0, 2.0]))
-        one.ended(1)
-    assert list(twin.recent) == list(made.recent) and twin.count == made.count
-
-
-# ---- rows ----------------------------------------------------------------------------------------
+from rlk.metrics import Metrics
 
 
 @pytest.fixture
 def metrics():
-    return Metrics(Clock(100), Episodes(1))
+    return Metrics(Clock(100))
 
 
 def push(metrics, **values):
@@ -88,12 +27,6 @@ def test_a_row_has_the_mean_over_the_updates_since_the_last(metrics):
 
 def test_a_row_without_updates_has_no_losses(metrics):
     assert not any(tag.startswith("train/") for tag in metrics.row())
-
-
-def test_a_row_has_the_means_of_the_last_episodes():
-    row = Metrics(Clock(100), episodes((2.0, 1), (4.0, 3))).row()
-    assert row["rollout/ep_rew_mean"] == 3.0 and row["rollout/ep_len_mean"] == 2.0
-    assert row["time/episodes"] == 2
 
 
 def test_figures_that_were_set_are_in_the_next_row_alone(metrics):
@@ -140,10 +73,10 @@ def test_figures_that_were_looked_at_are_not_looked_at_again(metrics):
 
 def test_a_row_is_the_same_with_a_checkpoint_before_it():
     def rows(saves):
-        first = Metrics(Clock(100), Episodes(1))
+        first = Metrics(Clock(100))
         for loss in (0.1, 0.2, 0.7):
             push(first, loss=loss)
-        other = Metrics(Clock(100), Episodes(1))
+        other = Metrics(Clock(100))
         other.load_state_dict(first.state_dict())
         one = other if saves else first
         push(one, loss=0.4)

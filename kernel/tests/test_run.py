@@ -162,9 +162,9 @@ def test_what_a_plugin_makes_is_used_instead(make):
 
 def test_a_collector_of_a_plugin_gathers_instead_and_its_state_is_saved(make):
     from rlk import checkpoint
-    from rlk.collect import StepCollector
+    from rlk.testing.stand_in_collector import StandInCollector
 
-    class Counts(StepCollector):
+    class Counts(StandInCollector):
         collections = 0
 
         def collect(self):

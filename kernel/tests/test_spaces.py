@@ -31,32 +31,6 @@ def test_a_large_box_is_described_without_its_bounds():
     assert spaces.describe(s.Discrete(3)) == "Discrete(3)"
 
 
-# ---- finite --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("values", "finite"),
-    [
-        ([1.0, 2.0], True),
-        ([1.0, np.nan], False),
-        ([np.inf, 1.0], False),
-        ([np.inf, -np.inf], False),
-        ([3e38, 3e38], True),  # the sum overflows, no term does
-        ([], True),
-    ],
-)
-def test_an_array_is_finite_if_every_number_is(values, finite):
-    assert spaces.finite(np.array(values, np.float32)) is finite
-
-
-def test_only_floating_point_observations_are_looked_at():
-    assert spaces.finite_check(s.Discrete(3))(np.array([1]))
-    assert spaces.finite_check(IMAGE)(np.zeros((1, 4, 5, 3), np.uint8))
-    check = spaces.finite_check(s.Dict({"a": s.Box(-1, 1, (2,)), "b": s.Discrete(2)}))
-    assert check({"a": np.zeros((1, 2)), "b": np.zeros(1)})
-    assert not check({"a": np.array([[0.0, np.nan]]), "b": np.zeros(1)})
-
-
 # ---- one observation or many ---------------------------------------------------------------------
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import pickle
 import zlib
 from types import SimpleNamespace
@@ -286,43 +285,42 @@ def test_a_decorator_that_needs_what_no_update_reports_fails(rlk_fails):
 
 
 class Pickles(stand_ins.StandInSerializer):
-    def write(self, file, state):
-        pickle.dump(state, file)
+    def write(self, path, state):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(pickle.dumps(state))
 
-    def read(self, file):
-        return pickle.load(file)
+    def read(self, path):
+        return pickle.loads(path.read_bytes())
 
 
 class ReadsPicklesToo(stand_ins.StandInSerializer):
-    def read(self, file):
-        data = file.read()
-        return pickle.loads(data) if data[:1] == b"\x80" else super().read(io.BytesIO(data))
+    def read(self, path):
+        data = path.read_bytes()
+        return pickle.loads(data) if data[:1] == b"\x80" else super().read(path)
 
 
 class HasNoChecksum(stand_ins.StandInSerializer):
-    def write(self, file, state):
-        file.write(zlib.decompress(self._bytes(state)))
+    def write(self, path, state):
+        super().write(path, state)
+        path.write_bytes(zlib.decompress(path.read_bytes()))
 
-    def _bytes(self, state):
-        written = io.BytesIO()
-        super().write(written, state)
-        return written.getvalue()
-
-    def read(self, file):
-        return super().read(io.BytesIO(zlib.compress(file.read())))
+    def read(self, path):
+        aside = path.with_name("aside")
+        aside.write_bytes(zlib.compress(path.read_bytes()))
+        return super().read(aside)
 
 
 class TakesWhatIsLeft(HasNoChecksum):
-    def read(self, file):
+    def read(self, path):
         try:
-            return super().read(file)
+            return super().read(path)
         except BadFile:
             return {"manifest": {}}
 
 
 class TransposesSilently(stand_ins.StandInSerializer):
-    def write(self, file, state):
-        super().write(file, {k: _raveled(v) for k, v in state.items()})
+    def write(self, path, state):
+        super().write(path, {k: _raveled(v) for k, v in state.items()})
 
 
 def _raveled(value):
@@ -332,21 +330,46 @@ def _raveled(value):
 
 
 class MakesArraysOfTensors(stand_ins.StandInSerializer):
-    def write(self, file, state):
+    def write(self, path, state):
         super().write(
-            file, {k: v.numpy() if isinstance(v, torch.Tensor) else v for k, v in state.items()}
+            path, {k: v.numpy() if isinstance(v, torch.Tensor) else v for k, v in state.items()}
         )
 
 
 class TakesTheManifestOut(stand_ins.StandInSerializer):
-    def write(self, file, state):
+    def write(self, path, state):
         manifest = state.pop("manifest")
-        super().write(file, {"manifest": manifest, **state})
+        super().write(path, {"manifest": manifest, **state})
 
 
 class HasNoManifest(stand_ins.StandInSerializer):
-    def manifest(self, file):
-        return self.read(file)
+    def manifest(self, path):
+        return self.read(path)
+
+
+class ClaimsEveryFile(stand_ins.StandInSerializer):
+    def find(self, place, best=False):
+        return place if place.is_file() else super().find(place, best)
+
+
+class NeverMeansTheBest(stand_ins.StandInSerializer):
+    def find(self, place, best=False):
+        return super().find(place)
+
+
+class EmptiesTheFileFirst(stand_ins.StandInSerializer):
+    def write(self, path, state):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"")
+        super().write(path, state)
+
+
+class NamesNoFile(stand_ins.StandInSerializer):
+    def read(self, path):
+        try:
+            return super().read(path)
+        except BadFile:
+            raise BadFile("this file is bad") from None
 
 
 SERIALIZER = COMPONENTS["serializers"]
@@ -364,6 +387,10 @@ SERIALIZER = COMPONENTS["serializers"]
         (MakesArraysOfTensors, "test_tensors_of_every_type_and_shape_come_back_bit_for_bit"),
         (TakesTheManifestOut, "test_writing_leaves_the_state_as_it_was"),
         (HasNoManifest, "test_the_manifest_can_be_read_by_itself"),
+        (ClaimsEveryFile, "test_a_file_is_found_by_its_name_with_and_without_the_suffix"),
+        (NeverMeansTheBest, "test_a_run_folder_means_its_model_and_else_its_newest_checkpoint"),
+        (EmptiesTheFileFirst, "test_a_write_that_fails_leaves_what_was_there"),
+        (NamesNoFile, "test_a_file_that_is_not_there_or_bad_is_refused_by_its_name"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

@@ -174,7 +174,7 @@ def test_rows_come_every_log_interval(make):
 
     agent = make(Logger(), Counts(), log_interval=2)
     agent.learn(160)
-    episodes = agent.run.episodes.count  # this algorithm counts episodes, of 8 steps
+    episodes = agent.run.clock.episodes  # this algorithm counts episodes, of 8 steps
     assert episodes == 20 and Counts.rows == 10 == len(Logger.rows)
     assert Logger.rows[0] == (16, 1.0)
 

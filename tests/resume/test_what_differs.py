@@ -45,6 +45,6 @@ def test_it_is_said_and_everything_else_goes_on(env, tmp_path):
     assert after["run"]["clock"]["updates"] > before["run"]["clock"]["updates"]
     # The replay goes on, and what was played after the checkpoint is in no figure.
     assert after["storage"]["time"] == before["storage"]["time"] + N // 2
-    episodes = after["run"]["episodes"]["count"]
-    assert episodes > before["run"]["episodes"]["count"]
+    episodes = after["run"]["clock"]["episodes"]
+    assert episodes > before["run"]["clock"]["episodes"]
     assert len((out / "monitor.csv").read_text().splitlines()) == 2 + episodes

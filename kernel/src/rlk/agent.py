@@ -25,6 +25,8 @@ from rlk.train import train
 if TYPE_CHECKING:
     from rlk.plan import Plan
 
+Place = str | os.PathLike[str]
+
 
 class Agent:
     """A policy with everything that trains it: `run`, alive, and the `plan` it was made of."""
@@ -35,8 +37,6 @@ class Agent:
         self.differs: list[str] = []  #: after `load`: what will not be as before
         self._actor: Any = None
 
-    # ---- learning -------------------------------------------------------------------------------
-
     @property
     def num_timesteps(self) -> int:
         """Environment steps trained so far, over all environments."""
@@ -45,14 +45,8 @@ class Agent:
     def learn(
         self, total_timesteps: int | None = None, *, reset_num_timesteps: bool = True
     ) -> Agent:
-        """Train.
-
-        Args:
-            total_timesteps: environment steps; None is what the plan says.
-            reset_num_timesteps: start counting (and every schedule) again; False: so many more.
-
-        Raises:
-            NotFinite, EnvironmentFailed: as they say; what was saved before stays."""
+        """Train so many environment steps (None: what the plan says); counting, and every schedule,
+        starts again unless told. NotFinite, EnvironmentFailed: what was saved before stays."""
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
         clock = self.run.clock
         if reset_num_timesteps:
@@ -66,8 +60,6 @@ class Agent:
         with self.run.streams.globally("modules"):
             return train(self.run, timesteps)
 
-    # ---- acting ---------------------------------------------------------------------------------
-
     def predict(
         self,
         observation: Any,
@@ -75,15 +67,13 @@ class Agent:
         mask: Array | None = None,
         deterministic: bool = False,
     ) -> tuple[Any, Any]:
-        """The action for one observation, or for a batch of any number of them.
+        """(action, state) for one observation, or for a batch of any number of them: the action as
+        the environment takes it, batched if the observation was.
 
         Args:
             state: what the last call returned; None at the start (recurrent policies).
             mask: bool [B], where an episode has just begun; None: only where `state` is None.
             deterministic: the mode of the policy instead of a sample.
-
-        Returns:
-            (action, state): action as the environment takes it, batched if the observation was.
 
         Raises:
             ValueError: if the observation does not fit the space."""
@@ -97,39 +87,32 @@ class Agent:
         act = self._actor.act(batch, state, start.reshape(size), deterministic)
         return (act.env_action if was_batched else act.env_action[0]), act.carry
 
-    # ---- parameters -----------------------------------------------------------------------------
-
     def get_parameters(self) -> dict[str, Array]:
         """`model/pi/out/weight` -> a copy, for every parameter of the policy."""
         values = self.run.parameters.state_dict()
         return {_public(name): value.cpu().numpy() for name, value in values.items()}
 
-    def load_parameters(self, values: Mapping[str, Any] | str, exact_match: bool = True) -> None:
+    def load_parameters(self, values: Mapping[str, Any] | Place, exact_match: bool = True) -> None:
         """Set parameters from `get_parameters` or from a saved model; optimisers stay as they are.
-
-        Raises:
-            RlkError: if names or shapes do not fit, and with `exact_match` if any is missing."""
-        if isinstance(values, (str, os.PathLike)):
-            named = checkpoint.read(checkpoint.locate(values), self.kernel)["parameters"]
+        RlkError if names or shapes do not fit, and with `exact_match` if any is missing."""
+        if not isinstance(values, Mapping):
+            named = checkpoint.read(Path(values), self.kernel)["parameters"]
         else:
             own = {_public(name): name for name in self.run.parameters.names}
-            unknown = sorted(set(values) - set(own))
-            if unknown:
+            if unknown := sorted(set(values) - set(own)):
                 raise RlkError(f"no parameters {unknown}; there are {sorted(own)}")
             named = {own[key]: torch.as_tensor(value) for key, value in values.items()}
         if not exact_match:
             named = self.run.parameters.state_dict() | named
         self.run.parameters.load_state_dict(named)
 
-    # ---- files ----------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the model; `.zip` is added. Returns the path."""
+    def save(self, path: Place) -> Path:
+        """Write the model; the path, with the suffix of the serializer (`.zip`) added."""
         return checkpoint.save(self.run, Path(path))
 
-    def save_checkpoint(self, path: str | os.PathLike[str], *, replay: bool = True) -> Path:
+    def save_checkpoint(self, path: Place, *, replay: bool = True) -> Path:
         """Write everything that the run goes on from bit for bit, replay included unless told."""
-        return checkpoint.save(self.run, Path(path), whole=True, replay=replay)
+        return checkpoint.save(self.run, Path(path), checkpoint.run_state, replay=replay)
 
     def restore(self, state: State) -> Agent:
         """Become what was saved (`differs` says what will not be as before); closed if it fails."""
@@ -139,8 +122,6 @@ class Agent:
             self.close()
             raise
         return self
-
-    # ---- the environment ------------------------------------------------------------------------
 
     def get_env(self) -> Any:
         """The training environment, a gymnasium.vector.VectorEnv."""
@@ -177,16 +158,13 @@ class Agent:
 
 
 def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **said: Any) -> Agent:
-    """An agent from keywords.
+    """An agent from keywords; PlanError for what does not exist or does not fit.
 
     Args:
         config: an instance of its config class, instead of keywords for it (`DQNConfig(…)`).
         kernel: where components come from; None is everything that is installed.
         said: a `RunSpec`'s keys (env, n_envs, policy, plugins, seed, …) and hyperparameters of
-            the algorithm; `policy={"layers": [64]}` sets `policy.layers`.
-
-    Raises:
-        PlanError: for what does not exist or does not fit."""
+            the algorithm; `policy={"layers": [64]}` sets `policy.layers`."""
     kernel = kernel or default_kernel()
     given = {} if config is None else attrs.asdict(config, recurse=False)
     spec = make_spec(algo, {**given, **said})
@@ -194,7 +172,7 @@ def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **said:
 
 
 def load(
-    path: str | os.PathLike[str],
+    path: Place,
     *,
     env: Any = None,
     plugins: tuple[Any, ...] = (),
@@ -202,18 +180,16 @@ def load(
     best: bool = False,
     **changes: Any,
 ) -> Agent:
-    """An agent from a model, a checkpoint, or a run folder.
+    """An agent from a model, a checkpoint, or a run folder; BadFile if that is damaged or not
+    ours, PlanError if it names what is not there.
 
     Args:
         env: another environment than the saved one; needed where that was an object or a file.
         plugins: those that were passed as objects or files, again.
         best: of a run folder, the best model of its evaluations.
-        changes: settings that are to be others now.
-
-    Raises:
-        BadFile: if the file is damaged or not ours. PlanError: if it names what is not there."""
+        changes: settings that are to be others now."""
     kernel = kernel or default_kernel()
-    state = checkpoint.read(checkpoint.locate(path, best=best), kernel)
+    state = checkpoint.read(Path(path), kernel, best=best)
     spec = spec_of(state["manifest"]["plan"], kernel, env=env, plugins=plugins, changes=changes)
     return Agent(resolve(kernel, spec), kernel, spec).restore(state)
 

@@ -8,7 +8,6 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 from rlk import spaces
-from rlk.collect import StepCollector
 from rlk.environment import MakeEnv
 from rlk.errors import PlanError
 from rlk.optimise import OneProcess, Optimiser, wrapped
@@ -61,7 +60,7 @@ def _assemble(run: Run) -> None:
     # What an algorithm itself does to explore comes last: noise is none on a random action.
     run.actor = getattr(run.algorithm, "explore", lambda inner: inner)(run.actor)
     run.storage = _make_storage(run)
-    run.collector = hooks.first("rlk_make_collector", run=run) or StepCollector(run)
+    run.collector = hooks.first("rlk_make_collector", run=run) or plan.collector.make(run)
     run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))
     run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run))
     run.listeners = {hook: hooks.listeners(hook) for hook in LIFECYCLE}

@@ -1,82 +1,68 @@
-"""Checkpoints: the state of a run as one file; a crash never costs the last good one. What is in
-the file is a State (nested dicts of JSON values, arrays and tensors) that a serializer component
-writes; loading resolves installed names only and runs nothing from the file."""
+"""The state of a run: what a model and a checkpoint hold, and how a run takes it up again. A State
+is nested dicts of JSON values, arrays and tensors; its file is the business of a serializer."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rlk.errors import BadFile, RlkError
+from rlk.errors import BadFile
 from rlk.protocols import Serializer, State
 
 if TYPE_CHECKING:
     from rlk.kernel import Kernel
     from rlk.run import Run
 
-#: Of what a file holds, not of how the serializer lays it out.
-STATE_VERSION = 1
+STATE_VERSION = 1  #: of what a file holds, not of how the serializer lays it out
 #: The parts of a run that every file holds, by their names in both.
 PARTS = ("parameters", "algorithm", "optimise", "streams")
 
 
 def model_state(run: Run) -> State:
-    """What `model.zip` holds: all that learning goes on from but the replay and environments."""
+    """What a model holds: all that learning goes on from but the replay and environments."""
     plan = run.plan.as_json()
-    plan["run"] |= {"seed": run.streams.seed}
-    dists = {choice.dist: choice.version for _, choice in run.plan.choices() if choice.version}
-    return {
-        "manifest": {
-            "state_version": STATE_VERSION,
-            "contents": ["model"],
-            "timesteps": run.timesteps,
-            "dists": dict(sorted(dists.items())),
-            "plan": plan,
-        },
-        "buffers": {name: value.clone() for name, value in run.policy.named_buffers()},
-        "run": run.state_dict(),
-        **{part: getattr(run, part).state_dict() for part in PARTS},
+    plan["run"]["seed"] = run.streams.seed
+    manifest = {
+        "state_version": STATE_VERSION,
+        "contents": ["model"],
+        "timesteps": run.timesteps,
+        "dists": dict(sorted({(c.dist, c.version) for _, c in run.plan.choices() if c.version})),
+        "plan": plan,
     }
+    buffers = {name: value.clone() for name, value in run.policy.named_buffers()}
+    parts = {part: getattr(run, part).state_dict() for part in PARTS}
+    return {"manifest": manifest, "buffers": buffers, "run": run.state_dict(), **parts}
 
 
 def run_state(run: Run, *, replay: bool = True) -> State:
     """What a checkpoint holds: with replay and environments, the run goes on bit for bit."""
     state = model_state(run)
-    contents = state["manifest"]["contents"]
-    contents.append("run")
     state["collector"] = run.collector.state_dict()
     state["plugins"] = dict(run.hooks.answers("rlk_save", run=run, replay=replay))
     if replay:
-        contents.append("storage")
         state["storage"] = run.storage.state_dict()
     environments = run.env.get_state() if hasattr(run.env, "get_state") else None
     if environments is not None and all(one is not None for one in environments):
-        contents.append("environments")
         state["environments"] = list(environments)
+    more = [part for part in ("storage", "environments") if part in state]
+    state["manifest"]["contents"] += ["run", *more]
     return state
 
 
 def restore(run: Run, state: State) -> list[str]:
-    """Put a saved state into a run built from the same plan.
-
-    Returns:
-        What will differ from a run that was never interrupted, as sentences; empty if nothing will.
-
-    Raises:
-        RlkError: if parameters do not fit; the run is as it was then."""
+    """Put a saved state into a run of the same plan, which stays as it was if parameters do not fit
+    (RlkError). What will differ from a run that was never interrupted, as sentences."""
     for part in PARTS:
         getattr(run, part).load_state_dict(state[part])
     run.load_state_dict(state["run"])
-    buffers = dict(run.policy.named_buffers())
     for name, value in state["buffers"].items():
-        buffers[name].copy_(value)
+        run.policy.get_buffer(name).copy_(value)
     run.refresh_schedules()
     run.parameters.check()
-    contents = state["manifest"]["contents"]
+    contents, differs = state["manifest"]["contents"], []
     if "run" not in contents:
         return ["this is a model, not a checkpoint: replay, environments and callbacks start anew"]
-    differs = []
     for name, saved in state["plugins"].items():
         run.hooks.tell(name, "rlk_load", run=run, state=saved)
     if "storage" in contents:
@@ -93,39 +79,42 @@ def restore(run: Run, state: State) -> list[str]:
     return differs
 
 
-def write(path: Path, state: State, serializer: Serializer) -> None:
-    """Write a file so that `path` holds either what it held or all of the new state."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with aside.open("w+b") as file:
-            serializer.write(file, state)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+def save(run: Run, path: Path, compose: Callable[..., State] = model_state, **how: Any) -> Path:
+    """Write `compose(run, **how)`, of several ranks the first; the path with its suffix."""
+    serializer: Serializer = run.plan.serializer.make()
+    if not path.name.endswith(serializer.suffix):
+        path = path.with_name(path.name + serializer.suffix)
+    if run.communicator.rank == 0:
+        serializer.write(path, compose(run, **how))
+    return path
 
 
-def read(path: Path, kernel: Kernel) -> State:
-    """The state in a file, read by the installed serializer that its suffix belongs to.
+def serializers(kernel: Kernel) -> list[Serializer]:
+    """The installed ones that run no code from a file."""
+    components = [entry.component() for entry in kernel.registries.serializers]
+    return [one.load()() for one in components if "runs code" not in one.reports]
 
-    Raises:
-        BadFile: if it is missing, damaged, too new, or not one of ours."""
-    serializer = _serializer_for(path, kernel)
-    try:
-        with path.open("rb") as file:
-            state = serializer.read(file)
-    except OSError as error:
-        raise BadFile(f"cannot read {path}: {error.strerror}.") from None
-    except BadFile as error:
-        raise BadFile(f"{path}: {error}") from None
+
+def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Serializer]:
+    """The file that RUN means, and whose it is; BadFile if none of the installed has one."""
+    installed = serializers(kernel)
+    for serializer in installed:
+        if path := serializer.find(place, best):
+            return path, serializer
+    known = sorted(one.suffix for one in installed)
+    model = f"model{'/'.join(known)}"
+    if place.is_dir():
+        raise BadFile(f"{place} holds no {model} and no checkpoint.")
+    if not place.exists():
+        raise BadFile(f"{place} does not exist. RUN is a run folder, a {model} or a checkpoint.")
+    there_are = f"{place.suffix!r} files (there are {known})"
+    raise BadFile(f"{place}: no installed serializer reads {there_are}.")
+
+
+def read(place: Path, kernel: Kernel, *, best: bool = False) -> State:
+    """The state in the file that RUN means; BadFile if it is damaged, too new, or not ours."""
+    path, serializer = find(place, kernel, best=best)
+    state = serializer.read(path)
     manifest = state.get("manifest", {})
     version = manifest.get("state_version")
     if not isinstance(version, int) or "plan" not in manifest:
@@ -134,54 +123,3 @@ def read(path: Path, kernel: Kernel) -> State:
         known = f"(state {version}, this one reads up to {STATE_VERSION})"
         raise BadFile(f"{path} was written by a newer rlk {known}. Upgrade rlk-kernel.")
     return state
-
-
-def _serializer_for(path: Path, kernel: Kernel) -> Serializer:
-    """The serializer of the file's suffix; none that can run code."""
-    components = [entry.component() for entry in kernel.registries.serializers]
-    made = [one.load()() for one in components if "runs code" not in one.reports]
-    safe: dict[str, Serializer] = {one.suffix: one for one in made}
-    if path.suffix not in safe:
-        found = f"{path.suffix!r} files (there are {sorted(safe)})"
-        raise BadFile(f"{path}: no installed serializer reads {found}.")
-    return safe[path.suffix]
-
-
-def locate(place: str | os.PathLike[str], *, best: bool = False) -> Path:
-    """The file that RUN means: a zip, a checkpoint, or of a run folder `best_model.zip` (with
-    `best`), else `model.zip`, else the newest checkpoint.
-
-    Raises:
-        BadFile: if there is none."""
-    path = Path(place)
-    if path.is_dir():
-        models = [path / "best_model.zip"] if best else []
-        models += [path / "model.zip", *reversed(checkpoints(path))]
-        lacks = "holds no model.zip and no checkpoint"
-    else:
-        models = [path, path.with_name(path.name + ".zip")]
-        lacks = "does not exist. RUN is a run folder, a model.zip or a checkpoint"
-    for model in models:
-        if model.is_file():
-            return model
-    raise BadFile(f"{path} {lacks}.")
-
-
-def checkpoints(folder: Path) -> list[Path]:
-    """The checkpoints of a run folder, oldest first."""
-    found = (folder / "checkpoints").glob("*.zip")
-    return sorted((p for p in found if p.stem.isdigit()), key=lambda p: int(p.stem))
-
-
-def save(run: Run, path: Path, *, whole: bool = False, replay: bool = True) -> Path:
-    """Write a run's model (or with `whole` a checkpoint); the path with its suffix. Of several
-    ranks the first writes."""
-    serializer: Serializer = run.plan.serializer.make()
-    if path.suffix != serializer.suffix:
-        path = path.with_name(path.name + serializer.suffix)
-    if path.is_dir():
-        raise RlkError(f"cannot save to {path}: it is a folder.")
-    if run.communicator.rank != 0:
-        return path
-    write(path, run_state(run, replay=replay) if whole else model_state(run), serializer)
-    return path

@@ -18,6 +18,7 @@ class Clock:
     start: int = 0  #: the timestep at which the current schedule began
     iterations: int = 0  #: collections finished
     updates: int = 0  #: calls of `algorithm.update`
+    episodes: int = 0  #: that ended, of all ranks
 
     def progress(self) -> float:
         """The part of the run that is done, 0 to 1."""

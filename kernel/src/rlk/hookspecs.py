@@ -77,7 +77,7 @@ class Specs:
 
     @hookspec(firstresult=True)
     def rlk_make_collector(self, run: Run) -> Collector | None:
-        """Once: rollout collection as a whole."""
+        """Once: rollout collection as a whole, instead of the chosen component's."""
 
     @hookspec(firstresult=True)
     def rlk_make_optimiser(self, run: Run, group: Any) -> OptimiserStep | None:

@@ -54,6 +54,7 @@ class Plan(RunSettings):
     algorithm: Choice
     policy: Choice
     vec_env: Choice
+    collector: Choice
     optimiser: Choice
     serializer: Choice
     storages: tuple[Choice, ...]  # the base, then decorating ones in the order of their stages

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from torch import Tensor, nn
 
@@ -122,23 +124,27 @@ class Communicator(Protocol):
 
 
 class Collector(Stateful, Protocol):
-    """Gathers experience: steps the environments into the storage."""
+    """Gathers experience: steps the environments into the storage. It winds the run's clock, calls
+    who listens to `rlk_step`, and puts episodes that end into `run.recent_episodes`.
+
+    Raises:
+        NotFinite: while collecting, for a number of an environment that is none."""
 
     def collect(self) -> bool: ...  #: False if a listener stopped the run
     def forget(self) -> None: ...  #: the next collection begins with a reset
 
 
 class Serializer(Protocol):
-    """Writes and reads a State; loading executes nothing from the file.
-
-    Raises:
-        BadFile: while reading, for whatever it cannot vouch for."""
+    """Keeps a State in a file. A write that fails leaves what was there; reading runs nothing, and
+    is a BadFile with the file's name for whatever it cannot vouch for. A place is a file, with or
+    without its suffix, or a run folder: `best_model`, `model`, else the newest checkpoint."""
 
     suffix: str
 
-    def write(self, file: IO[bytes], state: State) -> None: ...
-    def read(self, file: IO[bytes]) -> State: ...
-    def manifest(self, file: IO[bytes]) -> State: ...  #: the part of that name, without tensors
+    def find(self, place: Path, best: bool = False) -> Path | None: ...  #: its file of a place
+    def write(self, path: Path, state: State) -> None: ...
+    def read(self, path: Path) -> State: ...
+    def manifest(self, path: Path) -> State: ...  #: the part of that name, without tensors
 
 
 class PresetSource(Protocol):
@@ -153,6 +159,7 @@ OF_KIND: Mapping[str, type] = {
     "policies": PolicyBuilder,
     "noises": Noise,
     "storages": Storage,
+    "collectors": Collector,
     "serializers": Serializer,
     "optimisers": OptimiserStep,
     "presets": PresetSource,

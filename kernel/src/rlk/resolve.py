@@ -41,7 +41,7 @@ def resolve(
         made[choice.slot].append(wishes.configured(choice))
     made["storage"].sort(key=_first_stage)
     _check_keys(wishes, made)
-    for slot in ("policy", "vec_env", "storage", "optimiser", "serializer"):
+    for slot in ("policy", "vec_env", "storage", "collector", "optimiser", "serializer"):
         if not made[slot] or made[slot][0].component.stages:
             lacks = f"nothing fills the slot {slot!r}: {spec.algo} names no default for it"
             raise PlanError(f"{lacks}. Say --{slot.replace('_', '-')} NAME.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from torch import Tensor
 
 from rlk.clock import Clock, Scheduled
 from rlk.errors import NotFinite
-from rlk.metrics import Episodes, Metrics
+from rlk.metrics import Metrics
 from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Update
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from rlk.protocols import Actor, Algorithm, Collector, Communicator, Parameters, State
     from rlk.seeding import Streams
 
+#: Rows average over this many episodes, as Stable Baselines does.
+EPISODE_WINDOW = 100
 #: Lifecycle hooks; who listens is asked once, when all is built.
 LIFECYCLE = (
     *("rlk_training_start", "rlk_rollout_start", "rlk_step", "rlk_rollout_end", "rlk_update_end"),
@@ -39,7 +42,7 @@ class Run:
     action_space: Any  #: of one environment
     n_envs: int  #: stepped together
     clock: Clock  #: timesteps, iterations, updates
-    episodes: Episodes
+    recent_episodes: deque[tuple[float, int]]  #: (return, length) of the last 100 that ended
     metrics: Metrics
     communicator: Communicator  #: what ranks agree through
     streams: Streams  #: its random streams
@@ -65,8 +68,8 @@ class Run:
         self.observation_space, self.action_space = plan.observation_space, plan.action_space
         self.n_envs = plan.n_envs
         self.clock = Clock(plan.total_timesteps)
-        self.episodes = Episodes(plan.n_envs)
-        self.metrics = Metrics(self.clock, self.episodes)
+        self.recent_episodes = deque(maxlen=EPISODE_WINDOW)
+        self.metrics = Metrics(self.clock)
         self.on_close: list[Callable[[], None]] = []
         self._schedules: list[tuple[Callable[[float], float], Tensor]] = []
         self._stop: str | None = None
@@ -170,7 +173,7 @@ class Run:
         self.clock.iterations += 1
         self.notify("rlk_update_end")
         on_policy = self.plan.algorithm.component.collects == "on-policy"
-        done = self.clock.iterations if on_policy else self.episodes.count
+        done = self.clock.iterations if on_policy else self.clock.episodes
         if done - self._logged >= self.plan.log_interval:
             self._logged = done
             self.log()
@@ -181,8 +184,8 @@ class Run:
         groups = self.optimise.groups
         if "train/n_updates" in row:
             for name, group in groups.items():
-                tag = "learning_rate" if len(groups) == 1 else f"learning_rate_{name}"
-                row[f"train/{tag}"] = float(group.learning_rate)
+                suffix = f"_{name}" if len(groups) > 1 else ""
+                row[f"train/learning_rate{suffix}"] = float(group.learning_rate)
         row |= self.actor.metrics()
         self.notify("rlk_log", row=row)
         self.notify("rlk_write_row", row=row)
@@ -190,12 +193,16 @@ class Run:
     # ---- its own part of a checkpoint -----------------------------------------------------------
 
     def state_dict(self) -> State:
-        parts = {
-            name: getattr(self, name).state_dict() for name in ("clock", "episodes", "metrics")
+        return {
+            "clock": self.clock.state_dict(),
+            "metrics": self.metrics.state_dict(),
+            "episodes": [list(one) for one in self.recent_episodes],
+            "logged": self._logged,
         }
-        return {**parts, "logged": self._logged}
 
     def load_state_dict(self, state: State) -> None:
-        for name in ("clock", "episodes", "metrics"):
-            getattr(self, name).load_state_dict(state[name])
+        self.clock.load_state_dict(state["clock"])
+        self.metrics.load_state_dict(state["metrics"])
+        self.recent_episodes.clear()
+        self.recent_episodes.extend((float(r), int(length)) for r, length in state["episodes"])
         self._logged = int(state["logged"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -40,22 +39,6 @@ def map_observation(function: Callable[[Array], Any], observation: Any) -> Any:
     if isinstance(observation, Mapping):
         return {key: map_observation(function, value) for key, value in observation.items()}
     return function(observation)
-
-
-def finite_check(space: Space) -> Callable[[Any], bool]:
-    """The cheapest test that observations of this space are finite (1 µs for a small one)."""
-    if isinstance(space, spaces.Dict):
-        parts = {key: finite_check(sub) for key, sub in space.spaces.items()}
-        return lambda observation: all(check(observation[key]) for key, check in parts.items())
-    if isinstance(space, spaces.Box) and np.issubdtype(np.dtype(space.dtype), np.floating):
-        return finite
-    return lambda observation: True
-
-
-def finite(array: Array) -> bool:
-    """Whether a float array holds no NaN or infinity: a sum is finite only if every term is, and
-    one that merely overflows is looked at again."""
-    return math.isfinite(np.add.reduce(array, axis=None)) or bool(np.isfinite(array).all())
 
 
 def batched(space: Space, observation: Any) -> tuple[Any, bool]:

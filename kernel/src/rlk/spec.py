@@ -24,6 +24,7 @@ SLOTS = {
     "noise": "noises",
     "vec_env": "vec_envs",
     "storage": "storages",
+    "collector": "collectors",
     "optimiser": "optimisers",
     "serializer": "serializers",
 }

@@ -20,7 +20,7 @@ class Patience:
 
     @hookimpl
     def rlk_should_stop(self, run):
-        returns, wait = [episode[0] for episode in run.episodes.recent], self.config.episodes
+        returns, wait = [episode[0] for episode in run.recent_episodes], self.config.episodes
         if len(returns) > wait and max(returns[-wait:]) <= max(returns[:-wait]):
             return f"patience: nothing better in {wait} episodes"
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rlk.testing.acting import mean_return
     from rlk.testing.algorithm import AlgorithmContract
+    from rlk.testing.collector import CollectorContract
     from rlk.testing.contract import Contract
     from rlk.testing.decorator import DecoratorContract
     from rlk.testing.distribution import DistributionContract
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AlgorithmContract": "algorithm",
     "CallbackContract": "observer",
+    "CollectorContract": "collector",
     "Contract": "contract",
     "DecoratorContract": "decorator",
     "DistributionContract": "distribution",
@@ -58,6 +60,7 @@ _HOMES = {
 __all__ = [
     "AlgorithmContract",
     "CallbackContract",
+    "CollectorContract",
     "Contract",
     "DecoratorContract",
     "DistributionContract",

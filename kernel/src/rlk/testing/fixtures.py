@@ -22,6 +22,7 @@ pytest.register_assert_rewrite(
             "acting",
             "algorithm",
             "algorithm_state",
+            "collector",
             "contract",
             "decorator",
             "distribution",

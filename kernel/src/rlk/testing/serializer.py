@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import re
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -24,14 +26,22 @@ class SerializerContract(Contract):
 
     kind = "serializers"
 
+    def path(self, folder: Path, name: str) -> Path:
+        """A file of this serializer's."""
+        return folder / f"{name}{self.made().suffix}"
+
     def written(self, state: dict[str, Any]) -> bytes:
         """The bytes of a state."""
-        file = io.BytesIO()
-        self.made().write(file, state)
-        return file.getvalue()
+        with tempfile.TemporaryDirectory() as folder:
+            path = self.path(Path(folder), "written")
+            self.made().write(path, state)
+            return path.read_bytes()
 
     def read(self, data: bytes) -> Any:
-        return self.made().read(io.BytesIO(data))
+        with tempfile.TemporaryDirectory() as folder:
+            path = self.path(Path(folder), "read")
+            path.write_bytes(data)
+            return self.made().read(path)
 
     def round_trip(self, state: dict[str, Any]) -> Any:
         return self.read(self.written({"manifest": {"state_version": 1}, **state}))
@@ -152,11 +162,53 @@ class SerializerContract(Contract):
         inner: Any = state["a"]
         assert isinstance(inner["t"], torch.Tensor) and isinstance(inner["n"], np.ndarray)
 
-    def test_the_manifest_can_be_read_by_itself(self) -> None:
-        data = self.written(
-            {"manifest": {"state_version": 1, "plan": {"x": [1]}}, "big": np.zeros(1000)}
-        )
-        assert self.made().manifest(io.BytesIO(data)) == {"state_version": 1, "plan": {"x": [1]}}
+    def test_the_manifest_can_be_read_by_itself(self, tmp_path: Path) -> None:
+        path, manifest = self.path(tmp_path, "model"), {"state_version": 1, "plan": {"x": [1]}}
+        self.made().write(path, {"manifest": manifest, "big": np.zeros(1000)})
+        assert self.made().manifest(path) == manifest
+
+    # ---- files -----------------------------------------------------------------------------------
+
+    def test_a_file_is_found_by_its_name_with_and_without_the_suffix(self, tmp_path: Path) -> None:
+        path, find = self.path(tmp_path, "cartpole"), self.made().find
+        self.made().write(path, {"manifest": {}})
+        assert find(path) == find(tmp_path / "cartpole") == path
+        assert find(tmp_path / "other") is None
+        foreign = tmp_path / "foreign.txt"
+        foreign.write_text("")
+        assert find(foreign) is None, "it claims a file of another suffix"
+
+    def test_a_run_folder_means_its_model_and_else_its_newest_checkpoint(
+        self, tmp_path: Path
+    ) -> None:
+        find = self.made().find
+        assert find(tmp_path) is None
+        for name in ("checkpoints/900", "checkpoints/1000", "model"):
+            path = self.path(tmp_path, name)
+            self.made().write(path, {"manifest": {}})
+            assert find(tmp_path) == find(tmp_path, best=True) == path, name
+        best = self.path(tmp_path, "best_model")
+        self.made().write(best, {"manifest": {}})
+        assert (find(tmp_path), find(tmp_path, best=True)) == (path, best)
+
+    def test_a_write_that_fails_leaves_what_was_there(self, tmp_path: Path) -> None:
+        self.is_safe()
+        path = self.path(tmp_path, "model")
+        self.made().write(path, {"manifest": {}, "value": np.arange(5)})
+        before = path.read_bytes()
+        with pytest.raises(Exception, match=r"(?s).+"):
+            self.made().write(path, {"manifest": {}, "big": np.arange(5), "value": object()})
+        assert path.read_bytes() == before
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_a_file_that_is_not_there_or_bad_is_refused_by_its_name(self, tmp_path: Path) -> None:
+        self.is_safe()
+        missing, broken = self.path(tmp_path, "missing"), self.path(tmp_path, "broken")
+        broken.write_bytes(b"hello")
+        for read in (self.made().read, self.made().manifest):
+            for path in (missing, broken):
+                with pytest.raises(BadFile, match=re.escape(path.name)):
+                    read(path)
 
     # ---- what is refused -------------------------------------------------------------------------
 

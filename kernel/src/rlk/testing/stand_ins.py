@@ -12,7 +12,8 @@ import io
 import json
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import IO, Any
+from pathlib import Path
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -27,6 +28,7 @@ from rlk.optimise import Group, Objective
 from rlk.protocols import Optimise, State
 from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
 from rlk.testing.environments import environment_named
+from rlk.testing.stand_in_collector import StandInCollector
 from rlk.testing.stand_in_config import StandInConfig
 from rlk.testing.stand_in_policy import StandInPolicy, tensors
 from rlk.testing.stand_in_vec_env import StandInVecEnv
@@ -236,19 +238,33 @@ class StandInSerializer:
 
     suffix = ".standin"
 
-    def write(self, file: IO[bytes], state: State) -> None:
-        file.write(zlib.compress(json.dumps(_pack(state)).encode()))
+    def find(self, place: Path, best: bool = False) -> Path | None:
+        names = [*["best_model"] * best, "model", *_newest_first(place / "checkpoints")]
+        files = [place, Path(f"{place}{self.suffix}")]
+        files += [place / f"{name}{self.suffix}" for name in names]
+        return next((f for f in files if f.is_file() and f.name.endswith(self.suffix)), None)
 
-    def read(self, file: IO[bytes]) -> State:
+    def write(self, path: Path, state: State) -> None:
+        content = zlib.compress(json.dumps(_pack(state)).encode())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+    def read(self, path: Path) -> State:
         try:
-            state: State = _unpack(json.loads(zlib.decompress(file.read())))
-        except (zlib.error, ValueError, KeyError, TypeError) as error:
-            raise BadFile(f"this is no stand-in file: {error}") from None
+            state: State = _unpack(json.loads(zlib.decompress(path.read_bytes())))
+        except (OSError, zlib.error, ValueError, KeyError, TypeError) as error:
+            raise BadFile(f"{path} is no stand-in file: {error}") from None
         return state
 
-    def manifest(self, file: IO[bytes]) -> State:
-        manifest: State = self.read(file)["manifest"]
+    def manifest(self, path: Path) -> State:
+        manifest: State = self.read(path)["manifest"]
         return manifest
+
+
+def _newest_first(folder: Path) -> list[str]:
+    found = [file.name.partition(".")[0] for file in folder.glob("*")]
+    numbers = sorted((int(name) for name in found if name.isdecimal()), reverse=True)
+    return [f"checkpoints/{number}" for number in numbers]
 
 
 def _pack(value: Any) -> Any:
@@ -306,6 +322,7 @@ COMPONENTS = {
             "policy": "stand-in-policy",
             "vec_env": "stand-in-vec-env",
             "storage": "stand-in-storage",
+            "collector": "stand-in-collector",
             "optimiser": "stand-in-optimiser",
             "serializer": "stand-in-serializer",
         },
@@ -318,6 +335,9 @@ COMPONENTS = {
     ),
     "storages": Component(
         name="stand-in-storage", factory=StandInStorage, summary="lists", collects="both"
+    ),
+    "collectors": Component(
+        name="stand-in-collector", factory=StandInCollector, summary="one step at a time"
     ),
     "optimisers": Component(
         name="stand-in-optimiser", factory=StandInOptimiser, summary="gradient descent"

@@ -23,6 +23,8 @@ from rlk.spec import make_spec
 from rlk.testing import stand_in_kernel
 from rlk_callbacks import checkpoint as module
 from rlk_callbacks.checkpoint import prune, size_of
+from rlk_model_files.places import checkpoints
+from rlk_model_files.serializer import FileSerializer
 
 WALK = "rlk.testing.environments:Walk"
 MATCH = "rlk.testing.environments:DiscreteMatch"
@@ -37,7 +39,7 @@ def made(out: Path, *plugins: Any, **said: Any) -> Agent:
 
 
 def names(out: Path) -> list[str]:
-    return [path.stem for path in checkpoint.checkpoints(out)]
+    return [path.stem for path in checkpoints(out, ".zip")]
 
 
 def resumed(path: Path, out: Path, **changes: Any) -> tuple[Agent, list[str]]:
@@ -83,7 +85,7 @@ def test_newest_means_written_last(tmp_path: Path) -> None:
         path = tmp_path / "checkpoints" / f"{name}.zip"
         path.touch()
         os.utime(path, (1000 + age, 1000 + age))
-    prune(tmp_path, keep=2)
+    prune(tmp_path, ".zip", keep=2)
     assert names(tmp_path) == ["100", "200"]
 
 
@@ -150,7 +152,7 @@ def test_what_is_due_at_the_same_border_is_done_before_it(tmp_path: Path) -> Non
     for timesteps in (8, 16, 24):
         state = checkpoint.read(tmp_path / "checkpoints" / f"{timesteps}.zip", KERNEL)["run"]
         assert state["logged"] == state["clock"]["iterations"] == timesteps // 4
-        assert state["metrics"]["counts"] == {} and state["metrics"]["extra"] == {}
+        assert state["metrics"]["totals"] == {} and state["metrics"]["extra"] == {}
 
 
 def test_a_stop_in_the_middle_leaves_a_checkpoint(tmp_path: Path) -> None:
@@ -195,13 +197,13 @@ def test_an_error_before_anything_was_learnt_leaves_nothing(tmp_path: Path) -> N
 
 
 def full_disk(allowed: int) -> Any:
-    """A `checkpoint.write` that fails after so many files."""
-    write, count = checkpoint.write, iter(range(1000))
+    """A `FileSerializer.write` that fails after so many files."""
+    write, count = FileSerializer.write, iter(range(1000))
 
-    def fails(path: Path, state: Any, serializer: Any) -> None:
+    def fails(self: FileSerializer, path: Path, state: Any) -> None:
         if next(count) >= allowed:
             raise OSError(28, "No space left on device")
-        write(path, state, serializer)
+        write(self, path, state)
 
     return fails
 
@@ -209,7 +211,7 @@ def full_disk(allowed: int) -> Any:
 def test_a_write_that_fails_is_said_and_training_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(checkpoint, "write", full_disk(1))
+    monkeypatch.setattr(FileSerializer, "write", full_disk(1))
     with (
         made(tmp_path, "checkpoint:every=10,keep=1") as agent,
         pytest.raises(RlkError, match=r"could not write model.zip.*\n.*a checkpoint"),
@@ -223,7 +225,7 @@ def test_a_write_that_fails_is_said_and_training_goes_on(
 def test_a_failed_run_is_not_hidden_by_a_write_that_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(checkpoint, "write", full_disk(0))
+    monkeypatch.setattr(FileSerializer, "write", full_disk(0))
     spoilt = {"env": MATCH, "env.spoil": "error", "env.spoil_at": 10}
     with (
         made(tmp_path, **spoilt) as agent,

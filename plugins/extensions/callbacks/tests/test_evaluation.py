@@ -65,7 +65,7 @@ def test_training_is_bit_equal_with_and_without(deterministic: str) -> None:
         for agent in (plain, watched):
             agent.learn(40)
         assert torch.equal(plain.run.parameters.flat, watched.run.parameters.flat)
-        assert plain.run.episodes.recent == watched.run.episodes.recent
+        assert plain.run.recent_episodes == watched.run.recent_episodes
         states = [agent.run.streams.state_dict()["numpy"] for agent in (plain, watched)]
         assert states[0] == states[1]
 

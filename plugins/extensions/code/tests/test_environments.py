@@ -84,4 +84,4 @@ def test_it_trains_in_workers_too(rlk_make, code, vec_env):
     with rlk_make("ppo2", env=f"{code}:Mine", **said) as agent:
         assert agent.plan.env.source == "code-environments"
         agent.learn(32)
-        assert agent.run.episodes.count == 10
+        assert agent.run.clock.episodes == 10

@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib.util
 import math
 import sys
+from collections import deque
 from types import SimpleNamespace
 
 import pytest
 import torch
 
+from rlk.clock import Clock
 from rlk.errors import PlanError, RlkError
-from rlk.metrics import EPISODE_WINDOW, Episodes
+from rlk.run import EPISODE_WINDOW
 from rlk_mpi import rows, world
 from rlk_mpi.guard import exit_code, told
 from rlk_mpi.mean import mean_over, traced_mean
@@ -36,44 +38,50 @@ def test_a_tag_that_is_nowhere_finite_is_nan():
     assert math.isnan(rows.merged([{"a": math.nan}, {"a": math.inf}], {"a": math.nan})["a"])
 
 
-def episodes_of(*returns):
-    episodes = Episodes(1)
+def run_of(*returns):
+    """As much of a run as is looked at, with these episodes of one step behind it."""
+    run = SimpleNamespace(clock=Clock(0), recent_episodes=deque(maxlen=EPISODE_WINDOW))
     for return_ in returns:
-        episodes.ended(0, {"r": return_, "l": 1})
-    return episodes
+        ends(run, return_)
+    return run
+
+
+def ends(run, return_):
+    run.recent_episodes.append((float(return_), 1))
+    run.clock.episodes += 1
 
 
 def test_episodes_of_all_ranks_stand_in_the_order_of_ranks_on_every_rank():
-    first, second = episodes_of(1, 2), episodes_of(1, 2)
+    first, second = run_of(1, 2), run_of(1, 2)
     for return_ in (10, 11):
-        first.ended(0, {"r": return_, "l": 1})
-    second.ended(0, {"r": 20, "l": 1})
+        ends(first, return_)
+    ends(second, 20)
     said = [rows.news(first, 2), rows.news(second, 2)]
     assert said == [(2, [(10.0, 1), (11.0, 1)]), (1, [(20.0, 1)])]
-    for rank, episodes in enumerate((first, second)):
-        rows.take_in(episodes, said, rank)
-        assert [return_ for return_, _ in episodes.recent] == [1, 2, 10, 11, 20]
-        assert episodes.count == 5
-        assert rows.news(episodes, 5) is None
+    for rank, run in enumerate((first, second)):
+        rows.take_in(run, said, rank)
+        assert [return_ for return_, _ in run.recent_episodes] == [1, 2, 10, 11, 20]
+        assert run.clock.episodes == 5
+        assert rows.news(run, 5) is None
 
 
 @pytest.mark.parametrize(("ended", "others"), [(3, 250), (250, 3), (60, 60), (0, 1), (120, 0)])
 def test_the_window_of_episodes_is_equal_however_many_ended(ended, others):
     old = list(range(80))
-    first, second = episodes_of(*old), episodes_of(*old)
+    first, second = run_of(*old), run_of(*old)
     for number in range(ended):
-        first.ended(0, {"r": 1000 + number, "l": 1})
+        ends(first, 1000 + number)
     for number in range(others):
-        second.ended(0, {"r": 2000 + number, "l": 1})
+        ends(second, 2000 + number)
     said = [rows.news(first, 80), rows.news(second, 80)]
     rows.take_in(first, said, 0)
     rows.take_in(second, said, 1)
     # Twin: all episodes in one list, its last hundred. A rank tells of its last hundred.
     told_of = [[1000 + n for n in range(ended)][-100:], [2000 + n for n in range(others)][-100:]]
     expected = [*old, *told_of[0], *told_of[1]][-EPISODE_WINDOW:]
-    assert [return_ for return_, _ in first.recent] == expected
-    assert [return_ for return_, _ in second.recent] == expected
-    assert first.count == second.count == 80 + ended + others
+    assert [return_ for return_, _ in first.recent_episodes] == expected
+    assert [return_ for return_, _ in second.recent_episodes] == expected
+    assert first.clock.episodes == second.clock.episodes == 80 + ended + others
 
 
 def test_the_first_rank_and_group_that_differ_are_named():

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import rlk
-from rlk.checkpoint import checkpoints
 from rlk.testing.environments import Walk
 from rlk_cli.main import main
+from rlk_model_files.places import checkpoints
 
 WALK = f"{Walk.__module__}:Walk"
 SETTINGS = ["--set", "learning_starts=20", "--set", "n_threads=1", "--set", "policy.layers=[8]"]
@@ -31,7 +31,7 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("runs") / "run"
     checkpoint = ["--plugin", "checkpoint:every=30"]
     assert ended(*RUN, *checkpoint, "--timesteps", 60, "--out", out) == 0
-    assert [path.stem for path in checkpoints(out)] == ["30", "60"]
+    assert [path.stem for path in checkpoints(out, ".zip")] == ["30", "60"]
     return out
 
 
@@ -68,13 +68,13 @@ def test_a_run_that_is_done_says_how_to_go_further(
     assert "done at 60; say --timesteps to go further" in capsys.readouterr().out
     assert ended("resume", folder, "--timesteps", 90, "--quiet") == 0
     assert capsys.readouterr().out == ""
-    assert [path.stem for path in checkpoints(folder)] == ["30", "60", "90"]
+    assert [path.stem for path in checkpoints(folder, ".zip")] == ["30", "60", "90"]
 
 
 def test_an_older_checkpoint_can_be_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ended("resume", folder / "checkpoints" / "30.zip", "--timesteps", 40) == 0
     assert "at 30 timesteps" in capsys.readouterr().out
-    assert "40" in [path.stem for path in checkpoints(folder)]
+    assert "40" in [path.stem for path in checkpoints(folder, ".zip")]
 
 
 def test_settings_can_be_others_from_here_on(folder: Path) -> None:
@@ -137,4 +137,4 @@ def test_who_takes_over_a_run_takes_over_when_it_is_resumed(folder: Path, tmp_pa
     before = json.loads((folder / "plan.json").read_text())
     assert ended("resume", folder, "--timesteps", 90, "--plugin", plugin) == 4
     assert json.loads((folder / "plan.json").read_text()) == before
-    assert [path.stem for path in checkpoints(folder)] == ["30", "60"]
+    assert [path.stem for path in checkpoints(folder, ".zip")] == ["30", "60"]

@@ -29,7 +29,7 @@ STATE = {
 
 def written(state: dict[str, Any] = STATE) -> bytes:
     file = io.BytesIO()
-    ZipSerializer().write(file, state)
+    ZipSerializer().write_to(file, state)
     return file.getvalue()
 
 
@@ -52,7 +52,7 @@ def tensors(header: Any, data: bytes = b"", length: int | None = None) -> bytes:
 
 def refused(data: bytes, match: str) -> None:
     with pytest.raises(BadFile, match=match):
-        ZipSerializer().read(io.BytesIO(data))
+        ZipSerializer().read_from(io.BytesIO(data))
 
 
 class Sneaky:
@@ -133,7 +133,7 @@ def test_the_message_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "model.zip"
     path.write_bytes(b"hello")
     with path.open("rb") as file, pytest.raises(BadFile, match=r"model\.zip is not a zip"):
-        ZipSerializer().read(file)
+        ZipSerializer().read_from(file)
 
 
 def test_a_zip_of_something_else_is_refused() -> None:
@@ -168,7 +168,7 @@ def test_a_pickle_among_the_members_makes_the_whole_file_refused(name: str, comp
     data = rebuilt({name: pickle.dumps(Sneaky())}, compress)
     refused(data, f"{name} looks like a pickle")
     with pytest.raises(BadFile, match="looks like a pickle"):
-        ZipSerializer().manifest(io.BytesIO(data))
+        ZipSerializer().manifest_from(io.BytesIO(data))
     assert not Sneaky.opened
 
 
@@ -181,7 +181,7 @@ def test_a_pickle_in_the_place_of_our_own_members_is_damage() -> None:
 
 def test_a_text_among_the_members_does_no_harm() -> None:
     data = rebuilt({"README.txt": b"my best agent", "empty": b""})
-    assert ZipSerializer().read(io.BytesIO(data))["counters"]["timesteps"] == 1000
+    assert ZipSerializer().read_from(io.BytesIO(data))["counters"]["timesteps"] == 1000
 
 
 # ---- reading: newer, or damaged ------------------------------------------------------------------
@@ -192,7 +192,7 @@ def test_a_newer_format_is_refused_even_if_its_members_have_other_names() -> Non
     message = r"written by a newer rlk: format 2, this one reads up to 1; upgrade rlk-zip"
     refused(rebuilt({"manifest.json": newer, "state.json": None}), message)
     with pytest.raises(BadFile, match=message):
-        ZipSerializer().manifest(io.BytesIO(rebuilt({"manifest.json": newer})))
+        ZipSerializer().manifest_from(io.BytesIO(rebuilt({"manifest.json": newer})))
 
 
 @pytest.mark.parametrize("version", ["0", "true", '"1"', "null", "1.0"])
@@ -219,7 +219,7 @@ def test_a_file_with_any_byte_changed_is_refused_or_reads_the_same() -> None:
             changed = bytearray(data)
             changed[at] ^= flip
             try:
-                state = ZipSerializer().read(io.BytesIO(bytes(changed)))
+                state = ZipSerializer().read_from(io.BytesIO(bytes(changed)))
             except BadFile:
                 continue
             ignored += 1  # a date, an attribute: nothing that is read
@@ -384,7 +384,7 @@ def test_parts_that_are_missing_or_do_not_belong_together_are_refused(
 
 
 def test_the_parts_as_they_are_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = ZipSerializer().read(io.BytesIO(in_parts(monkeypatch, {})))
+    found = ZipSerializer().read_from(io.BytesIO(in_parts(monkeypatch, {})))
     np.testing.assert_array_equal(found["x"], np.arange(1000, dtype=np.int16))
 
 
@@ -399,7 +399,7 @@ def test_the_same_with_an_honest_header_is_read() -> None:
     structure = b'{"x":{"$array":"x"}}'
     content = tensors({**entry(), "__metadata__": {"by": "hand"}}, b"1234")
     data = rebuilt({"state.json": structure, "tensors.safetensors": content})
-    assert ZipSerializer().read(io.BytesIO(data))["x"].tolist() == [49, 50, 51, 52]
+    assert ZipSerializer().read_from(io.BytesIO(data))["x"].tolist() == [49, 50, 51, 52]
 
 
 def test_an_encrypted_member_is_refused() -> None:

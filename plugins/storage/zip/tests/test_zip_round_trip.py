@@ -31,12 +31,12 @@ TORCH_DTYPES = [*NUMPY_DTYPES, "bfloat16", "float8_e4m3fn", "float8_e5m2"]
 
 def written(state: dict[str, Any]) -> bytes:
     file = io.BytesIO()
-    ZipSerializer().write(file, state)
+    ZipSerializer().write_to(file, state)
     return file.getvalue()
 
 
 def there_and_back(state: dict[str, Any]) -> dict[str, Any]:
-    return ZipSerializer().read(io.BytesIO(written(state)))
+    return ZipSerializer().read_from(io.BytesIO(written(state)))
 
 
 def assert_same(found: Any, expected: Any) -> None:
@@ -234,10 +234,10 @@ if kinds == "torch":
     array = torch.from_numpy(array)
 with tempfile.TemporaryFile() as file:
     before = peak()
-    ZipSerializer().write(file, {"x": array})
+    ZipSerializer().write_to(file, {"x": array})
     written = peak()
     del array
-    found = ZipSerializer().read(file)
+    found = ZipSerializer().read_from(file)
     print(written - before, peak() - before, int(found["x"][255, 5]))
 """
 
@@ -281,20 +281,20 @@ def test_whatever_is_nested_comes_back(state: dict[str, Any]) -> None:
 def test_the_manifest_can_be_read_alone_and_keeps_its_place() -> None:
     state = {"a": 1, "manifest": {"z": {"seed": 3}, "$x": math.nan, "a": [1]}, "b": np.ones(2)}
     data = written(state)
-    assert_same(ZipSerializer().read(io.BytesIO(data)), state)
-    assert_same(ZipSerializer().manifest(io.BytesIO(data)), state["manifest"])
+    assert_same(ZipSerializer().read_from(io.BytesIO(data)), state)
+    assert_same(ZipSerializer().manifest_from(io.BytesIO(data)), state["manifest"])
 
 
 def test_a_state_without_a_manifest_has_none_afterwards() -> None:
     assert there_and_back({"a": 1}) == {"a": 1}
-    assert ZipSerializer().manifest(io.BytesIO(written({"a": 1}))) == {}
+    assert ZipSerializer().manifest_from(io.BytesIO(written({"a": 1}))) == {}
 
 
 def test_the_manifest_is_read_without_touching_the_tensors() -> None:
     data = bytearray(written({"manifest": {"algo": "dqn"}, "x": np.full(1000, 7, np.uint8)}))
     at = data.index(bytes([7] * 1000))
     data[at + 500] = 8
-    assert ZipSerializer().manifest(io.BytesIO(data)) == {"algo": "dqn"}
+    assert ZipSerializer().manifest_from(io.BytesIO(data)) == {"algo": "dqn"}
 
 
 def test_the_same_state_gives_the_same_bytes() -> None:
@@ -348,8 +348,8 @@ def test_a_file_without_seek_can_be_written_to() -> None:
             return len(part)
 
     pipe, state = Pipe(), {"x": np.arange(1000)}
-    ZipSerializer().write(pipe, state)  # type: ignore[arg-type]
-    assert_same(ZipSerializer().read(io.BytesIO(pipe.data)), state)
+    ZipSerializer().write_to(pipe, state)  # type: ignore[arg-type]
+    assert_same(ZipSerializer().read_from(io.BytesIO(pipe.data)), state)
 
 
 def test_tensors_are_what_the_safetensors_library_reads() -> None:
@@ -375,7 +375,7 @@ def test_tensors_that_the_safetensors_library_wrote_are_read() -> None:
         for name in ("manifest.json", "state.json"):
             new.writestr(name, old.read(name))
         new.writestr("tensors.safetensors", save(state, {"made": "elsewhere"}))
-    assert_same(ZipSerializer().read(out), state)
+    assert_same(ZipSerializer().read_from(out), state)
 
 
 def test_neither_writing_nor_reading_numpy_imports_torch() -> None:
@@ -383,7 +383,7 @@ def test_neither_writing_nor_reading_numpy_imports_torch() -> None:
         "import io, sys, numpy as np\n"
         "from rlk_zip.component import component\n"
         "file = io.BytesIO(); zip = component.load()()\n"
-        "zip.write(file, {'x': np.ones(3)}); assert zip.read(file)['x'].sum() == 3\n"
+        "zip.write_to(file, {'x': np.ones(3)}); assert zip.read_from(file)['x'].sum() == 3\n"
         "assert 'torch' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -21,6 +21,7 @@ component = Component(
         "noise": "epsilon-greedy",
         "vec_env": "dummy",
         "storage": "replay",
+        "collector": "steps",
         "optimiser": "adam",
         "serializer": "zip",
         "log_interval": 10,

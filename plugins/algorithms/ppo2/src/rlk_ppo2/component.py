@@ -24,6 +24,7 @@ component = Component(
         },
         "vec_env": "dummy",
         "storage": "rollout",
+        "collector": "steps",
         "optimiser": "adam",
         "serializer": "zip",
     },

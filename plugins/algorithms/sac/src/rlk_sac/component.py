@@ -21,6 +21,7 @@ component = Component(
         "distribution": {"Box": "squashed-gaussian"},
         "vec_env": "dummy",
         "storage": "replay",
+        "collector": "steps",
         "optimiser": "adam",
         "serializer": "zip",
         "log_interval": 4,

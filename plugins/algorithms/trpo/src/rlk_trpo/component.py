@@ -28,6 +28,7 @@ component = Component(
         },
         "vec_env": "dummy",
         "storage": "rollout",
+        "collector": "steps",
         "optimiser": "natural-gradient",
         "vf_optimiser": "adam",
         "serializer": "zip",

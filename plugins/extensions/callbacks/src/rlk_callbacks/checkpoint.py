@@ -18,6 +18,7 @@ from rlk.errors import NotFinite, RlkError
 from rlk.hookspecs import hookimpl
 from rlk_callbacks.config import CheckpointConfig
 from rlk_callbacks.notice import notice
+from rlk_model_files.places import checkpoints
 
 if TYPE_CHECKING:
     from rlk.protocols import State
@@ -106,15 +107,11 @@ class Checkpoints:
         path = run.out / "checkpoints" / str(run.timesteps)
         if self._config.replay:
             self._announce(run)
-        if self._at_border:
-            path = checkpoint.save(run, path, whole=True, replay=self._config.replay)
-        else:
-            serializer = run.plan.serializer.make()
-            path = path.with_name(path.name + serializer.suffix)
-            checkpoint.write(path, unfinished_state(run, replay=self._config.replay), serializer)
+        compose = checkpoint.run_state if self._at_border else unfinished_state
+        checkpoint.save(run, path, compose, replay=self._config.replay)
         self._saved = run.timesteps
         if self._config.keep is not None:
-            prune(run.out, self._config.keep)
+            prune(run.out, run.plan.serializer.make().suffix, self._config.keep)
 
     def _announce(self, run: Run) -> None:
         if self._announced or not run.plan.verbose:
@@ -144,13 +141,13 @@ def unfinished_state(run: Run, *, replay: bool) -> State:
     return state
 
 
-def prune(folder: Path, keep: int) -> None:
-    """Delete all checkpoints of a run but those written last.
+def prune(folder: Path, suffix: str, keep: int) -> None:
+    """Delete all checkpoints of a run, with that suffix, but those written last.
 
     By the time of writing, not by timesteps: a run that was resumed from an older checkpoint writes
     smaller numbers than those of the branch that it left.
     """
-    found = sorted(checkpoint.checkpoints(folder), key=lambda path: path.stat().st_mtime_ns)
+    found = sorted(checkpoints(folder, suffix), key=lambda path: path.stat().st_mtime_ns)
     for path in found[:-keep]:
         path.unlink(missing_ok=True)
 

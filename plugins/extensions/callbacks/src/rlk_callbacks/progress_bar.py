@@ -75,7 +75,7 @@ class ProgressBar:
 
     def _draw(self, run: Run) -> None:
         assert self._progress is not None
-        recent = run.episodes.recent
+        recent = run.recent_episodes
         returned = f"return {np.mean([return_ for return_, _ in recent]):.1f}" if recent else ""
         self._progress.update(self._task, completed=run.timesteps, returned=returned, refresh=True)
         self._drawn = time.monotonic()

@@ -137,7 +137,8 @@ def _say_start(agent: Agent) -> None:
 def _say_what_is_left(agent: Agent, out: Path, *, stopped: bool) -> None:
     if agent.run.evaluation_return is not None:
         click.echo(f"  last evaluation: mean return {agent.run.evaluation_return:.1f}")
-    for file in (out / "model.zip", out / "best_model.zip"):
+    suffix = agent.plan.serializer.make().suffix
+    for file in (out / f"model{suffix}", out / f"best_model{suffix}"):
         if file.exists():
             click.echo(f"  {file}")
     follow = f"next: rlk evaluate {out} | rlk enjoy {out} | rlk plot {out}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rlk.errors import BadFile, PlanError
+from rlk.kernel import default_kernel
 from rlk_cli.asked import said
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def evaluate(
     from rlk_evaluate.evaluate import evaluate_agent
 
     stochastic = options.pop("stochastic")
-    path, agent = _load(run, best=bool(options.pop("best")), **options)
+    path, agent = _load(run, best=options.pop("best") or False, **options)
     with agent:
         result = evaluate_agent(
             agent, episodes, n_envs=n_envs, seed=seed, deterministic=not stochastic
@@ -109,8 +110,7 @@ def enjoy(
     elif not no_render:
         window.check_display()
     stochastic, best = options.pop("stochastic"), options.pop("best")
-    found = best is None and (Path(run) / "best_model.zip").is_file()
-    path, agent = _load(run, best=found if best is None else best, **options)
+    path, agent = _load(run, best=best, **options)
     with agent:
         click.echo(f"{path} plays {agent.plan.env.name}")
         number = iter(range(1, episodes + 1))
@@ -137,20 +137,20 @@ def enjoy(
 def _load(
     run: str,
     *,
-    best: bool,
+    best: bool | None,
     env: str | None,
     pairs: tuple[str, ...],
     plugins: tuple[str, ...],
     device: str | None,
 ) -> tuple[Path, Agent]:
-    """The agent, and the file it is from."""
+    """The agent, and the file it is from; of a folder without `best` said the best where it is."""
     from rlk.agent import load
-    from rlk.checkpoint import locate
+    from rlk.checkpoint import find
 
     if best and Path(run).is_file():
         raise PlanError(f"--best chooses within a run folder, and {run} is a file.")
-    path = locate(run, best=best)
-    if best and path.name != "best_model.zip":
+    path, _ = find(Path(run), default_kernel(), best=best is not False)
+    if best and not path.name.startswith("best_model."):
         raise BadFile(
             f"{run} holds no best_model.zip: that is what evaluations during training leave "
             "(rlk run … --plugin evaluation). Drop --best to take the last model."

@@ -87,12 +87,12 @@ class Mpi:
         def wrapped(collect: Callable[[], bool]) -> Callable[[], bool]:
             def together() -> bool:
                 going = collect()
-                new = rows.news(run.episodes, self._counted)
+                new = rows.news(run, self._counted)
                 silent = going and new is None
                 said = communicator.gather(None if silent else (going, new, run.timesteps))
                 known = [one or (True, None, run.timesteps) for one in said]
-                rows.take_in(run.episodes, [one[1] for one in known], communicator.rank)
-                self._counted = run.episodes.count
+                rows.take_in(run, [one[1] for one in known], communicator.rank)
+                self._counted = run.clock.episodes
                 if all(one[0] for one in known):
                     return True
                 self._agree_on_timesteps(run)
@@ -132,7 +132,7 @@ class Mpi:
         anew = keep_apart(run, self._communicator)
         check_same(run, self._communicator)
         self._say_differs(run, self._communicator.gather(anew or None))
-        self._saved, self._counted, self._at_border = None, run.episodes.count, True
+        self._saved, self._counted, self._at_border = None, run.clock.episodes, True
 
     def _own(self) -> State | None:
         """What a checkpoint has of this rank; rank 0 was restored from its main part."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rlk.metrics import Episodes
+    from rlk.run import Run
 
 #: How many ended on a rank since the last border, and the latest of them as (return, length).
 News = tuple[int, list[tuple[float, int]]]
@@ -34,17 +34,17 @@ def merged(
     return found
 
 
-def news(episodes: Episodes, counted: int) -> News | None:
+def news(run: Run, counted: int) -> News | None:
     """What ended on this rank since `counted` episodes were known, or None."""
-    new = episodes.count - counted
-    return (new, list(episodes.recent)[-new:]) if new else None
+    new = run.clock.episodes - counted
+    return (new, list(run.recent_episodes)[-new:]) if new else None
 
 
-def take_in(episodes: Episodes, said: Sequence[News | None], rank: int) -> None:
+def take_in(run: Run, said: Sequence[News | None], rank: int) -> None:
     """Put the episodes of all ranks, in the order of ranks, where those of this rank stand."""
     for _ in range(len(said[rank][1]) if said[rank] else 0):  # type: ignore[index]
-        episodes.recent.pop()
+        run.recent_episodes.pop()
     for number, one in enumerate(said):
         if one is not None:
-            episodes.recent.extend(one[1])
-            episodes.count += one[0] if number != rank else 0
+            run.recent_episodes.extend(one[1])
+            run.clock.episodes += one[0] if number != rank else 0

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from rlk_mpi.communicator import MpiCommunicator
 
 OWN = ("collector", "storage", "environments", "plugins", "streams")
-#: Of the run's own state; the clock is the same on all ranks.
-OWN_OF_RUN = ("episodes", "metrics")
+#: Of the run's own state; the clock and the episodes that ended are the same on all ranks.
+OWN_OF_RUN = ("metrics",)
 
 
 def own_state(run: Run, *, replay: bool) -> State:

@@ -41,7 +41,7 @@ def rlk_training_end(run):
         "seed": run.streams.seed,
         "control": run.streams.integers("control", 3),
         "own": [run.streams.integers(name, 3) for name in ("environments", "actor", "update")],
-        "episodes": [run.episodes.count, [list(one) for one in run.episodes.recent]],
+        "episodes": [run.clock.episodes, [list(one) for one in run.recent_episodes]],
         "out": run.out is not None,
         "loggers": len(run.plan.loggers),
         "verbose": run.plan.verbose,

@@ -66,7 +66,7 @@ def main(path, size):
         agent.learn()
         assert agent.num_timesteps == 3 * STEPS * TOTAL
         if run.communicator.rank == 0:
-            returns = [return_ for return_, _ in run.episodes.recent]
+            returns = [return_ for return_, _ in run.recent_episodes]
             np.savez(path, parameters=run.parameters.flat.detach().numpy(), returns=returns)
 
 

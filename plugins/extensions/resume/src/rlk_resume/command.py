@@ -11,9 +11,11 @@ from rlk.errors import BadFile
 from rlk.kernel import default_kernel
 from rlk_cli.asked import SHARED, said
 from rlk_cli.run import take_over, train_to_the_end
+from rlk_model_files.places import checkpoints
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
+    from rlk.kernel import Kernel
     from rlk.protocols import State
 
 NO_MODEL = "A model alone cannot go on; train anew with rlk run."
@@ -33,7 +35,8 @@ def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **o
     from rlk.resolve import resolve
     from rlk.spec import make_spec
 
-    kernel, path = default_kernel(), newest(Path(run))
+    kernel = default_kernel()
+    path = newest(Path(run), kernel)
     state = checkpoint.read(path, kernel)
     if "run" not in state["manifest"]["contents"]:
         raise BadFile(f"{path} is no checkpoint. {NO_MODEL}")
@@ -55,7 +58,7 @@ def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **o
     return 0
 
 
-def newest(place: Path) -> Path:
+def newest(place: Path, kernel: Kernel) -> Path:
     """The checkpoint that RUN means: itself, or the last of a folder.
 
     Raises:
@@ -64,8 +67,8 @@ def newest(place: Path) -> Path:
     from rlk import checkpoint
 
     if not place.is_dir():
-        return checkpoint.locate(place)
-    found = checkpoint.checkpoints(place)
+        return checkpoint.find(place, kernel)[0]
+    found = checkpoints(place, *(one.suffix for one in checkpoint.serializers(kernel)))
     if not found:
         raise BadFile(f"{place} holds no checkpoint. {NO_MODEL}")
     return found[-1]

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from rlk.errors import BadFile
 from rlk.protocols import State
+from rlk_model_files.serializer import FileSerializer
 from rlk_zip import tensors
 from rlk_zip.archive import MANIFEST, STRUCTURE, Archive, opened, part_name
 from rlk_zip.structure import decode, encode, references
@@ -19,12 +20,12 @@ FORMAT, VERSION = "rlk", 1
 _RESERVED = ("format", "format_version", "format_parts")
 
 
-class ZipSerializer:
+class ZipSerializer(FileSerializer):
     """Writes and reads a State. Reading executes nothing from the file."""
 
     suffix = ".zip"
 
-    def write(self, file: IO[bytes], state: State) -> None:
+    def write_to(self, file: IO[bytes], state: State) -> None:
         """Write a state; what stands under `manifest` can be read without the rest.
 
         Tensors are copied part by part, so that it takes little memory however large they are.
@@ -52,7 +53,7 @@ class ZipSerializer:
             for number, part in enumerate(parts):
                 archive.writestr(_info(part_name(number)), tensors.pack(part))
 
-    def read(self, file: IO[bytes]) -> State:
+    def read_from(self, file: IO[bytes]) -> State:
         """The state that was written; tuples come back as lists, tensors on the CPU.
 
         Raises:
@@ -70,11 +71,11 @@ class ZipSerializer:
                 state["manifest"] = manifest
             return state
 
-    def manifest(self, file: IO[bytes]) -> State:
+    def manifest_from(self, file: IO[bytes]) -> State:
         """The part under `manifest`; the rest is not read.
 
         Raises:
-            BadFile: as `read`, as far as it can be seen without reading the rest.
+            BadFile: as `read_from`, as far as it can be seen without reading the rest.
         """
         with opened(file) as archive:
             return _manifest(archive)[0]

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from rlk.records import Array
-from rlk.spaces import finite
 
 
 class Moments:
@@ -59,7 +58,7 @@ class Fresh:
         difference = rows - self._shift
         total = np.add.reduce(difference, axis=0)
         squares = np.add.reduce(difference * difference, axis=0)
-        if not finite(squares):
+        if not math.isfinite(np.add.reduce(squares)):
             return
         self._sum += total
         self._squares += squares

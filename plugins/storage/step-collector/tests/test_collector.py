@@ -8,6 +8,7 @@ from rlk import hookimpl, spaces
 from rlk.errors import NotFinite, RlkError
 from rlk.testing.environments import DiscreteMatch, Walk
 from rlk.testing.stand_ins import StandInStorage
+from rlk_step_collector.component import component
 
 MATCH = "rlk.testing.environments:DiscreteMatch"
 
@@ -33,8 +34,11 @@ class Records:
 
 @pytest.fixture
 def make(rlk_make, rlk_stand_in_kernel):
+    rlk_stand_in_kernel.registries.collectors.register("steps", component)
+
     def made(**said):
-        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **{"env": MATCH, "seed": 0, **said})
+        said = {"env": MATCH, "seed": 0, "collector": "steps", **said}
+        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **said)
 
     return made
 
@@ -135,8 +139,8 @@ def test_truncated_and_terminated_stay_apart(make):
 def test_episodes_are_counted_with_returns_and_lengths(make):
     agent = make(n_envs=2)
     agent.learn(64)
-    assert agent.run.episodes.count == 8
-    assert all(length == 8 for _, length in agent.run.episodes.recent)
+    assert agent.run.clock.episodes == 8
+    assert all(length == 8 for _, length in agent.run.recent_episodes)
 
 
 def test_the_figures_of_a_monitor_inside_win(make):
@@ -149,7 +153,35 @@ def test_the_figures_of_a_monitor_inside_win(make):
 
     agent = make(env=monitored)
     agent.learn(32)
-    assert all(return_ <= 8.0 for return_, _ in agent.run.episodes.recent)
+    assert all(return_ <= 8.0 for return_, _ in agent.run.recent_episodes)
+
+
+def test_returns_and_lengths_are_of_each_environment(make):
+    records = Records()
+    agent = make(plugins=[records], n_envs=3, env="rlk.testing.environments:Walk")
+    agent.learn(60)
+    expected, running = [], [[] for _ in range(3)]
+    for step in records.steps:
+        for env, reward in enumerate(step["reward"]):
+            running[env].append(reward)
+        for env in step["final"]:
+            expected.append((pytest.approx(sum(running[env])), len(running[env])))
+            running[env] = []
+    assert list(agent.run.recent_episodes) == expected and len(expected) > 5
+
+
+def test_only_the_last_hundred_episodes_are_kept(make):
+    agent = make(env={"id": MATCH, "length": 1})
+    agent.learn(108)
+    assert agent.run.clock.episodes == 108 and len(agent.run.recent_episodes) == 100
+
+
+def test_an_episode_that_was_given_up_is_forgotten(make):
+    agent = make(n_steps=5)
+    agent.learn(5)
+    agent.run.collector.forget()
+    agent.learn(10, reset_num_timesteps=False)
+    assert [length for _, length in agent.run.recent_episodes] == [8]
 
 
 def test_environments_are_reset_once_at_the_start_and_with_seeds_of_their_own(make):

@@ -1,4 +1,4 @@
-"""The default collector: steps the vector environment into the storage.
+"""`steps`: steps the vector environment into the storage.
 
 Per vector step: one actor call, one environment call, one `storage.add`, and whoever listens to
 `rlk_step`."""
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlk import spaces
-from rlk.errors import NotFinite
 from rlk.protocols import State
 from rlk.records import Step
+from rlk.spaces import map_observation
+from rlk_step_collector.figures import Figures
+from rlk_step_collector.finite import finite, finite_check, name_bad
 
 if TYPE_CHECKING:
     from rlk.run import Run
@@ -26,17 +27,20 @@ class StepCollector:
     def __init__(self, run: Run) -> None:
         self.run = run
         self._steps = run.algorithm.steps_per_collect()
-        self._finite = spaces.finite_check(run.observation_space)
+        self._finite = finite_check(run.observation_space)
         self._n_envs, self._keeps_infos = run.n_envs, bool(run.plan.info_keys)
+        self._returns = np.zeros(run.n_envs)  # of the episodes that go on
+        self._lengths = np.zeros(run.n_envs, dtype=np.int64)
         self._cut_short = False
         self.forget()
+        run.hooks.activate(Figures(run), "steps", "rlk-step-collector")
 
     def forget(self) -> None:
         """Start from a reset at the next collection: another environment, or its state is lost."""
         self._observation: Any = None
         self._carry = self.run.actor.start(self._n_envs)
         self._start = np.ones(self._n_envs, dtype=bool)
-        self.run.episodes.reset()
+        self._returns[:] = self._lengths[:] = 0
 
     def collect(self) -> bool:
         """One collection; False if a listener stopped the run in the middle of it."""
@@ -47,19 +51,20 @@ class StepCollector:
         if self._observation is None:
             self._observation = self._reset()
         act, env_step, add = run.actor.act, run.env.step, run.storage.add
-        clock, episodes, finite = run.clock, run.episodes, self._finite
-        listeners = run.listeners["rlk_step"]
+        clock, observed_finite, listeners = run.clock, self._finite, run.listeners["rlk_step"]
+        returns, lengths = self._returns, self._lengths
         observation, carry, start = self._observation, self._carry, self._start
         timesteps = self._n_envs * run.communicator.size
         for _ in range(self._steps):
             action, env_action, carry, extras = act(observation, carry, start)
             following, reward, terminated, truncated, infos = env_step(env_action)
-            if not finite(following) or not spaces.finite(reward):
-                self._name_bad({"reward": reward}, following, env_action)
+            if not observed_finite(following) or not finite(reward):
+                name_bad(run, reward, following, env_action)
             start = terminated | truncated
             if self._keeps_infos:
                 extras = {**extras, **infos["kept"]}
-            episodes.step(reward)
+            returns += reward
+            lengths += 1
             final = self._ended(start, infos) if start.any() else _NOTHING_FINAL
             step = Step(
                 observation, action, reward, terminated, truncated, following, final, extras
@@ -81,47 +86,40 @@ class StepCollector:
         seeds = self.run.streams.integers("environments", self._n_envs)
         observation, _ = self.run.env.reset(seed=seeds)
         if not self._finite(observation):
-            self._name_bad({}, observation)
+            name_bad(self.run, None, observation)
         return observation
 
     def _ended(self, ended: Any, infos: dict[str, Any]) -> dict[int, Any]:
-        """The final observations where an episode ended, and the episodes' figures."""
-        final = {}
+        """The final observations where an episode ended, whose figures the run is told.
+
+        A Monitor's own figures win, for rewards may be normalised here."""
+        run, final = self.run, {}
         figures = infos.get("final_info", {}).get("episode") or infos.get("episode")
         for env in map(int, np.flatnonzero(ended)):
             final[env] = infos["final_obs"][env]
             if not self._finite(final[env]):
-                row = spaces.map_observation(lambda part: part[None], final[env])
-                self._name_bad({}, row, env=env)
-            own = None if figures is None else {key: figures[key][env] for key in ("r", "l")}
-            self.run.episodes.ended(env, own)
+                row = map_observation(lambda part: part[None], final[env])
+                name_bad(run, None, row, env=env)
+            own = figures or {"r": self._returns, "l": self._lengths}
+            run.recent_episodes.append((float(own["r"][env]), int(own["l"][env])))
+            run.clock.episodes += 1
+            self._returns[env] = self._lengths[env] = 0
         return final
-
-    def _name_bad(
-        self, fields: dict[str, Any], observation: Any, action: Any = None, env: int | None = None
-    ) -> None:
-        """Says which field of which environment is not finite; of `env` where only it is given."""
-        parts = observation if isinstance(observation, dict) else {"observation": observation}
-        for name, values in {**parts, **fields}.items():
-            array = np.asarray(values)
-            if not np.issubdtype(array.dtype, np.floating) or np.isfinite(array).all():
-                continue
-            first, *place = map(int, np.argwhere(~np.isfinite(array))[0])
-            which = first if env is None else env
-            shown = "" if action is None else f" after action {np.asarray(action)[first]!r}"
-            raise NotFinite(
-                f"environment {which} ({self.run.plan.env.name}) gave {array[first, *place]} in "
-                f"{name}{place or ''} at timestep {self.run.timesteps}{shown}.\nNothing of this "
-                "step was stored. Mend the environment, or wrap it to clip what it returns."
-            )
 
     def state_dict(self) -> State:
         """What the next collection starts from; the environments' own state is kept beside it."""
         observation = self._observation
         if observation is not None:
-            observation = spaces.map_observation(np.copy, observation)
-        return {"observation": observation, "carry": self._carry, "start": self._start.copy()}
+            observation = map_observation(np.copy, observation)
+        return {
+            "observation": observation,
+            "carry": self._carry,
+            "start": self._start.copy(),
+            "returns": self._returns.copy(),
+            "lengths": self._lengths.copy(),
+        }
 
     def load_state_dict(self, state: State) -> None:
         self._observation, self._carry = state["observation"], state["carry"]
         self._start = np.asarray(state["start"], dtype=bool)
+        self._returns[:], self._lengths[:] = state["returns"], state["lengths"]

@@ -1,0 +1,72 @@
+"""A serializer whose states are files: what is left to one that builds on it is their content."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import IO
+
+from rlk.errors import BadFile, RlkError
+from rlk.protocols import State
+from rlk_model_files import places
+from rlk_model_files.whole import replacing
+
+
+class FileSerializer(ABC):
+    """The kernel's protocol of a serializer, on what writes to and reads from an open file."""
+
+    suffix: str  #: of its files, with the dot
+
+    @abstractmethod
+    def write_to(self, file: IO[bytes], state: State) -> None:
+        """Write all of a state."""
+
+    @abstractmethod
+    def read_from(self, file: IO[bytes]) -> State:
+        """What was written.
+
+        Raises:
+            BadFile: for whatever it cannot vouch for.
+        """
+
+    def manifest_from(self, file: IO[bytes]) -> State:
+        """The part under `manifest`, empty if there is none; better without reading the rest."""
+        manifest: State = self.read_from(file).get("manifest", {})
+        return manifest
+
+    def find(self, place: Path, best: bool = False) -> Path | None:
+        """Its file of a place: a file, its name without the suffix, or a run folder."""
+        return places.find(place, self.suffix, best)
+
+    def write(self, path: Path, state: State) -> None:
+        """Write a file so that `path` holds either what it held or all of the new state.
+
+        Raises:
+            RlkError: if a folder is in the way.
+        """
+        if path.is_dir():
+            raise RlkError(f"cannot save to {path}: it is a folder.")
+        with replacing(path) as file:
+            self.write_to(file, state)
+
+    def read(self, path: Path) -> State:
+        """The state in a file.
+
+        Raises:
+            BadFile: if it is missing, damaged, too new, or not one of its own.
+        """
+        return self._opened(path, manifest=False)
+
+    def manifest(self, path: Path) -> State:
+        """The part under `manifest` of the state in a file; BadFile as `read`."""
+        return self._opened(path, manifest=True)
+
+    def _opened(self, path: Path, *, manifest: bool) -> State:
+        read = self.manifest_from if manifest else self.read_from
+        try:
+            with path.open("rb") as file:
+                return read(file)
+        except OSError as error:
+            raise BadFile(f"cannot read {path}: {error.strerror}.") from None
+        except BadFile as error:
+            raise BadFile(f"{path}: {error}") from None

@@ -1,0 +1,11 @@
+"""What this distribution offers: `steps`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+component = Component(
+    name="steps",
+    factory="rlk_step_collector.collector:StepCollector",
+    summary="steps the vector environment into the storage, for any algorithm",
+)
