@@ -79,7 +79,7 @@ def test_a_run_killed_after_its_checkpoint_ends_as_the_uninterrupted_one(case, t
     assert differences(one, other) == []
     # Which says something only if all of these moved between N and 2N.
     changed = {path.split("/")[1] for path in differences(one, before)}
-    assert {*PARTS[:-1], "run"} <= changed
+    assert {*PARTS[:-1], "clock"} <= changed
 
     for name in ("progress.csv", "monitor.csv"):
         assert rows(whole / name) == rows(broken / name)

@@ -20,10 +20,8 @@ class Patience:
 
     @hookimpl
     def rlk_should_stop(self, run):
-        returns, wait = (
-            [episode[0] for episode in run.metrics.recent_episodes],
-            self.config.episodes,
-        )
+        returns = [return_ for return_, _ in run.metrics.recent_episodes]
+        wait = self.config.episodes
         if len(returns) > wait and max(returns[-wait:]) <= max(returns[:-wait]):
             return f"patience: nothing better in {wait} episodes"
 

@@ -52,9 +52,8 @@ class StandInCollector:
             self._refuse_bad(numbers)
         self.figures += np.stack([reward, np.ones(run.n_envs)], axis=1)
         for env in final:
-            run.metrics.recent_episodes.append(
-                (float(self.figures[env, 0]), int(self.figures[env, 1]))
-            )
+            return_, length = self.figures[env].tolist()
+            run.metrics.recent_episodes.append((return_, int(length)))
             run.clock.episodes += 1
             self.figures[env] = 0
         extras = {**act.extras, **infos.get("kept", {})}

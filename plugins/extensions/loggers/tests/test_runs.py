@@ -12,7 +12,7 @@ from rlk.testing import stand_in_kernel
 
 WALK = "rlk.testing.environments:Walk"
 KERNEL = stand_in_kernel(discover=True)
-TOLD = {"env": WALK, "seed": 3, "serializer": "zip", "n_threads": 1}
+TOLD = {"env": WALK, "seed": 3, "collector": "steps", "serializer": "zip", "n_threads": 1}
 
 
 def test_a_run_leaves_a_row_for_every_one_that_was_due(tmp_path: Path) -> None:
