@@ -94,11 +94,13 @@ def test_a_folder_that_cannot_be_made_is_refused(rlk, small):
 
 BROKEN = {
     "a module that cannot be imported": ("import rlk_no_such_module\n", "No module named"),
-    "a class that lacks methods": ("class Log:\n    def open(self, run): ...\n", "lacks close"),
+    "a class that lacks methods": (
+        "class Log:\n    def step(self, objective): ...\n",
+        "lacks load_state_dict, state_dict",
+    ),
     "a hook that is none": (
         "from rlk import hookimpl\n"
         "class Log:\n"
-        "    open = write = close = print\n"
         "    @hookimpl\n"
         "    def rlk_updat_end(self, run): ...\n",
         "Did you mean 'rlk_update_end'?",
@@ -113,7 +115,7 @@ def test_what_is_broken_is_refused_before_a_folder_is_made(rlk, small, monkeypat
     module = f"broken_{len(text)}_{len(out)}"
     Path(f"{module}.py").write_text(text)
     monkeypatch.syspath_prepend(".")
-    kind = "callbacks" if "hook" in what else "loggers"
+    kind = "callbacks" if "hook" in what else "optimisers"
     component = Component(name="frail", factory=f"{module}:Log")
     registry = default_kernel().registries[kind]
     registry.add(Entry(kind, "frail", "rlk-frail", "0.3", lambda: component))
