@@ -12,7 +12,7 @@ from rlk.environment import MakeEnv
 from rlk.errors import PlanError
 from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.plan import Plan
-from rlk.plugins import HOOKS, Hooks
+from rlk.plugins import LIFECYCLE, Hooks
 from rlk.records import Field, Schema
 from rlk.run import Run
 from rlk.seeding import Streams
@@ -63,7 +63,7 @@ def _assemble(run: Run) -> None:
     run.collector = hooks.first("rlk_make_collector", run=run) or plan.collector.make(run)
     run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))
     run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run))
-    run.listeners = {hook: [listen for _, listen in hooks.listeners(hook)] for hook in HOOKS}
+    run.listeners = {hook: [listen for _, listen in hooks.listeners(hook)] for hook in LIFECYCLE}
     run.parameters.check()
 
 

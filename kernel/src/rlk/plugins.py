@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Listener = Callable[..., Any]
 HOOKS = [name for name in vars(Specs) if name.startswith("rlk_")]
+#: Who listens to these is asked once, when a run is built.
+LIFECYCLE = HOOKS[HOOKS.index("rlk_training_start") : HOOKS.index("rlk_training_end") + 1]
 
 
 class Hooks:

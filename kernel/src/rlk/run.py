@@ -48,7 +48,7 @@ class Run:
     collector: Collector
     collect: Callable[[], bool]  #: with all wrappers, as the loop calls it
     update: Callable[[Batch, Any], Update]  #: likewise
-    listeners: dict[str, list[Listener]]  #: by hook, called with its keyword arguments
+    listeners: dict[str, list[Listener]]  #: by lifecycle hook, called with its keywords
     evaluation_return: float | None = None  #: mean return of the latest evaluation
     closed = False
 
