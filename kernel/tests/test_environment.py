@@ -79,11 +79,14 @@ def test_something_that_is_no_environment_is_refused(choose):
 
 def wrapper(factory, config=None, **fields):
     component = Component(name="wraps", factory=factory, **fields)
-    return Choice("wrappers", "wraps", "rlk-x", "1.0", "wrappers", "test", component, config)
+    return Choice(
+        "wrappers", "wraps", "rlk-x", "1.0", "wraps", "wrappers", "test", component, config
+    )
 
 
 def test_wrappers_of_the_vector_are_not_for_one_environment():
-    assert MakeEnv(EnvChoice("Walk"), [wrapper(Walk, scope="vector")]).wrappers == ()
+    made = MakeEnv(EnvChoice("Walk", made=Walk), (wrapper(gym.Wrapper, scope="vector"),))()
+    assert type(made) is Walk
 
 
 def test_a_factory_wraps_the_innermost_first_and_passes_configs():

@@ -8,6 +8,7 @@ import pytest
 from rlk import Patch, hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName
+from rlk.kernel import Entry
 from rlk.spec import make_spec
 from rlk.testing.stand_ins import COMPONENTS, StandInPolicy
 
@@ -102,6 +103,15 @@ def test_a_setting_is_reached_by_slot_by_name_and_with_the_plugin(plan):
     assert plan(plugins=["fancy:size=3"]).policy.config.size == 3
     assert plan(plugins=["watches:size=3,shape=square"]).callbacks[0].config.shape == "square"
     assert plan(plugins=["watches"], watches={"size": 3}).callbacks[0].config.size == 3
+
+
+def test_an_alias_is_a_name_for_settings_as_the_components_own(planning_kernel, plan):
+    policies = planning_kernel.registries.policies
+    fancy = policies.get("fancy").component()
+    policies.add(Entry("policies", "FancyPolicy", "rlk-fancy", "1.0", lambda: fancy))
+    for key in ("FancyPolicy.size", "fancy.size", "policy.size"):
+        found = plan(policy="FancyPolicy", **{key: 3}).policy
+        assert (found.name, found.config.size) == ("fancy", 3)
 
 
 def test_what_an_algorithm_wants_of_its_usual_policy_is_no_demand_on_another(plan):

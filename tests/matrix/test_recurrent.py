@@ -162,5 +162,5 @@ def test_environments_that_cannot_be_dealt_out_are_refused(rlk_make, n_envs, nmi
 
 
 def test_algorithms_that_cannot_train_recurrent_policies_refuse_them(rlk_make):
-    with pytest.raises(PlanError, match=r"dqn.*recurrent.*lstm.*--recurrent"):
+    with pytest.raises(PlanError, match=r"(?s)dqn.*recurrent.*lstm.*--recurrent"):
         rlk_make("dqn", env=MATCH, policy="lstm")

@@ -203,5 +203,5 @@ def test_the_plan_says_how_they_nest() -> None:
 
 
 def test_hindsight_for_observations_without_goals_is_refused_while_planning() -> None:
-    with pytest.raises(PlanError, match=r"hindsight-replay.* are Dict, .*no:hindsight-replay"):
+    with pytest.raises(PlanError, match=r"(?s)hindsight-replay.* are Dict, .*no:hindsight-replay"):
         rlk.make("dqn", env="CartPole-v1", plugins=["hindsight-replay"], kernel=KERNEL)

@@ -21,6 +21,7 @@ from rlk.spec import LISTS, RUN_SETTINGS, SLOTS, RunSettings
 class Choice(Owned):
     """A component in its place."""
 
+    alias: str  # what it was asked for by
     slot: str  # or the kind, where there may be many
     by: str  # who chose it: `command line`, `preset zoo`, `algorithm dqn`, …
     component: Component
@@ -30,8 +31,8 @@ class Choice(Owned):
     @classmethod
     def of(cls, entry: Entry, slot: str, by: str) -> Choice:
         """What an entry names, under the name of its component, of which it may be an alias."""
-        component = entry.component()
-        return cls(entry.kind, component.name, entry.dist, entry.version, slot, by, component)
+        component, owner = entry.component(), (entry.dist, entry.version)
+        return cls(entry.kind, component.name, *owner, entry.name, slot, by, component)
 
     def make(self, *arguments: Any, **keywords: Any) -> Any:
         """`factory(*arguments, config, **keywords)`, without config where it has none."""

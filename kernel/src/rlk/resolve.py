@@ -88,7 +88,7 @@ def _check_keys(wishes: Wishes, made: Mapping[str, list[Choice]]) -> None:
     }
     wanted = wishes.find("distribution").value
     distributions = wanted.values() if isinstance(wanted, Mapping) else [wanted]
-    names = [choice.name for choices in made.values() for choice in choices]
+    names = [name for one in made.values() for c in one for name in (c.name, c.alias)]
     known = {"env", *wishes.slots, *names, *filter(None, map(str, distributions))}
     for key, said in wishes:
         head, dot, setting = key.partition(".")

@@ -127,7 +127,7 @@ class Wishes:
             # wishes of its usual policy is no demand on another one.
             demand = said.rank >= FILE and choice.slot != "storage"
             ours = head == choice.slot and (demand or setting in known)
-            if setting and (ours or head == choice.name):
+            if setting and (ours or head in (choice.name, choice.alias)):
                 given[setting] = said
         values = {**component.own, **{key: said.value for key, said in given.items()}}
         others = (*RUN_KEYS, *self.slots) if choice.slot == "algorithm" else ()
@@ -213,8 +213,7 @@ class Wishes:
         for name, answer in hooks.answers("rlk_configure", spec=self.spec):
             for patch in answer if isinstance(answer, list) else [answer]:
                 if not isinstance(patch, Patch):
-                    found = f"answered rlk_configure with {patch!r}, no Patch"
-                    raise BrokenPlugin(f"plugin {name!r} {found}.")
+                    raise BrokenPlugin(f"plugin {name!r} gave rlk_configure {patch!r}, no Patch.")
                 reason = f" ({patch.reason})" if patch.reason else ""
                 self.say(patch.values, f"plugin {name}{reason}", PATCH)
 
