@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from rlk.testing.stand_in_parameters import StandInParameters
 from rlk_compile.leaves import kind, leaves, reader, size_of
-from rlk_compile.products import split_bias
+from rlk_compile.products import split_bias, write_out_narrow
 from rlk_compile.python_state import PythonState
 from rlk_compile.trace import FlatInputs, Retraced, Trace, Untraceable
 
@@ -118,6 +118,41 @@ def test_a_bias_is_added_after_its_product() -> None:
     names = [node.target for node in graph.graph.nodes if node.op == "call_function"]
     assert torch.addmm not in names and names.count(torch.mm) == 2
     assert graph(*inputs)[0].equal(update(batch, None))
+
+
+def test_a_batched_bias_is_added_after_its_product() -> None:
+    bias, weight = torch.tensor([[[1.0, -1.0]]]), torch.tensor([[[2.0, 0.0], [1.0, 3.0]]])
+
+    def update(batch: Small, optimise: Any) -> Tensor:
+        return torch.baddbmm(bias, batch.x.unsqueeze(0), weight).relu()
+
+    batch = Small(torch.tensor([[1.0, 2.0], [3.0, -1.0]]))
+    trace = Trace(update, batch, None)
+    graph, inputs = trace.recorder.graph, trace.recorder.inputs
+    assert graph is not None
+    split_bias(graph)
+    names = [node.target for node in graph.graph.nodes if node.op == "call_function"]
+    assert torch.baddbmm not in names and names.count(torch.bmm) == 1
+    assert graph(*inputs)[0].equal(update(batch, None))
+
+
+@pytest.mark.parametrize(("width", "left"), [(1, 0), (4, 0), (5, 1)])
+def test_a_narrow_product_is_written_out_with_the_same_gradients(width: int, left: int) -> None:
+    torch.manual_seed(0)
+    weight = torch.randn(2, width, 3, requires_grad=True)
+
+    def update(batch: Small, optimise: Any) -> Tensor:
+        value = torch.bmm(batch.x.expand(2, *batch.x.shape), weight).square().sum()
+        return torch.autograd.grad(value, (weight,))[0]
+
+    batch = Small(torch.randn(6, width))
+    trace = Trace(update, batch, None)
+    graph, inputs = trace.recorder.graph, trace.recorder.inputs
+    assert graph is not None
+    write_out_narrow(graph)
+    names = [node.target for node in graph.graph.nodes if node.op == "call_function"]
+    assert names.count(torch.bmm) == left
+    assert torch.allclose(graph(*inputs)[0], update(batch, None), atol=1e-5)
 
 
 def test_a_tensor_of_the_batch_is_never_put_together_with_another() -> None:

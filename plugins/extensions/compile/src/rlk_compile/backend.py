@@ -13,7 +13,7 @@ from torch import Tensor, fx
 
 from rlk_compile.config import CompileConfig
 from rlk_compile.cuda_graph import Replay
-from rlk_compile.products import split_bias
+from rlk_compile.products import split_bias, write_out_narrow
 from rlk_compile.trace import Execute, Untraceable, reason_of
 
 #: Checks of sizes and strides are made here, once per call, not by the compiled code.
@@ -54,6 +54,7 @@ class Way:
             if all(tensor.device.type == "cpu" for tensor in inputs):
                 options |= ON_CPU
                 split_bias(graph)
+                write_out_narrow(graph)
             known = torch._inductor.list_options()
             options = {name: value for name, value in options.items() if name in known}
             # Unlike `torch._inductor.compile`, it looks into torch's cache of compiled graphs.
