@@ -1,4 +1,4 @@
-"""Products as a CPU does them sooner: without their bias, and narrow ones with no library's help."""
+"""Products as a CPU does them sooner: without their bias, and narrow ones without a library."""
 
 from __future__ import annotations
 
@@ -45,11 +45,8 @@ def write_out_narrow(graph: fx.GraphModule) -> None:
         call, total = graph.graph.call_function, None
         with graph.graph.inserting_before(node):
             for k in range(width):
-                column, row = (
-                    call(torch.narrow, (x, -1, k, 1)),
-                    call(torch.narrow, (weight, -2, k, 1)),
-                )
-                part = call(torch.mul, (column, row))
+                column = call(torch.narrow, (x, -1, k, 1))
+                part = call(torch.mul, (column, call(torch.narrow, (weight, -2, k, 1))))
                 total = part if total is None else call(torch.add, (total, part))
         assert total is not None
         _replace(node, total)
