@@ -14,8 +14,7 @@ from rlk.kernel import default_kernel
 
 INSTALLED = {entry.name for entries in default_kernel().registries for entry in entries}
 ALLOWED = [one for one in everything(INSTALLED) if not conflicts(one)]
-QUICK = [one for one in ALLOWED if (one.vec_env, one.extension) == ("dummy", "none")]
-COVERING = set(QUICK) | set(covering([one for one in ALLOWED if one not in set(QUICK)]))
+COVERING = set(covering(ALLOWED))
 CASES = [
     pytest.param(one, id=str(one), marks=[] if one in COVERING else pytest.mark.matrix_full)
     for one in ALLOWED

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -106,19 +107,34 @@ def ended(*arguments: str | int | Path, cwd: Path) -> str:
     return printed
 
 
+@contextlib.contextmanager
+def to_be_killed(case: Case, out: Path, timesteps: int) -> Iterator[Callable[[], int]]:
+    """Start a run; what is given kills it where its timesteps have passed this, and says where."""
+    reached = out.with_name(f"{out.name}.reached")
+    command = (UNTIL, str(timesteps), reached, *case.arguments(out))
+
+    def killed() -> int:
+        deadline = time.monotonic() + PATIENCE
+        while not (reached.exists() and reached.read_text()):
+            assert running.poll() is None, running.communicate()[0]
+            assert time.monotonic() < deadline, f"not at {timesteps} timesteps after {PATIENCE} s"
+            time.sleep(0.01)
+        running.send_signal(signal.SIGKILL)
+        running.communicate(timeout=PATIENCE)
+        assert running.returncode == -signal.SIGKILL
+        return int(reached.read_text())
+
+    with process(*command, cwd=out.parent) as running:
+        try:
+            yield killed
+        finally:
+            running.kill()
+
+
 def killed(case: Case, out: Path, timesteps: int) -> int:
     """Start a run, and kill it where its timesteps have passed this; where that was."""
-    reached = out.with_name(f"{out.name}.reached")
-    running = process(UNTIL, str(timesteps), reached, *case.arguments(out), cwd=out.parent)
-    deadline = time.monotonic() + PATIENCE
-    while not (reached.exists() and reached.read_text()):
-        assert running.poll() is None, running.communicate()[0]
-        assert time.monotonic() < deadline, f"not at {timesteps} timesteps after {PATIENCE} s"
-        time.sleep(0.01)
-    running.send_signal(signal.SIGKILL)
-    running.communicate(timeout=PATIENCE)
-    assert running.returncode == -signal.SIGKILL
-    return int(reached.read_text())
+    with to_be_killed(case, out, timesteps) as kill:
+        return kill()
 
 
 def state(folder: Path, timesteps: int) -> dict[str, Any]:

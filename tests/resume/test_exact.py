@@ -7,7 +7,17 @@ import json
 
 import pytest
 import torch
-from resume.runs import INSTALLED, KERNEL, Case, N, differences, ended, killed, plain_cases, state
+from resume.runs import (
+    INSTALLED,
+    KERNEL,
+    Case,
+    N,
+    differences,
+    ended,
+    plain_cases,
+    state,
+    to_be_killed,
+)
 
 from rlk_cli.main import main
 
@@ -58,8 +68,9 @@ def test_a_run_killed_after_its_checkpoint_ends_as_the_uninterrupted_one(case, t
     if not case.is_installed:
         pytest.skip(f"not installed: {sorted({case.algo, *case.needs} - INSTALLED)}")
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    run(case, whole)
-    at = killed(case, broken, N + N // 2)
+    with to_be_killed(case, broken, N + N // 2) as kill:  # which starts meanwhile
+        run(case, whole)
+        at = kill()
     assert N < at < 2 * N
     left = broken / "checkpoints"
     assert sorted(path.stem for path in left.iterdir()) == [str(N)]
