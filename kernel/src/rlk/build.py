@@ -80,7 +80,7 @@ def make_vec_env(
         training: whether wrappers learn (statistics) and record; for evaluation they do neither.
         out: the run's folder for wrappers that write; None is the plan's.
         extra: keywords for the environment (`render_mode`)."""
-    backend: Any = plan.vec_env.component.load()
+    backend: Any = plan.vec_env.load()
     keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
     if plan.env.is_vector and training:
         env = plan.env.made

@@ -10,8 +10,9 @@ from torch import fx
 
 #: A product with a bias, and the one without.
 PLAIN: dict[Any, Callable[..., torch.Tensor]] = {torch.addmm: torch.mm, torch.baddbmm: torch.bmm}
-#: Products of vectors up to this long are written out.
-NARROW = 4
+#: Products of vectors up to this long are written out: a layer of 256 units and 256 transitions,
+#: forward and back, then takes 0.66 of the time with 4 inputs, 0.80 with 8 and 0.90 with 12.
+NARROW = 8
 
 
 def split_bias(graph: fx.GraphModule) -> None:
@@ -39,7 +40,8 @@ def write_out_narrow(graph: fx.GraphModule) -> None:
     """
     for node in _calls(graph, PLAIN.values()):
         x, weight = node.args
-        width = x.meta["example_value"].shape[-1] if isinstance(x, fx.Node) else NARROW + 1
+        known = x.meta.get("example_value") if isinstance(x, fx.Node) else None
+        width = NARROW + 1 if known is None else known.shape[-1]
         if width > NARROW:
             continue
         call, total = graph.graph.call_function, None

@@ -1,0 +1,215 @@
+"""What SAC learns, with other policies and spaces, and gone on with from a file."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+import rlk
+from rlk.testing import mean_return
+from rlk_networks import FlatParameters
+from rlk_sac.algorithm import MOVES_TARGET
+
+MATCH = "rlk.testing.environments:BoxMatch"
+SMALL = {"learning_starts": 50, "batch_size": 32, "policy": {"layers": [32]}}
+
+
+# ---- what it learns ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_it_learns_actions_between_bounds_that_are_not_symmetric(rlk_make, seed):
+    said = {"gamma": 0.0, "learning_rate": 0.01, "ent_coef": "auto_0.1", **SMALL}
+    agent = rlk_make("sac", env=MATCH, seed=seed, **said)
+    agent.learn(600)
+    assert mean_return(agent, MATCH) >= 7.4  # of 8; actions at random have 5.3
+
+
+@pytest.mark.parametrize("n_envs", [1, 4])
+@pytest.mark.parametrize("vec_env", ["dummy", "subprocess"])
+@pytest.mark.parametrize("storage", [[], ["prioritized-replay"]], ids=["uniform", "priorities"])
+def test_it_learns_with_one_environment_and_several_on_any_replay(
+    rlk_make, n_envs, vec_env, storage
+):
+    said = {"gamma": 0.5, "learning_rate": 0.01, "ent_coef": "auto_0.1", **SMALL}
+    agent = rlk_make(
+        "sac", env=MATCH, seed=0, n_envs=n_envs, vec_env=vec_env, plugins=storage,
+        gradient_steps=-1, **said,
+    )  # fmt: skip
+    agent.learn(500)
+    assert mean_return(agent, MATCH) >= 6.9
+
+
+class Steady(gym.Env):
+    """One state, reward 1 whatever is done; episodes of two steps that end or are cut off."""
+
+    observation_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
+    action_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
+
+    def __init__(self, ends=False):
+        self.ends, self.steps = ends, 0
+
+    def reset(self, *, seed=None, options=None):
+        self.steps = 0
+        return np.ones(1, np.float32), {}
+
+    def step(self, action):
+        self.steps += 1
+        over = self.steps >= 2
+        return np.ones(1, np.float32), 1.0, over and self.ends, over and not self.ends, {}
+
+
+@pytest.mark.parametrize(("ends", "low", "high"), [(False, 1.9, 2.1), (True, 1.1, 1.8)])
+def test_the_value_of_an_episode_that_is_cut_off_counts_what_would_have_come(
+    rlk_make, ends, low, high
+):
+    """Reward 1 and gamma 0.5 for ever are worth 2; two steps alone 1 or 1.5, which look alike."""
+    said = {"gamma": 0.5, "learning_rate": 0.01, "ent_coef": 0.0, "tau": 0.05, **SMALL}
+    agent = rlk_make("sac", env=lambda: Steady(ends), seed=0, **said)
+    agent.learn(600)
+    q = agent.run.policy.qf(torch.ones(1, 1), torch.zeros(1, 1))
+    assert low < float(q.detach().min()) < high
+
+
+@pytest.mark.parametrize("wanted", [-2.5, 1.0])
+def test_its_entropy_becomes_the_one_that_is_wanted(rlk_make, wanted):
+    said = {"gamma": 0.0, "learning_rate": 0.01, "target_entropy": wanted, **SMALL}
+    agent = rlk_make("sac", env=MATCH, seed=0, **said)
+    agent.learn(900)
+    batch = agent.run.algorithm._with_noise(agent.run.storage.sample(512), "")
+    found = agent.run.algorithm.actor_loss(batch).metrics["entropy"].detach()
+    assert float(found) == pytest.approx(wanted, abs=0.4)
+
+
+# ---- other policies and spaces -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", ["MlpPolicy", "LnMlpPolicy"])
+@pytest.mark.parametrize("net_arch", [None, [16, {"pi": [8], "qf": [8]}]])
+def test_it_trains_policies_with_layer_norm_and_shared_layers(rlk_make, policy, net_arch):
+    agent = rlk_make(
+        "sac", env=MATCH, seed=0, policy=policy, learning_starts=20, batch_size=16,
+        **{"policy.net_arch": net_arch},
+    )  # fmt: skip
+    before = agent.run.parameters.flat.clone()
+    agent.learn(40)
+    assert not before.equal(agent.run.parameters.flat)
+    agent.run.parameters.check()
+
+
+def test_a_shared_encoder_is_trained_by_the_critics_alone(rlk_make):
+    said = {"policy.net_arch": [16, {"pi": [8], "qf": [8]}], "learning_starts": 60}
+    agent = rlk_make("sac", env=MATCH, seed=0, batch_size=16, **said)
+    agent.learn(59)
+    run = agent.run
+    batch = run.algorithm._with_noise(run.storage.sample(16), MOVES_TARGET)
+    shared = next(run.policy.shared.parameters())
+    before = shared.detach().clone()
+    run.optimise("actor", run.algorithm.actor_loss, batch)
+    assert before.equal(shared)
+    run.optimise("critic", run.algorithm.critic_loss, batch, run.algorithm.soft_target(batch))
+    assert not before.equal(shared)
+
+
+def test_it_learns_from_images(rlk_make):
+    env = {"id": "rlk.testing.environments:Walk", "observation": "image", "continuous": True}
+    agent = rlk_make("sac", env=env, seed=0, learning_starts=20, batch_size=8)
+    before = agent.run.parameters.flat.clone()
+    agent.learn(40)
+    assert not before.equal(agent.run.parameters.flat)
+    assert agent.run.storage.sample(2).observation.dtype == torch.uint8
+
+
+def test_it_trains_the_nature_cnn(rlk_make):
+    class Picture(gym.Env):
+        observation_space = gym.spaces.Box(0, 255, (36, 36, 3), np.uint8)
+        action_space = gym.spaces.Box(-1.0, 1.0, (2,), np.float32)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            return self.np_random.integers(0, 256, (36, 36, 3), np.uint8), {}
+
+        def step(self, action):
+            return self.reset()[0], float(action.sum()), False, False, {}
+
+    said = {"learning_starts": 8, "batch_size": 8, "train_freq": 4, "policy": "CnnPolicy"}
+    agent = rlk_make("sac", env=Picture, seed=0, **said)
+    before = agent.run.parameters.state_dict()
+    agent.learn(16)
+    after = agent.run.parameters.state_dict()
+    assert not any(before[name].equal(after[name]) for name in before)
+    assert agent.predict(np.zeros((36, 36, 3), np.uint8))[0].shape == (2,)
+
+
+def test_actions_of_several_axes_are_stored_and_done_in_their_shape(rlk_make):
+    class Board(gym.Env):
+        observation_space = gym.spaces.Box(-1, 1, (2,), np.float32)
+        action_space = gym.spaces.Box(-1.0, 3.0, (2, 3), np.float32)
+
+        def reset(self, *, seed=None, options=None):
+            return np.zeros(2, np.float32), {}
+
+        def step(self, action):
+            assert action.shape == (2, 3) and self.action_space.contains(action)
+            return np.zeros(2, np.float32), float(action.sum()), False, False, {}
+
+    agent = rlk_make("sac", env=Board, seed=0, n_envs=2, action_noise="normal-noise", **SMALL)
+    agent.learn(80)
+    assert agent.run.storage.sample(4).action.shape == (4, 2, 3)
+    assert agent.predict(np.zeros(2, np.float32))[0].shape == (2, 3)
+
+
+# ---- going on from a file ------------------------------------------------------------------------
+
+
+def everything(agent):
+    """All that decides what comes next, but for what tells the time."""
+    run = agent.run
+    return {
+        "parameters": run.parameters.flat.clone(),
+        "algorithm": run.algorithm.state_dict(),
+        "optimise": run.optimise.state_dict(),
+        "storage": run.storage.state_dict(),
+        "streams": run.streams.state_dict(),
+        "collector": run.collector.state_dict(),
+    }
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {},
+        {"action_noise": "normal-noise:sigma=0.3", "random_exploration": 0.2},
+        {"action_noise": "ornstein-uhlenbeck-noise:sigma=0.3", "n_envs": 4, "gradient_steps": -1},
+        {"plugins": ["prioritized-replay"], "target_update_interval": 3, "ent_coef": 0.1},
+        {"vec_env": "subprocess", "n_envs": 2, "learning_rate": "lin_0.001"},
+    ],
+    ids=["plain", "noise", "process", "priorities", "subprocess"],
+)
+def test_a_resumed_run_equals_one_that_was_never_interrupted(rlk_make, tmp_path, said):
+    from rlk.testing.contract import same
+
+    said = {"env": "Pendulum-v1", "seed": 4, "total_timesteps": 500, **SMALL, **said}
+    whole = rlk_make("sac", **said)
+    whole.learn_until(260)
+    path = whole.save_checkpoint(tmp_path / "half")
+    whole.learn_until(500)
+    resumed = rlk.load(path)
+    assert resumed.differs == [] and resumed.num_timesteps == 260
+    resumed.learn_until(500)
+    one, other = everything(whole), everything(resumed)
+    for name in one:
+        assert same(one[name], other[name]), f"{name} differ"
+    resumed.close()
+
+
+def test_its_state_has_the_target_and_the_entropys_weight_of_the_model(rlk_make, tmp_path):
+    agent = rlk_make("sac", env=MATCH, seed=0, **SMALL)
+    agent.learn(100)
+    loaded = rlk.load(agent.save(tmp_path / "model"), env=MATCH)
+    assert loaded.run.algorithm.ent_coef().equal(agent.run.algorithm.ent_coef())
+    assert loaded.run.algorithm._target_flat.equal(agent.run.algorithm._target_flat)
+    assert isinstance(loaded.run.algorithm.entropy, FlatParameters)
+    loaded.close()
