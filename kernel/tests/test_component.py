@@ -15,7 +15,7 @@ def test_a_factory_is_imported_when_it_is_loaded():
 
 @pytest.mark.parametrize("factory", ["rlk.seeding", "a:b:c", 3, None])
 def test_a_factory_is_a_callable_or_a_path(factory):
-    with pytest.raises(ValueError, match="factory must be a callable or"):
+    with pytest.raises(ValueError, match="factory must be callable or"):
         Component(name="x", factory=factory)
 
 

@@ -203,3 +203,83 @@ def test_states_of_all_groups_are_kept_by_name(optimise, net):
     assert optimise.state_dict() == {"all": {"steps": 1}}
     optimise.load_state_dict({"all": {"steps": 9}})
     assert optimise.steps["all"].loaded == 9
+
+
+# ---- a gradient that the algorithm brings along --------------------------------------------------
+
+
+class SlopeOfNet:
+    """What `loss_of` gives, with a gradient that nobody could mistake for autograd's."""
+
+    def __init__(self, net):
+        self.net, self.calls = net, 0
+
+    def __call__(self, net):
+        self.calls += 1
+        with torch.no_grad():
+            loss = loss_of(net)
+        return loss, torch.tensor([7.0, 8.0, 9.0])
+
+
+class Takes:
+    """Notes the gradient it was given; or evaluates, or differentiates, and takes none."""
+
+    def __init__(self, how="gradient"):
+        self.how, self.gradient = how, None
+
+    def step(self, objective):
+        if self.how != "gradient":
+            return getattr(objective, self.how)()
+        loss, self.gradient = objective.gradient()
+        return loss
+
+
+def taking(net, how="gradient", communicator=OneProcess, wrappers=()):
+    step, optimise = Takes(how), Optimiser(communicator())
+    optimise.add(group_of(net), step, wrappers)
+    return step, optimise
+
+
+def test_it_is_taken_for_the_loss_function_and_autograd(net):
+    step, optimise = taking(net)
+    slope = SlopeOfNet(net)
+    found = optimise("all", loss_of, net, gradient_fn=slope)
+    assert step.gradient.tolist() == [7.0, 8.0, 9.0] and slope.calls == 1
+    assert found.value.item() == 5.0 and found.outputs["o"].tolist() == [6.0, 9.0]
+
+
+def test_it_is_a_mean_over_ranks_as_autograd_s_is(net):
+    step, optimise = taking(net, communicator=TwoRanks)
+    optimise("all", loss_of, net, gradient_fn=SlopeOfNet(net))
+    assert step.gradient.tolist() == [3.5, 4.0, 4.5]
+
+
+def test_it_is_left_where_a_plugin_wraps_the_loss(net):
+    def doubled(function):
+        return lambda *args: Loss(2 * function(*args).value)
+
+    step, optimise = taking(net, wrappers=[doubled])
+    slope = SlopeOfNet(net)
+    optimise("all", loss_of, net, gradient_fn=slope)
+    assert step.gradient.tolist() == [2.0, 2.0, 0.0] and slope.calls == 0
+
+
+@pytest.mark.parametrize("how", ["evaluate", "differentiable"])
+def test_an_optimiser_that_wants_more_than_a_gradient_gets_the_loss_itself(net, how):
+    _, optimise = taking(net, how)
+    slope = SlopeOfNet(net)
+    assert optimise("all", loss_of, net, gradient_fn=slope).value.item() == 5.0
+    assert slope.calls == 0
+
+
+def test_a_compiler_traces_the_loss_and_not_its_shortcut(net):
+    step, optimise = taking(net)
+    slope = SlopeOfNet(net)
+
+    @torch.compile(backend="eager", fullgraph=True)
+    def update():
+        return optimise("all", loss_of, net, gradient_fn=slope).value
+
+    with torch._dynamo.config.patch(trace_autograd_ops=True):
+        assert update().item() == 5.0
+    assert slope.calls == 0 and step.gradient.tolist() == [1.0, 1.0, 0.0]

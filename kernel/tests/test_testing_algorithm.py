@@ -265,6 +265,37 @@ def test_a_config_in_a_module_that_imports_torch_fails(rlk_verdict):
     assert "torch" in rlk_verdict(suite(attrs.evolve(GOOD, config=config)), check)
 
 
+class BringsItsGradient(StandIn):
+    factor = 1.0
+
+    def update(self, batch, optimise):
+        loss = optimise("value", self.loss, batch, gradient_fn=self.gradient)
+        return Update(loss.metrics, td_error=loss.outputs["td_error"])
+
+    def gradient(self, batch):
+        loss = self.loss(batch)
+        parts = torch.autograd.grad(loss.value, self.run.optimise.groups["value"].parameters)
+        return loss, self.factor * torch.cat([part.reshape(-1) for part in parts])
+
+
+class BringsAnotherGradient(BringsItsGradient):
+    factor = 1.01
+
+
+class BringsAnotherLoss(BringsItsGradient):
+    def gradient(self, batch):
+        loss, gradient = super().gradient(batch)
+        return dataclasses.replace(loss, outputs={"td_error": loss.value}), gradient
+
+
+def test_a_gradient_that_an_algorithm_brings_along_is_compared(rlk_verdict):
+    check = "test_a_gradient_that_it_brings_along_is_that_of_its_loss"
+    assert rlk_verdict(suite(GOOD), check) == "skipped"
+    assert rlk_verdict(broken(BringsItsGradient), check) == "passed"
+    assert "is not that of its loss" in rlk_verdict(broken(BringsAnotherGradient), check)
+    assert rlk_verdict(broken(BringsAnotherLoss), check).startswith("failed")
+
+
 def test_a_suite_without_a_component_says_so(rlk_verdict):
     empty = type("Suite", (AlgorithmContract,), {})
     found = rlk_verdict(empty, "test_its_name_is_found_in_the_registry_of_its_kind")

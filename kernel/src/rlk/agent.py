@@ -68,15 +68,12 @@ class Agent:
         deterministic: bool = False,
     ) -> tuple[Any, Any]:
         """(action, state) for one observation, or for a batch of any number of them: the action as
-        the environment takes it, batched if the observation was.
+        the environment takes it, batched if the observation was. ValueError if that does not fit.
 
         Args:
             state: what the last call returned; None at the start (recurrent policies).
             mask: bool [B], where an episode has just begun; None: only where `state` is None.
-            deterministic: the mode of the policy instead of a sample.
-
-        Raises:
-            ValueError: if the observation does not fit the space."""
+            deterministic: the mode of the policy instead of a sample."""
         batch, was_batched = spaces.batched(self.plan.observation_space, observation)
         size = len(next(iter(batch.values())) if isinstance(batch, Mapping) else batch)
         if self._actor is None:

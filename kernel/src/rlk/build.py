@@ -70,10 +70,8 @@ def _assemble(run: Run) -> None:
 def make_vec_env(
     plan: Plan, hooks: Hooks, n_envs: int, *, training: bool, out: Any = None, **extra: Any
 ) -> Any:
-    """A vector environment with the plan's wrappers.
-
-    One that was passed, or that a hook made, a backend that has `adopt(env, info_keys=…)` brings
-    into the form that `protocols.py` tells of.
+    """A vector environment with the plan's wrappers. One that was passed, or that a hook made, a
+    backend that has `adopt(env, info_keys=…)` brings into the form that `protocols.py` tells of.
 
     Args:
         hooks: the run's; wrappers of the vector may activate in it what their environments share.

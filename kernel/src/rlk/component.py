@@ -20,8 +20,7 @@ NAME = attrs.validators.matches_re(r"[A-Za-z][A-Za-z0-9._-]*")
 
 def _is_factory(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
     if not callable(value) and not (isinstance(value, str) and value.count(":") == 1):
-        wanted = f"{attribute.name} must be a callable or 'package.module:object'"
-        raise ValueError(f"{wanted}, got {value!r}")
+        raise ValueError(f"{attribute.name} must be callable or 'module:object', got {value!r}")
 
 
 @attrs.frozen(kw_only=True)

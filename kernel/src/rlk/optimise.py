@@ -14,6 +14,7 @@ from rlk.protocols import Communicator, OptimiserStep, State
 from rlk.records import Loss
 
 LossFn = Callable[..., Loss]
+GradientFn = Callable[..., tuple[Loss, Tensor]]  #: the loss and its flat gradient [P]
 
 
 @dataclass(frozen=True)
@@ -28,45 +29,52 @@ class Group:
     options: Mapping[str, Any] = field(default_factory=dict)  #: of the optimiser (`betas`, `eps`)
 
 
+@dataclass
 class Objective:
     """A loss as its group's optimiser sees it, asked for as often as the optimiser needs."""
 
-    def __init__(
-        self, group: Group, loss_fn: LossFn, args: tuple[Any, ...], communicator: Communicator
-    ) -> None:
-        self.group, self._loss_fn, self._args = group, loss_fn, args
-        self.mean = communicator.mean  #: of a tensor, over ranks
-        self.agree = communicator.agree  #: on rank 0's value: control flow may depend on no other
-        self._ranks = communicator.size
+    group: Group
+    loss_fn: LossFn
+    args: tuple[Any, ...]
+    communicator: Communicator
+    gradient_fn: GradientFn | None = None
+
+    def __post_init__(self) -> None:
+        self.mean = self.communicator.mean  #: of a tensor, over ranks
+        self.agree = self.communicator.agree  #: on rank 0's value: control flow may use no other
 
     def evaluate(self) -> Loss:
         """The loss at the parameters as they are now, without gradient."""
         with torch.no_grad():
-            return self._loss_fn(*self._args)
+            return self.loss_fn(*self.args)
 
     def gradient(self) -> tuple[Loss, Tensor]:
         """The loss and its flat gradient [P], averaged over ranks; zeros for what it does not
         touch. A step happens only if every rank accepts it."""
-        loss = self._loss_fn(*self._args)
-        if loss.accept is not None and self._ranks > 1:
-            loss = replace(loss, accept=self.mean(loss.accept.to(torch.float64)) == 1.0)
-        value, parameters = loss.value, tuple(self.group.parameters)
-        if torch.compiler.is_compiling():
-            parts = list(torch.autograd.grad(value, parameters, materialize_grads=True))
+        if self.gradient_fn is None or torch.compiler.is_compiling():
+            loss = self.loss_fn(*self.args)
+            gradient = _gradient(loss.value, tuple(self.group.parameters))
         else:
-            # As that function does after 30 µs of checks, which is a tenth of a small update.
-            engine, ones = torch.autograd.Variable._execution_engine, (torch.ones_like(value),)
-            found = engine.run_backward(
-                (value,), ones, False, False, parameters, True, accumulate_grad=False
-            )
-            pairs = zip(found, parameters, strict=True)
-            parts = [torch.zeros_like(p) if g is None else g for g, p in pairs]
-        return loss, self.mean(torch._C._nn.flatten_dense_tensors(parts))
+            loss, gradient = self.gradient_fn(*self.args)
+        if loss.accept is not None and self.communicator.size > 1:
+            loss = replace(loss, accept=self.mean(loss.accept.to(torch.float64)) == 1.0)
+        return loss, self.mean(gradient)
 
     def differentiable(self) -> Loss:
         """The loss with its graph, for optimisers that differentiate it themselves, by the group's
         parameters or by what a layer gives: `Loss.fisher` is of the same graph."""
-        return self._loss_fn(*self._args)
+        return self.loss_fn(*self.args)
+
+
+def _gradient(value: Tensor, parameters: tuple[Tensor, ...]) -> Tensor:
+    if torch.compiler.is_compiling():
+        parts = list(torch.autograd.grad(value, parameters, materialize_grads=True))
+    else:  # As that function does after 30 µs of checks, which is a tenth of a small update.
+        run, ones = torch.autograd.Variable._execution_engine.run_backward, torch.ones_like(value)
+        found = run((value,), (ones,), False, False, parameters, True, accumulate_grad=False)
+        pairs = zip(found, parameters, strict=True)
+        parts = [torch.zeros_like(p) if g is None else g for g, p in pairs]
+    return torch._C._nn.flatten_dense_tensors(parts)
 
 
 def _detached(values: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -83,7 +91,9 @@ def wrapped(function: Callable[..., Any], wrappers: Iterable[Any]) -> Callable[.
 
 
 class Optimiser:
-    """`optimise(group, loss_fn, *args)`: one step of that group's optimiser; the loss, detached."""
+    """`optimise(group, loss_fn, *args)`: one step of that group's optimiser; the loss, detached.
+    `gradient_fn(*args)`, if the algorithm knows a shorter way than autograd, gives what `loss_fn`
+    gives and its flat gradient; it is not taken where a plugin wraps the loss, nor traced."""
 
     def __init__(self, communicator: Communicator) -> None:
         self.groups: dict[str, Group] = {}
@@ -97,15 +107,17 @@ class Optimiser:
         self.groups[group.name], self.steps[group.name] = group, step
         self._wrappers[group.name] = wrappers
 
-    def __call__(self, group: str, loss_fn: LossFn, *args: Any) -> Loss:
+    def __call__(
+        self, group: str, loss_fn: LossFn, *args: Any, gradient_fn: GradientFn | None = None
+    ) -> Loss:
         if group not in self.groups:
             raise RlkError(f"no parameter group {group!r}; there are {sorted(self.groups)}")
         if self._wrappers[group]:
             key = (group, loss_fn)  # bound methods compare equal from call to call
             if key not in self._wrapped:
                 self._wrapped[key] = wrapped(loss_fn, self._wrappers[group])
-            loss_fn = self._wrapped[key]
-        objective = Objective(self.groups[group], loss_fn, args, self._communicator)
+            loss_fn, gradient_fn = self._wrapped[key], None
+        objective = Objective(self.groups[group], loss_fn, args, self._communicator, gradient_fn)
         loss = self.steps[group].step(objective)
         distribution = None if loss.distribution is None else loss.distribution.detach()
         metrics, outputs = _detached(loss.metrics), _detached(loss.outputs)

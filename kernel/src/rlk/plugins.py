@@ -1,7 +1,6 @@
 """The plugin manager of one run: which objects answer hooks, in a typed wrapper around pluggy's.
 
-A run has a manager of its own, else what one run activated would answer in the next.
-"""
+A run has a manager of its own, else what one run activated would answer in the next."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: As it goes into a checkpoint: JSON values, arrays and tensors in nested dicts and lists.
 State = dict[str, Any]
-#: `optimise(group, loss_fn, *args)`: one step of that group's optimiser; the loss, detached.
+#: `optimise(group, loss_fn, *args, gradient_fn=None)`: see `optimise.Optimiser`.
 Optimise = Callable[..., Loss]
 
 
@@ -125,10 +125,8 @@ class Communicator(Protocol):
 
 class Collector(Stateful, Protocol):
     """Gathers experience: steps the environments into the storage. It winds the run's clock, calls
-    who listens to `rlk_step`, and puts episodes that end into `run.metrics.recent_episodes`.
-
-    Raises:
-        NotFinite: while collecting, for a number of an environment that is none."""
+    who listens to `rlk_step`, puts episodes that end into `run.metrics.recent_episodes`, and raises
+    NotFinite for a number of an environment that is none."""
 
     def collect(self) -> bool: ...  #: False if a listener stopped the run
     def forget(self) -> None: ...  #: the next collection begins with a reset

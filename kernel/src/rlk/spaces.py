@@ -14,8 +14,7 @@ Space = spaces.Space[Any]
 
 
 def is_image(space: Space) -> bool:
-    """Whether a space holds images: uint8, 0 to 255, [height, width, channels] or channels
-    first."""
+    """Whether it holds images: uint8, 0 to 255, [height, width, channels] or channels first."""
     return (
         isinstance(space, spaces.Box)
         and space.dtype == np.uint8
@@ -42,10 +41,8 @@ def map_observation(function: Callable[[Array], Any], observation: Any) -> Any:
 
 
 def batched(space: Space, observation: Any) -> tuple[Any, bool]:
-    """The observation (array, list or dict) with a leading batch axis, and whether it had one.
-
-    Raises:
-        ValueError: if the shape fits neither one observation nor a batch of them."""
+    """The observation (array, list or dict) with a leading batch axis, and whether it had one;
+    ValueError if the shape fits neither one observation nor a batch of them."""
     if isinstance(space, spaces.Dict):
         pairs = {key: batched(sub, observation[key]) for key, sub in space.spaces.items()}
         vectorised = {was for _, was in pairs.values()}

@@ -2,8 +2,7 @@
 
 Every choice and setting has a dotted key in one flat namespace: `n_envs`, `policy`, `gamma` (the
 algorithm's), `policy.layers` (the component in a slot), `prioritized-replay.alpha` (a component by
-name), `env.gravity` (a keyword of the environment).
-"""
+name), `env.gravity` (a keyword of the environment)."""
 
 from __future__ import annotations
 

@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rlk import spaces
 from rlk.protocols import Optimise, State
 from rlk.records import Act, Array, Batch, Field, Loss, Update
 from rlk_dqn import loss as losses
 from rlk_dqn.config import DQNConfig
 from rlk_dqn.network import DuelingHead, q_head
-from rlk_networks import Heads, as_tensor
+from rlk_dqn.numpy_loss import numpy_gradient
+from rlk_networks import Heads, as_array, as_tensor
 from rlk_replay.protocol import ReplayStorage
 from rlk_schedules import as_schedule
 
@@ -32,6 +32,7 @@ class DQN:
         self._online_q = values_of(self.policy)
         learning_rate = as_schedule(config.learning_rate)
         run.group("q", learning_rate=learning_rate, max_grad_norm=config.max_grad_norm)
+        self._gradient = numpy_gradient(self.policy, run.parameters.parameters)
 
     @staticmethod
     def heads(config: DQNConfig, run: Any) -> Heads:
@@ -64,7 +65,8 @@ class DQN:
             yield storage.sample(config.batch_size)
 
     def update(self, batch: Batch, optimise: Optimise) -> Update:
-        loss = optimise("q", self.loss, batch, self.q_target(batch))
+        target = self.q_target(batch)
+        loss = optimise("q", self.loss, batch, target, gradient_fn=self._gradient)
         return Update(loss.metrics, td_error=loss.outputs["td_error"])
 
     def q_target(self, batch: Batch) -> Tensor:
@@ -104,15 +106,9 @@ def values_of(policy: Any) -> Callable[[Any], Tensor]:
             with torch.no_grad():
                 (values,) = policy(observation, "qf")
             return cast(Tensor, values)
-        return torch.from_numpy(fast[0](spaces.map_observation(_as_array, observation)))
+        return torch.from_numpy(fast[0](as_array(observation)))
 
     return q
-
-
-def _as_array(tensor: Any) -> Array:
-    """The same memory as numpy."""
-    array: Array = tensor.numpy()
-    return array
 
 
 class GreedyActor:

@@ -1,4 +1,4 @@
-"""Layers that heads are made of, each with a numpy twin. B batch, F features, S size."""
+"""Layers that heads are made of, each with numpy twins. B batch, F features, S size."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from rlk_networks.numpy_gradient import (
+    ChainGradient,
+    DenseGradient,
+    NumpyGradient,
+    gradient_twin,
+)
 from rlk_networks.numpy_twin import NumpyForward, chain, twin
 
 
@@ -32,9 +38,12 @@ class Linear(nn.Module):
         weight, bias = self.weight.detach().numpy(), self.bias.detach().numpy()
         return lambda features: features.dot(weight) + bias
 
+    def numpy_gradient(self) -> NumpyGradient:
+        return DenseGradient([(self.weight, self.bias)])
+
 
 class Head(nn.Module):
-    """Hidden layers and what they lead to; with a numpy twin where both parts have one."""
+    """Hidden layers and what they lead to; with numpy twins where both parts have them."""
 
     def __init__(self, trunk: nn.Module, out: nn.Module) -> None:
         super().__init__()
@@ -48,3 +57,7 @@ class Head(nn.Module):
     def numpy_forward(self) -> NumpyForward | None:
         trunk, out = twin(self.trunk), twin(self.out)
         return None if trunk is None or out is None else chain(trunk, out)
+
+    def numpy_gradient(self) -> NumpyGradient | None:
+        trunk, out = gradient_twin(self.trunk), gradient_twin(self.out)
+        return None if trunk is None or out is None else ChainGradient(trunk, out)

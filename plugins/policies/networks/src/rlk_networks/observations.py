@@ -12,7 +12,8 @@ from gymnasium import spaces
 from torch import Tensor
 from torch.nn import functional
 
-from rlk.spaces import Space, is_image
+from rlk.records import Array
+from rlk.spaces import Space, is_image, map_observation
 
 
 def as_tensor(observation: Any, device: Any = "cpu") -> Any:
@@ -24,6 +25,11 @@ def as_tensor(observation: Any, device: Any = "cpu") -> Any:
         array = array.astype(np.float32)
     tensor = torch.from_numpy(np.ascontiguousarray(array))
     return tensor if device == "cpu" else tensor.to(device)
+
+
+def as_array(observation: Any) -> Any:
+    """The tensors of an observation as numpy on the same memory, which is the CPU's."""
+    return map_observation(_to_numpy, observation)
 
 
 def preprocess(space: Space) -> Callable[[Any], Any]:
@@ -59,6 +65,11 @@ def flat_size(space: Space) -> int:
 
 def _as_float(observation: Tensor) -> Tensor:
     return observation if observation.dtype == torch.float32 else observation.to(torch.float32)
+
+
+def _to_numpy(tensor: Any) -> Array:
+    array: Array = tensor.numpy()
+    return array
 
 
 def _one_hot(index: Tensor, n: int) -> Tensor:

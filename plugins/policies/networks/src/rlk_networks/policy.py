@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from rlk import spaces
+from rlk_networks.numpy_gradient import ChainGradient, Fixed, NumpyGradient, gradient_twin
 from rlk_networks.numpy_twin import NumpyForward, as_float32, chain, twin
 from rlk_networks.observations import preprocess
 
@@ -74,21 +75,39 @@ class Policy(nn.Module):
         They read the parameters' own memory, so they follow every update. An encoder's twin takes
         float32, or a Dict as it is; only a Box or a Dict on the CPU qualifies.
         """
-        parts = [self._parts[name] for name in ("shared", *names)]
-        parameters = [p for part in parts for p in part.parameters()]
-        space = self.observation_space
-        small = sum(p.numel() for p in parameters) <= NUMPY_MAX_PARAMETERS
-        on_cpu = all(p.device.type == "cpu" and p.dtype == torch.float32 for p in parameters)
-        if spaces.kind(space) not in ("Box", "Dict") or not small or not on_cpu:
-            return None
-        heads = [head for head in map(twin, parts[1:]) if head is not None]
-        steps: list[NumpyForward | None] = [make() for make in self._filters]
+        heads = [head for head in (twin(self._parts[name]) for name in names) if head is not None]
+        steps = self._numpy_steps()
         if not self._plain:
-            steps.append(twin(parts[0]))
-        if spaces.kind(space) == "Box" or self._plain:
-            steps.insert(0, as_float32)
+            steps.append(twin(self._parts["shared"]))
         found = [step for step in steps if step is not None]
-        if len(heads) < len(names) or len(found) < len(steps):
+        missing = len(heads) < len(names) or len(found) < len(steps)
+        if missing or not self._numpy_is_sooner(names):
             return None
         encode = reduce(chain, found)
         return [chain(encode, head) for head in heads]
+
+    def numpy_gradient(self, name: str) -> NumpyGradient | None:
+        """A named head from raw observations and its gradient in numpy; None as `numpy_forward`."""
+        parts = [] if self._plain else [self._parts["shared"]]
+        found = [gradient_twin(part) for part in (*parts, self._parts[name])]
+        steps = self._numpy_steps()
+        twins = [each for each in found if each is not None]
+        missing = len(twins) < len(found) or None in steps
+        if missing or not self._numpy_is_sooner((name,)):
+            return None
+        before: NumpyGradient = Fixed([step for step in steps if step is not None])
+        return reduce(ChainGradient, twins, before)
+
+    def _numpy_steps(self) -> list[NumpyForward | None]:
+        """What comes before the encoder; None for a filter that has no twin."""
+        steps: list[NumpyForward | None] = [make() for make in self._filters]
+        if spaces.kind(self.observation_space) == "Box" or self._plain:
+            steps.insert(0, as_float32)
+        return steps
+
+    def _numpy_is_sooner(self, names: tuple[str, ...]) -> bool:
+        """Whether the encoder and these heads are small, on the CPU, and of a space that is fit."""
+        parameters = [p for name in ("shared", *names) for p in self._parts[name].parameters()]
+        small = sum(p.numel() for p in parameters) <= NUMPY_MAX_PARAMETERS
+        on_cpu = all(p.device.type == "cpu" and p.dtype == torch.float32 for p in parameters)
+        return spaces.kind(self.observation_space) in ("Box", "Dict") and small and on_cpu
