@@ -201,9 +201,10 @@ class CountsProducts(TorchDispatchMode):
 
 @pytest.mark.parametrize(
     ("group", "products"),
-    # Two layers forward each; backward, the actor needs what both hand on to their inputs, the
-    # critics both weights and what the second hands on to the first.
-    [("actor", 2 + 2), ("critic", 2 + 3)],
+    # Two layers forward each; backward, the actor needs what the first hands on to the action (and
+    # through the second, of each row's own critic, which is no batched product), the critics both
+    # weights and what the second hands on to the first.
+    [("actor", 2 + 1), ("critic", 2 + 3)],
 )
 def test_the_actors_gradient_computes_none_of_the_critics_weights(rlk_make, group, products):
     agent, batch = agent_with_batch(rlk_make, policy={"layers": [32, 32]})
@@ -215,6 +216,23 @@ def test_the_actors_gradient_computes_none_of_the_critics_weights(rlk_make, grou
         else:
             run.optimise("critic", algorithm.critic_loss, batch, target)
     assert counted.count == products
+
+
+@pytest.mark.parametrize("policy", ["MlpPolicy", "LnMlpPolicy"])
+@pytest.mark.parametrize("layers", [[], [8], [16, 8]])
+def test_the_lesser_critic_has_the_value_and_slope_of_both_evaluated(rlk_make, policy, layers):
+    agent, batch = agent_with_batch(rlk_make, policy=policy, **{"policy.layers": layers})
+    algorithm, critic = agent.run.algorithm, agent.run.policy.qf
+    assert (critic.smallest(batch.observation, batch.action) is None) == (
+        policy == "LnMlpPolicy" and bool(layers)
+    )
+    action = batch.action.clone().requires_grad_()
+    found = algorithm.smallest_q(batch.observation, action)
+    both = critic(batch.observation, action)
+    assert 0 < int(both.argmin(0).sum()) < len(action), "one critic is the lesser everywhere"
+    assert torch.allclose(found, both.amin(0), atol=1e-6)
+    slopes = [torch.autograd.grad(q.sum(), action)[0] for q in (found, both.amin(0))]
+    assert torch.allclose(*slopes, atol=1e-6) and bool(slopes[0].any())
 
 
 def test_the_target_begins_as_a_copy_and_moves_by_tau(rlk_make):

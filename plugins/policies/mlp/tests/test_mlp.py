@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from rlk.errors import PlanError
 from rlk_mlp.config import MlpConfig
+from rlk_mlp.grouped import grouped_product
 from rlk_mlp.network import ACTIVATIONS, Layers, Mlp, TwinLayers
 from rlk_networks.testing import PolicyContract
 
@@ -272,3 +273,47 @@ def test_its_settings_are_reached_through_a_run(rlk_make):
     assert agent.run.policy.vf.trunk.features == 7
     with pytest.raises(PlanError, match="layers"):
         rlk_make("stand-in", kernel=kernel, policy="mlp", mlp={"layers": [-7]})
+
+
+# ---- slopes of one copy for each row -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_each_row_is_multiplied_by_the_matrix_of_its_group(traced):
+    x = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    weight = torch.arange(12.0).reshape(3, 2, 2)  # (0 1, 2 3), (4 5, 6 7), (8 9, 10 11)
+    ends = torch.tensor([1, 1, 3])  # nobody is in the second group
+    product = grouped_product
+    if traced:
+        product = torch.compile(grouped_product, backend="eager", fullgraph=True)
+    assert product(x, weight, ends).tolist() == [[0.0, 1.0], [8.0, 9.0], [20.0, 22.0]]
+
+
+def test_a_compiler_is_told_the_shape_of_a_grouped_product():
+    given = torch.randn(5, 2), torch.randn(2, 2, 3), torch.tensor([1, 5])
+    torch.library.opcheck(torch.ops.rlk_mlp.grouped_product, given)
+
+
+@pytest.mark.parametrize("act_fun", list(ACTIVATIONS))
+@pytest.mark.parametrize("sizes", [[], [5], [5, 4], [5, 6, 4]])
+@pytest.mark.parametrize("copies", [2, 3])
+def test_slopes_of_chosen_copies_equal_autograd(act_fun, sizes, copies):
+    torch.manual_seed(0)
+    twins = TwinLayers(3, sizes, copies, MlpConfig(act_fun=act_fun))
+    with torch.no_grad():
+        for bias in twins.biases:
+            bias.normal_()
+    x, choice = torch.randn(8, 3, requires_grad=True), torch.arange(8) % copies
+    slope = torch.randn(8, twins.features)
+    hidden, slopes_of = twins.with_slopes(x)
+    expected = twins(x)
+    assert torch.equal(hidden, expected) and not hidden.requires_grad
+    value = (expected[choice, torch.arange(8)] * slope).sum()
+    (by_x,) = torch.autograd.grad(value, x)
+    assert torch.allclose(slopes_of(choice, slope), by_x, atol=1e-5)
+    assert torch.allclose(slopes_of(choice, slope, 2), by_x[:, 2:], atol=1e-5)
+
+
+def test_normalised_copies_leave_slopes_to_autograd():
+    twins = TwinLayers(3, [5], 2, MlpConfig(layer_norm=True))
+    assert twins.with_slopes(torch.randn(4, 3)) is None

@@ -147,9 +147,19 @@ class SAC:
         action, log_prob = self.distribution.sample_with_log_prob(
             self._actor(features), batch.extras["noise"]
         )
-        value = losses.actor_loss(self._critic(features, action), log_prob, self.ent_coef())
+        value = losses.actor_loss(self.smallest_q(features, action), log_prob, self.ent_coef())
         metrics = {"loss": value, "entropy": -log_prob.mean()}
         return Loss(value, metrics=metrics, outputs={"log_prob": log_prob})
+
+    def smallest_q(self, features: Tensor, action: Tensor) -> Tensor:
+        """min_c Q_c(s, a) for a loss of the actor: only its value and slope at the action count."""
+        found = self._critic.smallest(features, action.detach())
+        if found is None:
+            q: Tensor = self._critic(features, action).amin(0)
+            return q
+        value, slope = found
+        linear: Tensor = value + (slope * (action - action.detach())).sum(-1)
+        return linear
 
     def entropy_loss(self, log_prob: Tensor) -> Loss:
         assert self.entropy is not None

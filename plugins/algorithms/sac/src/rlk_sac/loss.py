@@ -34,14 +34,14 @@ def critic_loss(q: Tensor, target: Tensor, weight: Tensor) -> Tensor:
     return 0.5 * ((q - target).square().sum(0) * weight).mean()
 
 
-def actor_loss(q: Tensor, log_prob: Tensor, alpha: Tensor) -> Tensor:
+def actor_loss(smallest_q: Tensor, log_prob: Tensor, alpha: Tensor) -> Tensor:
     """mean_B(alpha log pi(a|s) - min_c Q_c(s, a)), 0-dim; 1812.05905, eq. 9.
 
     Args:
-        q: float [C, B], at an action that the actor takes now, differentiable.
+        smallest_q: float [B], min_c Q_c at an action that the actor takes now, differentiable.
         log_prob: float [B], of that action.
     """
-    return (alpha * log_prob - q.amin(0)).mean()
+    return (alpha * log_prob - smallest_q).mean()
 
 
 def entropy_loss(log_alpha: Tensor, log_prob: Tensor, target_entropy: float) -> Tensor:

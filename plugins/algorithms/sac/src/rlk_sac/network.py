@@ -38,6 +38,21 @@ class TwinCritic(nn.Module):
         # Not a product: of a matrix and a vector, a batched one takes six times as long.
         return (hidden * weight).sum(-1) + bias
 
+    @torch.no_grad()
+    def smallest(self, features: Tensor, action: Tensor) -> tuple[Tensor, Tensor] | None:
+        """min_c Q_c(s, a), float [B], and its slope by the action, float [B, D].
+
+        For each row only the critic that it is of is followed back, which spares SAC one product in
+        sixteen. None where the layers cannot tell their slopes.
+        """
+        trunk, weight, bias = self._cached
+        found = getattr(trunk, "with_slopes", lambda x: None)(torch.cat([features, action], -1))
+        if found is None:
+            return None
+        hidden, slopes_of = found
+        value, choice = ((hidden * weight).sum(-1) + bias).min(0)
+        return value, slopes_of(choice, weight[choice, 0], features.shape[-1])
+
 
 class EntropyCoefficient(nn.Module):
     """alpha, kept as its logarithm."""
