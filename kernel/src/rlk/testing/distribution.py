@@ -249,6 +249,9 @@ class DistributionContract(Contract):
             expected = distribution.sample(parameters, torch.from_numpy(noise))
             assert np.allclose(action, expected.numpy(), atol=1e-5), f"in {space}"
             assert action.dtype == np.dtype(distribution.action.dtype), f"in {space}"
+            if hasattr(distribution, "numpy_action"):
+                alone = distribution.numpy_action(parameters.numpy(), noise)
+                assert np.array_equal(alone, action), f"numpy_action in {space}"
             wanted = distribution.log_prob(parameters, expected).numpy()
             assert np.allclose(log_prob, wanted, atol=1e-4), f"log_prob in {space}"
             mode = distribution.numpy_mode(parameters.numpy())

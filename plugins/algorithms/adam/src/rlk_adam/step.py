@@ -42,8 +42,10 @@ class Adam:
             taken = torch.isfinite(norm)
             if loss.accept is not None:
                 taken = taken & loss.accept
-            move = self._move_fused if eager else self._move_traced
-            move(gradient, self._scale(norm), taken.to(torch.float32))
+            if eager:
+                self._move_fused(gradient, self._scale(norm), taken.to(torch.float32))
+            else:
+                self._move_traced(gradient, norm, taken.to(torch.float32))
         metrics = {**loss.metrics, "grad_norm": norm}
         return Loss(loss.value, loss.distribution, None, loss.accept, metrics, loss.outputs)
 
@@ -85,18 +87,23 @@ class Adam:
         )
 
     @torch.no_grad()
-    def _move_traced(self, gradient: Tensor, scale: Tensor, taken: Tensor) -> None:
-        """`_fused_adam_` does not trace; written out, the compiler fuses it by itself."""
+    def _move_traced(self, gradient: Tensor, norm: Tensor, taken: Tensor) -> None:
+        """`_fused_adam_` does not trace; written out, the compiler fuses it by itself.
+
+        Its loop computes anew for every vector what leads to a single number, but for exponentials
+        that are read twice. So the divisors are such: divisions there are a quarter of the loop.
+        """
         self.count += taken
-        step = torch.where(taken > 0, gradient * (1.0 / scale), 0.0)
+        limit = self.group.max_grad_norm
+        if limit is not None:
+            gradient = gradient * (limit / norm).clamp(max=1.0)
+        step = torch.where(taken > 0, gradient, 0.0)
         mean = torch.lerp(self.mean, step, 1.0 - self.beta1)
         square = self.beta2 * self.square + (1.0 - self.beta2) * step * step
-        # Both at once, by an exponential that two read: so it is computed once. A power would be
-        # computed anew for every vector of the fused loop, a tenth of a small update.
         decay = torch.exp(self.count.clamp(min=1.0) * self._log_betas)
-        first, second = (1.0 - decay[0]).to(mean.dtype), (1.0 - decay[1]).to(mean.dtype)
-        root = (square * (1.0 / second)).sqrt() + self.eps
-        rate = taken * self.group.learning_rate / first
+        inverse = torch.exp(-torch.log1p(-decay))  # 1 / (1 - beta^t)
+        rate = taken * self.group.learning_rate * inverse[0].to(mean.dtype)
+        root = (square * inverse[1].to(mean.dtype)).sqrt() + self.eps
         self.mean.copy_(torch.where(taken > 0, mean, self.mean))
         self.square.copy_(torch.where(taken > 0, square, self.square))
         self.group.flat.sub_(rate * mean / root)

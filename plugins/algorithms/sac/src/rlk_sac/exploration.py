@@ -28,6 +28,10 @@ class PolicyActor:
         self._shape = action_space.shape
         fast = policy.numpy_forward("pi")
         self._fast = fast[0] if fast is not None else None
+        # To inherit from the protocol, which has it, is optional.
+        self._action = getattr(distribution, "numpy_action", None) or (
+            lambda parameters, noise: distribution.numpy_sample(parameters, noise)[0]
+        )
 
     def start(self, n_envs: int) -> None:
         return None
@@ -43,7 +47,7 @@ class PolicyActor:
             action = distribution.numpy_mode(parameters)
         else:
             noise = distribution.noise(self.rng, len(parameters))
-            action, _ = distribution.numpy_sample(parameters, noise)
+            action = self._action(parameters, noise)
         action = action.reshape(-1, *self._shape)
         return Act(action, distribution.env_action(action), None, {})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -35,8 +36,38 @@ def _product(x: Tensor, weight: Tensor, ends: Tensor) -> Tensor:
     return out
 
 
+def grouping(choice: Tensor, groups: int) -> tuple[Tensor, Tensor]:
+    """The rows in order of what was chosen for them, int [B], and where each group ends, int [C].
+
+    Args:
+        choice: int [B], below C. groups: C.
+    """
+    if torch.compiler.is_compiling():
+        order, ends = torch.ops.rlk_mlp.grouping(choice, groups)
+        return order, ends
+    found = _grouping_on_cpu if choice.device.type == "cpu" else _grouping
+    return found(choice, groups)
+
+
+def _grouping(choice: Tensor, groups: int) -> tuple[Tensor, Tensor]:
+    counts = torch.bincount(choice, minlength=groups)
+    return torch.argsort(choice, stable=True), counts.cumsum(0)
+
+
+def _grouping_on_cpu(choice: Tensor, groups: int) -> tuple[Tensor, Tensor]:
+    """In numpy: a fourth of the time for a few hundred rows."""
+    array = choice.numpy()
+    order = np.argsort(array.astype(np.uint16), kind="stable")
+    ends = np.bincount(array, minlength=groups).cumsum()
+    return torch.from_numpy(order), torch.from_numpy(ends)
+
+
 def _shape(x: Tensor, weight: Tensor, ends: Tensor) -> Tensor:
     return x.new_empty(x.shape[0], weight.shape[2])
+
+
+def _shapes(choice: Tensor, groups: int) -> tuple[Tensor, Tensor]:
+    return torch.empty_like(choice), choice.new_empty(groups)
 
 
 # Not `torch.library.custom_op`, whose calls take 20 µs more.
@@ -44,3 +75,7 @@ _library = cast(Any, torch.library).Library("rlk_mlp", "DEF")
 _library.define("grouped_product(Tensor x, Tensor weight, Tensor ends) -> Tensor")
 _library.impl("grouped_product", _product, "CompositeExplicitAutograd")
 _library._register_fake("grouped_product", _shape)
+_library.define("grouping(Tensor choice, int groups) -> (Tensor, Tensor)")
+_library.impl("grouping", _grouping, "CompositeExplicitAutograd")
+_library.impl("grouping", _grouping_on_cpu, "CPU")
+_library._register_fake("grouping", _shapes)

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from rlk import spaces
 from rlk.records import Array
 from rlk_mlp.config import MlpConfig
-from rlk_mlp.grouped import grouped_product
+from rlk_mlp.grouped import grouped_product, grouping
 from rlk_networks import (
     Architecture,
     DenseGradient,
@@ -213,10 +213,8 @@ class TwinLayers(nn.Module):
 
         @torch.no_grad()
         def slopes_of(choice: Tensor, slope: Tensor, first: int = 0) -> Tensor:
-            order = torch.argsort(choice, stable=True)
+            order, ends = grouping(choice, self.copies)
             choice, slope = choice[order], slope[order]
-            copies = torch.arange(self.copies, device=choice.device)
-            ends = (choice <= copies[:, None]).sum(1)
             for number in range(len(kept) - 1, -1, -1):
                 slope = self._slope(slope, kept[number][choice, order])
                 weight = self._cached[number][0]

@@ -61,6 +61,10 @@ class Distribution(Protocol):
     def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
         """(action, log_prob) for float32 [N, P]: the torch pair's, to float tolerance."""
 
+    def numpy_action(self, parameters: Array, noise: Array) -> Array:
+        """The action of `numpy_sample` alone, for whoever needs no more; it may be sooner."""
+        return self.numpy_sample(parameters, noise)[0]
+
     @abstractmethod
     def numpy_mode(self, parameters: Array) -> Array:
         """The likeliest actions for float32 [N, P]."""

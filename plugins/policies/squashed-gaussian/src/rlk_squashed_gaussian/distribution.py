@@ -104,11 +104,19 @@ class SquashedGaussian(Distribution):
 
     def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
         """(action float32 [N, D], log_prob float32 [N]) for parameters [N, 2D] and noise [N, D]."""
-        log_std = np.minimum(np.maximum(parameters[:, self.size :], LOG_STD_MIN), LOG_STD_MAX)
-        before = parameters[:, : self.size] + np.exp(log_std) * noise
+        before, log_std = self._numpy_before(parameters, noise)
         slope = 2.0 * (LOG_2 - before - np.logaddexp(0.0, -2.0 * before))
         density = 0.5 * noise * noise + log_std + HALF_LOG_2PI + slope
         return np.tanh(before), -density.sum(1, dtype=np.float32)
+
+    def numpy_action(self, parameters: Array, noise: Array) -> Array:
+        found: Array = np.tanh(self._numpy_before(parameters, noise)[0])
+        return found
+
+    def _numpy_before(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
+        """What is squashed, and log_std."""
+        log_std = np.minimum(np.maximum(parameters[:, self.size :], LOG_STD_MIN), LOG_STD_MAX)
+        return parameters[:, : self.size] + np.exp(log_std) * noise, log_std
 
     def numpy_mode(self, parameters: Array) -> Array:
         found: Array = np.tanh(parameters[:, : self.size])
