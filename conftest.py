@@ -2,6 +2,9 @@
 
 import gc
 
+#: In `tests/`, which `pyproject.toml` puts on the path; only here is it found by every process.
+pytest_plugins = ["combinations"]
+
 
 def pytest_collection_finish() -> None:
     """Thousands of collected tests are millions of objects, which every full collection would visit
