@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from rlk.errors import PlanError
 from rlk_mlp.config import MlpConfig
-from rlk_mlp.grouped import _grouping, grouped_product, grouping
+from rlk_mlp.grouped import grouped_product, grouping
 from rlk_mlp.network import ACTIVATIONS, Layers, Mlp, TwinLayers
 from rlk_networks.testing import PolicyContract
 
@@ -292,10 +292,9 @@ def test_each_row_is_multiplied_by_the_matrix_of_its_group(traced):
 @pytest.mark.parametrize("traced", [False, True])
 def test_rows_are_put_in_order_of_their_groups(traced):
     made = torch.compile(grouping, backend="eager", fullgraph=True) if traced else grouping
-    for found in (made(torch.tensor([2, 0, 2, 0]), 4), _grouping(torch.tensor([2, 0, 2, 0]), 4)):
-        order, ends = found
-        assert order.tolist() == [1, 3, 0, 2] and ends.tolist() == [2, 2, 4, 4]
-        assert order.dtype == ends.dtype == torch.int64
+    order, ends = made(torch.tensor([2, 0, 2, 0]), 4)
+    assert order.tolist() == [1, 3, 0, 2] and ends.tolist() == [2, 2, 4, 4]
+    assert order.dtype == ends.dtype == torch.int64
 
 
 def test_a_compiler_is_told_what_these_operators_give():
@@ -324,6 +323,8 @@ def test_slopes_of_chosen_copies_equal_autograd(act_fun, sizes, copies):
     assert torch.allclose(slopes_of(choice, slope, 2), by_x[:, 2:], atol=1e-5)
 
 
-def test_normalised_copies_leave_slopes_to_autograd():
+def test_normalised_copies_and_those_off_the_cpu_leave_slopes_to_autograd():
     twins = TwinLayers(3, [5], 2, MlpConfig(layer_norm=True))
     assert twins.with_slopes(torch.randn(4, 3)) is None
+    elsewhere = TwinLayers(3, [5], 2, MlpConfig()).to("meta")
+    assert elsewhere.with_slopes(torch.randn(4, 3, device="meta")) is None

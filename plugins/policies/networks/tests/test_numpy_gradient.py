@@ -205,3 +205,8 @@ def test_there_is_none_where_a_part_has_none_or_the_network_is_large():
     large = NoLayers().build(gym.spaces.Box(-1.0, 1.0, (100_001,)), {"qf": head})
     assert large.numpy_gradient("qf") is None
     assert made(gym.spaces.Discrete(3)).numpy_gradient("qf") is None
+
+
+def test_off_the_cpu_there_is_no_twin_of_either_kind():
+    policy = made().to("meta")
+    assert policy.numpy_gradient("qf") is None and policy.numpy_forward("qf") is None

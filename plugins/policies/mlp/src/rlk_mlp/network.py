@@ -201,9 +201,10 @@ class TwinLayers(nn.Module):
         Returns:
             float [copies, B, F], and a function of `choice`, int [B], one copy for each row, of
             `slope`, float [B, F], by what that copy made of the row, and of `first`: it gives the
-            slope by x[:, first:], float [B, in - first]. None with layer norm.
+            slope by x[:, first:], float [B, in - first]. None with layer norm, and off the CPU: how
+            many rows follow which copy is a number that a GPU would be waited for.
         """
-        if self._norms:
+        if self._norms or x.device.type != "cpu":
             return None
         kept = []
         x = x.detach().expand(self.copies, *x.shape)

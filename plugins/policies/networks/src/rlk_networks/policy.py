@@ -75,25 +75,27 @@ class Policy(nn.Module):
         They read the parameters' own memory, so they follow every update. An encoder's twin takes
         float32, or a Dict as it is; only a Box or a Dict on the CPU qualifies.
         """
+        if not self._numpy_is_sooner(names):
+            return None
         heads = [head for head in (twin(self._parts[name]) for name in names) if head is not None]
         steps = self._numpy_steps()
         if not self._plain:
             steps.append(twin(self._parts["shared"]))
         found = [step for step in steps if step is not None]
-        missing = len(heads) < len(names) or len(found) < len(steps)
-        if missing or not self._numpy_is_sooner(names):
+        if len(heads) < len(names) or len(found) < len(steps):
             return None
         encode = reduce(chain, found)
         return [chain(encode, head) for head in heads]
 
     def numpy_gradient(self, name: str) -> NumpyGradient | None:
         """A named head from raw observations and its gradient in numpy; None as `numpy_forward`."""
+        if not self._numpy_is_sooner((name,)):
+            return None
         parts = [] if self._plain else [self._parts["shared"]]
         found = [gradient_twin(part) for part in (*parts, self._parts[name])]
         steps = self._numpy_steps()
         twins = [each for each in found if each is not None]
-        missing = len(twins) < len(found) or None in steps
-        if missing or not self._numpy_is_sooner((name,)):
+        if len(twins) < len(found) or None in steps:
             return None
         before: NumpyGradient = Fixed([step for step in steps if step is not None])
         return reduce(ChainGradient, twins, before)

@@ -200,6 +200,7 @@ class PolicyContract(RecurrentPolicyChecks):
 
     def test_its_numpy_gradient_if_it_has_one_equals_autograd(self) -> None:
         self.feedforward()
+        compared = False
         for space in self.tried():
             policy = self.policy(space)
             flat = self.made().flatten(policy)
@@ -217,3 +218,6 @@ class PolicyContract(RecurrentPolicyChecks):
             expected = torch.autograd.grad(pi, gradient.parameters, slope)
             for ours, theirs in zip(found, expected, strict=True):
                 assert np.allclose(ours, theirs.numpy(), atol=1e-4), f"in {space}"
+            compared = True
+        if not compared:
+            pytest.skip("it offers no gradient in numpy")
