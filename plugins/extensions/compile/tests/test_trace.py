@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor, fx, nn
 
 from rlk.testing.stand_in_parameters import StandInParameters
 from rlk_compile.leaves import kind, leaves, reader, size_of
@@ -104,6 +105,18 @@ def test_one_flat_tensor_takes_the_place_of_all_its_views() -> None:
     assert model.flat.flat.data_ptr() in [t.data_ptr() for t in given]
 
 
+def rewritten(
+    how: Callable[[fx.GraphModule], None], update: Callable[..., Tensor], batch: Small
+) -> tuple[list[Any], Tensor]:
+    """The functions that the rewritten graph of an update calls, and what it gives."""
+    trace = Trace(update, batch, None)
+    graph, inputs = trace.recorder.graph, trace.recorder.inputs
+    assert graph is not None
+    how(graph)
+    names = [node.target for node in graph.graph.nodes if node.op == "call_function"]
+    return names, graph(*inputs)[0]
+
+
 def test_a_bias_is_added_after_its_product() -> None:
     bias, weight = torch.tensor([1.0, -1.0]), torch.tensor([[2.0, 0.0], [1.0, 3.0]])
 
@@ -111,13 +124,9 @@ def test_a_bias_is_added_after_its_product() -> None:
         return torch.addmm(bias, batch.x, weight).relu() + torch.addmm(bias, weight, batch.x)
 
     batch = Small(torch.tensor([[1.0, 2.0], [3.0, -1.0]]))
-    trace = Trace(update, batch, None)
-    graph, inputs = trace.recorder.graph, trace.recorder.inputs
-    assert graph is not None
-    split_bias(graph)
-    names = [node.target for node in graph.graph.nodes if node.op == "call_function"]
+    names, found = rewritten(split_bias, update, batch)
     assert torch.addmm not in names and names.count(torch.mm) == 2
-    assert graph(*inputs)[0].equal(update(batch, None))
+    assert found.equal(update(batch, None))
 
 
 def test_a_batched_bias_is_added_after_its_product() -> None:
@@ -127,13 +136,9 @@ def test_a_batched_bias_is_added_after_its_product() -> None:
         return torch.baddbmm(bias, batch.x.unsqueeze(0), weight).relu()
 
     batch = Small(torch.tensor([[1.0, 2.0], [3.0, -1.0]]))
-    trace = Trace(update, batch, None)
-    graph, inputs = trace.recorder.graph, trace.recorder.inputs
-    assert graph is not None
-    split_bias(graph)
-    names = [node.target for node in graph.graph.nodes if node.op == "call_function"]
+    names, found = rewritten(split_bias, update, batch)
     assert torch.baddbmm not in names and names.count(torch.bmm) == 1
-    assert graph(*inputs)[0].equal(update(batch, None))
+    assert found.equal(update(batch, None))
 
 
 @pytest.mark.parametrize(("width", "left"), [(1, 0), (8, 0), (9, 1)])
@@ -146,13 +151,9 @@ def test_a_narrow_product_is_written_out_with_the_same_gradients(width: int, lef
         return torch.autograd.grad(value, (weight,))[0]
 
     batch = Small(torch.randn(6, width))
-    trace = Trace(update, batch, None)
-    graph, inputs = trace.recorder.graph, trace.recorder.inputs
-    assert graph is not None
-    write_out_narrow(graph)
-    names = [node.target for node in graph.graph.nodes if node.op == "call_function"]
+    names, found = rewritten(write_out_narrow, update, batch)
     assert names.count(torch.bmm) == left
-    assert torch.allclose(graph(*inputs)[0], update(batch, None), atol=1e-5)
+    assert torch.allclose(found, update(batch, None), atol=1e-5)
 
 
 def test_a_tensor_of_the_batch_is_never_put_together_with_another() -> None:
