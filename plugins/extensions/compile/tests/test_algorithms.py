@@ -69,10 +69,11 @@ def close(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 def same_numbers(name: str, env: str, backend: str, **more: Any) -> Any:
     said = {"env": env, **small(name), **more}
+    compiled_by = {"backend": backend, **said.pop("compile", {})}
     batches = batches_of(name, **said)
     _, expected, parameters = after(name, batches, **said)
     plugins = [*said.pop("plugins", []), "compile"]
-    told = {**said, "plugins": plugins, "compile": {"backend": backend}}
+    told = {**said, "plugins": plugins, "compile": compiled_by}
     update, found, compiled = after(name, batches, **told)
     assert close(compiled, parameters)
     for one, other in zip(found, expected, strict=True):
@@ -98,8 +99,21 @@ def test_an_algorithm_is_traced_to_the_same_numbers(name: str, env: str) -> None
 @pytest.mark.compiles
 @pytest.mark.parametrize(("name", "env"), algorithms())
 def test_an_algorithm_compiles_to_the_same_numbers(name: str, env: str) -> None:
-    update = same_numbers(name, env, "inductor")
+    update = same_numbers(name, env, "inductor", compile={"own_products": False})
     assert all(str(report.way) == "inductor, C++ wrapper" for report in update.reports.values())
+
+
+@pytest.mark.compiles
+@pytest.mark.skipif(torch.backends.cpu.get_cpu_capability() != "AVX512", reason="wants AVX-512")
+@pytest.mark.parametrize(("name", "env"), algorithms())
+def test_with_own_products_for_whatever_size_numbers_are_the_same(
+    name: str, env: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rlk_compile.own_products.WORK", 0)
+    monkeypatch.setattr("rlk_compile.own_products.COLUMNS", 1)
+    update = same_numbers(name, env, "inductor", compile={"own_products": True})
+    reports = update.reports.values()
+    assert all("own products" in str(report.way) for report in reports)
 
 
 @pytest.mark.parametrize(

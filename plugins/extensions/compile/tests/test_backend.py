@@ -15,6 +15,12 @@ from rlk_compile.cuda_graph import WARM_UP, Replay
 from rlk_compile.trace import Retraced, Untraceable
 
 
+@pytest.fixture(autouse=True)
+def another_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One on which own products are not known to be sooner."""
+    monkeypatch.setattr("rlk_compile.backend.suits_this_processor", lambda: False)
+
+
 def shown(device: str = "cpu", cxx: str | None = "g++", ranks: int = 1, **said: Any) -> list[str]:
     return [str(way) for way in ways(CompileConfig(**said), device, cxx, ranks)]
 
@@ -23,6 +29,20 @@ def test_on_a_cpu_kernels_are_called_from_cpp_and_from_python_if_that_fails() ->
     assert shown() == ["inductor, C++ wrapper", "inductor, Python wrapper"]
     assert shown(cpp_wrapper=False) == ["inductor, Python wrapper"]
     assert shown(cpp_wrapper=True) == ["inductor, C++ wrapper"]
+
+
+def test_own_products_come_first_where_they_suit_or_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = "inductor, C++ wrapper, own products"
+    assert shown(own_products=True)[:2] == [first, "inductor, C++ wrapper"]
+    assert shown(own_products=True, cpp_wrapper=False)[0] == (
+        "inductor, Python wrapper, own products"
+    )
+    monkeypatch.setattr("rlk_compile.backend.suits_this_processor", lambda: True)
+    assert shown()[0] == first
+    assert shown(own_products=False) == ["inductor, C++ wrapper", "inductor, Python wrapper"]
+    assert not any("own" in way for way in [*shown("cuda"), *shown(backend="aot_eager")])
 
 
 def test_on_a_cpu_nothing_compiles_without_a_compiler() -> None:

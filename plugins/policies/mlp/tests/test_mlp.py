@@ -10,7 +10,6 @@ from torch.nn import functional as F
 
 from rlk.errors import PlanError
 from rlk_mlp.config import MlpConfig
-from rlk_mlp.grouped import grouped_product, grouping
 from rlk_mlp.network import ACTIVATIONS, Layers, Mlp, TwinLayers
 from rlk_networks.testing import PolicyContract
 
@@ -276,31 +275,6 @@ def test_its_settings_are_reached_through_a_run(rlk_make):
 
 
 # ---- slopes of one copy for each row -------------------------------------------------------------
-
-
-@pytest.mark.parametrize("traced", [False, True])
-def test_each_row_is_multiplied_by_the_matrix_of_its_group(traced):
-    x = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
-    weight = torch.arange(12.0).reshape(3, 2, 2)  # (0 1, 2 3), (4 5, 6 7), (8 9, 10 11)
-    ends = torch.tensor([1, 1, 3])  # nobody is in the second group
-    product = grouped_product
-    if traced:
-        product = torch.compile(grouped_product, backend="eager", fullgraph=True)
-    assert product(x, weight, ends).tolist() == [[0.0, 1.0], [8.0, 9.0], [20.0, 22.0]]
-
-
-@pytest.mark.parametrize("traced", [False, True])
-def test_rows_are_put_in_order_of_their_groups(traced):
-    made = torch.compile(grouping, backend="eager", fullgraph=True) if traced else grouping
-    order, ends = made(torch.tensor([2, 0, 2, 0]), 4)
-    assert order.tolist() == [1, 3, 0, 2] and ends.tolist() == [2, 2, 4, 4]
-    assert order.dtype == ends.dtype == torch.int64
-
-
-def test_a_compiler_is_told_what_these_operators_give():
-    given = torch.randn(5, 2), torch.randn(2, 2, 3), torch.tensor([1, 5])
-    torch.library.opcheck(torch.ops.rlk_mlp.grouped_product, given)
-    torch.library.opcheck(torch.ops.rlk_mlp.grouping, (torch.tensor([1, 0, 1]), 2))
 
 
 @pytest.mark.parametrize("act_fun", list(ACTIVATIONS))

@@ -13,6 +13,7 @@ from torch import Tensor, fx
 
 from rlk_compile.config import CompileConfig
 from rlk_compile.cuda_graph import Replay
+from rlk_compile.native import products, suits_this_processor
 from rlk_compile.products import split_bias, write_out_narrow
 from rlk_compile.trace import Execute, Untraceable, reason_of
 
@@ -30,16 +31,21 @@ class Way:
 
     Attributes:
         backend: of the config. cpp_wrapper: inductor's. cuda_graphs: replayed as one.
+        own_products: the name of the C++ compiler that builds our product of matrices, "" for the
+            library's.
     """
 
     backend: str
     cpp_wrapper: bool = False
     cuda_graphs: bool = False
+    own_products: str = ""
 
     def __str__(self) -> str:
         parts = [self.backend]
         if self.backend == "inductor":
             parts.append("C++ wrapper" if self.cpp_wrapper else "Python wrapper")
+        if self.own_products:
+            parts.append("own products")
         if self.cuda_graphs:
             parts.append("CUDA graph")
         return ", ".join(parts)
@@ -55,6 +61,11 @@ class Way:
                 options |= ON_CPU
                 split_bias(graph)
                 write_out_narrow(graph)
+            if self.own_products:
+                from rlk_compile.own_products import OwnProducts
+
+                own = OwnProducts(products(self.own_products))
+                options["post_grad_custom_pre_pass"] = own
             known = torch._inductor.list_options()
             options = {name: value for name, value in options.items() if name in known}
             # Unlike `torch._inductor.compile`, it looks into torch's cache of compiled graphs.
@@ -101,6 +112,9 @@ def ways(config: CompileConfig, device: str, cxx: str | None, ranks: int) -> lis
     found = [Way("inductor", cpp_wrapper=True)] if wrapped and not graphs else []
     if config.cpp_wrapper is not True or graphs:
         found.append(Way("inductor"))
+    own = suits_this_processor() if config.own_products is None else config.own_products
+    if own and device == "cpu" and cxx is not None:
+        found.insert(0, attrs.evolve(found[0], own_products=cxx))
     return [attrs.evolve(way, cuda_graphs=True) for way in found] + found if graphs else found
 
 

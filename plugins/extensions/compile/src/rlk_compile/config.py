@@ -32,6 +32,14 @@ class CompileConfig:
         validator=v.optional(v.instance_of(bool)),
         metadata={"help": "replay the update as a CUDA graph; none is wherever there is a GPU"},
     )
+    own_products: bool | None = attrs.field(
+        default=None,
+        validator=v.optional(v.instance_of(bool)),
+        metadata={
+            "help": "multiply matrices by rlk's kernel, not the library's (AVX-512 only); none is "
+            "on processors where it is known to be sooner: AMD's"
+        },
+    )
     sizes: int = attrs.field(
         default=1,
         validator=[v.instance_of(int), v.ge(1)],

@@ -18,7 +18,6 @@ from torch.nn import functional as F
 from rlk import spaces
 from rlk.records import Array
 from rlk_mlp.config import MlpConfig
-from rlk_mlp.grouped import grouped_product, grouping
 from rlk_networks import (
     Architecture,
     DenseGradient,
@@ -26,6 +25,8 @@ from rlk_networks import (
     NumpyForward,
     NumpyGradient,
     flat_size,
+    grouped_product,
+    grouping,
 )
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {

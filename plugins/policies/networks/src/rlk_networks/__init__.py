@@ -2,6 +2,7 @@
 
 from rlk_networks.architecture import Architecture, Heads, Trunk
 from rlk_networks.distribution import Distribution
+from rlk_networks.grouped import grouped_product, grouping
 from rlk_networks.layers import Head, Linear
 from rlk_networks.numpy_gradient import (
     ChainGradient,
@@ -34,6 +35,8 @@ __all__ = [
     "chain",
     "flat_size",
     "gradient_twin",
+    "grouped_product",
+    "grouping",
     "in_order",
     "preprocess",
     "twin",

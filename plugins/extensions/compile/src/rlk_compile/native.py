@@ -1,0 +1,105 @@
+"""Our own products of float32 matrices: compiled once for a machine, loaded, and told to torch."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+from torch.utils import cpp_extension
+
+SOURCE = Path(__file__).with_name("product.cpp")
+#: No `-march=native`: what is kept may be found by another machine that shares the folder.
+FLAGS = ("-std=c++20", "-O3", "-mavx512f", "-mfma", "-shared", "-fPIC")
+LIBRARIES = ("-ltorch_cpu", "-lc10")
+#: What it is made for by measurement; on other makes the library's product is left in its place.
+MAKE = "AuthenticAMD"
+CPUINFO = Path("/proc/cpuinfo")
+#: Name -> what is given beside x and w. Their operands may lie in memory as they like.
+OPERATORS = {"product": "", "grouped_product": ", Tensor ends"}
+TAGS = (torch.Tag.flexible_layout,)
+
+_library = cast(Any, torch.library).Library("rlk_compile", "FRAGMENT")
+
+
+class Unbuilt(Exception):
+    """There is no product of our own; the text says why, in one line."""
+
+
+def suits_this_processor() -> bool:
+    """Whether it is one on which the product is known to be sooner than the library's."""
+    if torch.backends.cpu.get_cpu_capability() != "AVX512" or not CPUINFO.exists():
+        return False
+    return MAKE in CPUINFO.read_text(encoding="utf-8", errors="replace")
+
+
+@functools.cache
+def products(compiler: str) -> Any:
+    """Operators on float32 tensors on the CPU; without gradient.
+
+    `product(x, w)`: x [.., M, K] by w [.., K, N]. `grouped_product(x, w, ends)`: rows of x [B, K]
+    up to ends[0] by w[0], up to ends[1] by w[1], …, the last of which is B; w [C, K, N].
+
+    They are built with this compiler unless they were before, in the folder where torch keeps
+    compiled graphs.
+
+    Raises:
+        Unbuilt: with what the compiler or the loader said.
+    """
+    if torch.backends.cpu.get_cpu_capability() != "AVX512":
+        raise Unbuilt("this processor has no AVX-512, which own products are made of")
+    path = _path(compiler)
+    if not path.exists():
+        _build(compiler, path)
+    for name, more in OPERATORS.items():
+        if not hasattr(torch.ops.rlk_compile, name):
+            _library.define(f"{name}(Tensor x, Tensor w{more}) -> Tensor", tags=TAGS)
+            _library._register_fake(name, _shape)
+    try:
+        cast(Any, torch.ops).load_library(str(path))
+    except OSError as error:
+        raise Unbuilt(f"{path} cannot be loaded: {error}") from error
+    return torch.ops.rlk_compile
+
+
+def _shape(x: Tensor, w: Tensor, *_: Tensor) -> Tensor:
+    return x.new_empty(*x.shape[:-1], w.shape[-1])
+
+
+def _path(compiler: str) -> Path:
+    """Where torch keeps extensions, under a name that says what it was made of."""
+    known = (SOURCE.read_text(encoding="utf-8"), compiler, torch.__version__, *FLAGS)
+    digest = hashlib.sha256("\n".join(known).encode()).hexdigest()[:16]
+    root = os.environ.get("TORCH_EXTENSIONS_DIR") or cpp_extension.get_default_build_root()
+    return Path(root) / "rlk_compile" / f"product-{digest}.so"
+
+
+def _build(compiler: str, path: Path) -> None:
+    """Beside its place first: another process may look for it, and this one may be killed.
+
+    `cpp_extension.load` would wait for the lock of a killed process for ever.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            made = Path(folder) / path.name
+            command = [compiler, *FLAGS, str(SOURCE), *_places(), *LIBRARIES, "-o", str(made)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                lines = done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"]
+                said = next((line for line in lines if "error" in line), lines[0])
+                raise Unbuilt(f"{compiler} does not build {SOURCE.name}: {said}")
+            made.replace(path)
+    except OSError as error:
+        raise Unbuilt(f"{SOURCE.name} cannot be built: {error}") from error
+
+
+def _places() -> list[str]:
+    headers = [f"-I{folder}" for folder in cpp_extension.include_paths()]
+    return headers + [f"-L{folder}" for folder in cpp_extension.library_paths()]
