@@ -201,10 +201,10 @@ class CountsProducts(TorchDispatchMode):
 
 @pytest.mark.parametrize(
     ("group", "products"),
-    # Two layers forward each; backward, the actor needs what the first hands on to the action (and
-    # through the second, of each row's own critic, which is no batched product), the critics both
-    # weights and what the second hands on to the first.
-    [("actor", 2 + 1), ("critic", 2 + 3)],
+    # Two layers forward each; backward, the actor needs what they hand on to the action (of each
+    # row's own critic, and from few inputs of all in one, which are no batched products), the
+    # critics both weights and what the second hands on to the first.
+    [("actor", 2), ("critic", 2 + 3)],
 )
 def test_the_actors_gradient_computes_none_of_the_critics_weights(rlk_make, group, products):
     agent, batch = agent_with_batch(rlk_make, policy={"layers": [32, 32]})

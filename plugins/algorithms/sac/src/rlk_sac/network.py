@@ -51,7 +51,8 @@ class TwinCritic(nn.Module):
             return None
         hidden, slopes_of = found
         value, choice = ((hidden * weight).sum(-1) + bias).min(0)
-        return value, slopes_of(choice, weight[choice, 0], features.shape[-1])
+        slope = weight[:, 0].index_select(0, choice)
+        return value, slopes_of(choice, slope, features.shape[-1])
 
 
 class EntropyCoefficient(nn.Module):

@@ -45,7 +45,7 @@ IN_PLACE: dict[str, Callable[[Tensor], Tensor]] = {
 #: A slope times the derivative, given what came out.
 SLOPES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "tanh": lambda slope, y: slope * (1.0 - y * y),
-    "relu": lambda slope, y: slope * (y > 0.0),
+    "relu": lambda slope, y: torch.ops.aten.threshold_backward(slope, y, 0.0),
     "elu": lambda slope, y: slope * torch.where(y > 0.0, 1.0, y + 1.0),
     "leaky_relu": lambda slope, y: slope * torch.where(y > 0.0, 1.0, 0.01),
 }
@@ -216,15 +216,20 @@ class TwinLayers(nn.Module):
         @torch.no_grad()
         def slopes_of(choice: Tensor, slope: Tensor, first: int = 0) -> Tensor:
             order, ends = grouping(choice, self.copies)
-            choice, slope = choice[order], slope[order]
+            # Rows by their number in all copies: two indices for each take three times as long.
+            choice, slope = choice[order], slope.index_select(0, order)
+            row = choice * len(choice) + order
             for number in range(len(kept) - 1, -1, -1):
-                slope = self._slope(slope, kept[number][choice, order])
+                made = kept[number].flatten(0, 1).index_select(0, row)
+                slope = self._slope(slope, made)
                 weight = self._cached[number][0]
                 if number > 0:
                     slope = grouped_product(slope, weight.mT, ends)
-                else:  # few inputs: all copies, and a choice, are sooner
+                else:  # few inputs: all copies in one product, and a choice, are sooner
+                    weight = weight[:, first:]
+                    every = slope @ weight.flatten(0, 1).T
                     rows = torch.arange(len(choice), device=choice.device)
-                    slope = torch.matmul(slope, weight[:, first:].mT)[choice, rows]
+                    slope = every.view(len(rows), *weight.shape[:2])[rows, choice]
             slope = slope if kept else slope[:, first:]
             return torch.empty_like(slope).index_copy(0, order, slope)
 
