@@ -95,6 +95,18 @@ def test_where_there_is_nothing_to_multiply(own: Any) -> None:
 
 
 @needs_them
+def test_what_does_not_go_together_is_refused(own: Any) -> None:
+    x, w = torch.randn(4, 5), torch.randn(5, 6)
+    for wrong in [(x, w.T), (x.double(), w), (x[0], w[0]), (x.expand(2, 4, 5), w),
+                  (x.expand(2, 4, 5), w.expand(3, 5, 6))]:  # fmt: skip
+        with pytest.raises(RuntimeError, match=r"wants|another"):
+            own.product(*wrong)
+    for ends in ([4], [3, 3], [3, 5], [3, 2], [-1, 4], [2.0, 4.0]):
+        with pytest.raises(RuntimeError, match=r"ends descend|one for each|last end"):
+            own.grouped_product(x, w.expand(2, 5, 6), torch.tensor(ends))
+
+
+@needs_them
 def test_what_is_no_number_spreads_as_it_does_in_torch(own: Any) -> None:
     x, w = torch.zeros(13, 20), torch.ones(20, 40)
     x[2, 3], w[5, 6] = float("nan"), float("inf")

@@ -16,6 +16,7 @@
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
+#include <torch/headeronly/util/Exception.h>
 
 namespace {
 
@@ -202,8 +203,17 @@ Tensor result_of(const Tensor& x, const Tensor& w) {
   return made;
 }
 
+void check(const Tensor& x, const Tensor& w, int64_t x_dim) {
+  constexpr auto FLOAT = torch::headeronly::ScalarType::Float;
+  STD_TORCH_CHECK(x.scalar_type() == FLOAT && w.scalar_type() == FLOAT, "wants float32");
+  STD_TORCH_CHECK(x.dim() == x_dim && x_dim >= 2 && x_dim <= 3, "wants matrices, or one batch");
+  STD_TORCH_CHECK(x.size(x_dim - 1) == w.size(w.dim() - 2), "x has another depth than w");
+}
+
 // product(x, w): x [.., M, K] by w [.., K, N] to [.., M, N].
 Tensor product(const Tensor& any, const Tensor& w) {
+  check(any, w, w.dim());
+  STD_TORCH_CHECK(w.dim() == 2 || any.size(0) == w.size(0), "x has another batch than w");
   const Tensor x = adjacent(any), result = result_of(x, w);
   const int64_t d = x.dim();
   const Sizes of = {x.size(d - 2), w.size(d - 1), x.size(d - 1)};
@@ -218,16 +228,22 @@ Tensor product(const Tensor& any, const Tensor& w) {
 
 // grouped_product(x, w, ends): rows of x [B, K] up to ends[0] by w[0], up to ends[1] by w[1], ...
 Tensor grouped_product(const Tensor& any, const Tensor& w, const Tensor& any_ends) {
+  check(any, w, 2);
+  STD_TORCH_CHECK(any_ends.scalar_type() == torch::headeronly::ScalarType::Long &&
+                      any_ends.dim() == 1 && w.dim() == 3 && any_ends.size(0) == w.size(0),
+                  "wants int64 ends, one for each matrix of w");
   const Tensor x = adjacent(any), result = result_of(x, w);
   const Tensor kept = torch::stable::contiguous(any_ends);
   const int64_t* const ends = static_cast<const int64_t*>(kept.data_ptr());
   std::vector<Product> products;
   for (int64_t i = 0, start = 0; i < w.size(0); start = ends[i++]) {
+    STD_TORCH_CHECK(start <= ends[i] && ends[i] <= x.size(0), "ends descend, or leave x");
     const Sizes of = {ends[i] - start, w.size(2), x.size(1)};
     float* const out = static_cast<float*>(result.data_ptr()) + start * of.columns;
     products.push_back({matrix(x).from(start, 0), matrix(w, i), out, of});
   }
-  if (!products.empty()) multiply(products);
+  STD_TORCH_CHECK(w.size(0) > 0 && ends[w.size(0) - 1] == x.size(0), "the last end is not x's");
+  multiply(products);
   return result;
 }
 
