@@ -154,7 +154,7 @@ def _device(plan: Plan) -> Any:
 
 
 def _prepare_torch(run: Run) -> None:
-    """Torch's threads: as told, else one for a small network (more only cost there)."""
+    """Torch's threads, as told, else one for a small network (more only cost there); its memory."""
     small = run.parameters.flat.numel() <= ONE_THREAD_MAX_PARAMETERS
     if run.plan.n_threads is not None or (small and not spaces.is_image(run.observation_space)):
         torch.set_num_threads(run.plan.n_threads or 1)

@@ -39,6 +39,8 @@ def test_own_products_come_first_where_they_suit_or_are_asked_for(
     assert shown(own_products=True, cpp_wrapper=False)[0] == (
         "inductor, Python wrapper, own products"
     )
+    with pytest.raises(Untraceable, match="own_products=true is set, but the device is cuda"):
+        shown("cuda", own_products=True)
     monkeypatch.setattr("rlk_compile.backend.suits_this_processor", lambda: True)
     assert shown()[0] == first
     assert shown(own_products=False) == ["inductor, C++ wrapper", "inductor, Python wrapper"]

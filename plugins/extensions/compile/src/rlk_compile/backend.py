@@ -112,6 +112,8 @@ def ways(config: CompileConfig, device: str, cxx: str | None, ranks: int) -> lis
     found = [Way("inductor", cpp_wrapper=True)] if wrapped and not graphs else []
     if config.cpp_wrapper is not True or graphs:
         found.append(Way("inductor"))
+    if config.own_products and device != "cpu":
+        raise Untraceable(f"own_products=true is set, but the device is {device}: leave it out")
     own = suits_this_processor() if config.own_products is None else config.own_products
     if own and device == "cpu" and cxx is not None:
         found.insert(0, attrs.evolve(found[0], own_products=cxx))

@@ -12,12 +12,12 @@ from typing import Any, cast
 
 import torch
 from torch import Tensor
-from torch.utils import cpp_extension
 
 SOURCE = Path(__file__).with_name("product.cpp")
 #: No `-march=native`: what is kept may be found by another machine that shares the folder.
 FLAGS = ("-std=c++20", "-O3", "-mavx512f", "-mfma", "-shared", "-fPIC")
 LIBRARIES = ("-ltorch_cpu", "-lc10")
+TORCH = Path(torch.__file__).parent
 #: What it is made for by measurement; on other makes the library's product is left in its place.
 MAKE = "AuthenticAMD"
 CPUINFO = Path("/proc/cpuinfo")
@@ -47,7 +47,7 @@ def products(compiler: str) -> Any:
     up to ends[0] by w[0], up to ends[1] by w[1], …, the last of which is B; w [C, K, N].
 
     They are built with this compiler unless they were before, in the folder where torch keeps
-    compiled graphs.
+    extensions.
 
     Raises:
         Unbuilt: with what the compiler or the loader said.
@@ -73,11 +73,15 @@ def _shape(x: Tensor, w: Tensor, *_: Tensor) -> Tensor:
 
 
 def _path(compiler: str) -> Path:
-    """Where torch keeps extensions, under a name that says what it was made of."""
+    """Where torch keeps extensions, under a name that says what it was made of.
+
+    Not by `torch.utils.cpp_extension`, which wants setuptools, and 0.3 s of every start.
+    """
     known = (SOURCE.read_text(encoding="utf-8"), compiler, torch.__version__, *FLAGS)
     digest = hashlib.sha256("\n".join(known).encode()).hexdigest()[:16]
-    root = os.environ.get("TORCH_EXTENSIONS_DIR") or cpp_extension.get_default_build_root()
-    return Path(root) / "rlk_compile" / f"product-{digest}.so"
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    root = Path(os.environ.get("TORCH_EXTENSIONS_DIR") or cache / "torch_extensions")
+    return root / "rlk_compile" / f"product-{digest}.so"
 
 
 def _build(compiler: str, path: Path) -> None:
@@ -89,7 +93,8 @@ def _build(compiler: str, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             made = Path(folder) / path.name
-            command = [compiler, *FLAGS, str(SOURCE), *_places(), *LIBRARIES, "-o", str(made)]
+            places = f"-I{TORCH / 'include'}", f"-L{TORCH / 'lib'}"
+            command = [compiler, *FLAGS, str(SOURCE), *places, *LIBRARIES, "-o", str(made)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 lines = done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"]
@@ -98,8 +103,3 @@ def _build(compiler: str, path: Path) -> None:
             made.replace(path)
     except OSError as error:
         raise Unbuilt(f"{SOURCE.name} cannot be built: {error}") from error
-
-
-def _places() -> list[str]:
-    headers = [f"-I{folder}" for folder in cpp_extension.include_paths()]
-    return headers + [f"-L{folder}" for folder in cpp_extension.library_paths()]
