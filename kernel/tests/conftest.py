@@ -8,9 +8,9 @@ import torch
 
 from rlk import protocols
 from rlk.component import STAGES
-from rlk.resolve import resolve
-from rlk.spec import make_spec
-from rlk.testing.stand_ins import COMPONENTS, StandInStorage
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
+from rlk_testing.stand_ins import COMPONENTS, StandInStorage
 
 
 @pytest.fixture(autouse=True)

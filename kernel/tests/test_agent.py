@@ -6,7 +6,7 @@ import torch
 
 import rlk
 from rlk.errors import PlanError, RlkError
-from rlk.testing.environments import (
+from rlk_testing.environments import (
     BY_ACTION_SPACE,
     BoxMatch,
     DiscreteMatch,
@@ -258,7 +258,7 @@ def test_code_is_not_run_because_a_file_names_it(make, tmp_path, rlk_stand_in_ke
 
 
 def test_a_config_object_is_as_good_as_keywords(rlk_stand_in_kernel):
-    from rlk.testing.stand_in_config import StandInConfig
+    from rlk_testing.stand_in_config import StandInConfig
 
     with rlk.make(
         "stand-in", config=StandInConfig(gamma=0.25), kernel=rlk_stand_in_kernel, env=MATCH

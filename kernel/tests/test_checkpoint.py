@@ -8,11 +8,12 @@ import pytest
 import torch
 
 import rlk
-from rlk import checkpoint, hookimpl
+from rlk import hookimpl
 from rlk.errors import BadFile, RlkError
-from rlk.testing.contract import plain, same
-from rlk.testing.environments import BY_ACTION_SPACE
-from rlk.testing.stand_ins import StandInSerializer
+from rlk.running import checkpoint
+from rlk_testing.contract import plain, same
+from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.stand_ins import StandInSerializer
 
 MATCH = BY_ACTION_SPACE["Discrete"]
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from rlk.clock import Clock
+from rlk.running.clock import Clock
 
 
 def test_a_clock_tells_what_is_done_and_what_remains():

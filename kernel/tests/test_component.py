@@ -3,17 +3,17 @@
 import pytest
 
 from rlk.component import Component
-from rlk.seeding import Streams
+from rlk.running.seeding import Streams
 
 
 def test_a_factory_is_imported_when_it_is_loaded():
-    component = Component(name="drawn", factory="rlk.seeding:Streams")
+    component = Component(name="drawn", factory="rlk.running.seeding:Streams")
     assert component.load() is Streams
-    assert Component(name="drawn", factory="rlk.seeding:Streams.state_dict").load()
+    assert Component(name="drawn", factory="rlk.running.seeding:Streams.state_dict").load()
     assert Component(name="mine", factory=Streams).load() is Streams
 
 
-@pytest.mark.parametrize("factory", ["rlk.seeding", "a:b:c", 3, None])
+@pytest.mark.parametrize("factory", ["rlk.running.seeding", "a:b:c", 3, None])
 def test_a_factory_is_a_callable_or_a_path(factory):
     with pytest.raises(ValueError, match="factory must be callable or"):
         Component(name="x", factory=factory)

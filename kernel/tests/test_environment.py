@@ -6,13 +6,13 @@ import gymnasium as gym
 import pytest
 
 from rlk.component import Component
-from rlk.environment import EnvChoice, MakeEnv, choose_environment
 from rlk.errors import PlanError, UnknownName
-from rlk.plan import Choice
-from rlk.testing.contract import run_python
-from rlk.testing.environments import DiscreteMatch, Walk
+from rlk.planning.environment import EnvChoice, MakeEnv, choose_environment
+from rlk.planning.plan import Choice
+from rlk_testing.contract import run_python
+from rlk_testing.environments import DiscreteMatch, Walk
 
-WALK = "rlk.testing.environments:Walk"
+WALK = "rlk_testing.environments:Walk"
 
 
 @pytest.fixture
@@ -117,5 +117,8 @@ def test_further_keywords_are_for_one_environment_alone(choose):
 
 
 def test_a_worker_that_makes_environments_imports_no_torch():
-    code = "import sys, rlk.environment; print('torch' in sys.modules, 'gymnasium' in sys.modules)"
+    code = (
+        "import sys, rlk.planning.environment\n"
+        "print('torch' in sys.modules, 'gymnasium' in sys.modules)"
+    )
     assert run_python(code) == "False False"

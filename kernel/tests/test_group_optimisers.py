@@ -8,11 +8,11 @@ import attrs
 import pytest
 
 from rlk.errors import UnknownName
-from rlk.replan import spec_of
-from rlk.resolve import resolve
-from rlk.spec import make_spec
-from rlk.testing.environments import BY_ACTION_SPACE
-from rlk.testing.stand_ins import COMPONENTS, StandIn, StandInOptimiser
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import spec_of
+from rlk.planning.spec import make_spec
+from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.stand_ins import COMPONENTS, StandIn, StandInOptimiser
 
 
 @attrs.frozen(kw_only=True)

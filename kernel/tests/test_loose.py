@@ -4,7 +4,7 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.loose import described, is_place, loose_entry
+from rlk.registry.external import described, is_place, loose_entry
 
 
 class Thing:

@@ -10,7 +10,7 @@ import pytest
 CODE = """
 import ctypes, sys, torch
 from rlk.agent import make
-from rlk.testing.stand_ins import stand_in_kernel
+from rlk_testing.stand_ins import stand_in_kernel
 
 class Mallinfo(ctypes.Structure):
     _fields_ = [(f"field{n}", ctypes.c_int) for n in range(10)]

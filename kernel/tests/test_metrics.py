@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rlk.clock import Clock
-from rlk.metrics import EPISODE_WINDOW, Metrics
+from rlk.running.clock import Clock
+from rlk.running.metrics import EPISODE_WINDOW, Metrics
 
 
 @pytest.fixture

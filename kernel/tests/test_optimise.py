@@ -7,7 +7,7 @@ from torch import nn
 from rlk.errors import RlkError
 from rlk.optimise import Group, Objective, OneProcess, Optimiser
 from rlk.records import Loss
-from rlk.testing.stand_in_parameters import StandInParameters
+from rlk_testing.stand_in_parameters import StandInParameters
 
 
 class TwoRanks:

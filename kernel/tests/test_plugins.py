@@ -4,7 +4,7 @@ import pytest
 
 from rlk.errors import BrokenPlugin
 from rlk.hookspecs import hookimpl
-from rlk.plugins import Hooks
+from rlk.registry.hooks import Hooks
 
 
 class Answers:

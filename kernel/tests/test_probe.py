@@ -4,10 +4,10 @@ import gymnasium as gym
 import pytest
 
 from rlk.component import Component
-from rlk.environment import EnvChoice, probe
 from rlk.errors import PlanError
-from rlk.plan import Choice
-from rlk.testing.environments import Walk
+from rlk.planning.environment import EnvChoice, probe
+from rlk.planning.plan import Choice
+from rlk_testing.environments import Walk
 
 
 def choice(name="thing", kind="storages", **fields):

@@ -8,8 +8,8 @@ import pytest
 import rlk
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName
-from rlk.kernel import KINDS, Entry, Kernel, Registries, singular
-from rlk.testing.contract import run_python
+from rlk.registry.kernel import KINDS, Entry, Kernel, Registries, singular
+from rlk_testing.contract import run_python
 
 
 class Thing:
@@ -285,7 +285,7 @@ def test_groups_of_others_are_left_alone(site):
 
 def test_discovery_imports_neither_torch_nor_any_plugin():
     code = (
-        "import sys; from rlk.kernel import default_kernel; default_kernel(); "
+        "import sys; from rlk.registry.kernel import default_kernel; default_kernel(); "
         "print([m for m in sys.modules if m.startswith('rlk_') or m in ('torch', 'gymnasium')])"
     )
     assert run_python(code) == "[]"

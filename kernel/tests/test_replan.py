@@ -6,11 +6,11 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.replan import spec_of
-from rlk.resolve import resolve
-from rlk.spec import make_spec
-from rlk.testing.environments import DiscreteMatch, Walk, environment_named
-from rlk.testing.stand_ins import COMPONENTS
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import spec_of
+from rlk.planning.spec import make_spec
+from rlk_testing.environments import DiscreteMatch, Walk, environment_named
+from rlk_testing.stand_ins import COMPONENTS
 
 
 class Watches:
@@ -83,7 +83,7 @@ def test_it_is_said_that_settings_come_from_the_file(kernel, saved):
     assert again(kernel, saved(gamma=0.25)).algorithm.sources["gamma"] == "saved plan"
 
 
-@pytest.mark.parametrize("env", [DiscreteMatch, "rlk.testing.environments:DiscreteMatch"])
+@pytest.mark.parametrize("env", [DiscreteMatch, "rlk_testing.environments:DiscreteMatch"])
 def test_an_environment_that_is_code_must_be_passed_again(kernel, saved, env):
     plan = saved(env=env)
     with pytest.raises(PlanError, match="Pass it again"):
@@ -91,7 +91,7 @@ def test_an_environment_that_is_code_must_be_passed_again(kernel, saved, env):
     assert again(kernel, plan, env=env).env.name == plan["env"]["name"]
 
 
-@pytest.mark.parametrize("env", [Walk, "rlk.testing.environments:Walk"])
+@pytest.mark.parametrize("env", [Walk, "rlk_testing.environments:Walk"])
 def test_an_environment_that_is_passed_again_keeps_its_keywords(kernel, saved, env):
     plan = saved(env=env, **{"env.observation": "dict", "env.length": 9})
     assert dict(again(kernel, plan, env=env).env.kwargs) == {"observation": "dict", "length": 9}

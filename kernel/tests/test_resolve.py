@@ -8,9 +8,9 @@ import pytest
 from rlk import Patch, hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName
-from rlk.kernel import Entry
-from rlk.spec import make_spec
-from rlk.testing.stand_ins import COMPONENTS, StandInPolicy
+from rlk.planning.spec import make_spec
+from rlk.registry.kernel import Entry
+from rlk_testing.stand_ins import COMPONENTS, StandInPolicy
 
 
 class Proposes:

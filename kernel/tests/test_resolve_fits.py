@@ -11,8 +11,8 @@ import pytest
 from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
-from rlk.kernel import Entry
-from rlk.testing.environments import DiscreteMatch, MultiBinaryMatch
+from rlk.registry.kernel import Entry
+from rlk_testing.environments import DiscreteMatch, MultiBinaryMatch
 
 
 class Silent:
@@ -126,12 +126,12 @@ def test_a_switch_and_a_plugin_that_contradict_each_other_are_refused(plan):
     [
         (
             "algo",
-            {"env": "rlk.testing.environments:MultiBinaryMatch"},
+            {"env": "rlk_testing.environments:MultiBinaryMatch"},
             r"serves action spaces Discrete, Box",
         ),
         (
             "algo",
-            {"env": "rlk.testing.environments:Walk", "env.observation": "dict"},
+            {"env": "rlk_testing.environments:Walk", "env.observation": "dict"},
             "takes observations",
         ),
         ("algo", {"policy": "remembers"}, "cannot train recurrent policies"),
@@ -211,14 +211,14 @@ def test_a_storage_that_declares_observation_spaces_is_refused_for_others(planni
     )
     with pytest.raises(PlanError, match=r"(?s)'reads-dicts' .* are Dict, .*Box\(.*no:reads-dicts"):
         plan(plugins=["reads-dicts"])
-    dicts = {"env": "rlk.testing.environments:Walk", "env.observation": "dict"}
+    dicts = {"env": "rlk_testing.environments:Walk", "env.observation": "dict"}
     found = plan(plugins=["reads-dicts"], policy="stand-in-policy", **dicts)
     assert [c.name for c in found.storages] == ["keeps", "reads-dicts"]
 
 
 def test_the_distribution_is_chosen_by_the_action_space(plan):
     assert plan().distribution.name == "coins"
-    box = plan(env="rlk.testing.environments:BoxMatch")
+    box = plan(env="rlk_testing.environments:BoxMatch")
     assert box.distribution.name == "bells"
     assert plan(distribution="bells").distribution.name == "bells"
     assert plan("other").distribution is None

@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from rlk import hookimpl
-from rlk.build import make_vec_env
 from rlk.component import Component
 from rlk.errors import NotFinite, PlanError, RlkError
 from rlk.optimise import OneProcess
-from rlk.testing.environments import BY_ACTION_SPACE
-from rlk.testing.stand_in_parameters import StandInParameters
-from rlk.testing.stand_ins import COMPONENTS, StandIn
+from rlk.running.build import make_vec_env
+from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.stand_in_parameters import StandInParameters
+from rlk_testing.stand_ins import COMPONENTS, StandIn
 
 MATCH = BY_ACTION_SPACE["Discrete"]
 
@@ -120,7 +120,7 @@ def test_a_row_has_the_learning_rate_once_there_were_updates(make):
 
 
 def test_what_a_plugin_makes_is_used_instead(make):
-    from rlk.testing.stand_ins import StandInOptimiser, StandInStorage, StandInVecEnv
+    from rlk_testing.stand_ins import StandInOptimiser, StandInStorage, StandInVecEnv
 
     class Vec(StandInVecEnv):
         pass
@@ -161,8 +161,8 @@ def test_what_a_plugin_makes_is_used_instead(make):
 
 
 def test_a_collector_of_a_plugin_gathers_instead_and_its_state_is_saved(make):
-    from rlk import checkpoint
-    from rlk.testing.stand_in_collector import StandInCollector
+    from rlk.running import checkpoint
+    from rlk_testing.stand_in_collector import StandInCollector
 
     class Counts(StandInCollector):
         collections = 0
@@ -195,7 +195,7 @@ class SpareKeeper:
 
     @hookimpl
     def rlk_make_storage(self, choice):
-        from rlk.testing.stand_ins import StandInStorage
+        from rlk_testing.stand_ins import StandInStorage
 
         keeper = self
 
@@ -209,7 +209,7 @@ class SpareKeeper:
 
 def test_a_storage_may_ask_an_environment_of_its_own_that_closes_with_the_run(make):
     keeper = SpareKeeper()
-    agent = make(keeper, env="rlk.testing.environments:Walk", n_envs=2)
+    agent = make(keeper, env="rlk_testing.environments:Walk", n_envs=2)
     spare = keeper.schema.make_env()
     assert spare.observation_space == agent.plan.observation_space
     assert all(spare is not env for env in agent.run.env.envs)
@@ -218,8 +218,8 @@ def test_a_storage_may_ask_an_environment_of_its_own_that_closes_with_the_run(ma
 
 
 def test_where_a_finished_environment_was_passed_a_storage_may_ask_that(make):
-    from rlk.testing.environments import Walk
-    from rlk.testing.stand_ins import StandInVecEnv
+    from rlk_testing.environments import Walk
+    from rlk_testing.stand_ins import StandInVecEnv
 
     keeper, one = SpareKeeper(), Walk()
     with make(keeper, env=one):
@@ -230,7 +230,7 @@ def test_where_a_finished_environment_was_passed_a_storage_may_ask_that(make):
 
 def test_a_policy_or_an_actor_of_a_plugin_is_used(make):
 
-    from rlk.testing.stand_ins import RandomActor, StandInPolicy
+    from rlk_testing.stand_ins import RandomActor, StandInPolicy
 
     class Makes:
         @hookimpl

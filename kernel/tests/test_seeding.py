@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import torch
 
-from rlk.seeding import CONTROL, Streams
+from rlk.running.seeding import CONTROL, Streams
 
 
 def drawn(streams, name, count=4):

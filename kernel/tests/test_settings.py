@@ -7,8 +7,8 @@ import attrs
 import pytest
 
 from rlk.errors import PlanError, UnknownName
+from rlk.planning.spec import RunSettings
 from rlk.settings import structure, type_name, unstructure
-from rlk.spec import RunSettings
 
 
 @attrs.frozen(kw_only=True)

@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from rlk.errors import PlanError
-from rlk.spec import RunSpec, flatten, make_spec, parse_plugin, parse_setting, parse_value
+from rlk.planning.spec import RunSpec, flatten, make_spec, parse_plugin, parse_setting, parse_value
 
 # ---- text ----------------------------------------------------------------------------------------
 

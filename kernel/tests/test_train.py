@@ -4,7 +4,7 @@ import pytest
 
 from rlk import hookimpl
 from rlk.records import Update
-from rlk.testing.environments import BY_ACTION_SPACE
+from rlk_testing.environments import BY_ACTION_SPACE
 
 MATCH = BY_ACTION_SPACE["Discrete"]
 

@@ -111,7 +111,7 @@ def test_the_command_line_starts_without_torch(arguments: list[str]) -> None:
 def test_every_component_is_described_without_torch() -> None:
     script = (
         "import sys\n"
-        "from rlk.kernel import Kernel\n"
+        "from rlk.registry.kernel import Kernel\n"
         "seen = [e.component().name for registry in Kernel().registries for e in registry]\n"
         "assert len(seen) > 15, seen\n"
         "heavy = {'torch', 'mpi4py', 'matplotlib', 'gymnasium'} & set(sys.modules)\n"

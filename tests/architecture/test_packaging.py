@@ -76,3 +76,17 @@ def test_tools_are_configured_at_the_root_only():
         if ".venv" not in path.parts
     ]
     assert strays == []
+
+
+#: The folder of a kind, where it is not the kind's own name.
+FOLDERS = {"storages": "storage", "vec_envs": "vec-envs"}
+
+
+@pytest.mark.parametrize("folder", DISTRIBUTIONS[1:], ids=lambda folder: folder.name)
+def test_a_distribution_stands_in_the_folder_of_the_kind_that_it_offers(folder):
+    groups = read_manifest(folder / "pyproject.toml").entry_points
+    kinds = {group.removeprefix("rlk.") for group in groups if group.startswith("rlk.")}
+    if folder.parent.name == "shared":
+        assert not kinds, "what is chosen by name has a folder of its kind"
+    else:
+        assert folder.parent.name in {FOLDERS.get(kind, kind) for kind in kinds}

@@ -8,7 +8,7 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import NotFinite
-from rlk.kernel import Entry, default_kernel
+from rlk.registry.kernel import Entry, default_kernel
 
 
 @pytest.fixture

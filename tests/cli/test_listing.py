@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rlk.component import Component
-from rlk.kernel import Entry, default_kernel
+from rlk.registry.kernel import Entry, default_kernel
 
 
 @pytest.fixture

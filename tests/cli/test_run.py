@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rlk.component import Component
-from rlk.kernel import Entry, default_kernel
+from rlk.registry.kernel import Entry, default_kernel
 from rlk_cli import folder
 
 RUNS = ("one", "two")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rlk
-from rlk.testing import mean_return
+from rlk_testing import mean_return
 
 TARGETS = [("MountainCarContinuous-v0", 90.0), ("LunarLander-v3", 180.0)]
 

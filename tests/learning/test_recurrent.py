@@ -8,8 +8,8 @@ import gymnasium as gym
 import pytest
 
 import rlk
-from rlk.testing import mean_return
 from rlk_code.environments import environment_at
+from rlk_testing import mean_return
 
 ENV = f"{Path(__file__).parent / 'hidden_velocities.py'}:CartPoleWithoutVelocities"
 #: rl_zoo3's for CartPoleNoVel-v1, without its normalising, with one LSTM and for twice as long.

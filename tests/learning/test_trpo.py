@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rlk
-from rlk.testing import mean_return
+from rlk_testing import mean_return
 
 
 @pytest.mark.learning

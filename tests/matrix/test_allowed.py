@@ -10,7 +10,7 @@ from matrix.product import STEPS, covering, env_settings, everything, keywords
 from matrix.rules import EAGER, conflicts, graphs
 
 import rlk
-from rlk.kernel import default_kernel
+from rlk.registry.kernel import default_kernel
 
 INSTALLED = {entry.name for entries in default_kernel().registries for entry in entries}
 ALLOWED = [one for one in everything(INSTALLED) if not conflicts(one)]

@@ -11,10 +11,10 @@ import pytest
 import torch
 
 import rlk
-from rlk import checkpoint
-from rlk.build import make_vec_env
 from rlk.hookspecs import hookimpl
-from rlk.seeding import Streams
+from rlk.running import checkpoint
+from rlk.running.build import make_vec_env
+from rlk.running.seeding import Streams
 from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_agent, evaluate_run
 
 REPLAY = {"learning_starts": 40, "batch_size": 16}

@@ -9,9 +9,9 @@ import torch
 
 import rlk
 from rlk.errors import PlanError
-from rlk.testing import AlgorithmContract, mean_return
+from rlk_testing import AlgorithmContract, mean_return
 
-MATCH = "rlk.testing.environments:DiscreteMatch"
+MATCH = "rlk_testing.environments:DiscreteMatch"
 SMALL = {"n_lstm": 6, "layers": [8]}
 
 

@@ -10,9 +10,9 @@ from matrix.rules import conflicts
 
 import rlk
 from rlk.errors import PlanError
-from rlk.kernel import default_kernel
-from rlk.resolve import resolve
-from rlk.spec import make_spec
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
+from rlk.registry.kernel import default_kernel
 
 KERNEL = default_kernel()
 INSTALLED = {entry.name for entries in KERNEL.registries for entry in entries}

@@ -22,9 +22,9 @@ from matrix.worlds import GOAL_KEYS, Strained
 import rlk
 from rlk.agent import Agent
 from rlk.errors import PlanError
-from rlk.testing import stand_in_kernel
-from rlk.testing.contract import same
-from rlk.testing.replay_twin import ReplayTwin, attached
+from rlk_testing import stand_in_kernel
+from rlk_testing.contract import same
+from rlk_testing.replay_twin import ReplayTwin, attached
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
 
 KERNEL = stand_in_kernel(discover=True)

@@ -16,8 +16,8 @@ import attrs
 import numpy as np
 import torch
 
-from rlk import checkpoint
-from rlk.kernel import default_kernel
+from rlk.registry.kernel import default_kernel
+from rlk.running import checkpoint
 
 #: Timesteps of the checkpoint; a run is twice as long.
 N = 640

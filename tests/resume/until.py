@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from rlk.run import Run
+from rlk.running.run import Run
 from rlk_cli.main import main
 
 timesteps, file = int(sys.argv[1]), Path(sys.argv[2])

@@ -1,6 +1,6 @@
 """What rlk expects of a decorating storage and of an extension."""
 
-from rlk.testing import DecoratorContract, ExtensionContract
+from rlk_testing import DecoratorContract, ExtensionContract
 
 
 class TestCombinedReplay(DecoratorContract):

@@ -14,18 +14,15 @@ if TYPE_CHECKING:
     from rlk.agent import make as make
     from rlk.component import Component as Component
     from rlk.hookspecs import hookimpl as hookimpl
-    from rlk.kernel import Kernel as Kernel
-    from rlk.kernel import Registries
-    from rlk.kernel import default_kernel as default_kernel
-    from rlk.spec import Patch as Patch
-    from rlk.spec import RunSpec as RunSpec
-
-    registry: Registries
+    from rlk.planning.spec import Patch as Patch
+    from rlk.planning.spec import RunSpec as RunSpec
+    from rlk.registry.kernel import Kernel as Kernel
+    from rlk.registry.kernel import default_kernel as default_kernel
 
 _HOMES = {
     **dict.fromkeys(("Agent", "load", "make"), "agent"),
-    **dict.fromkeys(("Kernel", "default_kernel"), "kernel"),
-    **dict.fromkeys(("Patch", "RunSpec"), "spec"),
+    **dict.fromkeys(("Kernel", "default_kernel"), "registry.kernel"),
+    **dict.fromkeys(("Patch", "RunSpec"), "planning.spec"),
     "Component": "component",
     "hookimpl": "hookspecs",
 }
@@ -33,7 +30,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "registry":
-        return importlib.import_module("rlk.kernel").default_kernel().registries
+        return importlib.import_module("rlk.registry")
     if name in _HOMES:
         return getattr(importlib.import_module(f"rlk.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'rlk' has no attribute {name!r}")

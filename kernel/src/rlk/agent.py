@@ -11,19 +11,20 @@ import attrs
 import numpy as np
 import torch
 
-from rlk import checkpoint, spaces
-from rlk.build import build, make_vec_env
+from rlk import spaces
 from rlk.errors import PlanError, RlkError
-from rlk.kernel import Kernel, default_kernel
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import spec_of
+from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
 from rlk.records import Array
-from rlk.replan import spec_of
-from rlk.resolve import resolve
-from rlk.spec import RunSpec, make_spec
-from rlk.train import train
+from rlk.registry.kernel import Kernel, default_kernel
+from rlk.running import checkpoint
+from rlk.running.build import build, make_vec_env
+from rlk.running.train import train
 
 if TYPE_CHECKING:
-    from rlk.plan import Plan
+    from rlk.planning.plan import Plan
 
 Place = str | os.PathLike[str]
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 if TYPE_CHECKING:
-    from rlk.kernel import Kernel
-    from rlk.plan import Choice, Plan
+    from rlk.planning.plan import Choice, Plan
+    from rlk.planning.spec import Patch, RunSpec
     from rlk.protocols import Actor, Collector, Communicator, OptimiserStep, State
     from rlk.records import Step
-    from rlk.run import Run
-    from rlk.spec import Patch, RunSpec
+    from rlk.registry.kernel import Kernel
+    from rlk.running.run import Run
 
 hookspec = pluggy.HookspecMarker("rlk")
 hookimpl = pluggy.HookimplMarker("rlk")

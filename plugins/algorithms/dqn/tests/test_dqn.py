@@ -8,11 +8,11 @@ import torch
 
 from rlk.errors import PlanError
 from rlk.records import Batch
-from rlk.testing import AlgorithmContract, mean_return
 from rlk_dqn import DQNConfig
+from rlk_testing import AlgorithmContract, mean_return
 
-MATCH = "rlk.testing.environments:DiscreteMatch"
-FOREVER = "rlk.testing.environments:Forever"
+MATCH = "rlk_testing.environments:DiscreteMatch"
+FOREVER = "rlk_testing.environments:Forever"
 QUICK = {"learning_starts": 50, "batch_size": 32, "target_network_update_freq": 50}
 
 
@@ -88,7 +88,7 @@ def test_its_buffer_size_reaches_the_replay(rlk_make):
 
 def test_an_image_of_continuous_actions_is_refused(rlk_make):
     with pytest.raises(PlanError, match="Discrete"):
-        rlk_make("dqn", env="rlk.testing.environments:BoxMatch")
+        rlk_make("dqn", env="rlk_testing.environments:BoxMatch")
 
 
 # ---- when it learns ------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def test_actions_that_do_not_begin_at_zero_are_stored_from_zero_on(rlk_make):
 
 
 def test_it_learns_from_images(rlk_make):
-    env = {"id": "rlk.testing.environments:Walk", "observation": "image"}
+    env = {"id": "rlk_testing.environments:Walk", "observation": "image"}
     agent = rlk_make("dqn", env=env, seed=0, learning_starts=20)
     before = agent.run.parameters.flat.clone()
     agent.learn(60)

@@ -10,7 +10,7 @@ from rlk_dqn import numpy_loss
 from rlk_dqn.loss import double_q_target, huber_loss, q_target
 from rlk_dqn.network import DuelingHead, q_head
 from rlk_networks import Linear
-from rlk_networks.testing import NoLayers
+from rlk_testing import NoLayers
 
 
 def test_the_target_is_the_reward_and_the_discounted_best_value():

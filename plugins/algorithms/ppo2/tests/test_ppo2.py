@@ -8,13 +8,13 @@ from torch.nn.utils import clip_grad_norm_
 
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
-from rlk.testing import AlgorithmContract, mean_return
 from rlk_on_policy.minibatches import Minibatch
 from rlk_ppo2 import PPO2Config
+from rlk_testing import AlgorithmContract, mean_return
 
-MATCH = "rlk.testing.environments:DiscreteMatch"
-BOX = "rlk.testing.environments:BoxMatch"
-FOREVER = "rlk.testing.environments:Forever"
+MATCH = "rlk_testing.environments:DiscreteMatch"
+BOX = "rlk_testing.environments:BoxMatch"
+FOREVER = "rlk_testing.environments:Forever"
 
 
 class TestPPO2(AlgorithmContract):
@@ -229,7 +229,7 @@ def test_it_learns_continuous_actions_between_bounds_that_are_not_symmetric(rlk_
 
 @pytest.mark.parametrize("space", ["MultiDiscrete", "MultiBinary"])
 def test_it_learns_actions_of_several_parts(rlk_make, space):
-    env = f"rlk.testing.environments:{space}Match"
+    env = f"rlk_testing.environments:{space}Match"
     agent = rlk_make("ppo2", env=env, seed=0, **QUICK)
     agent.learn(4000)
     assert mean_return(agent, env) > 7.5

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from rlk.errors import PlanError
-from rlk.testing import AlgorithmContract
 from rlk_sac import SACConfig
+from rlk_testing import AlgorithmContract
 
-MATCH = "rlk.testing.environments:BoxMatch"
+MATCH = "rlk_testing.environments:BoxMatch"
 SMALL = {"learning_starts": 50, "batch_size": 32, "policy": {"layers": [32]}}
 
 

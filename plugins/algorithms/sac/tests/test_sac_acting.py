@@ -8,7 +8,7 @@ import torch
 
 import rlk
 
-MATCH = "rlk.testing.environments:BoxMatch"
+MATCH = "rlk_testing.environments:BoxMatch"
 SMALL = {"learning_starts": 50, "batch_size": 32, "policy": {"layers": [32]}}
 
 

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 import rlk
-from rlk.testing import mean_return
 from rlk_networks import FlatParameters
 from rlk_sac.algorithm import MOVES_TARGET
+from rlk_testing import mean_return
 
-MATCH = "rlk.testing.environments:BoxMatch"
+MATCH = "rlk_testing.environments:BoxMatch"
 SMALL = {"learning_starts": 50, "batch_size": 32, "policy": {"layers": [32]}}
 
 
@@ -114,7 +114,7 @@ def test_a_shared_encoder_is_trained_by_the_critics_alone(rlk_make):
 
 
 def test_it_learns_from_images(rlk_make):
-    env = {"id": "rlk.testing.environments:Walk", "observation": "image", "continuous": True}
+    env = {"id": "rlk_testing.environments:Walk", "observation": "image", "continuous": True}
     agent = rlk_make("sac", env=env, seed=0, learning_starts=20, batch_size=8)
     before = agent.run.parameters.flat.clone()
     agent.learn(40)
@@ -189,7 +189,7 @@ def everything(agent):
     ids=["plain", "noise", "process", "priorities", "subprocess"],
 )
 def test_a_resumed_run_equals_one_that_was_never_interrupted(rlk_make, tmp_path, said):
-    from rlk.testing.contract import same
+    from rlk_testing.contract import same
 
     said = {"env": "Pendulum-v1", "seed": 4, "total_timesteps": 500, **SMALL, **said}
     whole = rlk_make("sac", **said)

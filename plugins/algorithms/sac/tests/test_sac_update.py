@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import rlk
 from rlk_sac.algorithm import MOVES_TARGET
 
-MATCH = "rlk.testing.environments:BoxMatch"
+MATCH = "rlk_testing.environments:BoxMatch"
 SMALL = {"learning_starts": 50, "batch_size": 32, "policy": {"layers": [32]}}
 
 

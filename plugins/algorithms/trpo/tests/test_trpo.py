@@ -9,14 +9,14 @@ import torch
 import rlk
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
-from rlk.testing import AlgorithmContract, mean_return
-from rlk.testing.acting import Watch
 from rlk_on_policy.minibatches import Minibatch
+from rlk_testing import AlgorithmContract, mean_return
+from rlk_testing.acting import Watch
 from rlk_trpo import TRPOConfig
 
-MATCH = "rlk.testing.environments:DiscreteMatch"
-BOX = "rlk.testing.environments:BoxMatch"
-FOREVER = "rlk.testing.environments:Forever"
+MATCH = "rlk_testing.environments:DiscreteMatch"
+BOX = "rlk_testing.environments:BoxMatch"
+FOREVER = "rlk_testing.environments:Forever"
 
 
 class TestTRPO(AlgorithmContract):
@@ -293,7 +293,7 @@ QUICK = {"timesteps_per_batch": 128, "n_envs": 4, "max_kl": 0.05, "gamma": 0.0}
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("space", ["Discrete", "MultiDiscrete", "MultiBinary"])
 def test_it_learns_what_the_observation_shows(rlk_make, space, seed):
-    env = f"rlk.testing.environments:{space}Match"
+    env = f"rlk_testing.environments:{space}Match"
     agent = rlk_make("trpo", env=env, seed=seed, **QUICK)
     agent.learn(6000)
     assert mean_return(agent, env) > 7.8

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 import rlk
-from rlk.kernel import Kernel
-from rlk.testing.algorithm import SMALL
-from rlk.testing.environments import BY_ACTION_SPACE
+from rlk.registry.kernel import Kernel
+from rlk_testing.algorithm import SMALL
+from rlk_testing.environments import BY_ACTION_SPACE
 
 KERNEL = Kernel()
 COMPONENTS = {entry.name: entry.component() for entry in KERNEL.registries["algorithms"]}

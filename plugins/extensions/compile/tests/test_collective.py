@@ -9,9 +9,9 @@ import torch
 
 import rlk
 from rlk.hookspecs import hookimpl
-from rlk.testing import stand_in_kernel
+from rlk_testing import stand_in_kernel
 
-MATCH = "rlk.testing.environments:DiscreteMatch"
+MATCH = "rlk_testing.environments:DiscreteMatch"
 
 
 class Half:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlk.testing import ExtensionContract
+from rlk_testing import ExtensionContract
 
 
 class TestCompile(ExtensionContract):

@@ -11,11 +11,11 @@ import pytest
 import torch
 from torch import Tensor, fx, nn
 
-from rlk.testing.stand_in_parameters import StandInParameters
 from rlk_compile.leaves import kind, leaves, reader, size_of
 from rlk_compile.products import split_bias, write_out_narrow
 from rlk_compile.python_state import PythonState
 from rlk_compile.trace import FlatInputs, Retraced, Trace, Untraceable
+from rlk_testing.stand_in_parameters import StandInParameters
 
 
 @dataclass

@@ -14,15 +14,15 @@ import pytest
 import torch
 
 import rlk
-from rlk import checkpoint
 from rlk.hookspecs import hookimpl
 from rlk.protocols import Optimise
 from rlk.records import Batch, Loss, Update
-from rlk.testing import stand_in_kernel
-from rlk.testing.stand_ins import StandIn
+from rlk.running import checkpoint
 from rlk_compile.trace import Trace
+from rlk_testing import stand_in_kernel
+from rlk_testing.stand_ins import StandIn
 
-MATCH = "rlk.testing.environments:DiscreteMatch"
+MATCH = "rlk_testing.environments:DiscreteMatch"
 STEPS = 200
 
 

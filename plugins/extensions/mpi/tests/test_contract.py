@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlk.testing import ExtensionContract
+from rlk_testing import ExtensionContract
 
 
 class TestMpi(ExtensionContract):

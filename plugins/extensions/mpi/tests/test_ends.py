@@ -124,7 +124,7 @@ def test_ranks_that_come_apart_are_told_of(ranks, programs):
 
 SCRIPT = """
 import rlk
-with rlk.make("ppo2", env="rlk.testing.environments:DiscreteMatch", plugins=["mpi"], n_steps=16,
+with rlk.make("ppo2", env="rlk_testing.environments:DiscreteMatch", plugins=["mpi"], n_steps=16,
               n_threads=1) as agent:
     agent.learn(64)
     if agent.run.communicator.rank == 1:

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from rlk.clock import Clock
 from rlk.errors import PlanError, RlkError
-from rlk.metrics import EPISODE_WINDOW, Metrics
+from rlk.running.clock import Clock
+from rlk.running.metrics import EPISODE_WINDOW, Metrics
 from rlk_mpi import rows, world
 from rlk_mpi.guard import exit_code, told
 from rlk_mpi.mean import mean_over, traced_mean

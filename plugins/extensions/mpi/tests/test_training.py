@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from rlk.kernel import Kernel
-from rlk.testing.environments import BY_ACTION_SPACE
+from rlk.registry.kernel import Kernel
+from rlk_testing.environments import BY_ACTION_SPACE
 
 #: Small enough that a training takes a second. `sac` and `trpo` join where they are installed.
 SMALL = {
@@ -80,7 +80,7 @@ def test_two_ranks_with_half_the_environments_take_the_update_of_one_with_all(ra
 
 @pytest.mark.parametrize("algo", INSTALLED)
 def test_resumed_ranks_go_on_bit_for_bit(ranks, algo):
-    from rlk import checkpoint
+    from rlk.running import checkpoint
 
     more = ("--timesteps", 256, "--n-envs", 2, "--plugin", "checkpoint:every=128", "--out", "run")
     code, printed = ranks.rlk(*arguments(algo, *more), "--quiet")

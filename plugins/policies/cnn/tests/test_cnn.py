@@ -10,7 +10,7 @@ from rlk.errors import PlanError
 from rlk_cnn.config import CnnConfig
 from rlk_cnn.network import Cnn, NatureCnn
 from rlk_networks import preprocess
-from rlk_networks.testing import PolicyContract
+from rlk_testing import PolicyContract
 
 
 class TestCnn(PolicyContract):
@@ -95,7 +95,7 @@ def test_whole_numbers_from_0_to_255_become_0_to_1():
 
 
 def test_a_policy_takes_raw_images(rlk_make):
-    from rlk.testing import stand_in_kernel
+    from rlk_testing import stand_in_kernel
 
     class Screen(gym.Env):
         observation_space, action_space = image(36, 36, 3), gym.spaces.Discrete(2)

@@ -10,7 +10,7 @@ from rlk_lstm.config import LstmConfig
 from rlk_lstm.lstm import LstmLayer, gates_shut, unrolled
 from rlk_lstm.network import Lstm
 from rlk_lstm.normalised import NormalisedLstmLayer
-from rlk_networks.testing import PolicyContract
+from rlk_testing import PolicyContract
 
 SMALL = {"n_lstm": 6, "layers": [8]}
 SCREEN = gym.spaces.Box(0, 255, (36, 40, 3), np.uint8)
@@ -107,7 +107,7 @@ def test_a_cnn_is_refused_where_there_are_no_images():
 
 
 def test_names_of_stable_baselines_fix_what_they_say():
-    from rlk.kernel import default_kernel
+    from rlk.registry.kernel import default_kernel
 
     def own(name):
         return default_kernel().registries.policies.get(name).component().own

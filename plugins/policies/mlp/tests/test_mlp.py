@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from rlk.errors import PlanError
 from rlk_mlp.config import MlpConfig
 from rlk_mlp.network import ACTIVATIONS, Layers, Mlp, TwinLayers
-from rlk_networks.testing import PolicyContract
+from rlk_testing import PolicyContract
 
 BOX = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
 
@@ -265,7 +265,7 @@ def test_what_makes_no_layers_is_refused(wrong):
 
 
 def test_its_settings_are_reached_through_a_run(rlk_make):
-    from rlk.testing import stand_in_kernel
+    from rlk_testing import stand_in_kernel
 
     kernel = stand_in_kernel(discover=True)
     agent = rlk_make("stand-in", kernel=kernel, policy="mlp", mlp={"layers": [7]})

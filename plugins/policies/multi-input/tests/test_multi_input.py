@@ -10,7 +10,7 @@ from rlk.errors import PlanError
 from rlk_multi_input.config import MultiInputConfig
 from rlk_multi_input.network import MultiInput, SideBySide
 from rlk_networks import Head, Linear, preprocess
-from rlk_networks.testing import observations
+from rlk_testing import observations
 
 NUMBERS = gym.spaces.Dict(
     {
@@ -115,14 +115,14 @@ def test_other_policies_refuse_a_dict_and_name_what_takes_it():
     with pytest.raises(PlanError, match="--observation-space Dict"):
         rlk.make(
             "dqn",
-            env="rlk.testing.environments:Walk",
+            env="rlk_testing.environments:Walk",
             policy="mlp",
             **{"env.observation": "dict"},
         )
 
 
 def test_dqn_learns_predicts_and_comes_back_on_dict_observations(tmp_path):
-    world = {"env": "rlk.testing.environments:Walk", "env.observation": "dict"}
+    world = {"env": "rlk_testing.environments:Walk", "env.observation": "dict"}
     agent = rlk.make("dqn", policy="MultiInputPolicy", learning_starts=10, seed=1, **world)
     before = agent.get_parameters()
     agent.learn(60)

@@ -3,7 +3,7 @@
 import gymnasium as gym
 import numpy as np
 
-from rlk_networks.testing import BY_NAME, PolicyContract
+from rlk_testing import BY_NAME, PolicyContract
 
 WITH_IMAGE = gym.spaces.Dict(
     {

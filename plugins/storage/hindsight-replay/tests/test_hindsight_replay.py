@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 from rlk.errors import RlkError
 from rlk.records import Schema, Step, Update
-from rlk.testing.replay_twin import ReplayTwin
-from rlk.testing.trajectory import Trajectory, schema
 from rlk_hindsight_replay.config import HindsightReplayConfig
 from rlk_hindsight_replay.storage import HindsightReplay
 from rlk_n_step.config import NStepConfig
@@ -22,6 +20,8 @@ from rlk_prioritized_replay.config import PrioritizedReplayConfig
 from rlk_prioritized_replay.storage import PrioritizedReplay
 from rlk_replay.config import ReplayConfig
 from rlk_replay.storage import Replay
+from rlk_testing.replay_twin import ReplayTwin
+from rlk_testing.trajectory import Trajectory, schema
 
 PLACE = gym.spaces.Box(-1e6, 1e6, (1,), np.float32)
 SPACE = gym.spaces.Dict({"achieved_goal": PLACE, "desired_goal": PLACE, "observation": PLACE})

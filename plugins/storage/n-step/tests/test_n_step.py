@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlk.records import Schema, Step
-from rlk.testing.replay_twin import ReplayTwin
-from rlk.testing.trajectory import Trajectory, schema
 from rlk_n_step.config import NStepConfig
 from rlk_n_step.storage import NStep, n_step_return, steps_that_count
 from rlk_prioritized_replay.config import PrioritizedReplayConfig
 from rlk_prioritized_replay.storage import PrioritizedReplay
 from rlk_replay.config import ReplayConfig
 from rlk_replay.storage import Replay
+from rlk_testing.replay_twin import ReplayTwin
+from rlk_testing.trajectory import Trajectory, schema
 
 BOX = gym.spaces.Box(-1e6, 1e6, (1,), np.float32)
 

@@ -1,6 +1,6 @@
 """The kernel's contract of a decorating storage."""
 
-from rlk.testing import DecoratorContract
+from rlk_testing import DecoratorContract
 
 
 class TestPrioritizedReplay(DecoratorContract):

@@ -1,6 +1,6 @@
 """The kernel's contract of a base storage."""
 
-from rlk.testing import StorageContract
+from rlk_testing import StorageContract
 
 
 class TestRollout(StorageContract):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlk.testing import WrapperContract
+from rlk_testing import WrapperContract
 
 
 class TestMonitor(WrapperContract):

@@ -10,7 +10,7 @@ import gymnasium as gym
 import pytest
 
 from rlk.errors import RlkError
-from rlk.testing.environments import DiscreteMatch, Walk
+from rlk_testing.environments import DiscreteMatch, Walk
 from rlk_vector_rows import env_state
 from rlk_wrappers import Monitor
 

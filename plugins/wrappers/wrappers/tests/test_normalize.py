@@ -12,10 +12,10 @@ import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 import rlk
-from rlk.build import make_vec_env
-from rlk.plugins import Hooks
-from rlk.testing.environments import Walk
-from rlk.testing.stand_ins import StandIn, stand_in_kernel
+from rlk.registry.hooks import Hooks
+from rlk.running.build import make_vec_env
+from rlk_testing.environments import Walk
+from rlk_testing.stand_ins import StandIn, stand_in_kernel
 from rlk_wrappers import VectorMonitor
 from rlk_wrappers.config import NormalizeConfig
 from rlk_wrappers.normalize import normalize

@@ -11,7 +11,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from rlk.errors import RlkError
-from rlk.testing.environments import Walk
+from rlk_testing.environments import Walk
 from rlk_wrappers import VecNormalize
 
 

@@ -12,7 +12,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from rlk.errors import RlkError
-from rlk.plugins import Hooks
+from rlk.registry.hooks import Hooks
 from rlk_wrappers import VectorMonitor, vector_monitor
 from rlk_wrappers.config import MonitorConfig
 

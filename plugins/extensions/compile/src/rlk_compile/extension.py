@@ -13,7 +13,7 @@ from rlk_compile.update import CompiledUpdate
 
 if TYPE_CHECKING:
     from rlk.protocols import Communicator, State
-    from rlk.run import Run
+    from rlk.running.run import Run
 
 Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 

@@ -14,7 +14,7 @@ from rlk_compile.program import Program, Report
 from rlk_compile.trace import Retraced, Untraceable
 
 if TYPE_CHECKING:
-    from rlk.run import Run
+    from rlk.running.run import Run
 
 CHANGED = "what it does depends on something that is no tensor and no batch.key, and that changed"
 

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.hookspecs import hookimpl
-from rlk.seeding import Streams
+from rlk.running.seeding import Streams
 from rlk_mpi import rows
 from rlk_mpi.config import MpiConfig
 from rlk_mpi.guard import ALONE, TOGETHER, Guard, guard
 from rlk_mpi.world import World, launched, world
 
 if TYPE_CHECKING:
-    from rlk.plan import Plan
+    from rlk.planning.plan import Plan
     from rlk.protocols import State
-    from rlk.run import Run
+    from rlk.running.run import Run
     from rlk_mpi.communicator import MpiCommunicator
 
-#: What `rlk.train` calls an end by an exception.
+#: What `rlk.running.train` calls an end by an exception.
 ERROR = "an error"
 
 

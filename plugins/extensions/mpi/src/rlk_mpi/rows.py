@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rlk.run import Run
+    from rlk.running.run import Run
 
 #: How many ended on a rank since the last border, and the latest of them as (return, length).
 News = tuple[int, list[tuple[float, int]]]

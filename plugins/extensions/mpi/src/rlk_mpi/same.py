@@ -10,7 +10,7 @@ from rlk.errors import RlkError
 
 if TYPE_CHECKING:
     from rlk.protocols import State
-    from rlk.run import Run
+    from rlk.running.run import Run
     from rlk_mpi.communicator import MpiCommunicator
 
 

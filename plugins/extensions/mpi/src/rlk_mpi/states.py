@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlk import checkpoint
-from rlk.seeding import CONTROL
+from rlk.running import checkpoint
+from rlk.running.seeding import CONTROL
 
 if TYPE_CHECKING:
     from rlk.protocols import State
-    from rlk.run import Run
+    from rlk.running.run import Run
     from rlk_mpi.communicator import MpiCommunicator
 
 #: The clock is the same on all ranks.

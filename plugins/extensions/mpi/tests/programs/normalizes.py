@@ -10,7 +10,7 @@ import rlk
 
 with rlk.make(
     "ppo2",
-    env="rlk.testing.environments:DiscreteMatch",
+    env="rlk_testing.environments:DiscreteMatch",
     n_envs=2,
     plugins=["mpi:check=1", "normalize"],
     seed=3,

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 import rlk
-from rlk.seeding import Streams
+from rlk.running.seeding import Streams
 
 TOTAL, STEPS, MINIBATCHES, SEED = 4, 8, 2, 3
 
@@ -42,7 +42,7 @@ class ByEnvironment:
 def main(path, size):
     with rlk.make(
         "ppo2",
-        env="rlk.testing.environments:DiscreteMatch",
+        env="rlk_testing.environments:DiscreteMatch",
         n_envs=TOTAL // size,
         plugins=["mpi"],
         seed=SEED,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from rlk.testing.environments import DiscreteMatch
+from rlk_testing.environments import DiscreteMatch
 
 RANK = int(os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "0")))
 

@@ -55,7 +55,7 @@ class Lstm(Architecture):
 
 
 class Recurrent(nn.Module):
-    """The encoder of a recurrent policy, as `rlk_networks.testing.PolicyContract` wants it.
+    """The encoder of a recurrent policy, as `rlk_testing.PolicyContract` wants it.
 
     Attributes:
         features: F. state_size: S, twice the units: hidden values first, then cells.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
-from rlk.plugins import Hooks
+from rlk.registry.hooks import Hooks
 from rlk_wrappers.config import NormalizeConfig
 from rlk_wrappers.normalizer import NAME, Normalizer
 from rlk_wrappers.vector_monitor import VectorMonitor

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import gymnasium as gym
 
     from rlk.protocols import State
-    from rlk.run import Run
+    from rlk.running.run import Run
 
 NAME = "normalize"
 

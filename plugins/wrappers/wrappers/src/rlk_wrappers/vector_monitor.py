@@ -15,7 +15,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
 from rlk.errors import RlkError
-from rlk.plugins import Hooks
+from rlk.registry.hooks import Hooks
 from rlk_wrappers.columns import env_id, no_info, options_named, plain, too_early
 from rlk_wrappers.config import MonitorConfig
 from rlk_wrappers.episode_file import DIGITS, SUFFIX, EpisodeFile, episode_path

@@ -1,0 +1,125 @@
+"""The state of a run: what a model and a checkpoint hold, and how a run takes it up again. A State
+is nested dicts of JSON values, arrays and tensors; its file is the business of a serializer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlk.errors import BadFile
+from rlk.protocols import Serializer, State
+
+if TYPE_CHECKING:
+    from rlk.registry.kernel import Kernel
+    from rlk.running.run import Run
+
+STATE_VERSION = 1  #: of what a file holds, not of how the serializer lays it out
+#: The parts of a run that every file holds, by their names in both.
+PARTS = ("parameters", "algorithm", "optimise", "streams", "clock", "metrics")
+
+
+def model_state(run: Run) -> State:
+    """What a model holds: all that learning goes on from but the replay and environments."""
+    plan = run.plan.as_json()
+    plan["run"]["seed"] = run.streams.seed
+    manifest = {
+        "state_version": STATE_VERSION,
+        "contents": ["model"],
+        "timesteps": run.timesteps,
+        "dists": dict(sorted({(c.dist, c.version) for _, c in run.plan.choices() if c.version})),
+        "plan": plan,
+    }
+    buffers = {name: value.clone() for name, value in run.policy.named_buffers()}
+    parts = {part: getattr(run, part).state_dict() for part in PARTS}
+    return {"manifest": manifest, "buffers": buffers, **parts}
+
+
+def run_state(run: Run, *, replay: bool = True) -> State:
+    """What a checkpoint holds: with replay and environments, the run goes on bit for bit."""
+    state = model_state(run)
+    state["collector"] = run.collector.state_dict()
+    state["plugins"] = dict(run.hooks.answers("rlk_save", run=run, replay=replay))
+    if replay:
+        state["storage"] = run.storage.state_dict()
+    environments = run.env.get_state() if hasattr(run.env, "get_state") else None
+    if environments is not None and all(one is not None for one in environments):
+        state["environments"] = list(environments)
+    more = (part for part in ("storage", "environments") if part in state)
+    state["manifest"]["contents"] += ["run", *more]
+    return state
+
+
+def restore(run: Run, state: State) -> list[str]:
+    """Put a saved state into a run of the same plan, which stays as it was if parameters do not fit
+    (RlkError). What will differ from a run that was never interrupted, as sentences."""
+    for part in PARTS:
+        getattr(run, part).load_state_dict(state[part])
+    for name, value in state["buffers"].items():
+        run.policy.get_buffer(name).copy_(value)
+    run.refresh_schedules()
+    run.parameters.check()
+    contents, differs = state["manifest"]["contents"], []
+    if "run" not in contents:
+        return ["this is a model, not a checkpoint: replay, environments and callbacks start anew"]
+    for name, load in run.hooks.listeners("rlk_load"):
+        if name in state["plugins"]:
+            load(run=run, state=state["plugins"][name])
+    if "storage" in contents:
+        run.storage.load_state_dict(state["storage"])
+    else:
+        differs.append("the replay was left out of the checkpoint and fills up anew")
+    if "environments" in contents and hasattr(run.env, "set_state"):
+        run.env.reset(seed=run.streams.integers("environments", run.n_envs))
+        run.env.set_state(state["environments"])
+        run.collector.load_state_dict(state["collector"])
+    else:
+        run.collector.forget()
+        differs.append(f"the checkpoint has no state of {run.plan.env.name}: episodes start anew")
+    return differs
+
+
+def save(run: Run, path: Path, compose: Callable[..., State] = model_state, **how: Any) -> Path:
+    """Write `compose(run, **how)`, of several ranks the first; the path with its suffix."""
+    serializer: Serializer = run.plan.serializer.make()
+    if not path.name.endswith(serializer.suffix):
+        path = path.with_name(path.name + serializer.suffix)
+    if run.communicator.rank == 0:
+        serializer.write(path, compose(run, **how))
+    return path
+
+
+def serializers(kernel: Kernel) -> list[Serializer]:
+    """The installed ones that run no code from a file."""
+    components = [entry.component() for entry in kernel.registries.serializers]
+    return [one.load()() for one in components if "runs code" not in one.reports]
+
+
+def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Serializer]:
+    """The file that RUN means, and whose it is; BadFile if none of the installed has one."""
+    installed = serializers(kernel)
+    for serializer in installed:
+        if path := serializer.find(place, best):
+            return path, serializer
+    known = sorted(one.suffix for one in installed)
+    model = f"model{'/'.join(known)}"
+    if place.is_dir():
+        raise BadFile(f"{place} holds no {model} and no checkpoint.")
+    if not place.exists():
+        raise BadFile(f"{place} does not exist. RUN is a run folder, a {model} or a checkpoint.")
+    there_are = f"{place.suffix!r} files (there are {known})"
+    raise BadFile(f"{place}: no installed serializer reads {there_are}.")
+
+
+def read(place: Path, kernel: Kernel, *, best: bool = False) -> State:
+    """The state in the file that RUN means; BadFile if it is damaged, too new, or not ours."""
+    path, serializer = find(place, kernel, best=best)
+    state = serializer.read(path)
+    manifest = state.get("manifest", {})
+    version = manifest.get("state_version")
+    if not isinstance(version, int) or "plan" not in manifest:
+        raise BadFile(f"{path} is no rlk model: its manifest has no plan.")
+    if version > STATE_VERSION:
+        known = f"(state {version}, this one reads up to {STATE_VERSION})"
+        raise BadFile(f"{path} was written by a newer rlk {known}. Upgrade rlk-kernel.")
+    return state

@@ -1,0 +1,41 @@
+"""The training loop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+# NaN and infinity are looked for where they can be named; numpy need not warn of them as well.
+@np.errstate(over="ignore", invalid="ignore")
+def train(run: Run, total_timesteps: int) -> str | None:
+    """Collect and update until the clock reads `total_timesteps`; why it ended early, or None.
+
+    An iteration is one collection and the updates that follow it. Signals, checkpoints and every
+    other plugin wait for its border."""
+    run.begin(total_timesteps)
+    run.notify("rlk_training_start")
+    reason: str | None = "an error"
+    try:
+        while run.timesteps < total_timesteps and not run.stop_reason():
+            run.notify("rlk_rollout_start")
+            run.refresh_schedules()
+            if not run.collect():
+                break
+            run.notify("rlk_rollout_end")
+            for batch in run.algorithm.batches(run.storage):
+                update = run.update(batch, run.optimise)
+                run.clock.updates += 1
+                run.metrics.push(update.metrics)
+                run.storage.feedback(batch, update)
+            run.iteration_ended()
+        reason = run.stop_reason()
+        if run.metrics.has_news():
+            run.log()
+    finally:
+        run.notify("rlk_training_end", reason=reason)
+    return reason

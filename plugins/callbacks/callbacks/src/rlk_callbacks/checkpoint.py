@@ -1,0 +1,169 @@
+"""`checkpoint`: what a run leaves to go on from, and the model that it ends with.
+
+Checkpoints are taken at the borders of iterations, after all else that happens there: whenever
+timesteps pass a multiple of `every`, and when training ends for whatever reason, signals included.
+So nothing has to be remembered to resume the schedule.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlk.errors import NotFinite, RlkError
+from rlk.hookspecs import hookimpl
+from rlk.running import checkpoint
+from rlk_callbacks.config import CheckpointConfig
+from rlk_callbacks.notice import notice
+from rlk_model_files.places import checkpoints
+
+if TYPE_CHECKING:
+    from rlk.protocols import State
+    from rlk.running.run import Run
+
+#: A replay that is larger is announced before it is written, once.
+LARGE_BYTES = 1_000_000_000
+NAME = "checkpoint"
+#: What `rlk.running.train` calls an end by an exception.
+ERROR = "an error"
+
+
+class Checkpoints:
+    """Writes `checkpoints/<timesteps>.zip` and `model.zip` into the run's folder, if it has one.
+
+    A write that fails leaves the older files as they were: in the middle of training it is said and
+    training goes on, at the end it is an error. After NaN or infinity nothing is written, the last
+    good files stay.
+    """
+
+    def __init__(self, config: CheckpointConfig | None = None) -> None:
+        self._config = config or CheckpointConfig()
+        self._due: float = float("inf")
+        self._began = 0
+        self._saved = -1
+        self._at_border = True
+        self._announced = False
+
+    @hookimpl
+    def rlk_training_start(self, run: Run) -> None:
+        self._began, self._saved, self._at_border = run.timesteps, -1, True
+        self._due = self._next(run.timesteps)
+
+    @hookimpl
+    def rlk_rollout_start(self) -> None:
+        self._at_border = False
+
+    @hookimpl
+    def rlk_update_end(self) -> None:
+        self._at_border = True
+
+    @hookimpl
+    def rlk_should_stop(self, run: Run) -> None:
+        """Asked when all else at this border is done: rows of metrics and evaluations are in it."""
+        if run.timesteps < self._due:
+            return
+        self._due = self._next(run.timesteps)
+        if _writes(run):
+            try:
+                self._write_checkpoint(run)
+            except (OSError, RlkError) as error:
+                notice(
+                    NAME,
+                    f"none at timestep {run.timesteps:,}: {error}\nOlder ones are as they were.",
+                )
+
+    @hookimpl
+    def rlk_training_end(self, run: Run, reason: str | None) -> None:
+        failure = sys.exc_info()[1] if reason == ERROR else None
+        nothing_new = failure is not None and run.timesteps == self._began
+        if not _writes(run) or isinstance(failure, NotFinite) or nothing_new:
+            return
+        # After a failure the rest may be broken too, and must not hide it.
+        expected = (OSError, RlkError) if failure is None else (Exception,)
+        problems: list[str] = []
+        parts: list[tuple[str, Callable[[Run], Any]]] = [("model.zip", _write_model)]
+        if run.timesteps != self._saved:
+            parts.append(("a checkpoint", self._write_checkpoint))
+        for name, write in parts:
+            try:
+                write(run)
+            except expected as error:
+                problems.append(f"could not write {name} at timestep {run.timesteps:,}: {error}")
+        if problems and failure is None:
+            raise RlkError("\n".join([*problems, "What was written before is as it was."]))
+        for problem in problems:
+            notice(NAME, problem)
+
+    def _next(self, timesteps: int) -> float:
+        every = self._config.every
+        return float("inf") if every is None else (timesteps // every + 1) * every
+
+    def _write_checkpoint(self, run: Run) -> None:
+        """One more checkpoint; the oldest go when it is safely there."""
+        assert run.out is not None
+        path = run.out / "checkpoints" / str(run.timesteps)
+        if self._config.replay:
+            self._announce(run)
+        compose = checkpoint.run_state if self._at_border else unfinished_state
+        checkpoint.save(run, path, compose, replay=self._config.replay)
+        self._saved = run.timesteps
+        if self._config.keep is not None:
+            prune(run.out, run.plan.serializer.make().suffix, self._config.keep)
+
+    def _announce(self, run: Run) -> None:
+        if self._announced or not run.plan.verbose:
+            return
+        size = size_of(run.storage.state_dict())
+        if size > LARGE_BYTES:
+            self._announced = True
+            notice(
+                NAME,
+                f"checkpoints hold the replay and take about {size / 1e9:.1f} GB each; "
+                "--set checkpoint.replay=false leaves it out, and a resumed run fills it anew.",
+            )
+
+
+def unfinished_state(run: Run, *, replay: bool) -> State:
+    """A checkpoint from the middle of an iteration, where environments and collector may not agree.
+
+    Environments are left out, so that episodes start anew, and so is an unfinished rollout.
+    """
+    state = checkpoint.model_state(run)
+    contents = state["manifest"]["contents"]
+    contents.append("run")
+    state["plugins"] = dict(run.hooks.answers("rlk_save", run=run, replay=replay))
+    if replay and run.plan.algorithm.component.collects != "on-policy":
+        contents.append("storage")
+        state["storage"] = run.storage.state_dict()
+    return state
+
+
+def prune(folder: Path, suffix: str, keep: int) -> None:
+    """Delete all checkpoints of a run, with that suffix, but those written last.
+
+    By the time of writing, not by timesteps: a run that was resumed from an older checkpoint writes
+    smaller numbers than those of the branch that it left.
+    """
+    found = sorted(checkpoints(folder, suffix), key=lambda path: path.stat().st_mtime_ns)
+    for path in found[:-keep]:
+        path.unlink(missing_ok=True)
+
+
+def size_of(state: Any) -> int:
+    """Bytes of all arrays and tensors in a State."""
+    if isinstance(state, Mapping):
+        return sum(map(size_of, state.values()))
+    if isinstance(state, (list, tuple)):
+        return sum(map(size_of, state))
+    return int(getattr(state, "nbytes", 0))
+
+
+def _write_model(run: Run) -> None:
+    checkpoint.save(run, Path(os.path.join(str(run.out), "model")))
+
+
+def _writes(run: Run) -> bool:
+    return run.out is not None and run.communicator.rank == 0

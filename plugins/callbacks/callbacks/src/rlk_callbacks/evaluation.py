@@ -1,0 +1,177 @@
+"""`evaluation`: how good the policy is by now, as the seed's `EvalCallback`.
+
+Evaluations happen at the first border of an iteration after each multiple of `every` timesteps.
+Each plays other episodes, whose seeds are a function of the run's seed and the timestep: nothing of
+training moves, and a resumed run evaluates as the uninterrupted one would have.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlk.hookspecs import hookimpl
+from rlk.running import checkpoint
+from rlk.running.seeding import Streams
+from rlk_callbacks.config import EvaluationConfig
+from rlk_callbacks.notice import notice
+from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_run, no_second_environment
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk.protocols import State
+    from rlk.running.run import Run
+
+NAME = "evaluation"
+HISTORY = "evaluations.npz"
+
+
+class EvaluationCallback:
+    """Evaluates, keeps the best model and the history, and stops at a mean return.
+
+    Of two equal means the later model is the best: it has trained for longer. `best_model.zip` and
+    `evaluations.npz` (`timesteps` [K], `results` and `ep_lengths` [K, episodes], as the seed's) are
+    written only if the run has a folder.
+    """
+
+    def __init__(self, config: EvaluationConfig | None = None) -> None:
+        self._config = config or EvaluationConfig()
+        self._env: Any = None
+        self._due = 0
+        self._missed: int | None = None
+        self._best: float | None = None
+        self._history: list[Evaluation] = []
+        self._reason: str | None = None
+
+    @hookimpl
+    def rlk_check_plan(self, plan: Plan) -> str | None:
+        problem = no_second_environment(plan.env)
+        return None if problem is None else f"callback 'evaluation': {problem}"
+
+    @hookimpl
+    def rlk_training_start(self, run: Run) -> None:
+        self._reason = None
+        self._due = self._next(run)
+        self._history = [past for past in self._history if past.timesteps <= run.timesteps]
+        if self._missed is not None and self._missed <= run.timesteps:
+            # The checkpoint was taken at this very border, before the evaluation that was due.
+            self._evaluate(run)
+        self._missed = None
+
+    @hookimpl
+    def rlk_update_end(self, run: Run) -> None:
+        ends = self._config.at_end and run.timesteps >= run.clock.total_timesteps
+        if run.timesteps < self._due and not ends:
+            return
+        self._due = self._next(run)
+        self._evaluate(run)
+
+    @hookimpl
+    def rlk_should_stop(self) -> str | None:
+        return self._reason
+
+    def _next(self, run: Run) -> int:
+        return (run.timesteps // self._config.every + 1) * self._config.every
+
+    def _evaluate(self, run: Run) -> None:
+        if run.communicator.rank != 0:
+            return
+        config = self._config
+        if self._env is None:
+            from rlk.running.build import make_vec_env
+
+            self._env = make_vec_env(run.plan, run.hooks, config.n_envs, training=False)
+            run.on_close.append(self._env.close)
+        streams = run.streams if config.seed is None else Streams(config.seed)
+        seeds = streams.integers(f"{STREAM} at {run.timesteps}", config.n_envs)
+        result = evaluate_run(
+            run, self._env, config.episodes, seeds=seeds, deterministic=config.deterministic
+        )
+        self._take_in(run, result)
+
+    def _take_in(self, run: Run, result: Evaluation) -> None:
+        mean = result.mean_return
+        self._history.append(result)
+        run.evaluation_return = mean
+        run.metrics.set("eval/mean_reward", mean)
+        run.metrics.set("eval/mean_ep_length", result.mean_length)
+        if result.success_rate is not None:
+            run.metrics.set("eval/success_rate", result.success_rate)
+        is_best = self._best is None or mean >= self._best
+        if is_best:
+            self._best = mean
+        if run.out is not None:
+            self._write(run, run.out, is_best)
+        if self._config.stop_at is not None and mean >= self._config.stop_at:
+            self._reason = (
+                f"a mean return of {mean:.2f} (evaluation.stop_at={self._config.stop_at:g})"
+            )
+        run.notify("rlk_evaluation_end", result=result)
+
+    def _write(self, run: Run, out: Path, is_best: bool) -> None:
+        try:
+            write_history(out / HISTORY, self._history)
+            if is_best:
+                checkpoint.save(run, out / "best_model")
+        except OSError as error:
+            where = f"at timestep {run.timesteps:,}"
+            notice(NAME, f"could not write what it found {where}: {error}. Training goes on.")
+
+    # ---- state -----------------------------------------------------------------------------------
+
+    @hookimpl
+    def rlk_save(self) -> State:
+        return {
+            "best": self._best,
+            "due": self._due,
+            "history": [
+                {
+                    "timesteps": past.timesteps,
+                    "returns": past.returns,
+                    "lengths": past.lengths,
+                    "successes": past.successes,
+                }
+                for past in self._history
+            ],
+        }
+
+    @hookimpl
+    def rlk_load(self, run: Run, state: State) -> None:
+        self._missed = int(state["due"])
+        self._best = None if state["best"] is None else float(state["best"])
+        self._history = [
+            Evaluation(
+                [float(value) for value in past["returns"]],
+                [int(value) for value in past["lengths"]],
+                [bool(value) for value in past["successes"]],
+                int(past["timesteps"]),
+            )
+            for past in state["history"]
+        ]
+
+
+def write_history(path: Path, history: list[Evaluation]) -> None:
+    """All evaluations as `evaluations.npz`; the file holds the old ones or the new at any time.
+
+    Where the number of episodes was changed on the way, shorter rows end in NaN (lengths in 0).
+    """
+    widest = max(len(past.returns) for past in history)
+    results = np.full((len(history), widest), np.nan)
+    lengths = np.zeros((len(history), widest), dtype=np.int64)
+    for row, past in enumerate(history):
+        results[row, : len(past.returns)] = past.returns
+        lengths[row, : len(past.lengths)] = past.lengths
+    columns = {
+        "timesteps": np.array([past.timesteps for past in history], dtype=np.int64),
+        "results": results,
+        "ep_lengths": lengths,
+    }
+    if all(len(past.successes) == widest for past in history):
+        columns["successes"] = np.array([past.successes for past in history], dtype=bool)
+    aside = path.with_name(f".{path.name}.new")
+    with aside.open("wb") as file:
+        np.savez(file, **columns)  # type: ignore[arg-type]
+    os.replace(aside, path)

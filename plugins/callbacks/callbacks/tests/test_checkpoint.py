@@ -1,0 +1,249 @@
+"""Checkpoints: when they are written, which stay, and what happens when one cannot be."""
+
+from __future__ import annotations
+
+import csv
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import rlk
+from rlk.agent import Agent
+from rlk.errors import EnvironmentFailed, NotFinite, RlkError
+from rlk.hookspecs import hookimpl
+from rlk.optimise import OneProcess
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import spec_of
+from rlk.planning.spec import make_spec
+from rlk.running import checkpoint
+from rlk_callbacks import checkpoint as module
+from rlk_callbacks.checkpoint import prune, size_of
+from rlk_model_files.places import checkpoints
+from rlk_model_files.serializer import FileSerializer
+from rlk_testing import stand_in_kernel
+
+WALK = "rlk_testing.environments:Walk"
+MATCH = "rlk_testing.environments:DiscreteMatch"
+KERNEL = stand_in_kernel(discover=True)
+
+
+def made(out: Path, *plugins: Any, **said: Any) -> Agent:
+    """A small agent whose iterations are 4 timesteps; nothing but what is named writes."""
+    quiet = ("no:table", "no:monitor", *(() if "csv" in plugins else ("no:csv",)))
+    told = {"env": WALK, "seed": 3, "serializer": "zip", "n_threads": 1, **said}
+    return rlk.make("stand-in", kernel=KERNEL, plugins=[*quiet, *plugins], out=str(out), **told)
+
+
+def names(out: Path) -> list[str]:
+    return [path.stem for path in checkpoints(out, ".zip")]
+
+
+def resumed(path: Path, out: Path, **changes: Any) -> tuple[Agent, list[str]]:
+    state = checkpoint.read(path, KERNEL)
+    spec = spec_of(
+        state["manifest"]["plan"],
+        KERNEL,
+        observers=True,
+        changes={"n_threads": 1, **changes},
+        env=WALK,
+    )
+    spec = make_spec("stand-in", {"out": str(out)}).over(spec)
+    agent = Agent(resolve(KERNEL, spec), KERNEL, spec)
+    return agent, checkpoint.restore(agent.run, state)
+
+
+def test_a_run_leaves_a_model_and_a_checkpoint_at_its_end(tmp_path: Path) -> None:
+    with made(tmp_path) as agent:
+        agent.learn(20)
+    assert names(tmp_path) == ["20"]
+    assert (tmp_path / "model.zip").is_file()
+    assert "run" not in checkpoint.read(tmp_path / "model.zip", KERNEL)["manifest"]["contents"]
+    whole = checkpoint.read(tmp_path / "checkpoints" / "20.zip", KERNEL)["manifest"]
+    assert {"run", "storage", "environments"} <= set(whole["contents"])
+
+
+def test_every_counts_timesteps_and_waits_for_the_border(tmp_path: Path) -> None:
+    with made(tmp_path, "checkpoint:every=10,keep=none") as agent:
+        agent.learn(40)
+    # Borders are multiples of 4; 10, 20, 30 and 40 are passed at these.
+    assert names(tmp_path) == ["12", "20", "32", "40"]
+
+
+def test_only_the_newest_stay(tmp_path: Path) -> None:
+    with made(tmp_path, "checkpoint:every=4,keep=2") as agent:
+        agent.learn(40)
+    assert names(tmp_path) == ["36", "40"]
+
+
+def test_newest_means_written_last(tmp_path: Path) -> None:
+    (tmp_path / "checkpoints").mkdir()
+    for age, name in enumerate(("900", "100", "200")):
+        path = tmp_path / "checkpoints" / f"{name}.zip"
+        path.touch()
+        os.utime(path, (1000 + age, 1000 + age))
+    prune(tmp_path, ".zip", keep=2)
+    assert names(tmp_path) == ["100", "200"]
+
+
+def test_the_replay_can_be_left_out(tmp_path: Path) -> None:
+    with made(tmp_path, "checkpoint:replay=false") as agent:
+        agent.learn(8)
+    contents = checkpoint.read(tmp_path / "checkpoints" / "8.zip", KERNEL)["manifest"]["contents"]
+    assert "storage" not in contents
+    agent, differs = resumed(tmp_path / "checkpoints" / "8.zip", tmp_path)
+    agent.close()
+    assert "replay" in differs[0]
+
+
+def test_without_a_folder_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plugins = ["checkpoint:every=4"]
+    with rlk.make("stand-in", kernel=KERNEL, env=WALK, serializer="zip", plugins=plugins) as agent:
+        agent.learn(8)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_ranks_write_nothing(tmp_path: Path) -> None:
+    class SecondRank(OneProcess):
+        rank = 1
+
+    class Ranks:
+        @hookimpl
+        def rlk_make_communicator(self) -> Any:
+            return SecondRank()
+
+    with made(tmp_path, Ranks()) as agent:
+        agent.learn(8)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_resumed_run_is_the_one_that_was_never_interrupted(tmp_path: Path) -> None:
+    with made(tmp_path / "a", "checkpoint:every=10,keep=none") as whole:
+        whole.learn(40)
+    with made(tmp_path / "b", "checkpoint:every=10,keep=none") as first:
+        first.learn(20)
+    # The schedule of the learning rate is that of the whole run.
+    second, differs = resumed(tmp_path / "b" / "checkpoints" / "20.zip", tmp_path / "b")
+    with second:
+        second.learn_until(40)
+    assert differs == []
+    assert torch.equal(whole.run.parameters.flat, second.run.parameters.flat)
+    assert names(tmp_path / "a") == names(tmp_path / "b")
+
+
+def test_what_is_due_at_the_same_border_is_done_before_it(tmp_path: Path) -> None:
+    class Tells:
+        @hookimpl(trylast=True)
+        def rlk_update_end(self, run: Any) -> None:
+            run.metrics.set("told", run.timesteps)
+
+    plugins = ("checkpoint:every=8,keep=none", "csv", Tells())
+    # An episode ends, so a row is due, at every border.
+    with made(tmp_path, *plugins, **{"env": MATCH, "env.length": 4}) as agent:
+        agent.learn(24)
+    with (tmp_path / "progress.csv").open() as file:
+        assert [float(row["told"]) for row in csv.DictReader(file)] == [4, 8, 12, 16, 20, 24]
+    for timesteps in (8, 16, 24):
+        state = checkpoint.read(tmp_path / "checkpoints" / f"{timesteps}.zip", KERNEL)
+        assert state["clock"]["logged"] == state["clock"]["iterations"] == timesteps // 4
+        assert state["metrics"]["totals"] == {} and state["metrics"]["extra"] == {}
+
+
+def test_a_stop_in_the_middle_leaves_a_checkpoint(tmp_path: Path) -> None:
+    class Stops:
+        @hookimpl
+        def rlk_update_end(self, run: Any) -> None:
+            if run.timesteps == 12:
+                run.stop("SIGINT")
+
+    with made(tmp_path, Stops()) as agent:
+        agent.learn(40)
+    assert names(tmp_path) == ["12"]
+
+
+def test_after_nan_the_last_good_files_stay(tmp_path: Path) -> None:
+    bad = {"env": MATCH, "env.spoil": "reward", "env.spoil_at": 11}
+    with made(tmp_path, "checkpoint:every=4,keep=none", **bad) as agent, pytest.raises(NotFinite):
+        agent.learn(40)
+    assert names(tmp_path) == ["4", "8"]
+    assert not (tmp_path / "model.zip").exists()
+
+
+def test_after_an_error_a_run_can_go_on_with_new_episodes(tmp_path: Path) -> None:
+    with (
+        made(tmp_path, **{"env": MATCH, "env.spoil": "error", "env.spoil_at": 10}) as agent,
+        pytest.raises((EnvironmentFailed, RuntimeError)),
+    ):
+        agent.learn(40)
+    # Two iterations and one step of the third.
+    assert names(tmp_path) == ["9"]
+    assert (tmp_path / "model.zip").is_file()
+    state = checkpoint.read(tmp_path / "checkpoints" / "9.zip", KERNEL)
+    assert "environments" not in state["manifest"]["contents"]
+    assert len(state["storage"]["steps"]) == 9
+
+
+def test_an_error_before_anything_was_learnt_leaves_nothing(tmp_path: Path) -> None:
+    spoilt = {"env": MATCH, "env.spoil": "error", "env.spoil_at": 1}
+    with made(tmp_path, **spoilt) as agent, pytest.raises((EnvironmentFailed, RuntimeError)):
+        agent.learn(40)
+    assert list(tmp_path.iterdir()) == []
+
+
+def full_disk(allowed: int) -> Any:
+    """A `FileSerializer.write` that fails after so many files."""
+    write, count = FileSerializer.write, iter(range(1000))
+
+    def fails(self: FileSerializer, path: Path, state: Any) -> None:
+        if next(count) >= allowed:
+            raise OSError(28, "No space left on device")
+        write(self, path, state)
+
+    return fails
+
+
+def test_a_write_that_fails_is_said_and_training_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(FileSerializer, "write", full_disk(1))
+    with (
+        made(tmp_path, "checkpoint:every=10,keep=1") as agent,
+        pytest.raises(RlkError, match=r"could not write model.zip.*\n.*a checkpoint"),
+    ):
+        agent.learn(40)
+    assert agent.num_timesteps == 40
+    assert names(tmp_path) == ["12"]
+    assert "No space left" in capsys.readouterr().err
+
+
+def test_a_failed_run_is_not_hidden_by_a_write_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(FileSerializer, "write", full_disk(0))
+    spoilt = {"env": MATCH, "env.spoil": "error", "env.spoil_at": 10}
+    with (
+        made(tmp_path, **spoilt) as agent,
+        pytest.raises((EnvironmentFailed, RuntimeError), match="told to fail"),
+    ):
+        agent.learn(40)
+    assert "could not write a checkpoint" in capsys.readouterr().err
+
+
+def test_a_large_replay_is_announced_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "LARGE_BYTES", 100)
+    with made(tmp_path, "checkpoint:every=4", verbose=1) as agent:
+        agent.learn(12)
+    assert capsys.readouterr().err.count("GB") == 1
+
+
+def test_the_size_of_a_state_is_that_of_its_arrays() -> None:
+    state = {"a": np.zeros(3), "b": [torch.zeros(2), {"c": np.zeros(4, np.uint8)}], "d": "text"}
+    assert size_of(state) == 24 + 8 + 4

@@ -1,0 +1,244 @@
+"""Evaluation during training: what it leaves, and that training does not notice it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+import rlk
+from rlk.agent import Agent
+from rlk.errors import PlanError
+from rlk.hookspecs import hookimpl
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import spec_of
+from rlk.planning.spec import make_spec
+from rlk.running import checkpoint
+from rlk_callbacks import evaluation as module
+from rlk_callbacks.config import EvaluationConfig
+from rlk_callbacks.evaluation import EvaluationCallback, write_history
+from rlk_evaluate.evaluate import Evaluation
+from rlk_testing import stand_in_kernel
+from rlk_testing.environments import Walk
+
+WALK = "rlk_testing.environments:Walk"
+KERNEL = stand_in_kernel(discover=True)
+
+
+def made(*plugins: Any, out: Path | None = None, **said: Any) -> Agent:
+    """A small agent whose iterations are 4 timesteps."""
+    told = {"env": WALK, "seed": 3, "serializer": "zip", "n_threads": 1, **said}
+    if out is not None:
+        told["out"] = str(out)
+    return rlk.make("stand-in", kernel=KERNEL, plugins=list(plugins), **told)
+
+
+class Heard:
+    """Keeps what `rlk_evaluation_end` was told."""
+
+    def __init__(self) -> None:
+        self.results: list[Evaluation] = []
+
+    @hookimpl
+    def rlk_evaluation_end(self, result: Evaluation) -> None:
+        self.results.append(result)
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, *means: float) -> None:
+    """Evaluations have these mean returns, one after the other."""
+    left = iter(means)
+
+    def play(run: Any, env: Any, episodes: int, **_: Any) -> Evaluation:
+        return Evaluation([next(left)] * episodes, [7] * episodes, [], run.timesteps)
+
+    monkeypatch.setattr(module, "evaluate_run", play)
+
+
+@pytest.mark.parametrize("deterministic", ["true", "false"])
+def test_training_is_bit_equal_with_and_without(deterministic: str) -> None:
+    plugin = f"evaluation:every=4,n_envs=2,deterministic={deterministic}"
+    with made() as plain, made(plugin) as watched:
+        for agent in (plain, watched):
+            agent.learn(40)
+        assert torch.equal(plain.run.parameters.flat, watched.run.parameters.flat)
+        assert plain.run.metrics.recent_episodes == watched.run.metrics.recent_episodes
+        states = [agent.run.streams.state_dict()["numpy"] for agent in (plain, watched)]
+        assert states[0] == states[1]
+
+
+def test_results_are_told_logged_and_kept(tmp_path: Path) -> None:
+    heard = Heard()
+    with made(
+        "evaluation:every=10,episodes=3,at_end=false", heard, "no:checkpoint", out=tmp_path
+    ) as agent:
+        agent.learn(28)
+        assert [result.timesteps for result in heard.results] == [12, 20]
+        assert agent.run.evaluation_return == heard.results[-1].mean_return
+    with np.load(tmp_path / "evaluations.npz") as kept:
+        assert kept["timesteps"].tolist() == [12, 20]
+        assert kept["results"].tolist() == [result.returns for result in heard.results]
+        assert kept["ep_lengths"].tolist() == [result.lengths for result in heard.results]
+    header = (tmp_path / "progress.csv").read_text().splitlines()[0].split(",")
+    assert {"eval/mean_reward", "eval/mean_ep_length"} <= set(header)
+
+
+def test_every_evaluation_plays_episodes_of_its_own() -> None:
+    heard = Heard()
+    # Nothing is learnt and the mode is a fixed action: only the episodes can differ.
+    with made("evaluation:every=4", heard, learning_rate=0.0) as agent:
+        agent.learn(8)
+    first, second = heard.results
+    assert first.returns != second.returns
+
+
+def test_the_seed_of_evaluations_can_be_set() -> None:
+    returns = []
+    for seed, own in ((1, 5), (2, 5), (1, 6)):
+        heard = Heard()
+        said = {"seed": seed, "learning_rate": 0.0}
+        with made(f"evaluation:every=4,seed={own}", heard, **said) as agent:
+            agent.learn(4)
+        returns.append(heard.results[0].returns)
+    assert returns[0] == returns[1] != returns[2]
+
+
+def test_the_last_policy_is_evaluated_once() -> None:
+    heard, again = Heard(), Heard()
+    with made("evaluation:every=100", heard) as agent:
+        agent.learn(20)
+    with made("evaluation:every=20", again) as agent:
+        agent.learn(20)
+    assert [result.timesteps for result in heard.results] == [20]
+    assert [result.timesteps for result in again.results] == [20]
+
+
+def test_the_best_model_is_the_later_of_two_equals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted(monkeypatch, 1.0, 3.0, 2.0, 3.0, 2.9)
+    with made("evaluation:every=4", "no:checkpoint", out=tmp_path) as agent:
+        agent.learn(20)
+    best = checkpoint.read(tmp_path / "best_model.zip", KERNEL)
+    assert best["manifest"]["timesteps"] == 16
+
+
+def test_training_stops_at_a_mean_return(monkeypatch: pytest.MonkeyPatch) -> None:
+    scripted(monkeypatch, 1.0, 2.0, 3.0)
+    with made("evaluation:every=4,stop_at=2.0") as agent:
+        agent.learn(40)
+        assert agent.num_timesteps == 8
+        assert "stop_at=2" in str(agent.run.stop_reason())
+
+
+def test_without_a_folder_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with made("evaluation:every=4") as agent:
+        agent.learn(8)
+    assert list(tmp_path.iterdir()) == []
+
+
+def resumed(path: Path, *plugins: Any, out: Path) -> Agent:
+    state = checkpoint.read(path, KERNEL)
+    changes = {"n_threads": 1}
+    spec = spec_of(
+        state["manifest"]["plan"],
+        KERNEL,
+        observers=True,
+        env=WALK,
+        plugins=plugins,
+        changes=changes,
+    )
+    spec = make_spec("stand-in", {"out": str(out)}).over(spec)
+    agent = Agent(resolve(KERNEL, spec), KERNEL, spec)
+    checkpoint.restore(agent.run, state)
+    return agent
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_resumed_run_evaluates_as_if_it_had_gone_on(tmp_path: Path, order: int) -> None:
+    """Whether the checkpoint of a border was written before or after its evaluation."""
+    plugins = ["evaluation:every=10,deterministic=false", "checkpoint:every=20,keep=none"][::order]
+    with made(*plugins, out=tmp_path / "a") as whole:
+        whole.learn(60)
+    with resumed(tmp_path / "a" / "checkpoints" / "20.zip", out=tmp_path / "b") as rest:
+        rest.learn_until(60)
+    assert torch.equal(whole.run.parameters.flat, rest.run.parameters.flat)
+    kept = [dict(np.load(tmp_path / name / "evaluations.npz")) for name in ("a", "b")]
+    assert kept[0]["timesteps"].tolist() == [12, 20, 32, 40, 52, 60]
+    for key in kept[0]:
+        assert kept[0][key].tolist() == kept[1][key].tolist()
+
+
+def test_the_best_value_outlives_a_resumption(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted(monkeypatch, 5.0, 3.0)
+    with made("evaluation:every=8", out=tmp_path) as agent:
+        agent.learn(8)
+    with resumed(tmp_path / "checkpoints" / "8.zip", out=tmp_path) as agent:
+        agent.learn_until(16)
+    assert checkpoint.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 8
+
+
+def test_a_new_count_of_timesteps_begins_a_new_history(tmp_path: Path) -> None:
+    with made("evaluation:every=4", "no:checkpoint", out=tmp_path) as agent:
+        agent.learn(8)
+        agent.learn(4)
+    assert np.load(tmp_path / "evaluations.npz")["timesteps"].tolist() == [4]
+
+
+def test_rows_of_unequal_length_end_in_nan(tmp_path: Path) -> None:
+    history = [
+        Evaluation([1.0, 2.0], [3, 4], [True, False], 10),
+        Evaluation([5.0], [6], [True], 20),
+    ]
+    write_history(tmp_path / "e.npz", history)
+    with np.load(tmp_path / "e.npz") as kept:
+        assert kept["results"][0].tolist() == [1.0, 2.0]
+        assert kept["results"][1, 0] == 5.0
+        assert np.isnan(kept["results"][1, 1])
+        assert kept["ep_lengths"].tolist() == [[3, 4], [6, 0]]
+        assert "successes" not in kept
+
+
+def test_successes_are_logged_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def play(run: Any, env: Any, episodes: int, **_: Any) -> Evaluation:
+        return Evaluation([1.0, 1.0], [2, 2], [True, False], run.timesteps)
+
+    monkeypatch.setattr(module, "evaluate_run", play)
+    with made("evaluation:every=8", "no:checkpoint", out=tmp_path) as agent:
+        agent.learn(8)
+    assert np.load(tmp_path / "evaluations.npz")["successes"].tolist() == [[True, False]]
+
+
+def test_a_disk_that_is_full_does_not_end_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "write_history", full)
+    with made("evaluation:every=4", "no:checkpoint", out=tmp_path) as agent:
+        agent.learn(8)
+        assert agent.num_timesteps == 8
+    assert "No space left" in capsys.readouterr().err
+
+
+def test_a_finished_environment_object_is_refused_before_anything_is_built() -> None:
+    with pytest.raises(PlanError, match="no second one"):
+        made("evaluation", env=Walk())
+
+
+def test_the_environment_is_closed_with_the_run() -> None:
+    callback = EvaluationCallback(EvaluationConfig(every=4))
+    with made(callback) as agent:
+        agent.learn(4)
+        env = callback._env
+        assert isinstance(env, gym.vector.VectorEnv)
+    assert env.closed

@@ -1,0 +1,125 @@
+"""`steps`: steps the vector environment into the storage.
+
+Per vector step: one actor call, one environment call, one `storage.add`, and whoever listens to
+`rlk_step`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlk.protocols import State
+from rlk.records import Step
+from rlk.spaces import map_observation
+from rlk_step_collector.figures import Figures
+from rlk_step_collector.finite import finite, finite_check, name_bad
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+_NOTHING_FINAL: dict[int, Any] = {}
+
+
+class StepCollector:
+    """Collects `algorithm.steps_per_collect()` vector steps at a time."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._steps = run.algorithm.steps_per_collect()
+        self._finite = finite_check(run.observation_space)
+        self._n_envs, self._keeps_infos = run.n_envs, bool(run.plan.info_keys)
+        self._returns = np.zeros(run.n_envs)  # of the episodes that go on
+        self._lengths = np.zeros(run.n_envs, dtype=np.int64)
+        self._cut_short = False
+        self.forget()
+        run.hooks.activate(Figures(run), "steps", "rlk-step-collector")
+
+    def forget(self) -> None:
+        """Start from a reset at the next collection: another environment, or its state is lost."""
+        self._observation: Any = None
+        self._carry = self.run.actor.start(self._n_envs)
+        self._start = np.ones(self._n_envs, dtype=bool)
+        self._returns[:] = self._lengths[:] = 0
+
+    def collect(self) -> bool:
+        """One collection; False if a listener stopped the run in the middle of it."""
+        run = self.run
+        if self._cut_short:
+            self._cut_short = False
+            run.storage.restart()
+        if self._observation is None:
+            self._observation = self._reset()
+        act, env_step, add = run.actor.act, run.env.step, run.storage.add
+        clock, observed_finite, listeners = run.clock, self._finite, run.listeners["rlk_step"]
+        returns, lengths = self._returns, self._lengths
+        observation, carry, start = self._observation, self._carry, self._start
+        timesteps = self._n_envs * run.communicator.size
+        for _ in range(self._steps):
+            action, env_action, carry, extras = act(observation, carry, start)
+            following, reward, terminated, truncated, infos = env_step(env_action)
+            if not observed_finite(following) or not finite(reward):
+                name_bad(run, reward, following, env_action)
+            start = terminated | truncated
+            if self._keeps_infos:
+                extras = {**extras, **infos["kept"]}
+            returns += reward
+            lengths += 1
+            final = self._ended(start, infos) if start.any() else _NOTHING_FINAL
+            step = Step(
+                observation, action, reward, terminated, truncated, following, final, extras
+            )
+            add(step)
+            clock.timesteps += timesteps
+            observation = following
+            if listeners:
+                self._observation, self._carry, self._start = observation, carry, start
+                for listener in listeners:
+                    if listener(run=run, step=step) is False:
+                        run.stop("a listener of rlk_step stopped it")
+                        self._cut_short = True
+                        return False
+        self._observation, self._carry, self._start = observation, carry, start
+        return True
+
+    def _reset(self) -> Any:
+        seeds = self.run.streams.integers("environments", self._n_envs)
+        observation, _ = self.run.env.reset(seed=seeds)
+        if not self._finite(observation):
+            name_bad(self.run, None, observation)
+        return observation
+
+    def _ended(self, ended: Any, infos: dict[str, Any]) -> dict[int, Any]:
+        """The final observations where an episode ended, whose figures the run is told.
+
+        A Monitor's own figures win, for rewards may be normalised here."""
+        run, final = self.run, {}
+        figures = infos.get("final_info", {}).get("episode") or infos.get("episode")
+        for env in map(int, np.flatnonzero(ended)):
+            final[env] = infos["final_obs"][env]
+            if not self._finite(final[env]):
+                row = map_observation(lambda part: part[None], final[env])
+                name_bad(run, None, row, env=env)
+            own = figures or {"r": self._returns, "l": self._lengths}
+            run.metrics.recent_episodes.append((float(own["r"][env]), int(own["l"][env])))
+            run.clock.episodes += 1
+            self._returns[env] = self._lengths[env] = 0
+        return final
+
+    def state_dict(self) -> State:
+        """What the next collection starts from; the environments' own state is kept beside it."""
+        observation = self._observation
+        if observation is not None:
+            observation = map_observation(np.copy, observation)
+        return {
+            "observation": observation,
+            "carry": self._carry,
+            "start": self._start.copy(),
+            "returns": self._returns.copy(),
+            "lengths": self._lengths.copy(),
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        self._observation, self._carry = state["observation"], state["carry"]
+        self._start = np.asarray(state["start"], dtype=bool)
+        self._returns[:], self._lengths[:] = state["returns"], state["lengths"]

@@ -1,0 +1,66 @@
+"""Numbers of an environment that are none: found cheaply, then named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rlk.errors import NotFinite
+from rlk.records import Array
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+def finite_check(space: spaces.Space[Any]) -> Callable[[Any], bool]:
+    """The cheapest test that observations of this space are finite (1 µs for a small one)."""
+    if isinstance(space, spaces.Dict):
+        parts = {key: finite_check(sub) for key, sub in space.spaces.items()}
+        return lambda observation: all(check(observation[key]) for key, check in parts.items())
+    if isinstance(space, spaces.Box) and np.issubdtype(np.dtype(space.dtype), np.floating):
+        return finite
+    return lambda observation: True
+
+
+def finite(array: Array) -> bool:
+    """Whether a float array holds no NaN or infinity: a sum is finite only if every term is, and
+    one that merely overflows is looked at again."""
+    return math.isfinite(np.add.reduce(array, axis=None)) or bool(np.isfinite(array).all())
+
+
+def name_bad(
+    run: Run,
+    reward: Array | None,
+    observation: Any,
+    action: Any = None,
+    env: int | None = None,
+) -> None:
+    """Says which field of which environment is not finite.
+
+    Args:
+        reward: float [N], or None where there is none yet.
+        observation: [N, …], or of a Dict space a dict of such.
+        action: what was asked of the environments, [N, …].
+        env: which one it is, where `observation` has the row of one alone.
+
+    Raises:
+        NotFinite: for the first number that is none, if there is one."""
+    parts: Mapping[str, Any] = (
+        observation if isinstance(observation, Mapping) else {"observation": observation}
+    )
+    for name, values in {**parts, **({} if reward is None else {"reward": reward})}.items():
+        array = np.asarray(values)
+        if not np.issubdtype(array.dtype, np.floating) or np.isfinite(array).all():
+            continue
+        first, *place = map(int, np.argwhere(~np.isfinite(array))[0])
+        which = first if env is None else env
+        shown = "" if action is None else f" after action {np.asarray(action)[first]!r}"
+        raise NotFinite(
+            f"environment {which} ({run.plan.env.name}) gave {array[first, *place]} in "
+            f"{name}{place or ''} at timestep {run.timesteps}{shown}.\nNothing of this "
+            "step was stored. Mend the environment, or wrap it to clip what it returns."
+        )

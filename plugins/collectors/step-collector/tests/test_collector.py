@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+
+from rlk import hookimpl, spaces
+from rlk.errors import NotFinite, RlkError
+from rlk_step_collector.component import component
+from rlk_testing.environments import DiscreteMatch, Walk
+from rlk_testing.stand_ins import StandInStorage
+
+MATCH = "rlk_testing.environments:DiscreteMatch"
+
+
+class Records:
+    """Keeps copies of every step, and how the storage saw it."""
+
+    def __init__(self):
+        self.steps = []
+
+    @hookimpl
+    def rlk_step(self, run, step):
+        copy = {
+            name: np.copy(getattr(step, name))
+            for name in ("action", "reward", "terminated", "truncated")
+        }
+        copy["observation"] = spaces.map_observation(np.copy, step.observation)
+        copy["next_observation"] = spaces.map_observation(np.copy, step.next_observation)
+        copy["final"] = dict(step.final_observation)
+        copy["timesteps"] = run.timesteps
+        self.steps.append(copy)
+
+
+@pytest.fixture
+def make(rlk_make, rlk_stand_in_kernel):
+    rlk_stand_in_kernel.registries.collectors.register("steps", component)
+
+    def made(**said):
+        said = {"env": MATCH, "seed": 0, "collector": "steps", **said}
+        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **said)
+
+    return made
+
+
+def test_every_step_begins_with_what_the_last_one_led_to(make):
+    records = Records()
+    make(plugins=[records], n_envs=2, env="rlk_testing.environments:Walk").learn(80)
+    for before, after in zip(records.steps, records.steps[1:], strict=False):
+        assert np.array_equal(before["next_observation"], after["observation"])
+
+
+def test_timesteps_count_every_environment(make):
+    records = Records()
+    agent = make(plugins=[records], n_envs=3)
+    agent.learn(36)
+    assert agent.num_timesteps == 36
+    assert [step["timesteps"] for step in records.steps] == [3 * (t + 1) for t in range(12)]
+
+
+def test_a_collection_is_as_many_vector_steps_as_the_algorithm_says(make):
+    agent = make(n_steps=5, n_envs=2)
+    agent.learn(1)
+    assert agent.num_timesteps == 10 and agent.run.clock.iterations == 1
+
+
+def test_where_an_episode_ended_its_final_observation_is_there(make):
+    records = Records()
+    make(
+        plugins=[records], n_envs=2, env={"id": "rlk_testing.environments:Walk", "length": 4}
+    ).learn(60)
+    ended = 0
+    for step in records.steps:
+        over = np.flatnonzero(step["terminated"] | step["truncated"]).tolist()
+        assert list(step["final"]) == over
+        for env, final in step["final"].items():
+            ended += 1
+            assert not np.array_equal(final, step["next_observation"][env])
+    assert ended > 4
+
+
+@attrs.frozen(kw_only=True)
+class AsksForInfos:
+    info_keys: list[str] = attrs.field(factory=list)
+
+
+class KeepsInfos(StandInStorage):
+    def __init__(self, config):
+        super().__init__()
+
+
+class SaysItsPlace(Walk):
+    """Its info is a number of the observation that the step led to."""
+
+    def step(self, action):
+        *result, _ = super().step(action)
+        return *result, {"place": float(result[0][0])}
+
+
+@pytest.fixture
+def keeps_infos(rlk_stand_in_kernel):
+    rlk_stand_in_kernel.registries.storages.register(
+        "keeps-infos", KeepsInfos, config=AsksForInfos, collects="both"
+    )
+
+
+def test_infos_that_a_storage_asks_for_are_those_of_the_step_also_at_an_end(make, keeps_infos):
+    said = {"storage": "keeps-infos", "keeps-infos.info_keys": ["place"]}
+    agent = make(env=lambda: SaysItsPlace(length=4), n_envs=2, n_steps=20, **said)
+    assert agent.run.storage.schema.extras["info.place"].shape == ()
+    agent.learn(40)
+    kept = agent.run.storage._steps
+    assert len(kept) == 20 and sum((step["discount"] == 0).sum() for step in kept) > 0
+    for step in kept:
+        assert step["extras.info.place"].dtype == np.float32
+        assert step["extras.info.place"].tolist() == step["next_observation"][:, 0].tolist()
+
+
+def test_an_info_that_is_not_there_is_named(make, keeps_infos):
+    said = {"storage": "keeps-infos", "keeps-infos.info_keys": ["height"]}
+    agent = make(env=SaysItsPlace, n_envs=2, **said)
+    with pytest.raises(RlkError, match=r"environment 0 .*gave no info 'height'"):
+        agent.learn(4)
+
+
+def test_truncated_and_terminated_stay_apart(make):
+    for truncates in (False, True):
+        records = Records()
+        make(plugins=[records], env={"id": MATCH, "truncates": truncates}).learn(20)
+        over = np.array(
+            [step["truncated" if truncates else "terminated"][0] for step in records.steps]
+        )
+        other = np.array(
+            [step["terminated" if truncates else "truncated"][0] for step in records.steps]
+        )
+        assert np.flatnonzero(over).tolist() == [7, 15] and not other.any()
+
+
+def test_episodes_are_counted_with_returns_and_lengths(make):
+    agent = make(n_envs=2)
+    agent.learn(64)
+    assert agent.run.clock.episodes == 8
+    assert all(length == 8 for _, length in agent.run.metrics.recent_episodes)
+
+
+def test_the_figures_of_a_monitor_inside_win(make):
+    import gymnasium as gym
+
+    def monitored():
+        return gym.wrappers.TransformReward(
+            gym.wrappers.RecordEpisodeStatistics(DiscreteMatch()), lambda reward: 100.0 * reward
+        )
+
+    agent = make(env=monitored)
+    agent.learn(32)
+    assert all(return_ <= 8.0 for return_, _ in agent.run.metrics.recent_episodes)
+
+
+def test_returns_and_lengths_are_of_each_environment(make):
+    records = Records()
+    agent = make(plugins=[records], n_envs=3, env="rlk_testing.environments:Walk")
+    agent.learn(60)
+    expected, running = [], [[] for _ in range(3)]
+    for step in records.steps:
+        for env, reward in enumerate(step["reward"]):
+            running[env].append(reward)
+        for env in step["final"]:
+            expected.append((pytest.approx(sum(running[env])), len(running[env])))
+            running[env] = []
+    assert list(agent.run.metrics.recent_episodes) == expected and len(expected) > 5
+
+
+def test_only_the_last_hundred_episodes_are_kept(make):
+    agent = make(env={"id": MATCH, "length": 1})
+    agent.learn(108)
+    assert agent.run.clock.episodes == 108 and len(agent.run.metrics.recent_episodes) == 100
+
+
+def test_an_episode_that_was_given_up_is_forgotten(make):
+    agent = make(n_steps=5)
+    agent.learn(5)
+    agent.run.collector.forget()
+    agent.learn(10, reset_num_timesteps=False)
+    assert [length for _, length in agent.run.metrics.recent_episodes] == [8]
+
+
+def test_environments_are_reset_once_at_the_start_and_with_seeds_of_their_own(make):
+    seeds = []
+
+    class Counts(Walk):
+        def reset(self, *, seed=None, options=None):
+            seeds.append(seed)
+            return super().reset(seed=seed, options=options)
+
+    agent = make(env=Counts, n_envs=3)
+    agent.learn(12)
+    agent.learn(12, reset_num_timesteps=False)
+    given = [seed for seed in seeds if seed is not None]
+    assert given == agent.run.streams.integers("environments", 3) and len(set(given)) == 3
+
+
+# ---- stopping ------------------------------------------------------------------------------------
+
+
+class StopsAt:
+    def __init__(self, timesteps):
+        self.timesteps, self.ends = timesteps, []
+
+    @hookimpl
+    def rlk_step(self, run):
+        return False if run.timesteps == self.timesteps else None
+
+    @hookimpl
+    def rlk_training_end(self, reason):
+        self.ends.append(reason)
+
+
+def test_a_listener_stops_at_once_and_no_update_follows(make):
+    stops = StopsAt(10)
+    agent = make(plugins=[stops], n_steps=4)
+    agent.learn(100)
+    assert agent.num_timesteps == 10
+    assert agent.run.clock.updates == 2 and agent.run.clock.iterations == 2
+    assert stops.ends == ["a listener of rlk_step stopped it"]
+
+
+def test_training_goes_on_after_a_listener_stopped_it(make):
+    stops = StopsAt(10)
+    agent = make(plugins=[stops], n_steps=4)
+    agent.learn(100)
+    agent.learn(40, reset_num_timesteps=False)
+    assert agent.num_timesteps == 50
+
+
+# ---- what is not finite --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("field", ["reward", "observation"])
+def test_a_number_that_is_none_is_named_with_environment_and_timestep(make, field):
+    agent = make(env={"id": MATCH, "spoil": field, "spoil_at": 6}, n_envs=2)
+    with pytest.raises(NotFinite) as caught:
+        agent.learn(40)
+    message = str(caught.value)
+    assert f"environment 0 ({MATCH}) gave nan in {field}" in message
+    assert "at timestep 10" in message and "after action" in message
+
+
+def test_nothing_of_a_bad_step_was_stored(make):
+    agent = make(env={"id": MATCH, "spoil": "reward", "spoil_at": 6})
+    with pytest.raises(NotFinite):
+        agent.learn(40)
+    assert len(agent.run.storage) == 5
+
+
+def test_the_environment_that_is_bad_is_the_one_that_is_named(make):
+    made = []
+
+    class OneIsBad(DiscreteMatch):
+        def __init__(self):
+            super().__init__(spoil="observation" if len(made) == 3 else "", spoil_at=5)
+            made.append(self)
+
+    agent = make(env=OneIsBad, n_envs=3)  # the first was made to look at its spaces
+    with pytest.raises(NotFinite, match=r"environment 2 .* in observation\[0\]"):
+        agent.learn(40)
+
+
+def test_a_bad_first_observation_is_named_too(make):
+    class BadStart(DiscreteMatch):
+        def reset(self, *, seed=None, options=None):
+            observation, info = super().reset(seed=seed, options=options)
+            return observation * np.nan, info
+
+    with pytest.raises(NotFinite, match="at timestep 0"):
+        make(env=BadStart).learn(8)
+
+
+def test_a_bad_final_observation_is_named(make):
+    class BadEnd(DiscreteMatch):
+        def step(self, action):
+            observation, reward, over, cut, info = super().step(action)
+            return (observation * np.nan if over else observation), reward, over, cut, info
+
+    with pytest.raises(NotFinite, match="observation"):
+        make(env=BadEnd).learn(20)
+
+
+def test_a_key_of_a_dict_observation_is_named(make):
+    class BadKey(Walk):
+        def __init__(self):
+            super().__init__(observation="dict")
+
+        def step(self, action):
+            observation, *rest = super().step(action)
+            if self.steps == 3:
+                observation["place"][1] = np.inf
+            return (observation, *rest)
+
+    with pytest.raises(NotFinite, match=r"inf in place\[1\]|inf in \w+\[1\]"):
+        make(env=BadKey).learn(40)

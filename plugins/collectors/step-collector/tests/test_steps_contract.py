@@ -1,0 +1,7 @@
+"""The kernel's contract of a collector."""
+
+from rlk_testing import CollectorContract
+
+
+class TestSteps(CollectorContract):
+    component = "steps"

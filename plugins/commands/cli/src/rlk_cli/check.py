@@ -1,0 +1,43 @@
+"""`rlk plugins check`: whether what is installed can be used."""
+
+from __future__ import annotations
+
+import click
+
+from rlk.errors import BrokenPlugin, RlkError
+from rlk.registry.kernel import Entry, clash, default_kernel
+from rlk_cli import diagnose
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]…")
+def check(names: tuple[str, ...]) -> None:
+    """Import every implementation (of each NAME, or of all) and say what is wrong."""
+    registries = default_kernel().registries
+    every = [entry for registry in registries for entry in registry]
+    entries = [registries.find(name) for name in names] if names else every
+    faults = 0
+    for entry in entries:
+        found = fault(entry)
+        faults += found is not None
+        if found or names:
+            click.secho(f"{entry.title}: {found or 'sound'}", fg="red" if found else "green")
+    for name, rivals in diagnose.clashes(registries).items():
+        if not names or name in names:
+            faults += 1
+            click.secho(str(clash(name, rivals)), fg="red")
+    click.echo(f"{len(entries)} checked, {faults} broken")
+    if faults:
+        raise RlkError("some plugins are broken; uninstall them or tell their authors.")
+
+
+def fault(entry: Entry) -> str | None:
+    """Why a component cannot be used, or None; its implementation is imported to find out."""
+    found = diagnose.problem(entry)
+    if found:
+        return found
+    try:
+        entry.load()
+    except BrokenPlugin as error:
+        return str(error).removeprefix(f"{entry.title} is broken: ")
+    return None

@@ -1,0 +1,81 @@
+"""A run's folder: its name, `plan.json`, and the same run as a `spec.toml` that `rlk run` takes."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from itertools import chain, count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tomli_w
+
+from rlk.errors import PlanError
+from rlk.planning.spec import SLOTS, is_group_slot
+from rlk.registry.external import is_place
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+
+
+def choose(asked: str | None, plan: Plan) -> Path:
+    """The folder, made; by default `runs/<algo>-<env>-<seed>-<time>`, in letters safe for files.
+
+    Raises:
+        PlanError: if what was asked for is there and not empty, or cannot be made.
+    """
+    words = (plan.algorithm.name, plan.env.name, plan.seed, time.strftime("%Y%m%d-%H%M%S"))
+    name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(map(str, words)))
+    names = chain([name], (f"{name}+{number}" for number in count(2)))
+    path = Path(asked) if asked else next(p for n in names if not (p := Path("runs", n)).exists())
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise PlanError(
+            f"--out {path} is there and not empty. Name another folder, or: rlk resume {path}"
+        )
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PlanError(f"--out {path} cannot be made: {error.strerror}.") from None
+    return path
+
+
+def write_plan(out: Path, plan: dict[str, Any]) -> None:
+    """Write both files of a plan, as `Plan.as_json` has it."""
+    (out / "plan.json").write_text(json.dumps(plan, indent=2) + "\n")
+    (out / "spec.toml").write_text(spec_toml(plan))
+
+
+def spec_toml(plan: dict[str, Any]) -> str:
+    """The plan as SPEC.toml; what a file cannot hold is left out, with a comment at the end."""
+    algorithm, *others = plan["components"]
+    head = {"algo": _name(algorithm), **plan["run"], "preset": "none"}
+    head |= {made["slot"]: _name(made) for made in others if made["slot"] in SLOTS}
+    groups = {made["slot"]: made["name"] for made in others if is_group_slot(made["slot"])}
+    head["plugins"] = [_name(made) for made in others if made["slot"] not in {*SLOTS, *groups}]
+    tables = {"settings": algorithm["settings"] | groups}
+    tables |= {m["slot" if m["slot"] in groups else "name"]: m["settings"] for m in others}
+    env = {"id": plan["env"]["name"], **plan["env"]["kwargs"]}
+    # A component takes the text none for None, a run and an environment do not.
+    lost = [f"env.{key} was None" for key, value in env.items() if value is None]
+    head, env = ({k: v for k, v in top.items() if v is not None} for top in (head, env))
+    kept = _portable({**head, "env": env, **{k: v for k, v in tables.items() if v}}, "", lost)
+    return tomli_w.dumps(kept) + "".join(f"# {sentence}\n" for sentence in lost)
+
+
+def _name(made: dict[str, Any]) -> str:
+    """As `rlk run` takes it: what comes from a file or a module is named by its place."""
+    return str(made["dist"] if is_place(made["dist"]) else made["name"])
+
+
+def _portable(values: dict[str, Any], path: str, lost: list[str]) -> dict[str, Any]:
+    """The values that TOML has; a callable is noted in `lost`, and None is the text `none`."""
+    kept: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, dict) and value.keys() == {"callable"}:
+            lost.append(f"{path}{key} was the callable {value['callable']}")
+        elif isinstance(value, dict):
+            kept[key] = _portable(value, f"{path}{key}.", lost)
+        else:
+            kept[key] = "none" if value is None else value
+    return kept

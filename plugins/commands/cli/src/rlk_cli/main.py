@@ -1,0 +1,76 @@
+"""The command `rlk`: the tree of all that are installed, and how it ends. Every command is lazy, so
+that it starts without torch, gymnasium or MPI."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from rlk.errors import BrokenPlugin, RlkError
+from rlk.registry.kernel import Entry, default_kernel
+
+EXAMPLE = "rlk run --algo dqn --plugin prioritized-replay   trains on CartPole-v1"
+
+
+class LazyCommand(click.Command):
+    """A command by its component, which is enough until it is called."""
+
+    def entry(self) -> Entry:
+        return default_kernel().registries.commands.get(str(self.name))
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        try:
+            return self.entry().component().summary
+        except BrokenPlugin as error:
+            return f"(broken: {error})"
+
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        command: Any = self.entry().load()
+        return command.make_context(*arguments, **options)  # type: ignore[no-any-return]
+
+
+def command_tree() -> click.Group:
+    """`rlk` with every command in its place: `plugins.new` is `rlk plugins new`."""
+
+    @click.version_option(package_name="rlk-kernel", prog_name="rlk")
+    @click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
+    @click.group(epilog=EXAMPLE, context_settings={"help_option_names": ["-h", "--help"]})
+    def rlk() -> None:
+        """Reinforcement learning as a plugin microkernel."""
+
+    for name in default_kernel().registries.commands.names():
+        word, _, last = name.rpartition(".")
+        group: Any = rlk.commands.setdefault(word, click.Group(word)) if word else rlk
+        group.add_command(LazyCommand(name), last)
+        group.help = group.help if group is rlk else f"Commands: {', '.join(group.commands)}."
+    return rlk
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The entry point of `rlk` and of `python -m rlk`; never returns."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    plain = [argument for argument in arguments if argument != "--debug"]
+    try:
+        code = command_tree().main(plain, prog_name="rlk", standalone_mode=False)
+    except (KeyboardInterrupt, click.Abort):
+        code = 130
+    except Exception as error:
+        if "--debug" in arguments:
+            raise
+        code = _say(error)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say(error: Exception) -> int:
+    """Prints what went wrong, without a traceback; returns the exit code."""
+    if isinstance(error, click.ClickException):
+        error.show()
+        return error.exit_code
+    text = str(error)
+    if not isinstance(error, RlkError):
+        name = f"{type(error).__module__}.{type(error).__name__}".removeprefix("builtins.")
+        text = f"{name}: {error}\nThis may be a fault of rlk or of a plugin; --debug shows where."
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {text}", err=True)
+    return getattr(error, "exit_code", 1)

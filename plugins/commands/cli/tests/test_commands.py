@@ -1,0 +1,125 @@
+"""`rlk plugins show` and `rlk plugins check`."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from click.testing import CliRunner
+
+from rlk.component import Component
+from rlk.errors import RlkError, UnknownName
+from rlk.registry.kernel import Entry, default_kernel
+from rlk_cli.check import check
+from rlk_cli.main import main
+from rlk_cli.show import show
+
+
+def called(command, *arguments):
+    return CliRunner().invoke(command, list(arguments))
+
+
+@attrs.frozen(kw_only=True)
+class Config:
+    gain: float = attrs.field(default=2.0, metadata={"help": "how much"})
+
+
+@pytest.fixture
+def registries():
+    """The default kernel's; what a test registers in these kinds is taken out again."""
+    found = default_kernel().registries
+    kinds = [found.algorithms, found.storages, found.callbacks]
+    before = [{name: dict(found.entries[name]) for name in found.names()} for found in kinds]
+    yield found
+    for registry, entries in zip(kinds, before, strict=True):
+        registry.entries = entries
+
+
+def test_show_tells_what_an_algorithm_declares_wants_and_takes():
+    text = called(show, "dqn").output
+    lines = [line.strip() for line in text.splitlines()]
+    assert lines[0].startswith("dqn  algorithm of rlk-dqn 0.")
+    assert "collects                      off-policy" in lines
+    assert "action spaces                 Discrete" in lines
+    assert "default noise                 epsilon-greedy" in lines
+    assert "settings (--set KEY=VALUE)" in lines
+    at = lines.index("buffer_size                    50000        int")
+    assert lines[at + 1 : at + 3] == ["transitions that the replay holds", "is replay.buffer_size"]
+
+
+def test_settings_of_anything_else_are_set_under_its_name():
+    assert "settings (--set adam." not in called(show, "adam").output
+    assert "settings (--set replay.KEY=VALUE)" in called(show, "replay").output
+    assert called(show, "adam").output.endswith("\nno settings\n")
+
+
+def test_an_alias_shows_the_defaults_that_its_name_fixes():
+    entry = default_kernel().registries.find("LnMlpPolicy")
+    ((key, value),) = entry.component().own.items()
+    lines = [line.split() for line in called(show, "LnMlpPolicy").output.splitlines()]
+    assert [key, repr(value), "bool"] in lines
+
+
+def test_a_default_by_action_space_is_written_out(registries):
+    registries.algorithms.register(
+        "mine",
+        lambda: 0,
+        summary="mine",
+        config=Config,
+        defaults={"distribution": {"Box": "diag-gaussian", "Discrete": "categorical"}},
+    )
+    text = called(show, "mine").output
+    assert "diag-gaussian for Box, categorical for Discrete" in text
+    assert "gain                           2.0          float" in text
+
+
+def test_an_unknown_name_shows_the_nearest():
+    with pytest.raises(UnknownName, match="Did you mean 'dqn'"):
+        CliRunner().invoke(show, ["dqm"], catch_exceptions=False)
+
+
+def test_check_says_of_what_is_named_that_it_is_sound():
+    result = called(check, "adam", "zip")
+    assert result.exit_code == 0
+    lines = result.output.splitlines()
+    assert lines[0].startswith("optimiser 'adam' (rlk-adam") and lines[0].endswith(": sound")
+    assert lines[-1] == "2 checked, 0 broken"
+
+
+@pytest.mark.parametrize(
+    ("factory", "cause"),
+    [
+        ("rlk_adam.component:Nothing", "has no 'Nothing'"),
+        ("no_such_package:Thing", "is in no module that can be found"),
+        ("raises_on_import:Thing", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_check_names_the_cause_of_what_is_broken(
+    registries, tmp_path, monkeypatch, factory, cause, capsys
+):
+    (tmp_path / "raises_on_import.py").write_text("1 / 0\nclass Thing: ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    made = Component(name="frail", factory=factory)
+    registries.callbacks.add(Entry("callbacks", "frail", "rlk-frail", "0.1", lambda: made))
+    with pytest.raises(SystemExit) as ended:
+        main(["plugins", "check", "frail"])
+    printed = capsys.readouterr()
+    assert ended.value.code == 1
+    assert "callback 'frail' (rlk-frail 0.1): " in printed.out and cause in printed.out
+    assert "1 checked, 1 broken" in printed.out
+    assert "uninstall them or tell their authors" in printed.err
+
+
+def test_check_finds_a_name_that_two_packages_give(registries):
+    twin = default_kernel().registries.find("replay").component()
+    registries.storages.add(Entry("storages", "replay", "rlk-twin", "0.3", lambda: twin))
+    registries.callbacks.register("sound", lambda: 0)
+    with pytest.raises(RlkError):
+        CliRunner().invoke(check, [], catch_exceptions=False)
+    assert "'replay' is given by 2 packages" in called(check).output
+    assert "is given by" not in called(check, "sound").output
+
+
+def test_everything_that_is_installed_is_sound():
+    result = called(check)
+    assert result.exit_code == 0, result.output
+    assert result.output.endswith(" checked, 0 broken\n")

@@ -1,0 +1,54 @@
+"""A plan for people."""
+
+from __future__ import annotations
+
+import attrs
+
+import rlk
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
+from rlk_cli.explain import explain
+from rlk_testing.stand_ins import COMPONENTS
+
+
+class Chooses:
+    """A decorating storage, as far as planning knows."""
+
+
+class Watches:
+    @rlk.hookimpl
+    def rlk_update_end(self): ...
+
+
+@attrs.frozen(kw_only=True)
+class Rate:
+    rate: float = 0.5
+
+
+def test_it_says_what_fills_each_slot_who_chose_it_and_how_it_nests(rlk_stand_in_kernel):
+    registries = rlk_stand_in_kernel.registries
+    two = {**COMPONENTS["algorithms"].defaults, "vf_optimiser": "fast"}
+    algorithm = attrs.evolve(
+        COMPONENTS["algorithms"], name="two", defaults=two, collects="off-policy"
+    )
+    registries.algorithms.register("two", algorithm)
+    registries.optimisers.register("fast", Chooses, config=Rate)
+    registries.storages.register("chooses", Chooses, stages=("choose",))
+    for name in ("wraps", "guards"):
+        registries.wrappers.register(name, lambda env: env)
+    said = {"plugins": ["chooses", "wraps", "guards", Watches()], "fast.rate": 0.25, "seed": 7}
+    plan = resolve(rlk_stand_in_kernel, make_spec("two", said))
+    lines = explain(plan).splitlines()
+    base = plan.storages[0].name
+    for line in (
+        "    rate = 0.25   <- command line",
+        f"storages nest {base} (base) <- chooses (choose)",
+        f"env nests     guards(wraps({plan.env.name}))",
+        "seed            7                  command line",
+        f"extension     {'Watches-0':<20} {'passed as object':<32} command line",
+    ):
+        assert line in lines, "\n".join(lines)
+    (own,) = [line.split() for line in lines if line.startswith("vf_optimiser")]
+    assert own == ["vf_optimiser", "fast", "this", "program", "algorithm", "two"]
+    noted = attrs.evolve(plan, notes=("mind the gap",))
+    assert explain(noted).splitlines()[-1] == "note: mind the gap"

@@ -1,0 +1,189 @@
+"""`rlk evaluate` and `rlk enjoy`. What is slow to import is imported when one of them is called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rlk.errors import BadFile, PlanError
+from rlk.registry.kernel import default_kernel
+from rlk_cli.asked import said
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+    from rlk_evaluate.evaluate import Evaluation
+
+Command = Callable[..., Any]
+
+_SHARED = (
+    click.argument("run", metavar="RUN"),
+    click.option("--seed", type=int, help="Of these episodes; without it derived from the run's."),
+    click.option(
+        "--stochastic", is_flag=True, help="Sample actions instead of taking the policy's mode."
+    ),
+    click.option(
+        "--best/--last", default=None, help="Of a run folder, best_model.zip or model.zip."
+    ),
+    click.option(
+        "--env", metavar="ENV", help="Another environment than the one it was trained in."
+    ),
+    click.option(
+        "--set", "pairs", metavar="KEY=VALUE", multiple=True, help="A setting (env.gravity=9.8)."
+    ),
+    click.option(
+        "--plugin", "plugins", metavar="NAME", multiple=True, help="One more, or a ./file.py again."
+    ),
+    click.option("--device", metavar="DEVICE", help="auto, cpu, cuda, cuda:1, …"),
+)
+
+
+def _shared(command: Command) -> Command:
+    """The arguments that both commands have."""
+    for decorate in reversed(_SHARED):
+        command = decorate(command)
+    return command
+
+
+@click.command()
+@_shared
+@click.option(
+    "--episodes", type=click.IntRange(1), default=10, show_default=True, help="Played to their end."
+)
+@click.option(
+    "--n-envs", type=click.IntRange(1), default=1, show_default=True, help="Played together."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
+def evaluate(
+    run: str, episodes: int, n_envs: int, seed: int | None, as_json: bool, **options: Any
+) -> None:
+    """Play whole episodes with a trained model and print their mean return.
+
+    RUN is a run folder, a model.zip or a checkpoint. Of a folder it is the last model unless --best
+    is said.
+    """
+    from rlk_evaluate.evaluate import evaluate_agent
+
+    stochastic = options.pop("stochastic")
+    path, agent = _load(run, best=options.pop("best") or False, **options)
+    with agent:
+        result = evaluate_agent(
+            agent, episodes, n_envs=n_envs, seed=seed, deterministic=not stochastic
+        )
+        seed = agent.run.streams.seed if seed is None else seed
+        if as_json:
+            click.echo(json.dumps(_as_json(result, path, not stochastic, seed)))
+        else:
+            click.echo(_as_text(result, path, not stochastic, seed, agent.plan.env.name))
+
+
+@click.command()
+@_shared
+@click.option(
+    "--episodes", type=click.IntRange(1), default=5, show_default=True, help="Played to their end."
+)
+@click.option("--no-render", is_flag=True, help="Print the returns only.")
+@click.option(
+    "--record",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A .gif or .mp4 instead of a window.",
+)
+def enjoy(
+    run: str, episodes: int, seed: int | None, no_render: bool, record: Path | None, **options: Any
+) -> None:
+    """Watch a trained model play, in a window or as a film.
+
+    RUN is a run folder, a model.zip or a checkpoint. Of a folder it is the best model of its
+    evaluations where there is one, else the last; --last takes the last.
+    """
+    from rlk_evaluate import window
+    from rlk_evaluate.evaluate import evaluate_agent
+
+    if no_render and record is not None:
+        raise click.UsageError("--no-render and --record contradict each other.")
+    if record is not None:
+        window.check_film(record)
+    elif not no_render:
+        window.check_display()
+    stochastic, best = options.pop("stochastic"), options.pop("best")
+    path, agent = _load(run, best=best, **options)
+    with agent:
+        click.echo(f"{path} plays {agent.plan.env.name}")
+        number = iter(range(1, episodes + 1))
+
+        def show(return_: float, length: int) -> None:
+            click.echo(f"episode {next(number):>3}   return {return_:>10.2f}   length {length:>6}")
+
+        play: dict[str, Any] = {
+            "episodes": episodes,
+            "seed": seed,
+            "deterministic": not stochastic,
+            "on_episode": show,
+        }
+        if no_render:
+            result = evaluate_agent(agent, **play)
+        elif record is not None:
+            result = window.record(agent, record, **play)
+            click.echo(f"wrote {record}")
+        else:
+            result = window.show(agent, **play)
+        click.echo(f"mean return {result.mean_return:.2f} +/- {result.std_return:.2f}")
+
+
+def _load(
+    run: str,
+    *,
+    best: bool | None,
+    env: str | None,
+    pairs: tuple[str, ...],
+    plugins: tuple[str, ...],
+    device: str | None,
+) -> tuple[Path, Agent]:
+    """The agent, and the file it is from; of a folder without `best` said the best where it is."""
+    from rlk.agent import load
+    from rlk.running.checkpoint import find
+
+    if best and Path(run).is_file():
+        raise PlanError(f"--best chooses within a run folder, and {run} is a file.")
+    path, _ = find(Path(run), default_kernel(), best=best is not False)
+    if best and not path.name.startswith("best_model."):
+        raise BadFile(
+            f"{run} holds no best_model.zip: that is what evaluations during training leave "
+            "(rlk run … --plugin evaluation). Drop --best to take the last model."
+        )
+    return path, load(path, env=env, plugins=plugins, **said(pairs, device=device))
+
+
+def _as_json(result: Evaluation, path: Path, deterministic: bool, seed: int) -> dict[str, Any]:
+    figures: dict[str, Any] = {
+        "mean_return": result.mean_return,
+        "std_return": result.std_return,
+        "episodes": len(result.returns),
+        "mean_length": result.mean_length,
+        "model": str(path),
+        "deterministic": deterministic,
+        "seed": seed,
+    }
+    return (
+        figures if result.success_rate is None else figures | {"success_rate": result.success_rate}
+    )
+
+
+def _as_text(result: Evaluation, path: Path, deterministic: bool, seed: int, env: str) -> str:
+    how = "deterministic" if deterministic else "stochastic"
+    least, most = min(result.returns), max(result.returns)
+    rows = [
+        ("model", f"{path}  ({result.timesteps:,} timesteps)"),
+        ("environment", env),
+        ("episodes", f"{len(result.returns)}  ({how}, seed {seed})"),
+        ("mean_return", f"{result.mean_return:.2f}  (from {least:.2f} to {most:.2f})"),
+        ("std_return", f"{result.std_return:.2f}"),
+        ("mean_length", f"{result.mean_length:.1f} steps"),
+    ]
+    if result.success_rate is not None:
+        rows.append(("success_rate", f"{result.success_rate:.0%}"))
+    return "\n".join(f"{name:<14}{value}" for name, value in rows)

@@ -1,0 +1,254 @@
+"""Evaluation: whole episodes of a policy in environments of their own, seeded apart from training.
+
+Dimensions: N environments played together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from rlk.errors import NotFinite, RlkError
+from rlk.records import Array
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+    from rlk.running.run import Run
+
+#: (observation, state, episode_start, deterministic) -> (action, state), as `Agent.predict` is.
+Predict = Callable[..., tuple[Array, Any]]
+#: The random stream that evaluations draw from; training has no part in it.
+STREAM = "evaluation"
+
+
+@attrs.frozen
+class Evaluation:
+    """The episodes of one evaluation, in the order they ended.
+
+    Attributes:
+        returns: undiscounted; a Monitor's figures where there is one, for wrappers may scale
+            rewards.
+        lengths: in steps.
+        successes: of the episodes whose last info has `is_success`.
+        timesteps: of training, when it was made.
+    """
+
+    returns: list[float]
+    lengths: list[int]
+    successes: list[bool] = attrs.field(factory=list)
+    timesteps: int = 0
+
+    @property
+    def mean_return(self) -> float:
+        return float(np.mean(self.returns))
+
+    @property
+    def std_return(self) -> float:
+        """Over the episodes, with N in the denominator, as the seed's `evaluate_policy` has it."""
+        return float(np.std(self.returns))
+
+    @property
+    def mean_length(self) -> float:
+        return float(np.mean(self.lengths))
+
+    @property
+    def success_rate(self) -> float | None:
+        """0 to 1, or None where the environment does not say `is_success`."""
+        return float(np.mean(self.successes)) if self.successes else None
+
+
+def evaluate(
+    predict: Predict,
+    env: Any,
+    episodes: int = 10,
+    *,
+    seeds: list[int] | None = None,
+    deterministic: bool = True,
+    on_step: Callable[[Any], None] | None = None,
+    on_episode: Callable[[float, int], None] | None = None,
+    timesteps: int = 0,
+) -> Evaluation:
+    """Plays `episodes` whole episodes.
+
+    Each environment plays a fixed share of them (the first `episodes % N` play one more), so that
+    short episodes are not counted more often than long ones. An environment that is done with its
+    share is stepped on and not counted.
+
+    Args:
+        predict: as `Agent.predict`; its state is None at the very first call.
+        env: a vector environment of N.
+        seeds: of the environments' first reset; None leaves them as they are.
+        deterministic: whether the policy's mode is taken.
+        on_step: called after the reset and after every step with the environment (rendering).
+        on_episode: called with the return and the length of every episode that counts.
+        timesteps: of training, kept in the result.
+
+    Raises:
+        ValueError: if there is no episode to play.
+        NotFinite: if the environment returns NaN or infinity as a reward.
+    """
+    from rlk_vector_rows.adopted import adopt
+
+    if episodes < 1:
+        raise ValueError(f"episodes must be at least 1, got {episodes}")
+    env = adopt(env)
+    n_envs = env.num_envs
+    share = np.full(n_envs, episodes // n_envs) + (np.arange(n_envs) < episodes % n_envs)
+    returns, lengths = np.zeros(n_envs), np.zeros(n_envs, dtype=np.int64)
+    result = Evaluation([], [], [], timesteps)
+    observation, _ = env.reset(seed=seeds)
+    if on_step is not None:
+        on_step(env)
+    state, start = None, np.ones(n_envs, dtype=bool)
+    while share.any():
+        action, state = predict(observation, state, start, deterministic)
+        observation, reward, terminated, truncated, infos = env.step(action)
+        returns += reward
+        lengths += 1
+        start = np.logical_or(terminated, truncated)
+        if on_step is not None:
+            on_step(env)
+        if not start.any():
+            continue
+        _check_finite(returns)
+        final = infos.get("final_info", {})
+        for index in np.flatnonzero(start):
+            if share[index] > 0:
+                share[index] -= 1
+                _count(result, int(index), final, returns, lengths)
+                if on_episode is not None:
+                    on_episode(result.returns[-1], result.lengths[-1])
+            returns[index], lengths[index] = 0.0, 0
+    return result
+
+
+def _count(
+    result: Evaluation, index: int, final: dict[str, Any], returns: Array, lengths: Array
+) -> None:
+    """One finished episode; Gymnasium keeps a mask `_key` beside each `key` of a vector's infos."""
+    figures = _of(final, "episode", index)
+    result.returns.append(float(returns[index] if figures is None else figures["r"][index]))
+    result.lengths.append(int(lengths[index] if figures is None else figures["l"][index]))
+    success = _of(final, "is_success", index)
+    if success is not None:
+        result.successes.append(bool(success[index]))
+
+
+def _of(infos: dict[str, Any], key: str, index: int) -> Any:
+    """What is under `key`, if this environment said it."""
+    return (
+        infos[key]
+        if key in infos and infos.get(f"_{key}", ~np.zeros(index + 1, dtype=bool))[index]
+        else None
+    )
+
+
+def _check_finite(returns: Array) -> None:
+    """A return is finite only if every reward in it was; looked at when an episode ends."""
+    if not np.isfinite(returns).all():
+        index = int(np.flatnonzero(~np.isfinite(returns))[0])
+        raise NotFinite(
+            f"evaluation environment {index} gave rewards that sum to {returns[index]} in one "
+            "episode. Mend the environment, or wrap it to clip what it returns."
+        )
+
+
+def evaluate_run(
+    run: Run,
+    env: Any,
+    episodes: int,
+    *,
+    seeds: list[int],
+    deterministic: bool = True,
+    on_step: Callable[[Any], None] | None = None,
+    on_episode: Callable[[float, int], None] | None = None,
+) -> Evaluation:
+    """Episodes of a run's policy as it is now, without exploration noise.
+
+    The actor is a fresh one with a generator of its own, made of the seeds: so the result is a
+    function of parameters and seeds alone, and nothing of the training's actor or streams moves.
+    """
+    actor = run.algorithm.actor(rng=np.random.default_rng(seeds))
+
+    def predict(
+        observation: Any, carry: Any, start: Array, deterministic: bool
+    ) -> tuple[Array, Any]:
+        carry = actor.start(env.num_envs) if carry is None else carry
+        act = actor.act(observation, carry, start, deterministic)
+        return act.env_action, act.carry
+
+    return evaluate(
+        predict,
+        env,
+        episodes,
+        seeds=seeds,
+        deterministic=deterministic,
+        on_step=on_step,
+        on_episode=on_episode,
+        timesteps=run.timesteps,
+    )
+
+
+def evaluate_agent(
+    agent: Agent,
+    episodes: int = 10,
+    *,
+    n_envs: int = 1,
+    seed: int | None = None,
+    deterministic: bool = True,
+    env: Any = None,
+    on_step: Callable[[Any], None] | None = None,
+    on_episode: Callable[[float, int], None] | None = None,
+    **extra: Any,
+) -> Evaluation:
+    """Whole episodes of an agent in environments of their own.
+
+    Args:
+        episodes: to play. n_envs: played together.
+        seed: of these episodes; None derives one from the run's. Neither is a seed that training
+            uses.
+        deterministic: whether the policy's mode is taken instead of a sample.
+        env: a vector environment to use instead, which stays open.
+        on_step, on_episode: as in `evaluate`.
+        extra: keywords for the environment (`render_mode="human"`).
+
+    Raises:
+        RlkError: if the agent's environment was passed as a finished object, of which there is no
+            second.
+    """
+    from rlk.running.build import make_vec_env
+    from rlk.running.seeding import Streams
+
+    run, own = agent.run, env is None
+    if own:
+        complain = no_second_environment(agent.plan.env)
+        if complain:
+            raise RlkError(f"cannot evaluate: {complain} Pass env=…, a vector environment.")
+        env = make_vec_env(agent.plan, run.hooks, n_envs, training=False, **extra)
+    streams = run.streams if seed is None else Streams(seed)
+    try:
+        return evaluate_run(
+            run,
+            env,
+            episodes,
+            seeds=streams.integers(STREAM, env.num_envs),
+            deterministic=deterministic,
+            on_step=on_step,
+            on_episode=on_episode,
+        )
+    finally:
+        if own:
+            env.close()
+
+
+def no_second_environment(env: Any) -> str | None:
+    """Why an `EnvChoice` cannot give a second environment to evaluate in, or None if it can."""
+    if env.size is None:
+        return None
+    return (
+        f"environment {env.name!r} was passed as a finished object, so there is no second one to "
+        "evaluate in; pass its class or a function that makes it."
+    )

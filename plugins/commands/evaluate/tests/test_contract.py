@@ -1,0 +1,13 @@
+"""The kernel's contract for commands."""
+
+from __future__ import annotations
+
+from rlk_testing import CommandContract
+
+
+class TestEvaluate(CommandContract):
+    component = "evaluate"
+
+
+class TestEnjoy(CommandContract):
+    component = "enjoy"

@@ -1,0 +1,174 @@
+"""Evaluation: fair shares of episodes, figures by hand, and nothing of training moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import rlk
+from rlk.errors import NotFinite, RlkError
+from rlk_evaluate.evaluate import Evaluation, evaluate, evaluate_agent
+from rlk_testing import stand_in_kernel
+from rlk_testing.environments import Walk
+
+WALK = "rlk_testing.environments:Walk"
+KERNEL = stand_in_kernel(discover=True)
+
+
+class Fixed(gym.Env[Any, Any]):
+    """Episodes of a fixed length with a fixed reward per step; even episodes are a success."""
+
+    observation_space = gym.spaces.Box(-1.0, 1.0, (1,))
+    action_space = gym.spaces.Discrete(2)
+
+    def __init__(self, length: int, reward: float, tells: bool = False) -> None:
+        self.length, self.reward, self.tells, self.episode = length, reward, tells, -1
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.seed, self.steps = seed, 0
+        self.episode += 1
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.steps += 1
+        info = {"is_success": self.episode % 2 == 0} if self.tells else {}
+        over = self.steps == self.length
+        return np.zeros(1, np.float32), self.reward, False, over, info
+
+
+def vector(*envs: gym.Env[Any, Any]) -> SyncVectorEnv:
+    made = [lambda env=env: env for env in envs]
+    return SyncVectorEnv(made, autoreset_mode=AutoresetMode.SAME_STEP)
+
+
+def still(observation: Any, state: Any, start: Any, deterministic: bool) -> tuple[Any, Any]:
+    return np.zeros(len(observation), np.int64), state
+
+
+def test_each_environment_plays_its_share_whatever_its_episodes_length() -> None:
+    result = evaluate(still, vector(Fixed(1, 1.0), Fixed(50, 1.0)), 5)
+    # Counted as they end, five short ones would have come first.
+    assert sorted(result.returns) == [1.0, 1.0, 1.0, 50.0, 50.0]
+    assert sorted(result.lengths) == [1, 1, 1, 50, 50]
+
+
+def test_more_environments_than_episodes_leave_some_out() -> None:
+    result = evaluate(still, vector(Fixed(3, 1.0), Fixed(1, 1.0)), 1)
+    assert result.returns == [3.0]
+
+
+def test_mean_and_standard_deviation_are_over_the_episodes() -> None:
+    result = Evaluation([1.0, 3.0], [2, 4])
+    assert (result.mean_return, result.std_return, result.mean_length) == (2.0, 1.0, 3.0)
+    assert result.success_rate is None
+
+
+def test_successes_are_counted_where_the_environment_tells_them() -> None:
+    result = evaluate(still, vector(Fixed(2, 1.0, tells=True), Fixed(3, 1.0)), 6)
+    # The second environment tells nothing: three episodes of the first, of which two are even.
+    assert sorted(result.successes) == [False, True, True]
+    assert result.success_rate == pytest.approx(2 / 3)
+
+
+def test_a_monitors_figures_win_over_rewards_that_were_changed_on_the_way() -> None:
+    class Monitored(Fixed):
+        def step(self, action: Any) -> Any:
+            *rest, over, info = super().step(action)
+            return *rest, over, {"episode": {"r": 77.0, "l": 9}} if over else info
+
+    result = evaluate(still, vector(Monitored(2, 0.1), Fixed(2, 0.5)), 2)
+    assert sorted(zip(result.returns, result.lengths, strict=True)) == [(1.0, 2), (77.0, 9)]
+
+
+def test_seeds_are_for_the_first_reset_of_each() -> None:
+    envs = Fixed(100, 1.0), Fixed(100, 1.0)
+    seen = []
+
+    def look(env: Any) -> None:
+        seen.append([one.seed for one in envs])
+
+    evaluate(still, vector(*envs), 2, seeds=[5, 9], on_step=look)
+    assert seen[0] == [5, 9]
+    assert len(seen) == 1 + 100
+
+
+def test_every_episode_that_counts_is_told() -> None:
+    told = []
+    evaluate(
+        still,
+        vector(Fixed(2, 1.0), Fixed(3, 2.0)),
+        2,
+        on_episode=lambda return_, length: told.append((return_, length)),
+    )
+    assert told == [(2.0, 2), (6.0, 3)]
+
+
+def test_a_reward_that_is_no_number_is_named() -> None:
+    with pytest.raises(NotFinite, match="environment 1"):
+        evaluate(still, vector(Fixed(2, 1.0), Fixed(2, float("nan"))), 2)
+
+
+def test_no_episode_is_no_evaluation() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        evaluate(still, vector(Fixed(2, 1.0)), 0)
+
+
+def test_a_state_is_handed_from_step_to_step() -> None:
+    class Counts:
+        starts: list[Any] = []
+
+        def __call__(self, observation: Any, state: Any, start: Any, deterministic: bool) -> Any:
+            self.starts.append(start.tolist())
+            return np.zeros(1, np.int64), (state or 0) + 1
+
+    counts = Counts()
+    evaluate(counts, vector(Fixed(2, 1.0)), 2)
+    assert counts.starts == [[True], [False], [True], [False]]
+
+
+def made(**said: Any) -> Any:
+    return rlk.make("stand-in", kernel=KERNEL, **{"env": WALK, "seed": 3, "n_threads": 1, **said})
+
+
+def test_an_agent_is_evaluated_the_same_way_every_time() -> None:
+    with made() as agent:
+        once = evaluate_agent(agent, 4, deterministic=False)
+        agent.learn(40)
+        again = evaluate_agent(agent, 4, deterministic=False)
+        other = evaluate_agent(agent, 4, deterministic=False, seed=8)
+    # The stand-in acts at random whatever it has learnt.
+    assert once.returns == again.returns != other.returns
+    assert again.timesteps == 40
+
+
+def test_an_evaluation_leaves_training_as_it_was() -> None:
+    parameters, streams = [], []
+    for evaluates in (False, True):
+        with made() as agent:
+            agent.learn(20)
+            if evaluates:
+                evaluate_agent(agent, 3, n_envs=2, deterministic=False)
+            agent.learn(20, reset_num_timesteps=False)
+            parameters.append(agent.run.parameters.flat.tolist())
+            streams.append(agent.run.streams.state_dict()["numpy"])
+    assert parameters[0] == parameters[1]
+    assert streams[0] == streams[1]
+
+
+def test_its_episodes_are_not_those_of_training() -> None:
+    with made() as agent:
+        seeds = agent.run.streams.integers("environments", 1)
+        env = vector(Walk())
+        evaluate_agent(agent, 1, env=env)
+        assert not env.closed
+        assert env.envs[0].np_random_seed not in seeds
+
+
+def test_a_finished_environment_object_needs_another_one() -> None:
+    with made(env=Walk()) as agent, pytest.raises(RlkError, match="no second one"):
+        evaluate_agent(agent, 1)

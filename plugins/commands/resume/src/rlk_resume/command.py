@@ -1,0 +1,86 @@
+"""`rlk resume`. What is slow to import is imported when it is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rlk.errors import BadFile
+from rlk.registry.kernel import default_kernel
+from rlk_cli.asked import SHARED, said
+from rlk_cli.run import take_over, train_to_the_end
+from rlk_model_files.places import checkpoints
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+    from rlk.protocols import State
+    from rlk.registry.kernel import Kernel
+
+NO_MODEL = "A model alone cannot go on; train anew with rlk run."
+
+
+@click.command(params=list(SHARED))
+@click.argument("run", metavar="RUN")
+def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **options: Any) -> int:
+    """Go on with a run where its last checkpoint is.
+
+    RUN is a run folder, or one checkpoint in it. Environment and plugins that came from a file of
+    yours are named again: no saved file may run code.
+    """
+    from rlk.agent import Agent
+    from rlk.planning.resolve import resolve
+    from rlk.planning.saved_plan import spec_of
+    from rlk.planning.spec import make_spec
+    from rlk.running import checkpoint
+
+    kernel = default_kernel()
+    path = newest(Path(run), kernel)
+    state = checkpoint.read(path, kernel)
+    if "run" not in state["manifest"]["contents"]:
+        raise BadFile(f"{path} is no checkpoint. {NO_MODEL}")
+    changes = said(**options) | {"verbose": 0 if quiet else 1}
+    saved = state["manifest"]["plan"]
+    spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes, observers=True)
+    spec = make_spec("", {"out": str(path.parent.parent)}).over(spec)
+    plan = resolve(kernel, spec, autostart=False)
+    code = take_over(plan)
+    if code is not None:
+        return code
+    agent = restored(Agent(plan, kernel, spec), state, path)
+    if agent.num_timesteps < plan.total_timesteps:
+        return train_to_the_end(agent)
+    agent.close()
+    if plan.verbose:
+        done = f"{agent.num_timesteps:,}"
+        click.echo(f"the run is done at {done}; say --timesteps to go further")
+    return 0
+
+
+def newest(place: Path, kernel: Kernel) -> Path:
+    """The checkpoint that RUN means: itself, or the last of a folder.
+
+    Raises:
+        BadFile: if there is none.
+    """
+    from rlk.running import checkpoint
+
+    if not place.is_dir():
+        return checkpoint.find(place, kernel)[0]
+    found = checkpoints(place, *(one.suffix for one in checkpoint.serializers(kernel)))
+    if not found:
+        raise BadFile(f"{place} holds no checkpoint. {NO_MODEL}")
+    return found[-1]
+
+
+def restored(agent: Agent, state: State, path: Path) -> Agent:
+    """The agent as it was saved; says where it goes on and what will not be as before."""
+    agent.restore(state)
+    plan = agent.plan
+    if plan.verbose:
+        at = f"{agent.num_timesteps:,} timesteps"
+        click.echo(f"{plan.algorithm.name} on {plan.env.name}: on from {path} at {at}")
+        for sentence in agent.differs:
+            click.echo(f"  not as before: {sentence}")
+    return agent

@@ -1,0 +1,140 @@
+"""`rlk resume`, on what short runs left."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rlk
+from rlk_cli.main import main
+from rlk_model_files.places import checkpoints
+from rlk_testing.environments import Walk
+
+WALK = f"{Walk.__module__}:Walk"
+SETTINGS = ["--set", "learning_starts=20", "--set", "n_threads=1", "--set", "policy.layers=[8]"]
+RUN = ["run", "--algo", "dqn", "--preset", "none", "--seed", 3, *SETTINGS, "--quiet"]
+
+
+def ended(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as end:
+        main([str(argument) for argument in arguments])
+    return int(str(end.value.code))
+
+
+@pytest.fixture(scope="module")
+def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of 60 timesteps, with checkpoints at 30 and 60."""
+    out = tmp_path_factory.mktemp("runs") / "run"
+    checkpoint = ["--plugin", "checkpoint:every=30"]
+    assert ended(*RUN, *checkpoint, "--timesteps", 60, "--out", out) == 0
+    assert [path.stem for path in checkpoints(out, ".zip")] == ["30", "60"]
+    return out
+
+
+@pytest.fixture
+def folder(left: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(left, tmp_path / "run"))
+
+
+def parameters(model: Path) -> dict[str, np.ndarray]:
+    with rlk.load(model) as agent:
+        return agent.get_parameters()
+
+
+def test_a_resumed_run_ends_as_the_uninterrupted_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    uninterrupted = parameters(folder / "model.zip")
+    (folder / "checkpoints" / "60.zip").unlink()
+    assert ended("resume", folder) == 0
+    resumed = parameters(folder / "model.zip")
+    assert uninterrupted.keys() == resumed.keys()
+    assert all(np.array_equal(resumed[name], uninterrupted[name]) for name in resumed)
+    printed = capsys.readouterr().out
+    assert f"dqn on CartPole-v1: on from {folder}/checkpoints/30.zip at 30 timesteps" in printed
+    assert "not as before" not in printed
+    assert "done: 30 timesteps in " in printed
+
+
+def test_a_run_that_is_done_says_how_to_go_further(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended("resume", folder) == 0
+    assert "done at 60; say --timesteps to go further" in capsys.readouterr().out
+    assert ended("resume", folder, "--timesteps", 90, "--quiet") == 0
+    assert capsys.readouterr().out == ""
+    assert [path.stem for path in checkpoints(folder, ".zip")] == ["30", "60", "90"]
+
+
+def test_an_older_checkpoint_can_be_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("resume", folder / "checkpoints" / "30.zip", "--timesteps", 40) == 0
+    assert "at 30 timesteps" in capsys.readouterr().out
+    assert "40" in [path.stem for path in checkpoints(folder, ".zip")]
+
+
+def test_settings_can_be_others_from_here_on(folder: Path) -> None:
+    assert ended("resume", folder, "--timesteps", 70, "--set", "gamma=0.5", "--quiet") == 0
+    with rlk.load(folder) as agent:
+        assert agent.plan.algorithm.config.gamma == 0.5
+        assert agent.num_timesteps == 70
+
+
+def test_what_will_not_be_as_before_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    assert ended(*RUN, "--plugin", "checkpoint:replay=false", "--timesteps", 30, "--out", out) == 0
+    assert ended("resume", out, "--timesteps", 40) == 0
+    assert "  not as before: the replay was left out of the checkpoint" in capsys.readouterr().out
+
+
+def test_an_environment_that_is_code_is_named_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    assert ended(*RUN, "--env", WALK, "--timesteps", 30, "--out", out) == 0
+    assert ended("resume", out, "--timesteps", 40) == 2
+    assert f"--env {WALK}" in capsys.readouterr().err
+    assert ended("resume", out, "--timesteps", 40, "--env", WALK, "--quiet") == 0
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [
+        ("nowhere", "does not exist"),
+        ("run/model.zip", "is no checkpoint. A model alone cannot go on"),
+        ("empty", "holds no checkpoint. A model alone cannot go on"),
+        ("run/plan.json", "no installed serializer reads '.json' files"),
+    ],
+)
+def test_what_is_no_checkpoint_is_refused(
+    folder: Path, place: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder.parent / "empty").mkdir()
+    assert ended("resume", folder.parent / place) == 1
+    assert says in capsys.readouterr().err
+
+
+def test_a_checkpoint_that_is_damaged_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / "checkpoints" / "60.zip"
+    path.write_bytes(path.read_bytes()[:-100])
+    assert ended("resume", folder) == 1
+    assert "60.zip" in capsys.readouterr().err
+
+
+def test_who_takes_over_a_run_takes_over_when_it_is_resumed(folder: Path, tmp_path: Path) -> None:
+    plugin = tmp_path / "mine.py"
+    plugin.write_text(
+        "from rlk.hookspecs import hookimpl\n@hookimpl\ndef rlk_take_over(plan):\n    return 4\n"
+    )
+    before = json.loads((folder / "plan.json").read_text())
+    assert ended("resume", folder, "--timesteps", 90, "--plugin", plugin) == 4
+    assert json.loads((folder / "plan.json").read_text()) == before
+    assert [path.stem for path in checkpoints(folder, ".zip")] == ["30", "60"]

@@ -1,0 +1,39 @@
+"""`rlk plugins new`: a plugin package, ready to install, whose tests pass as it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rlk.registry.kernel import KINDS, default_kernel, singular
+from rlk_scaffold.kinds import example, kind_of
+from rlk_scaffold.package import check_free, names, render_package, try_lines, write_package
+
+_KINDS = ", ".join(singular(kind) for kind in KINDS)
+
+
+@click.command("new", epilog="rlk plugins new recent-first --kind storage --decorating")
+@click.argument("name")
+@click.option("--kind", "said", required=True, metavar="KIND", help=f"One of: {_KINDS}.")
+@click.option("--decorating", is_flag=True, help="A storage that decorates a replay storage.")
+@click.option("--dist", help="Name of the distribution; rlk-NAME unless told.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder, new or empty; ./NAME unless told.",
+)
+def new(name: str, said: str, decorating: bool, dist: str | None, out: Path | None) -> None:
+    """Write a package for a plugin NAME: a small working example of its kind, with its tests."""
+    made = names(name, dist)
+    chosen = example(kind_of(said), decorating=decorating)
+    check_free(made, default_kernel().registries)
+    folder = out or Path(name)
+    files = render_package(made, chosen)
+    write_package(folder, files)
+    click.echo(f"{singular(chosen.kind)} {name!r}, an example to change: {chosen.summary}")
+    for path in files:
+        click.echo(f"  {folder / path}")
+    click.echo("Next:")
+    for line in (f"cd {folder}", "pip install -e '.[test]'", "pytest", *try_lines(made, chosen)):
+        click.echo(f"  {line}")

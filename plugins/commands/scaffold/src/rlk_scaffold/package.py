@@ -1,0 +1,164 @@
+"""A new plugin package: its name checked, its files rendered, written to an empty folder."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import keyword
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING
+
+import attrs
+
+from rlk.errors import PlanError
+from rlk.registry.kernel import singular
+from rlk_scaffold import templates
+from rlk_scaffold.kinds import Example
+from rlk_scaffold.manifest import Manifest, import_name, render_pyproject
+
+if TYPE_CHECKING:
+    from rlk.registry.kernel import Registries
+
+_NAME = re.compile(r"[A-Za-z]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+
+#: The part of the README that is about the example, in its folder of templates.
+_ABOUT = "about.md"
+
+
+@attrs.frozen(kw_only=True)
+class Names:
+    """What a new package is called.
+
+    Attributes:
+        component: what users type (`recent-first`).
+        dist: the distribution (`rlk-recent-first`).
+    """
+
+    component: str
+    dist: str
+
+    @property
+    def module(self) -> str:
+        """The import name (`rlk_recent_first`)."""
+        return import_name(self.dist)
+
+    @property
+    def class_name(self) -> str:
+        """The class that the package is about (`RecentFirst`)."""
+        return "".join(part[:1].upper() + part[1:] for part in re.split(r"[._-]+", self.component))
+
+
+def names(component: str, dist: str | None = None) -> Names:
+    """The names of a new package; the distribution is `rlk-<component>` unless it is given.
+
+    Raises:
+        PlanError: if one of them cannot be the name of a component, a distribution or a module.
+    """
+    made = Names(component=component, dist=dist or f"rlk-{component}")
+    for what, name in (("component", made.component), ("distribution", made.dist)):
+        if not _NAME.fullmatch(name):
+            raise PlanError(
+                f"{name!r} cannot be the name of a {what}: letters, digits, '-', '_' and '.', "
+                "beginning with a letter and ending with a letter or digit. "
+                "For example: rlk plugins new recent-first --kind storage"
+            )
+    if keyword.iskeyword(made.module) or keyword.iskeyword(made.class_name):
+        raise PlanError(
+            f"{made.module} or {made.class_name} is a word of Python. Take another name."
+        )
+    return made
+
+
+def check_free(made: Names, registries: Registries) -> None:
+    """Raises PlanError if something installed has one of these names; says whose it is."""
+    for registry in registries:
+        for entry in registry:
+            if entry.name == made.component:
+                raise PlanError(
+                    f"the name {made.component!r} is taken by the {singular(entry.kind)} of "
+                    f"{entry.owner}; names are unique across kinds. Take another."
+                )
+    try:
+        version = importlib.metadata.version(made.dist)
+    except importlib.metadata.PackageNotFoundError:
+        pass
+    else:
+        raise PlanError(
+            f"a distribution {made.dist!r} is installed already ({made.dist} {version}). "
+            "Take another name, or give this one by --dist."
+        )
+    if importlib.util.find_spec(made.module) is not None:
+        raise PlanError(
+            f"a module {made.module!r} is installed already. Take another name, or use --dist."
+        )
+
+
+def render_package(made: Names, example: Example) -> dict[str, str]:
+    """The files of a package: path -> text."""
+    values = _values(made, example)
+    values["about"] = templates.render(f"{example.folder}/{_ABOUT}", **values).strip()
+    values["tried"] = Template(example.tried).substitute(values)
+    values["try_it"] = "\n".join(f"$ {line}" for line in try_lines(made, example))
+    point = {made.component: f"{made.module}.component:component"}
+    manifest = Manifest(
+        name=made.dist,
+        module=made.module,
+        description=example.summary,
+        dependencies=(*example.dependencies, "rlk-kernel>=0.1"),
+        extras={"test": ("pytest>=8", *example.test)},
+        entry_points={f"rlk.{example.kind}": point},
+    )
+    files = {"pyproject.toml": render_pyproject(manifest), f"src/{made.module}/py.typed": ""}
+    for folder in ("every-kind", example.folder):
+        for path in templates.names(folder):
+            name = path.partition("/")[2]
+            if name != _ABOUT:
+                files[_place(name, made)] = templates.render(path, **values)
+    return dict(sorted(files.items()))
+
+
+def try_lines(made: Names, example: Example) -> list[str]:
+    """What to type to see it work."""
+    values = _values(made, example)
+    return [Template(line).substitute(values) for line in example.try_it]
+
+
+def _values(made: Names, example: Example) -> dict[str, str]:
+    """What templates may ask for."""
+    return {
+        "name": made.component,
+        "dist": made.dist,
+        "module": made.module,
+        "cls": made.class_name,
+        "kind": singular(example.kind),
+        "suites": example.suites,
+        "contract": example.contract,
+        "summary": example.summary,
+    }
+
+
+def write_package(folder: Path, files: Mapping[str, str]) -> None:
+    """Write the files.
+
+    Raises:
+        PlanError: if the folder holds something already, or cannot be written to.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise PlanError(f"{folder} exists and is not an empty folder. Say another with --out DIR.")
+    try:
+        for path, text in files.items():
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise PlanError(f"cannot write {folder}: {error.strerror}.") from error
+
+
+def _place(name: str, made: Names) -> str:
+    """Where a template's file goes: tests beside the sources, the README on top."""
+    if name.startswith("test_"):
+        return f"tests/{name}"
+    return name if name.endswith(".md") else f"src/{made.module}/{name}"

@@ -1,0 +1,126 @@
+"""`rlk plugins new`: what it writes, prints and refuses."""
+
+import pytest
+from click.testing import CliRunner
+
+from rlk.errors import PlanError, UnknownName
+from rlk.registry.kernel import KINDS, Kernel, singular
+from rlk_scaffold import rules
+from rlk_scaffold.command import new
+from rlk_scaffold.kinds import example, kind_of
+from rlk_scaffold.package import check_free, names, render_package, write_package
+
+EVERY = [(kind, False) for kind in KINDS] + [("storages", True)]
+
+
+def run(*arguments):
+    return CliRunner().invoke(new, arguments, catch_exceptions=False)
+
+
+@pytest.mark.parametrize(("kind", "decorating"), EVERY)
+def test_a_package_of_every_kind_keeps_this_repositorys_rules(tmp_path, kind, decorating):
+    made = names("my-plugin")
+    files = render_package(made, example(kind, decorating=decorating))
+    write_package(tmp_path / "my-plugin", files)
+    assert rules.problems(tmp_path / "my-plugin") == []
+
+
+@pytest.mark.parametrize(("kind", "decorating"), EVERY)
+def test_every_readme_says_how_to_see_it_work_and_what_it_is(kind, decorating):
+    readme = render_package(names("mine"), example(kind, decorating=decorating))["README.md"]
+    assert readme.startswith("# rlk-mine\n") and "\n$ rlk " in readme
+    assert "$" not in readme.replace("\n$ ", "\n")
+
+
+def test_it_prints_the_files_and_what_to_type_next(tmp_path):
+    folder = tmp_path / "recent"
+    result = run("recent", "--kind", "storage", "--decorating", "--out", str(folder))
+    assert result.exit_code == 0
+    assert (folder / "src" / "rlk_recent" / "storage.py").is_file()
+    lines = [line.strip() for line in result.output.splitlines()]
+    assert str(folder / "pyproject.toml") in lines
+    assert lines[lines.index("Next:") + 1 :] == [
+        f"cd {folder}",
+        "pip install -e '.[test]'",
+        "pytest",
+        "rlk run --algo dqn --plugin recent:power=3 --timesteps 5000",
+    ]
+
+
+def test_the_folder_is_called_as_the_component_unless_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("recent", "--kind", "storages")
+    assert (tmp_path / "recent" / "pyproject.toml").is_file()
+
+
+def test_the_distribution_can_be_given(tmp_path):
+    run("recent", "--kind", "callback", "--dist", "Acme.rlk", "--out", str(tmp_path / "x"))
+    text = (tmp_path / "x" / "pyproject.toml").read_text()
+    assert 'name = "Acme.rlk"' in text and 'recent = "acme_rlk.component:component"' in text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_is_understood_in_singular_and_plural_with_dash_or_underscore(kind):
+    one = singular(kind)
+    for said in (kind, one, kind.replace("_", "-"), one.replace("-", "_").upper()):
+        assert kind_of(said) == kind
+
+
+def test_an_unknown_kind_is_refused_with_the_nearest():
+    with pytest.raises(UnknownName, match="Did you mean 'storage'"):
+        kind_of("storag")
+
+
+def test_only_a_storage_can_decorate():
+    with pytest.raises(PlanError, match="--decorating is for storages"):
+        example("wrappers", decorating=True)
+
+
+@pytest.mark.parametrize("name", ["", "7up", "two words", "ends-", "a/b", "ümlaut", "-x"])
+def test_a_bad_name_is_refused(name):
+    with pytest.raises(PlanError, match="cannot be the name of a component"):
+        names(name)
+
+
+@pytest.mark.parametrize("dist", ["acme rlk", "9rlk", "rlk-"])
+def test_a_bad_name_of_a_distribution_is_refused(dist):
+    with pytest.raises(PlanError, match="cannot be the name of a distribution"):
+        names("fine", dist)
+
+
+@pytest.mark.parametrize(("name", "dist"), [("fine", "lambda"), ("none", None)])
+def test_a_word_of_python_is_refused(name, dist):
+    with pytest.raises(PlanError, match="word of Python"):
+        names(name, dist)
+
+
+def test_a_name_that_a_component_has_is_refused_with_its_owner():
+    registries = Kernel(discover=False).registries
+    registries.wrappers.register("mine", lambda env: env)
+    with pytest.raises(PlanError, match="'mine' is taken by the wrapper of this program"):
+        check_free(names("mine"), registries)
+
+
+def test_a_distribution_that_is_installed_is_refused_with_its_version():
+    registries = Kernel(discover=False).registries
+    with pytest.raises(PlanError, match=r"'rlk-scaffold' is installed already \(rlk-scaffold 0"):
+        check_free(names("scaffold"), registries)
+
+
+def test_a_module_that_is_installed_is_refused():
+    registries = Kernel(discover=False).registries
+    with pytest.raises(PlanError, match="a module 'json' is installed already"):
+        check_free(names("mine", "json"), registries)
+
+
+def test_a_folder_that_is_not_empty_is_refused_and_left_alone(tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    with pytest.raises(PlanError, match="--out DIR"):
+        run("recent", "--kind", "logger", "--out", str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_folder_that_is_a_file_is_refused(tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    with pytest.raises(PlanError, match="--out DIR"):
+        run("recent", "--kind", "logger", "--out", str(tmp_path / "mine"))

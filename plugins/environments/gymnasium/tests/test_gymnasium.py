@@ -1,0 +1,130 @@
+"""Environments by id, as a user asks for them."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import pytest
+
+from rlk.errors import PlanError, UnknownName
+from rlk.planning.environment import choose_environment
+from rlk_gymnasium.ids import ids
+from rlk_gymnasium.known import known_ids
+from rlk_gymnasium.made import ById
+from rlk_testing.environments import DiscreteMatch
+
+REGISTERS = """
+import gymnasium as gym
+from rlk_testing.environments import DiscreteMatch
+
+gym.register({id!r}, entry_point=DiscreteMatch)
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """A function that writes a module which registers an id."""
+    made = []
+
+    def written(name, id):
+        (tmp_path / f"{name}.py").write_text(REGISTERS.format(id=id))
+        monkeypatch.syspath_prepend(str(tmp_path))
+        made.append(id)
+
+    yield written
+    for id in made:
+        gym.registry.pop(id, None)
+
+
+@pytest.fixture
+def choose(rlk_empty_kernel):
+    environments = rlk_empty_kernel.registries.environments
+    environments.register("gymnasium", known_ids, summary="ids")
+
+    def chosen(asked, **kwargs):
+        return choose_environment(asked, rlk_empty_kernel.registries, kwargs)
+
+    chosen.environments = environments
+    return chosen
+
+
+def test_an_id_is_made_by_gymnasium_with_keywords_and_without_its_checker(choose):
+    env = choose("CartPole-v1", sutton_barto_reward=True).make()
+    assert env.spec.id == "CartPole-v1" and env.spec.disable_env_checker
+    assert env.unwrapped._sutton_barto_reward is True
+
+
+def test_gymnasiums_own_form_imports_the_module_that_registers_an_id(choose, module):
+    module("registers_it", "RlkTestModule-v0")
+    choice = choose("registers_it:RlkTestModule-v0", length=5)
+    assert isinstance(choice.make().unwrapped, DiscreteMatch)
+    assert choice.make().unwrapped.length == 5
+
+
+def test_a_module_of_the_working_folder_is_found(choose, tmp_path, monkeypatch):
+    (tmp_path / "registers_here.py").write_text(REGISTERS.format(id="RlkTestHere-v0"))
+    monkeypatch.chdir(tmp_path)
+    assert isinstance(choose("registers_here:RlkTestHere-v0").make().unwrapped, DiscreteMatch)
+    gym.registry.pop("RlkTestHere-v0")
+
+
+def test_a_package_says_which_module_registers_which_ids(choose, module):
+    module("registers_more", "rlk-test/More-v0")
+    source = ids("rlk-test/*", registered_by="registers_more")
+    choose.environments.register("more", source, summary="more")
+    assert isinstance(choose("rlk-test/More-v0").make().unwrapped, DiscreteMatch)
+    assert source("CartPole-v1") is None
+    with pytest.raises(UnknownName, match=r"rlk-test/\*.*Asked environments: gymnasium.*more"):
+        choose("rlk-tst/More-v0")
+
+
+@pytest.mark.parametrize("asked", ["module:Class", "module:Outer.Inner", "./file.py:Id-v0", "a b"])
+def test_what_is_no_id_is_left_to_others(asked):
+    assert known_ids(asked) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ("CartPol-v1", UnknownName, "Did you mean 'CartPole-v1'"),
+        ("nobody/CartPole-v1", UnknownName, "unknown environment 'nobody/CartPole-v1'"),
+        ("nobody:Id-v0", PlanError, "cannot import 'nobody', which registers the environment"),
+        ("CartPole-v99", PlanError, "'CartPole-v99' cannot be made with .*v0.*v1"),
+    ],
+)
+def test_what_there_is_not_is_refused_with_what_there_is(choose, asked, error, message):
+    with pytest.raises(error, match=message):
+        choose(asked).make()
+
+
+def test_variants_do_not_crowd_the_message(choose):
+    with pytest.raises(UnknownName) as caught:
+        choose("Nothing-v0")
+    assert "Acrobot-v1" in str(caught.value) and "phys2d" not in str(caught.value)
+
+
+def test_keywords_that_an_environment_does_not_know_are_refused_by_its_name(choose):
+    with pytest.raises(PlanError, match=r"'CartPole-v1' cannot be made with .*gravityy"):
+        choose("CartPole-v1", gravityy=9.0).make()
+
+
+def test_a_module_that_fails_says_with_what(tmp_path, monkeypatch):
+    (tmp_path / "fails_to_register.py").write_text("raise KeyError('x')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(PlanError, match="KeyError"):
+        ById("Any-v0", "fails_to_register")()
+
+
+SAID = {"vec_env": "subprocess", "n_envs": 2, "n_steps": 4, "nminibatches": 1}
+
+
+@pytest.mark.parametrize("twice", [1, 2])
+def test_an_id_of_a_package_needs_no_import_also_in_workers(rlk_make, twice):
+    with rlk_make("ppo2", env="rlk/Identity-v0", **SAID, **{"env.dim": 2}) as agent:
+        agent.learn(8)
+
+
+def test_an_id_that_a_program_registers_is_made_in_workers(rlk_make):
+    gym.register("RlkTestProgram-v0", entry_point="rlk_testing.environments:DiscreteMatch")
+    with rlk_make("ppo2", env="RlkTestProgram-v0", **SAID) as agent:
+        agent.learn(8)
+    gym.registry.pop("RlkTestProgram-v0")

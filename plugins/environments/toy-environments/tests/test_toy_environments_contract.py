@@ -1,0 +1,14 @@
+"""The kernel's contract of an environment component."""
+
+from rlk_testing import EnvironmentContract
+
+
+class TestToyEnvironments(EnvironmentContract):
+    component = "toy-environments"
+    ids = (
+        "rlk/BitFlipping-v0",
+        "rlk/Identity-v0",
+        "rlk/IdentityBox-v0",
+        "rlk/IdentityMultiDiscrete-v0",
+        "rlk/IdentityMultiBinary-v0",
+    )

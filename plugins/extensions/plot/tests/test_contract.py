@@ -1,9 +1,0 @@
-"""The kernel's contract for commands."""
-
-from __future__ import annotations
-
-from rlk_cli.testing import CommandContract
-
-
-class TestPlot(CommandContract):
-    component = "plot"

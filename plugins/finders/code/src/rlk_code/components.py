@@ -1,0 +1,72 @@
+"""Components by their place, for `--plugin`, `--policy` and their like: the code there, as one."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import attrs
+
+from rlk.component import Component
+from rlk.errors import PlanError
+from rlk.registry.external import described
+from rlk.registry.kernel import KINDS
+from rlk_code.place import object_at
+
+#: What a class can do, and what kind it is then; the first that fits.
+_METHODS = (
+    ({"open", "add", "state_dict"}, "storages"),
+    ({"open", "added"}, "storages"),
+    ({"update", "batches"}, "algorithms"),
+    ({"sample", "log_prob"}, "distributions"),
+    ({"step", "reset"}, "wrappers"),
+    ({"build"}, "policies"),
+)
+
+
+def component_at(place: str, kind: str | None = None) -> Component:
+    """The component at a place, or a class, a function or a module of hooks there as one.
+
+    Args:
+        kind: where it goes if its component does not say; None guesses from what it can do.
+
+    Raises:
+        PlanError: if nothing is there, it is none of these, or its kind cannot be told.
+    """
+    found = object_at(place, "plugin")
+    if _is_used_as_it_is(found):
+        return Component(name=_name(found), factory=lambda: found, kind="extensions")
+    if not callable(found) and not isinstance(getattr(found, "component", found), Component):
+        raise PlanError(
+            f"plugin {place!r} is {type(found).__name__}, but must be an rlk.Component, a class, "
+            "a function, or a module with hook implementations or a `component`."
+        )
+    component = described(found)
+    kind = component.kind or kind or guessed(found)
+    if kind not in KINDS:
+        raise PlanError(
+            f"cannot tell what kind of plugin {component.name!r} is. Give an "
+            f"rlk.Component(kind=…); kinds: {', '.join(KINDS)}."
+        )
+    return attrs.evolve(component, kind=kind)
+
+
+def guessed(found: Any) -> str | None:
+    """The kind of a class by its methods, or None."""
+    can = set(dir(found))
+    if any(name.startswith("rlk_") for name in can):
+        return "extensions"
+    return next((kind for methods, kind in _METHODS if methods <= can), None)
+
+
+def _is_used_as_it_is(found: Any) -> bool:
+    """A module or an object, not a class, that implements hooks."""
+    if isinstance(found, type) or isinstance(getattr(found, "component", found), Component):
+        return False
+    attributes = getattr(found, "__dict__", {}).values()
+    return any(hasattr(value, "rlk_impl") for value in attributes)
+
+
+def _name(found: Any) -> str:
+    name = found.__name__ if isinstance(found, ModuleType) else type(found).__name__
+    return name.rpartition(".")[2].replace("_", "-")

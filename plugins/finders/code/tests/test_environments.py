@@ -1,0 +1,87 @@
+"""Environments that are code, by their place."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from rlk.errors import PlanError, UnknownName
+from rlk_code.environments import environment_at
+from rlk_code.place import object_at
+from rlk_testing.environments import DiscreteMatch
+
+FILE = """
+from rlk_testing.environments import DiscreteMatch
+
+class Mine(DiscreteMatch):
+    pass
+
+class Outer:
+    class Inner(DiscreteMatch):
+        pass
+
+def made(length):
+    return Mine(length=length)
+"""
+
+
+@pytest.fixture
+def code(file):
+    file.write_text(FILE)
+    return file
+
+
+def test_a_module_and_a_class():
+    env = environment_at("rlk_testing.environments:DiscreteMatch")(length=3)
+    assert type(env) is DiscreteMatch and env.length == 3
+
+
+def test_a_file_and_a_class_or_a_function(code):
+    assert type(environment_at(f"{code}:Mine")()).__name__ == "Mine"
+    assert environment_at(f"{code}:made")(length=5).length == 5
+
+
+def test_a_class_inside_of_a_class(code):
+    assert type(environment_at(f"{code}:Outer.Inner")()).__name__ == "Inner"
+
+
+def test_a_file_is_loaded_once_and_not_before_an_environment_is_made(code):
+    maker = environment_at(f"{code}:Mine")
+    assert "rlk_file_mine" not in sys.modules
+    one, two = type(maker()), object_at(f"{code}:Mine", "environment")
+    assert one is two
+
+
+@pytest.mark.parametrize("asked", ["CartPole-v1", "ALE/Pong-v5", "module:Id-v0", "", "./file.py"])
+def test_what_names_no_class_is_left_to_others(asked):
+    assert environment_at(asked) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ("nobody:Class", PlanError, "cannot import environment module 'nobody'"),
+        ("rlk_testing.environments:Math", UnknownName, "Did you mean 'Match'"),
+        ("./no_such_file.py:Mine", PlanError, "does not exist"),
+    ],
+)
+def test_what_there_is_not_is_refused_with_what_there_is(asked, error, message):
+    with pytest.raises(error, match=message):
+        environment_at(asked)()
+
+
+def test_a_file_that_fails_says_with_what(file):
+    file.write_text("raise KeyError('x')\n")
+    with pytest.raises(PlanError, match="KeyError"):
+        environment_at(f"{file}:Mine")()
+    assert "rlk_file_mine" not in sys.modules
+
+
+@pytest.mark.parametrize("vec_env", ["dummy", "subprocess"])
+def test_it_trains_in_workers_too(rlk_make, code, vec_env):
+    said = {"env.length": 3, "vec_env": vec_env, "n_envs": 2, "n_steps": 8, "nminibatches": 1}
+    with rlk_make("ppo2", env=f"{code}:Mine", **said) as agent:
+        assert agent.plan.env.source == "code-environments"
+        agent.learn(32)
+        assert agent.run.clock.episodes == 10

@@ -1,0 +1,155 @@
+"""`table`: what a run measures, for whoever watches it.
+
+A terminal gets a small table now and then, printed through `rich.get_console()`, so that a progress
+bar on the same console stays below it. A pipe gets one plain line for every row. With `verbose=0`
+nothing is printed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import rich
+from rich.panel import Panel
+from rich.table import Table
+
+from rlk.hookspecs import hookimpl
+from rlk_loggers.config import TableConfig
+from rlk_loggers.numbers import compact, shown
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from rlk.running.run import Run
+
+#: The order of the groups; those of other names follow.
+GROUPS = ("rollout", "eval", "train", "time")
+#: Said elsewhere: in the title, or at the line's beginning.
+LEFT_OUT = ("time/total_timesteps",)
+#: Letters between columns, and those of the frame.
+GAP = 3
+BORDER = 4
+
+
+class TableLogger:
+    """Prints rows.
+
+    A table that comes too soon is not printed; what it had goes into the next one, so that no
+    evaluation is lost, and the last is printed in the end.
+    """
+
+    def __init__(self, config: TableConfig | None = None) -> None:
+        self._config = config or TableConfig()
+        self._console: Console = rich.get_console()
+        self._waiting: dict[str, float] = {}
+        self._printed = float("-inf")
+        self._timesteps = self._total = 0
+
+    @hookimpl
+    def rlk_training_start(self, run: Run) -> None:
+        run.on_close.append(self._print_waiting)
+
+    @hookimpl
+    def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
+        if run.plan.verbose == 0 or run.communicator.rank != 0:
+            return
+        if not self._console.is_terminal:
+            print(line(run.timesteps, row), flush=True)
+            return
+        self._waiting |= row
+        self._timesteps, self._total = run.timesteps, run.clock.total_timesteps
+        now = time.monotonic()
+        if now - self._printed >= self._config.min_seconds or run.timesteps >= self._total:
+            self._printed = now
+            self._print()
+
+    def _print_waiting(self) -> None:
+        if self._waiting:
+            self._print()
+
+    def _print(self) -> None:
+        self._console.print(table(self._timesteps, self._total, self._waiting, self._console))
+        self._waiting = {}
+
+
+def line(timesteps: int, row: Mapping[str, float]) -> str:
+    """A row as one line: the last part of each tag, or all of it where two are alike.
+
+    >>> line(8, {"rollout/ep_rew_mean": 21.5, "a/loss": 1.0, "b/loss": 2.0})
+    'timesteps=8 ep_rew_mean=21.5 a/loss=1 b/loss=2'
+    """
+    tails = [tag.rpartition("/")[2] for tag in row]
+    named = {
+        tag: tail if tails.count(tail) == 1 else tag for tag, tail in zip(row, tails, strict=True)
+    }
+    figures = [
+        f"{named[tag]}={compact(value)}" for tag, value in row.items() if tag not in LEFT_OUT
+    ]
+    return " ".join([f"timesteps={timesteps}", *figures])
+
+
+def table(timesteps: int, total: int, row: Mapping[str, float], console: Console) -> RenderableType:
+    """A row as a table: a block for each group of tags, in columns as the console is wide."""
+    groups: dict[str, dict[str, float]] = {}
+    for tag, value in row.items():
+        if tag not in LEFT_OUT:
+            group, _, name = tag.rpartition("/")
+            groups.setdefault(group, {})[name] = value
+    order = sorted(
+        groups, key=lambda group: GROUPS.index(group) if group in GROUPS else len(GROUPS)
+    )
+    columns = _columns({group: groups[group] for group in order}, console)
+    grid = Table.grid(padding=(0, GAP, 0, 0), pad_edge=False)
+    grid.add_row(*columns)
+    done = f"{timesteps:,} of {total:,} timesteps" if total else f"{timesteps:,} timesteps"
+    return Panel(grid, title=done, title_align="left", border_style="dim", expand=False)
+
+
+def _block(group: str, figures: Mapping[str, float], width: int) -> Table:
+    block = Table.grid(padding=(0, 1, 0, 0), pad_edge=False)
+    block.title, block.title_justify, block.title_style, block.width = (
+        group,
+        "left",
+        "bold cyan",
+        width,
+    )
+    block.add_column(ratio=1)
+    block.add_column(justify="right", no_wrap=True)
+    for name, value in figures.items():
+        block.add_row(name, shown(value))
+    return block
+
+
+def _columns(groups: Mapping[str, Mapping[str, float]], console: Console) -> list[Table]:
+    """The groups' blocks in as many columns as fit, each block in the shortest column so far."""
+    columns: list[list[str]] = []
+    for number in range(len(groups), 0, -1):
+        columns = [[] for _ in range(number)]
+        heights = [0] * number
+        for group, figures in groups.items():
+            shortest = heights.index(min(heights))
+            columns[shortest].append(group)
+            heights[shortest] += 1 + len(figures)
+        if (
+            sum(_width(groups[g] for g in column) + GAP for column in columns) - GAP
+            <= console.width - BORDER
+        ):
+            break
+    stacked = []
+    for column in columns:
+        stack = Table.grid()
+        width = _width(groups[group] for group in column)
+        for group in column:
+            stack.add_row(_block(group, groups[group], width))
+        stacked.append(stack)
+    return stacked
+
+
+def _width(blocks: Iterable[Mapping[str, float]]) -> int:
+    """How wide a column of blocks becomes."""
+    return max(
+        max(map(len, figures)) + 1 + max(len(shown(value)) for value in figures.values())
+        for figures in blocks
+    )

@@ -1,0 +1,31 @@
+"""The loggers in a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import rlk
+from rlk.errors import PlanError
+from rlk_testing import stand_in_kernel
+
+WALK = "rlk_testing.environments:Walk"
+KERNEL = stand_in_kernel(discover=True)
+TOLD = {"env": WALK, "seed": 3, "collector": "steps", "serializer": "zip", "n_threads": 1}
+
+
+def test_a_run_leaves_a_row_for_every_one_that_was_due(tmp_path: Path) -> None:
+    plugins = ["tensorboard"]
+    with rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path), plugins=plugins, **TOLD) as agent:
+        agent.learn(40)
+    header, *rows = (tmp_path / "progress.csv").read_text().splitlines()
+    assert {"rollout/ep_rew_mean", "train/loss", "time/fps"} <= set(header.split(","))
+    assert len(rows) > 1
+    assert len(list(tmp_path.glob("events.out.tfevents.*"))) == 1
+
+
+@pytest.mark.parametrize("name", ["csv", "tensorboard"])
+def test_a_file_logger_without_a_folder_is_refused_while_planning(name: str) -> None:
+    with pytest.raises(PlanError, match=f"{name!r}.*--out"):
+        rlk.make("stand-in", kernel=KERNEL, plugins=[name], **TOLD)

@@ -1,0 +1,89 @@
+"""Tensorboard events, read back with tensorboard's own reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
+from rlk_loggers.tensorboard import TensorboardLogger
+from rlk_testing.stand_ins import stand_in_kernel
+
+
+class Opened:
+    """The logger in a run."""
+
+    def __init__(self, out: Path, timesteps: int = 0, rank: int = 0) -> None:
+        self.run: Any = SimpleNamespace(
+            out=out,
+            timesteps=timesteps,
+            communicator=SimpleNamespace(rank=rank),
+            plan=resolve(stand_in_kernel(), make_spec("stand-in", {"n_envs": 3})),
+            on_close=[],
+        )
+        self.logger = TensorboardLogger()
+        self.logger.rlk_training_start(self.run)
+
+    def write(self, timesteps: int, row: dict[str, float]) -> None:
+        self.run.timesteps = timesteps
+        self.logger.rlk_write_row(self.run, row)
+
+    def close(self) -> None:
+        for close in self.run.on_close:
+            close()
+
+
+def read(out: Path) -> EventAccumulator:
+    events = EventAccumulator(str(out), size_guidance={"tensors": 0, "scalars": 0})
+    return events.Reload()
+
+
+def test_tags_become_scalars_by_timesteps(tmp_path: Path) -> None:
+    logger = Opened(tmp_path)
+    logger.write(8, {"rollout/ep_rew_mean": 1.5, "time/fps": 100})
+    logger.write(16, {"rollout/ep_rew_mean": 2.5})
+    logger.close()
+    events = read(tmp_path)
+    found = [(event.step, event.value) for event in events.Scalars("rollout/ep_rew_mean")]
+    assert found == [(8, 1.5), (16, 2.5)]
+    assert [event.value for event in events.Scalars("time/fps")] == [100.0]
+
+
+def test_the_plan_is_kept_as_text(tmp_path: Path) -> None:
+    Opened(tmp_path).close()
+    (event,) = read(tmp_path).Tensors("plan/text_summary")
+    text = event.tensor_proto.string_val[0].decode()
+    lines = [line.split() for line in text.splitlines()]
+    assert ["n_envs", "3", "command", "line"] in lines
+    assert all(line.startswith("    ") for line in text.splitlines())  # Markdown's block of code
+
+
+def test_a_resumed_run_hides_what_came_after_its_checkpoint(tmp_path: Path) -> None:
+    first = Opened(tmp_path)
+    for timesteps in (8, 16, 24):
+        first.write(timesteps, {"a": float(timesteps)})
+    first.close()
+    # Readers take files in the order of their names, which begin with the second.
+    (events,) = tmp_path.iterdir()
+    events.rename(tmp_path / "events.out.tfevents.1000000000.here.1.0")
+    second = Opened(tmp_path, timesteps=16)
+    second.write(20, {"a": 20.0})
+    second.close()
+    assert [event.value for event in read(tmp_path).Scalars("a")] == [8.0, 16.0, 20.0]
+
+
+def test_without_a_folder_it_says_what_to_type() -> None:
+    plan: Any = SimpleNamespace(out=None)
+    said = TensorboardLogger().rlk_check_plan(plan)
+    assert said is not None and "'tensorboard'" in said and "--out" in said
+
+
+def test_other_ranks_write_nothing(tmp_path: Path) -> None:
+    logger = Opened(tmp_path, rank=1)
+    logger.write(8, {"a": 1.0})
+    logger.close()
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from rlk.errors import PlanError
+from rlk.records import Act
+from rlk.running.seeding import Streams
+from rlk_ornstein_uhlenbeck_noise.config import OrnsteinUhlenbeckNoiseConfig
+from rlk_ornstein_uhlenbeck_noise.noise import OrnsteinUhlenbeckNoise
+from rlk_testing import NoiseContract
+
+LOW, HIGH = np.array([-1.0, 0.0], np.float32), np.array([2.0, 0.5], np.float32)
+BOX = gym.spaces.Box(LOW, HIGH)
+GOES_ON, STARTS = np.zeros(3, bool), np.ones(3, bool)
+
+
+class TestOrnsteinUhlenbeckNoise(NoiseContract):
+    component = "ornstein-uhlenbeck-noise"
+
+
+class TestOrnsteinUhlenbeckNoiseThatBeginsElsewhere(NoiseContract):
+    component = "ornstein-uhlenbeck-noise"
+    settings = {"sigma": [0.5, 0.0], "initial_noise": [0.1, -0.2], "theta": 1.0, "dt": 0.1}
+
+
+class Still:
+    """Always 0, in -1 to 1."""
+
+    def start(self, n_envs):
+        return None
+
+    def metrics(self):
+        return {"inner": 1.0}
+
+    def act(self, observation, carry, episode_start, deterministic=False):
+        action = np.zeros((len(episode_start), 2), np.float32)
+        return Act(action, action, carry, {})
+
+
+def wrapped(seed=0, inner=None, **settings):
+    run = SimpleNamespace(action_space=BOX, streams=Streams(seed))
+    noise = OrnsteinUhlenbeckNoise(run, OrnsteinUhlenbeckNoiseConfig(**settings))
+    return noise.wrap(inner or Still(), None)
+
+
+def series(actor, steps, n_envs=3, starts=()):
+    """What it does in that many steps, [steps, n_envs, 2]; episodes start at these steps."""
+    carry, found = actor.start(n_envs), []
+    for t in range(steps):
+        start = np.full(n_envs, t in starts)
+        act = actor.act(np.zeros((n_envs, 1)), carry, start)
+        carry = act.carry
+        found.append(act.action)
+    return np.stack(found)
+
+
+def test_a_step_by_hand():
+    run = SimpleNamespace(action_space=BOX)
+    config = OrnsteinUhlenbeckNoiseConfig(mean=1.0, sigma=[0.5, 2.0], theta=0.4, dt=0.25)
+    found = OrnsteinUhlenbeckNoise(run, config).step(
+        np.array([[0.0, 2.0]], np.float32), np.array([[1.0, -1.0]], np.float32)
+    )
+    # 0 + 0.4 * (1 - 0) * 0.25 + 0.5 * sqrt(0.25) * 1 and 2 + 0.4 * (1 - 2) * 0.25 - 2 * 0.5
+    assert found.tolist() == [[pytest.approx(0.1 + 0.25), pytest.approx(2.0 - 0.1 - 1.0)]]
+    assert found.dtype == np.float32
+
+
+def test_a_series_equals_the_process_written_as_a_loop():
+    found = series(wrapped(seed=5, sigma=0.3, theta=0.2, dt=0.1), 50)
+    rng, x = Streams(5).numpy("noise"), np.zeros((3, 2))
+    for t in range(50):
+        normal = rng.standard_normal((3, 2), dtype=np.float32)
+        for env in range(3):
+            for i in range(2):
+                now = x[env, i]
+                x[env, i] = now - 0.2 * now * 0.1 + 0.3 * math.sqrt(0.1) * normal[env, i]
+        assert np.allclose(found[t], np.clip(x, -1, 1), atol=1e-5)
+
+
+def test_without_spread_it_decays_to_its_mean():
+    found = series(wrapped(mean=0.5, sigma=0.0, theta=1.0, dt=0.5, initial_noise=-0.5), 40)
+    expected = [0.5 - 0.5 ** (t + 1) for t in range(40)]
+    assert found[:, 0, 0] == pytest.approx(np.array(expected), abs=1e-5)
+
+
+def test_in_the_long_run_its_spread_is_that_of_the_process():
+    settings = {"sigma": 0.2, "theta": 1.0, "dt": 0.1}
+    found = series(wrapped(**settings), 400, n_envs=500)[100:]
+    # x' = (1 - theta dt) x + sigma sqrt(dt) n: variance sigma^2 dt / (1 - (1 - theta dt)^2)
+    expected = math.sqrt(0.04 * 0.1 / (1 - 0.9**2))
+    # 300 steps of 1,000 series, one in some 20 of them independent: about 1 % each way
+    assert found.std() == pytest.approx(expected, rel=0.03)
+    lag = np.corrcoef(found[:-1].ravel(), found[1:].ravel())[0, 1]
+    assert lag == pytest.approx(0.9, abs=0.02)
+
+
+def test_an_episode_that_starts_finds_it_at_its_initial_value_and_others_go_on():
+    actor = wrapped(sigma=0.0, mean=1.0, theta=1.0, dt=0.1, initial_noise=[0.2, -0.4])
+    carry = {"inner": None, "noise": np.full((3, 2), 0.6, np.float32)}
+    found = actor.act(np.zeros((3, 1)), carry, np.array([False, True, False]))
+    assert found.action[0].tolist() == pytest.approx([0.64, 0.64])
+    assert found.action[1].tolist() == pytest.approx([0.2 + 0.08, -0.4 + 0.14])
+    assert found.action[2].tolist() == pytest.approx([0.64, 0.64])
+    assert carry["noise"].tolist() == np.full((3, 2), np.float32(0.6)).tolist()
+
+
+def test_the_carry_holds_the_process_and_not_what_was_clipped():
+    actor = wrapped(sigma=0.0, theta=0.0, initial_noise=3.0)
+    found = actor.act(np.zeros((3, 1)), actor.start(3), STARTS)
+    assert found.action.max() == 1.0 and found.carry["noise"].max() == 3.0
+
+
+def test_what_is_stored_is_clipped_and_the_environment_gets_it_in_its_bounds():
+    actor = wrapped(sigma=5.0, dt=1.0)
+    found = actor.act(np.zeros((200, 1)), actor.start(200), np.ones(200, bool))
+    assert found.action.min() == -1.0 and found.action.max() == 1.0
+    assert np.allclose(found.env_action, LOW + (found.action + 1) / 2 * (HIGH - LOW), atol=1e-6)
+
+
+def test_a_deterministic_action_leaves_the_process_where_it_is():
+    actor = wrapped()
+    carry = actor.act(np.zeros((3, 1)), actor.start(3), STARTS).carry
+    before = actor._rng.bit_generator.state
+    found = actor.act(np.zeros((3, 1)), carry, GOES_ON, deterministic=True)
+    assert not found.action.any() and found.carry["noise"] is carry["noise"]
+    assert actor._rng.bit_generator.state == before
+
+
+@pytest.mark.parametrize("name", ["mean", "sigma", "initial_noise"])
+def test_another_number_of_values_than_an_action_has_is_refused(name):
+    with pytest.raises(PlanError, match=f"{name} has 3 values, but an action has 2"):
+        wrapped(**{name: [0.1, 0.2, 0.3]})
+
+
+@pytest.mark.parametrize("wrong", [{"sigma": -0.1}, {"theta": -1.0}, {"dt": 0.0}])
+def test_what_is_out_of_range_is_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        OrnsteinUhlenbeckNoiseConfig(**wrong)
+
+
+def test_defaults_are_those_of_stable_baselines():
+    config = OrnsteinUhlenbeckNoiseConfig()
+    assert (config.theta, config.dt, config.initial_noise) == (0.15, 0.01, None)

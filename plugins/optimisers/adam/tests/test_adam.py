@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from rlk.optimise import Group, Objective, OneProcess
+from rlk.records import Loss
+from rlk_adam.step import Adam
+from rlk_testing import OptimiserContract
+
+
+class TestAdam(OptimiserContract):
+    component = "adam"
+
+
+class Follows:
+    """An Adam whose gradients are given one by one."""
+
+    def __init__(self, start, learning_rate=0.1, max_grad_norm=None, accept=None, **options):
+        self.x = torch.nn.Parameter(torch.tensor(start))
+        self.rate, self.accept = torch.tensor(learning_rate), accept
+        group = Group("x", [self.x], self.x.data, self.rate, max_grad_norm, options)
+        self.adam = Adam(group)
+
+    def step(self, *gradient):
+        def loss():
+            value = (self.x * torch.tensor(gradient)).sum()
+            return Loss(value, accept=self.accept)
+
+        return self.adam.step(Objective(self.adam.group, loss, (), OneProcess()))
+
+
+def test_the_first_two_steps_are_those_computed_by_hand():
+    follows = Follows([1.0])
+    follows.step(2.0)
+    # m = 0.2, v = 0.004; corrected 2 and 4; 1 - 0.1 * 2 / 2
+    assert follows.x.item() == pytest.approx(0.9)
+    follows.step(-1.0)
+    # m = 0.9 * 0.2 - 0.1 = 0.08, corrected 0.08 / 0.19; v = 0.999 * 0.004 + 0.001 = 0.004996,
+    # corrected 0.004996 / 0.001999
+    change = 0.1 * (0.08 / 0.19) / math.sqrt(0.004996 / 0.001999)
+    assert follows.x.item() == pytest.approx(0.9 - change, abs=1e-7)
+    assert follows.adam.mean.item() == pytest.approx(0.08)
+    assert follows.adam.square.item() == pytest.approx(0.004996)
+    assert follows.adam.count.item() == 2.0
+
+
+def test_eps_is_added_to_the_root():
+    follows = Follows([0.0], eps=1.0)
+    follows.step(2.0)
+    assert follows.x.item() == pytest.approx(-0.1 * 2 / (2 + 1))
+
+
+def test_betas_are_those_of_the_group():
+    follows = Follows([0.0], betas=(0.5, 0.75))
+    follows.step(2.0)
+    assert follows.adam.mean.item() == pytest.approx(1.0)
+    assert follows.adam.square.item() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("accept", [None, torch.tensor(True)])
+def test_a_gradient_longer_than_the_limit_is_scaled_to_it(accept):
+    follows = Follows([0.0, 0.0], max_grad_norm=1.0, accept=accept)
+    loss = follows.step(3.0, 4.0)
+    assert follows.adam.mean.tolist() == pytest.approx([0.06, 0.08])  # a tenth of (0.6, 0.8)
+    assert loss.metrics["grad_norm"].item() == pytest.approx(5.0)  # as it was before
+
+
+@pytest.mark.parametrize("accept", [None, torch.tensor(True)])
+def test_a_gradient_shorter_than_the_limit_stays_as_it_is(accept):
+    follows = Follows([0.0, 0.0], max_grad_norm=10.0, accept=accept)
+    follows.step(3.0, 4.0)
+    assert follows.adam.mean.tolist() == pytest.approx([0.3, 0.4])
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("accept", [None, torch.tensor(True)])
+def test_a_gradient_that_is_not_finite_changes_nothing(bad, accept):
+    follows = Follows([1.0, 1.0], max_grad_norm=0.5, accept=accept)
+    follows.step(1.0, 2.0)
+    before = {name: value.clone() for name, value in follows.adam.state_dict().items()}
+    x = follows.x.detach().clone()
+    follows.step(1.0, bad)
+    assert torch.equal(follows.x, x)
+    for name, value in follows.adam.state_dict().items():
+        assert torch.equal(value, before[name]), name
+
+
+def test_a_step_that_is_not_accepted_changes_nothing():
+    follows = Follows([1.0], accept=torch.tensor(False))
+    follows.step(2.0)
+    assert follows.x.item() == 1.0
+    assert (
+        follows.adam.count.item() == follows.adam.mean.item() == follows.adam.square.item() == 0.0
+    )
+
+
+def test_a_learning_rate_that_is_filled_anew_is_used_at_once():
+    follows = Follows([0.0])
+    follows.step(2.0)
+    follows.rate.fill_(0.0)
+    follows.step(2.0)
+    assert follows.x.item() == pytest.approx(-0.1)
+
+
+def gradients(count=20, size=6):
+    generator = torch.Generator().manual_seed(0)
+    return 3.0 * torch.randn(count, size, generator=generator)
+
+
+@pytest.mark.parametrize("max_grad_norm", [None, 2.0])
+def test_twenty_steps_equal_those_of_torch(max_grad_norm):
+    follows = Follows([0.5] * 6, learning_rate=0.01, max_grad_norm=max_grad_norm, eps=1e-5)
+    twin = torch.nn.Parameter(torch.full((6,), 0.5))
+    reference = torch.optim.Adam([twin], lr=0.01, eps=1e-5)
+    for gradient in gradients():
+        follows.step(*gradient.tolist())
+        twin.grad = gradient.clone()
+        if max_grad_norm is not None:
+            torch.nn.utils.clip_grad_norm_([twin], max_grad_norm)
+        reference.step()
+    assert torch.allclose(follows.x, twin, atol=1e-5)
+
+
+def test_the_three_ways_of_a_step_agree():
+    """On the CPU with a branch, fused without one, and written out for a tracing compiler."""
+    one, two, three = (Follows([0.5] * 6, max_grad_norm=2.0) for _ in range(3))
+    two.accept = torch.tensor(True)
+    for gradient in gradients():
+        one.step(*gradient.tolist())
+        two.step(*gradient.tolist())
+        norm = torch.linalg.vector_norm(gradient)
+        three.adam._move_traced(gradient.clone(), norm, torch.ones(()))
+        assert torch.allclose(one.x, two.x, atol=1e-6)
+        assert torch.allclose(one.x, three.x, atol=1e-5)  # rounded in another order
+        assert torch.allclose(one.adam.square, three.adam.square, rtol=1e-5)
+
+
+def test_the_traced_way_skips_without_a_branch():
+    follows = Follows([0.5])
+    nan = torch.tensor([float("nan")])
+    follows.adam._move_traced(nan, nan[0], torch.zeros(()))
+    assert follows.x.item() == 0.5 and follows.adam.count.item() == 0.0

@@ -1,0 +1,71 @@
+"""The source of presets: what it finds, and what it passes over."""
+
+import pytest
+
+from rlk_presets.zoo import Zoo, algorithms, components, entries, is_installed
+
+EVERY = [(algo, env) for algo in algorithms() for env in entries(algo)]
+
+
+def everything(name):
+    return True
+
+
+def nothing(name):
+    return False
+
+
+def test_a_preset_is_found_by_algorithm_and_environment():
+    found = Zoo(nothing).find("ppo2", "CartPoleBulletEnv-v1")
+    assert found["n_steps"] == 32 and found["cliprange"] == 0.1
+
+
+@pytest.mark.parametrize("env", ["ALE/Pong-v5", "PongNoFrameskip-v4"])
+def test_one_entry_serves_all_atari_games(env):
+    assert Zoo(everything).find("dqn", env)["policy"] == "cnn"
+
+
+def test_an_environment_of_its_own_name_wins_over_a_pattern(monkeypatch):
+    tables = {"Cart*": {"gamma": 0.5}, "CartPole-v1": {"gamma": 0.9}}
+    monkeypatch.setattr("rlk_presets.zoo.entries", lambda algo: tables)
+    assert Zoo(everything).find("dqn", "CartPole-v1") == {"gamma": 0.9}
+    assert Zoo(everything).find("dqn", "CartPole-v0") == {"gamma": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("algo", "env"),
+    [("dqn", "Nowhere-v0"), ("nobody", "CartPole-v1"), ("../dqn", "CartPole-v1"), ("dqn", "")],
+)
+def test_what_nobody_has_tuned_has_no_preset_and_no_note(algo, env):
+    assert Zoo(everything).find(algo, env) is None
+    assert Zoo(everything).why_not(algo, env) is None
+
+
+def test_an_entry_whose_components_are_not_installed_is_passed_over_with_a_note():
+    zoo = Zoo(lambda name: name != "time-feature")
+    assert zoo.find("ppo2", "Walker2DBulletEnv-v0") is None
+    assert zoo.why_not("ppo2", "Walker2DBulletEnv-v0") == (
+        "the preset of ppo2 for Walker2DBulletEnv-v0 is not used: it needs 'time-feature', "
+        "not installed here"
+    )
+
+
+def test_a_preset_that_is_used_has_no_note():
+    assert Zoo(nothing).why_not("ppo2", "CartPoleBulletEnv-v1") is None
+
+
+def test_the_components_of_an_entry_are_those_in_plugins_and_slots():
+    settings = {"plugins": ["a:key=1", "m.n:O"], "policy": "cnn", "policy.layers": [1], "gamma": 1}
+    assert components(settings) == ["a", "m.n:O", "cnn"]
+
+
+def test_installed_is_what_the_kernel_has_or_python_can_import():
+    assert is_installed("zoo")
+    assert not is_installed("no-such-component")
+    assert is_installed("rlk.planning.spec:RunSpec")
+    assert not is_installed("no_such_module.wrappers:Wrapper")
+
+
+@pytest.mark.parametrize(("algo", "env"), EVERY)
+def test_every_entry_says_how_long_to_train(algo, env):
+    assert entries(algo)[env]["total_timesteps"] >= 10_000

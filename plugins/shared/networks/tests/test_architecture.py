@@ -1,0 +1,63 @@
+"""An architecture and heads become a policy."""
+
+import gymnasium as gym
+import pytest
+import torch
+from torch import nn
+
+from rlk_networks import Architecture, Head, Linear, Policy
+from rlk_testing import NoLayers
+
+BOX = gym.spaces.Box(-1.0, 1.0, (3,))
+
+
+class Notes(NoLayers):
+    """Notes what is asked of it."""
+
+    def __init__(self):
+        self.asked = []
+
+    def encoder(self, observation_space):
+        self.asked.append(("encoder", observation_space))
+        return super().encoder(observation_space)
+
+    def trunk(self, role, features, *, extra=0, copies=1):
+        self.asked.append((role, features, extra, copies))
+        return super().trunk(role, features, extra=extra, copies=copies)
+
+
+def test_the_encoder_is_made_first_and_then_heads_in_their_order():
+    architecture = Notes()
+    heads = {
+        "qf": lambda trunk: trunk("qf", extra=2, copies=2),
+        "pi": lambda trunk: trunk("pi"),
+        "vf": lambda trunk: Head(trunk("vf"), Linear(3, 1)),
+    }
+    policy = architecture.build(BOX, heads)
+    assert architecture.asked == [
+        ("encoder", BOX),
+        ("qf", 3, 2, 2),
+        ("pi", 3, 0, 1),
+        ("vf", 3, 0, 1),
+    ]
+    assert isinstance(policy, Policy)
+    assert [name for name, _ in policy.named_children()] == ["shared", *heads]
+
+
+def test_a_head_may_have_no_trunk_at_all():
+    policy = NoLayers().build(BOX, {"pi": lambda trunk: nn.Linear(3, 2)})
+    assert policy(torch.zeros(4, 3), "pi")[0].shape == (4, 2)
+
+
+@pytest.mark.parametrize("missing", ["encoder", "trunk"])
+def test_what_lacks_a_part_cannot_be_made_and_says_which(missing):
+    whole = {"encoder": NoLayers.encoder, "trunk": NoLayers.trunk}
+    methods = {name: method for name, method in whole.items() if name != missing}
+    with pytest.raises(TypeError, match=missing):
+        type("Half", (Architecture,), methods)()
+
+
+def test_a_module_from_elsewhere_is_made_flat_as_well():
+    module = nn.Linear(3, 2)
+    found = NoLayers().flatten(module)
+    assert found.module is module and found.names == ["weight", "bias"]

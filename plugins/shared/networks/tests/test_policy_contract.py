@@ -1,0 +1,117 @@
+"""The contract of policies fails where a component is broken."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+import torch
+
+from rlk.component import Component
+from rlk_testing import NoLayers, PolicyContract
+
+
+class Hidden(NoLayers):
+    """Good: one hidden layer for each head."""
+
+    def trunk(self, role, features, *, extra=0, copies=1):
+        if copies > 1:
+            return super().trunk(role, features, extra=extra, copies=copies)
+        return HiddenLayer(features + extra)
+
+
+class HiddenLayer(torch.nn.Module):
+    def __init__(self, inputs, size=4):
+        super().__init__()
+        self.layer, self.features = torch.nn.Linear(inputs, size), size
+
+    def forward(self, x):
+        return torch.tanh(self.layer(x))
+
+    def numpy_forward(self):
+        weight, bias = self.layer.weight.detach().numpy(), self.layer.bias.detach().numpy()
+        return lambda x: np.tanh(x @ weight.T + bias)
+
+
+def hidden(layer: type) -> type:
+    class Made(Hidden):
+        def trunk(self, role, features, *, extra=0, copies=1):
+            return layer(features + extra)
+
+    Made.__name__ = layer.__name__
+    return Made
+
+
+class LiesAboutFeatures(HiddenLayer):
+    def __init__(self, inputs):
+        super().__init__(inputs)
+        self.layer = torch.nn.Linear(inputs, 7)
+
+
+class HasAnIdleLayer(HiddenLayer):
+    def __init__(self, inputs):
+        super().__init__(inputs)
+        self.idle = torch.nn.Linear(2, 2)
+
+
+class NormalisesTheBatch(HiddenLayer):
+    def forward(self, x):
+        found = super().forward(x)
+        return found - found.mean(0)
+
+
+class IsBoundToTheOriginal(HiddenLayer):
+    def __init__(self, inputs):
+        super().__init__(inputs)
+        self.call = lambda x: torch.tanh(self.layer(x))
+
+    def forward(self, x):
+        return self.call(x)
+
+
+class HasAnotherLayerTwin(HiddenLayer):
+    def numpy_forward(self):
+        forward = super().numpy_forward()
+        return lambda x: forward(x) + 1e-3
+
+
+class HasAStaleTwin(HiddenLayer):
+    def numpy_forward(self):
+        weight, bias = self.layer.weight.detach().clone().numpy(), self.layer.bias.detach().numpy()
+        return lambda x: np.tanh(x @ weight.T + bias)
+
+
+class SeedsItself(HiddenLayer):
+    def __init__(self, inputs):
+        torch.manual_seed(0)
+        super().__init__(inputs)
+
+
+class DrawsFromNumpy(HiddenLayer):
+    def __init__(self, inputs):
+        super().__init__(inputs)
+        with torch.no_grad():
+            self.layer.bias.fill_(float(np.random.random()))
+
+
+POLICY = Component(name="hidden", factory=Hidden, summary="one layer for each head")
+
+
+@pytest.mark.parametrize(
+    ("layer", "check"),
+    [
+        (LiesAboutFeatures, "test_encoder_and_trunk_say_how_many_features_they_put_out"),
+        (HasAnIdleLayer, "test_gradients_reach_every_parameter"),
+        (NormalisesTheBatch, "test_rows_of_a_batch_do_not_influence_each_other"),
+        (IsBoundToTheOriginal, "test_a_copy_has_parameters_of_its_own"),
+        (HasAnotherLayerTwin, "test_its_numpy_twin_if_it_has_one_equals_torch"),
+        (HasAStaleTwin, "test_its_numpy_twin_if_it_has_one_equals_torch"),
+        (SeedsItself, "test_the_same_stream_gives_the_same_initial_parameters"),
+        (DrawsFromNumpy, "test_it_draws_from_no_generator_but_the_one_that_is_set_for_it"),
+        (HiddenLayer, "test_copies_of_a_trunk_are_independent_and_computed_in_one_call"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_policy_fails(rlk_fails, layer, check):
+    broken = attrs.evolve(POLICY, factory=hidden(layer))
+    rlk_fails(PolicyContract, POLICY, broken, check)

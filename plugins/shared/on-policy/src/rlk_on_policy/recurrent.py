@@ -1,0 +1,143 @@
+"""What a recurrent policy is to an on-policy algorithm, and an actor that carries its state.
+
+Shapes: T steps, N environments, F features, S numbers of state per environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rlk.records import Act, Array, Field
+from rlk_networks import Distribution, Policy, as_tensor, twin
+from rlk_on_policy.actor import DistributionActor
+
+
+class RecurrentEncoder(Protocol):
+    """The encoder of a recurrent policy (`policy.shared`): state goes in and out, zeros at first.
+
+    Both calls count the state of an environment as zeros where its episode starts. The contract
+    suite of policies (`rlk_testing.PolicyContract`) holds each component that says
+    `recurrent=True` to it.
+    """
+
+    features: int
+    state_size: int
+
+    def step(self, x: Tensor, state: Tensor, episode_start: Tensor) -> tuple[Tensor, Tensor]:
+        """([N, F], state [N, S]) of one step: x [N, ...], state [N, S], bool [N]."""
+        ...
+
+    def __call__(self, x: Tensor, state: Tensor, episode_start: Tensor) -> Tensor:
+        """[T * N, F] of sequences, time first: x [T * N, ...], state [N, S] before, bool [T, N]."""
+        ...
+
+
+def encoder_of(policy: Policy) -> RecurrentEncoder:
+    """The encoder of a policy that is recurrent."""
+    encoder: Any = policy.shared
+    found: RecurrentEncoder = encoder
+    return found
+
+
+def is_recurrent(policy: Policy) -> bool:
+    """Whether what this policy gives depends on what went before."""
+    return hasattr(policy.shared, "state_size")
+
+
+def state_fields(policy: Policy) -> Mapping[str, Field]:
+    """What a recurrent policy stores with every step; nothing for any other.
+
+    `state` is the one before the step, still with what is left of an episode that has ended;
+    `episode_start` says where that is to be forgotten.
+    """
+    if not is_recurrent(policy):
+        return {}
+    size = encoder_of(policy).state_size
+    return {"state": Field((size,)), "episode_start": Field((), "bool")}
+
+
+def make_actor(
+    policy: Policy, distribution: Distribution, rng: np.random.Generator, device: Any = "cpu"
+) -> DistributionActor | RecurrentActor:
+    """The actor for this policy, with values and log-probabilities."""
+    kind = RecurrentActor if is_recurrent(policy) else DistributionActor
+    return kind(policy, distribution, rng, device=device)
+
+
+def stepped(
+    policy: Policy, observation: Any, state: Array, episode_start: Array, device: Any
+) -> tuple[Tensor, Tensor]:
+    """([N, F], state [N, S]) of one step of N environments."""
+    x = policy.preprocess(as_tensor(observation, device))
+    start = torch.from_numpy(episode_start).to(device)
+    return encoder_of(policy).step(x, as_tensor(state, device), start)
+
+
+class RecurrentActor:
+    """The actor of a recurrent policy with heads `pi` and `vf`: its carry is the state [N, S].
+
+    Args:
+        policy, distribution, rng, device: as of `DistributionActor`.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        distribution: Distribution,
+        rng: np.random.Generator,
+        device: Any = "cpu",
+    ) -> None:
+        self.policy, self.distribution, self.rng, self.device = policy, distribution, rng, device
+        self._state_size = encoder_of(policy).state_size
+        heads: list[Any] = [policy.get_submodule(name) for name in ("pi", "vf")]
+        twins: list[Any] = [twin(head) for head in heads]
+        self._numpy = device == "cpu" and None not in twins
+        self._pi, self._vf = twins if self._numpy else heads
+
+    def start(self, n_envs: int) -> Array:
+        return np.zeros((n_envs, self._state_size), np.float32)
+
+    def metrics(self) -> dict[str, float]:
+        return {}
+
+    @torch.inference_mode()
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+    ) -> Act:
+        """As every actor; extras are value, log_prob, and the state and mask that came in.
+
+        Raises:
+            ValueError: for a state of another number of environments, or of another policy.
+        """
+        distribution, n_envs = self.distribution, len(episode_start)
+        carry = np.asarray(carry, np.float32)
+        if carry.shape != (n_envs, self._state_size):
+            raise ValueError(
+                f"the state of {n_envs} environments is [{n_envs}, {self._state_size}], got "
+                f"{list(carry.shape)}: pass what the last call returned, or None at the start"
+            )
+        features, after = stepped(self.policy, observation, carry, episode_start, self.device)
+        state = after.cpu().numpy()
+        given = features.numpy() if self._numpy else features
+        parameters = self._array(self._pi(given))
+        if deterministic:
+            action = distribution.numpy_mode(parameters)
+            return Act(action, distribution.env_action(action), state, {})
+        noise = distribution.noise(self.rng, n_envs)
+        action, log_prob = distribution.numpy_sample(parameters, noise)
+        extras = {
+            "value": self._array(self._vf(given))[:, 0],
+            "log_prob": log_prob,
+            "state": carry,
+            "episode_start": episode_start,
+        }
+        return Act(action, distribution.env_action(action), state, extras)
+
+    def _array(self, found: Any) -> Array:
+        array: Array = found if self._numpy else found.cpu().numpy()
+        return array

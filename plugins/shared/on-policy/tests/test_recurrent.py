@@ -1,0 +1,270 @@
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from rlk.errors import PlanError
+from rlk.records import Field
+from rlk_networks import Head, Linear
+from rlk_on_policy.actor import DistributionActor
+from rlk_on_policy.bootstrap import following_values
+from rlk_on_policy.recurrent import RecurrentActor, is_recurrent, make_actor, state_fields
+from rlk_on_policy.sequences import sequence_epochs, whole_environments
+from rlk_rollout.rollout import Rollout
+from rlk_testing import NoLayers
+
+T, N = 4, 3
+
+
+class Sums(torch.nn.Module):
+    """Its state, and its one feature, is the sum of the observations of the episode so far."""
+
+    features = state_size = 1
+
+    def step(self, x, state, episode_start):
+        after = torch.where(episode_start[:, None], 0.0, state) + x.flatten(1)
+        return after, after
+
+    def forward(self, x, state, episode_start):
+        found = []
+        for rows, start in zip(x.split(episode_start.shape[1]), episode_start, strict=True):
+            features, state = self.step(rows, state, start)
+            found.append(features)
+        return torch.cat(found)
+
+
+class SumsPolicy(NoLayers):
+    def encoder(self, observation_space):
+        return Sums()
+
+
+class Higher:
+    """One parameter; the action is whether it exceeds the noise. Certain, so log_prob is 0."""
+
+    parameter_size, action = 1, Field((), "int64")
+
+    def noise(self, rng, batch):
+        return rng.random((batch, 1)).astype(np.float32)
+
+    def env_action(self, action):
+        return action + 7
+
+    def numpy_sample(self, parameters, noise):
+        return (parameters > noise)[:, 0].astype(np.int64), np.zeros(len(noise), np.float32)
+
+    def numpy_mode(self, parameters):
+        return (parameters > 0)[:, 0].astype(np.int64)
+
+
+def made(architecture=None):
+    """pi is 2 x feature, vf is 10 x feature + 1."""
+    space = gym.spaces.Box(-100.0, 100.0, (1,), np.float32)
+    heads = {role: lambda trunk, role=role: head(trunk(role)) for role in ("pi", "vf")}
+    policy = (architecture or SumsPolicy()).build(space, heads)
+    with torch.no_grad():
+        for part, slope, offset in ((policy.pi, 2.0, 0.0), (policy.vf, 10.0, 1.0)):
+            part.out.weight.fill_(slope)
+            part.out.bias.fill_(offset)
+    return policy
+
+
+def head(trunk):
+    return Head(trunk, Linear(trunk.features, 1))
+
+
+def column(*numbers):
+    return np.array(numbers, np.float32)[:, None]
+
+
+# ---- which policy is one -------------------------------------------------------------------------
+
+
+def test_a_policy_whose_encoder_has_a_state_is_recurrent():
+    assert is_recurrent(made()) and not is_recurrent(made(NoLayers()))
+    fields = {"state": Field((1,)), "episode_start": Field((), "bool")}
+    assert state_fields(made()) == fields and state_fields(made(NoLayers())) == {}
+
+
+def test_each_policy_gets_the_actor_that_it_needs():
+    kinds = [
+        type(make_actor(policy, Higher(), np.random.default_rng(0)))
+        for policy in (made(), made(NoLayers()))
+    ]
+    assert kinds == [RecurrentActor, DistributionActor]
+
+
+# ---- the actor -----------------------------------------------------------------------------------
+
+
+def actor(numpy=True):
+    actor = RecurrentActor(made(), Higher(), np.random.default_rng(0))
+    assert actor._numpy
+    if not numpy:
+        actor._numpy, actor._pi, actor._vf = False, actor.policy.pi, actor.policy.vf
+    return actor
+
+
+@pytest.mark.parametrize("numpy", [True, False])
+def test_the_carry_is_the_state_and_is_stored_as_it_came_in(numpy):
+    acting, start = actor(numpy), np.array([True, True])
+    assert acting.start(2).tolist() == [[0.0], [0.0]]
+    first = acting.act(column(1, 2), acting.start(2), start)
+    assert first.carry.tolist() == [[1.0], [2.0]]
+    assert first.extras["value"].tolist() == [11.0, 21.0]
+    assert first.extras["state"].tolist() == [[0.0], [0.0]]
+    assert first.extras["episode_start"].tolist() == [True, True]
+    second = acting.act(column(3, 4), first.carry, np.array([False, True]))
+    assert second.carry.tolist() == [[4.0], [4.0]]
+    assert second.extras["value"].tolist() == [41.0, 41.0]
+    assert second.extras["state"].tolist() == [[1.0], [2.0]], "masking is for the policy to do"
+    assert second.extras["episode_start"].tolist() == [False, True]
+    assert first.carry.tolist() == [[1.0], [2.0]], "a later step wrote to an earlier state"
+
+
+@pytest.mark.parametrize("numpy", [True, False])
+def test_actions_come_from_the_state(numpy):
+    acting = actor(numpy)
+    act = acting.act(column(-1, -1), column(0, 50), np.zeros(2, bool), deterministic=True)
+    assert act.action.tolist() == [0, 1] and act.env_action.tolist() == [7, 8]
+    assert act.extras == {}
+    sampled = acting.act(column(-1, -1), column(0, 50), np.zeros(2, bool))
+    assert sampled.action.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (2, 2), (2,)])
+def test_a_state_of_others_is_refused(shape):
+    with pytest.raises(ValueError, match=r"\[2, 1\]"):
+        actor().act(column(1, 2), np.zeros(shape, np.float32), np.zeros(2, bool))
+
+
+# ---- what follows a rollout ----------------------------------------------------------------------
+
+
+def rollout(ends=()):
+    """Observations 0, 1, 2 … by step and environment; episodes end at `ends`, pairs of the two."""
+    observation = np.arange(T * N, dtype=np.float32).reshape(T, N, 1)
+    terminated = np.zeros((T, N), bool)
+    for t, n in ends:
+        terminated[t, n] = True
+    start = np.zeros((T, N), bool)
+    start[1:] = terminated[:-1]
+    state = np.zeros((T, N, 1), np.float32)
+    state[0] = 100.0 * column(1, 2, 3)
+    for t in range(1, T):
+        kept = np.where(start[t - 1][:, None], 0.0, state[t - 1])
+        state[t] = kept + observation[t - 1]
+    number = observation[..., 0]
+    return Rollout(
+        observation=observation,
+        action=number.astype(np.int64),
+        reward=number,
+        terminated=terminated,
+        truncated=np.zeros((T, N), bool),
+        next_observation=column(0.5, 0.25, 0.125),
+        final_time=np.array([t for t, _ in ends], np.int64),
+        final_env=np.array([n for _, n in ends], np.int64),
+        final_observation=np.full((len(ends), 1), 0.75, np.float32),
+        extras={"value": 10 * number, "log_prob": -number, "state": state, "episode_start": start},
+    )
+
+
+def test_what_follows_is_valued_with_the_state_after_the_last_step():
+    last, final = following_values(made(), rollout())
+    # Environment 0 saw 0 + 3 + 6 + 9 after a state of 100, environment 1 22, environment 2 26.
+    assert last.tolist() == [10 * 118.5 + 1, 10 * 222.25 + 1, 10 * 326.125 + 1]
+    assert final.tolist() == []
+
+
+def test_what_an_episode_ended_on_is_valued_with_the_state_of_that_episode():
+    last, final = following_values(made(), rollout(ends=[(1, 0), (3, 0), (3, 2)]))
+    # Environment 0: 100 + 0 + 3, then anew 6 + 9. Environment 2 goes through: 300 + 2 + 5 + 8 + 11.
+    assert final.tolist() == [10 * 103.75 + 1, 10 * 15.75 + 1, 10 * 326.75 + 1]
+    # Where the last step ended an episode, this value is not used: `next_values` takes the final.
+    assert last[1] == 10 * 222.25 + 1
+
+
+def test_a_policy_without_state_values_what_follows_as_it_is():
+    last, final = following_values(made(NoLayers()), rollout(ends=[(1, 0)]))
+    assert last.tolist() == [6.0, 3.5, 2.25] and final.tolist() == [8.5]
+    assert following_values(made(NoLayers()), rollout())[1].tolist() == []
+
+
+# ---- minibatches ---------------------------------------------------------------------------------
+
+
+def parts(n_epochs=1, n_minibatches=3, seed=0, **keywords):
+    given, advantage = rollout(**keywords), 100 * np.arange(T * N, dtype=np.float32).reshape(T, N)
+    rng = np.random.default_rng(seed)
+    return list(sequence_epochs(given, advantage, n_epochs, n_minibatches, rng))
+
+
+def test_a_minibatch_is_every_step_of_some_environments_in_order():
+    for part in parts():
+        env = int(part.action[0])
+        numbers = torch.tensor([env + N * t for t in range(T)])
+        assert torch.equal(part.action, numbers)
+        assert torch.equal(part.observation[:, 0], numbers.float())
+        assert torch.equal(part.value, 10.0 * numbers)
+        assert torch.equal(part.log_prob, -numbers.float())
+        assert torch.equal(part.advantage, 100.0 * numbers)
+        assert torch.equal(part.return_, 110.0 * numbers)
+        assert part.state.tolist() == [[100.0 * (env + 1)]]
+        assert part.episode_start.shape == (T, 1)
+
+
+def test_several_environments_are_time_first():
+    (part,) = parts(n_minibatches=1)
+    order = part.action[:N]
+    assert sorted(order.tolist()) == [0, 1, 2]
+    assert torch.equal(part.action.view(T, N), order + N * torch.arange(T)[:, None])
+    assert torch.equal(part.state[:, 0], 100.0 * (order + 1))
+    assert part.episode_start.shape == (T, N)
+
+
+def test_every_epoch_has_every_environment_once_in_an_order_of_its_own():
+    orders = [[int(part.action[0]) for part in parts(8, seed=seed)] for seed in (0, 0, 1)]
+    assert orders[0] == orders[1] != orders[2]
+    epochs = [orders[0][start : start + N] for start in range(0, 24, N)]
+    assert all(sorted(epoch) == [0, 1, 2] for epoch in epochs)
+    assert len({tuple(epoch) for epoch in epochs}) > 1
+
+
+def test_unrolling_a_minibatch_gives_what_acting_gave():
+    for ends in ([], [(0, 1)], [(1, 0), (2, 0), (3, 2)]):
+        given, policy = rollout(ends=ends), made()
+        for part in parts(n_minibatches=1, ends=ends):
+            (value,) = part.outputs(policy, "vf")
+            envs = part.action[:N]
+            for t in range(T):
+                start = given.extras["episode_start"][t][envs][:, None]
+                state = np.where(start, 0.0, given.extras["state"][t][envs])
+                expected = 10 * (state + given.observation[t][envs]) + 1
+                assert value.view(T, N)[t].tolist() == expected[:, 0].tolist()
+
+
+def test_observations_that_are_dicts_stay_dicts():
+    given = rollout()
+    number = given.observation[..., 0]
+    mixed = Rollout(**{**vars(given), "observation": {"a": given.observation, "b": number}})
+    for part in sequence_epochs(mixed, 0 * number, 1, 3, np.random.default_rng(0)):
+        assert torch.equal(part.observation["a"][:, 0], part.action.float())
+        assert torch.equal(part.observation["b"], part.action.float())
+
+
+@pytest.mark.parametrize(("n_minibatches", "n_envs"), [(1, 1), (4, 8), (8, 8), (1, 3)])
+def test_environments_that_can_be_dealt_out_are_accepted(n_minibatches, n_envs):
+    assert whole_environments(n_minibatches, n_envs, "algorithm 'x'", "parts") is None
+
+
+@pytest.mark.parametrize(
+    ("n_envs", "told"),
+    [
+        (6, r"'x'.*n_envs=6.*parts=4\. Say --set parts=1 \(or 2, 3, 6\), or --n-envs 4 or"),
+        (1, r"'x'.*n_envs=1.*parts=4\. Say --set parts=1, or --n-envs 4 or"),
+    ],
+)
+def test_environments_that_cannot_be_dealt_out_are_refused_with_what_to_type(n_envs, told):
+    with pytest.raises(PlanError, match=told):
+        whole_environments(4, n_envs, "algorithm 'x'", "parts")

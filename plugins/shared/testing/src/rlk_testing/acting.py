@@ -1,0 +1,116 @@
+"""How well an agent acts, and what a run did: small helpers for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlk.hookspecs import hookimpl
+from rlk.planning.environment import choose_environment
+from rlk.spaces import map_observation
+from rlk_testing.contract import installed, same
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+    from rlk.records import Update
+    from rlk.running.run import Run
+
+
+def mean_return(
+    agent: Agent, env: Any, episodes: int = 20, seed: int = 10_000, **keywords: Any
+) -> float:
+    """Mean undiscounted return of deterministic episodes, each with a seed of its own.
+
+    Args:
+        env: as `--env` takes it. keywords: of the environment.
+    """
+    made = choose_environment(env, installed().registries, keywords).make()
+    total = 0.0
+    for episode in range(episodes):
+        observation, _ = made.reset(seed=seed + episode)
+        state, over = None, False
+        while not over:
+            action, state = agent.predict(observation, state, deterministic=True)
+            observation, reward, terminated, truncated, _ = made.step(action)
+            total += float(reward)
+            over = terminated or truncated
+    made.close()
+    return total / episodes
+
+
+class Watch:
+    """A plugin that keeps what every update was given and what it reported.
+
+    Attributes:
+        updates: (batch, its tensors as they were before, update), in order.
+        written: fields of batches that an update changed.
+        calls: lifecycle hook -> how often it was called.
+    """
+
+    def __init__(self) -> None:
+        self.updates: list[tuple[Any, dict[str, Any], Update]] = []
+        self.written: set[str] = set()
+        self.calls: dict[str, int] = {}
+
+    @hookimpl
+    def rlk_wrap_update(self, run: Run) -> Callable[..., Any]:
+        def wrapper(update: Callable[..., Any]) -> Callable[..., Any]:
+            def watched(batch: Any, optimise: Any) -> Any:
+                before = tensors_of(batch)
+                made = update(batch, optimise)
+                # Now: the next collection may overwrite a batch that is a view of the storage.
+                after = tensors_of(batch)
+                self.written |= {name for name in before if not same(before[name], after[name])}
+                self.updates.append((batch, before, made))
+                return made
+
+            return watched
+
+        return wrapper
+
+    def _count(self, hook: str) -> None:
+        self.calls[hook] = self.calls.get(hook, 0) + 1
+
+    @hookimpl
+    def rlk_training_start(self) -> None:
+        self._count("training_start")
+
+    @hookimpl
+    def rlk_rollout_start(self) -> None:
+        self._count("rollout_start")
+
+    @hookimpl
+    def rlk_step(self) -> None:
+        self._count("step")
+
+    @hookimpl
+    def rlk_rollout_end(self) -> None:
+        self._count("rollout_end")
+
+    @hookimpl
+    def rlk_update_end(self) -> None:
+        self._count("update_end")
+
+    @hookimpl
+    def rlk_training_end(self) -> None:
+        self._count("training_end")
+
+
+def tensors_of(batch: Any) -> dict[str, Any]:
+    """Copies of every tensor in a batch, by field."""
+    import torch
+
+    found: dict[str, Any] = {}
+    for name, value in vars(batch).items():
+        parts = value if isinstance(value, dict) else {"": value}
+        for key, part in parts.items():
+            if isinstance(part, (torch.Tensor, np.ndarray)):
+                found[f"{name}.{key}" if key else name] = map_observation(
+                    lambda array: (
+                        array.clone() if isinstance(array, torch.Tensor) else array.copy()
+                    ),
+                    part,
+                )
+    return found

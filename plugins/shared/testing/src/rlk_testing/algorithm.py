@@ -1,0 +1,327 @@
+"""The contract of an algorithm, through `rlk.make`: training, reports, hooks, bad numbers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import attrs
+import numpy as np
+import pytest
+
+from rlk.errors import NotFinite, PlanError
+from rlk.optimise import Objective
+from rlk.planning.spec import SLOTS
+from rlk_testing.acting import Watch, mean_return
+from rlk_testing.algorithm_state import AlgorithmStateChecks
+from rlk_testing.contract import global_generators_untouched, one_thread
+from rlk_testing.environments import BY_ACTION_SPACE
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+
+#: What makes an algorithm update within a few dozen steps; taken where its config has such a
+#: setting.
+SMALL: dict[str, Any] = {
+    "n_steps": 16,
+    "batch_size": 16,
+    "learning_starts": 32,
+    "buffer_size": 512,
+    "target_network_update_freq": 32,
+    "timesteps_per_actorbatch": 32,
+    "timesteps_per_batch": 32,
+    "nb_rollout_steps": 16,
+    "nb_train_steps": 8,
+}
+
+
+class AlgorithmContract(AlgorithmStateChecks):
+    """What every algorithm must do.
+
+    Attributes:
+        component: its name. settings: over `SMALL`, for every run of the suite.
+        env: what most checks train on; "" is the first small environment that its action spaces
+            allow.
+        envs: more that it must train on.
+        n_steps_trained: timesteps of a training, enough for several updates.
+        learns: keywords for a training that must come close to the best policy of `env`
+            (`total_timesteps` and hyperparameters); empty if this is tested elsewhere.
+        learns_to: the part of the best return that it must reach then.
+    """
+
+    kind = "algorithms"
+    env: ClassVar[str] = ""
+    envs: ClassVar[tuple[str, ...]] = ()
+    n_steps_trained: ClassVar[int] = 128
+    learns: ClassVar[Mapping[str, Any]] = {}
+    learns_to: ClassVar[float] = 0.9
+
+    def environments(self) -> list[str]:
+        """One for every action space that it declares, and `envs`."""
+        declared = self.record().action_spaces or tuple(BY_ACTION_SPACE)
+        tiny = [BY_ACTION_SPACE[space] for space in declared if space in BY_ACTION_SPACE]
+        return [*([self.env] if self.env else []), *tiny, *self.envs]
+
+    def said(self) -> dict[str, Any]:
+        """The keywords of every run."""
+        config = self.record().config
+        names = {field.name for field in attrs.fields(config)} if config else set()
+        small = {key: value for key, value in SMALL.items() if key in names}
+        return {"env": self.environments()[0], "seed": 1, "n_threads": 1, **small, **self.settings}
+
+    @contextlib.contextmanager
+    def agent(self, **said: Any) -> Iterator[Agent]:
+        """An agent, closed afterwards."""
+        from rlk.agent import make
+
+        entry = self.entry()
+        with (
+            one_thread(),
+            make(entry.name, kernel=self.kernel(), **{**self.said(), **said}) as agent,
+        ):
+            yield agent
+
+    def trained(self, **said: Any) -> Any:
+        """The parameters after a training, float [P]."""
+        with self.agent(**said) as agent:
+            agent.learn(self.n_steps_trained)
+            return agent.run.parameters.flat.clone()
+
+    # ---- training --------------------------------------------------------------------------------
+
+    def test_every_component_it_asks_for_is_installed(self) -> None:
+        record, registries = self.record(), self.kernel().registries
+        for slot, wanted in record.defaults.items():
+            kind = "optimisers" if slot.endswith("_optimiser") else SLOTS.get(slot)
+            if kind is not None:
+                names = wanted.values() if isinstance(wanted, Mapping) else [wanted]
+                for name in names:
+                    assert name in registries[kind], f"its default {slot} {name!r} is not installed"
+
+    def test_every_setting_that_it_feeds_to_another_component_is_one_of_its_own(self) -> None:
+        record = self.record()
+        names = {field.name for field in attrs.fields(record.config)} if record.config else set()
+        assert set(record.feeds) <= names, (
+            "Component(feeds=…) names settings that its config has not"
+        )
+        assert set(record.switches) <= names, (
+            "Component(switches=…) names settings that its config has not"
+        )
+
+    def test_it_trains_on_every_action_space_that_it_declares(self) -> None:
+        for env in self.environments():
+            with self.agent(env=env) as agent:
+                before = agent.run.parameters.flat.clone()
+                agent.learn(self.n_steps_trained)
+                assert agent.num_timesteps >= self.n_steps_trained, f"on {env}"
+                assert agent.run.clock.updates > 0, (
+                    f"no update on {env} in {self.n_steps_trained} steps"
+                )
+                assert not before.equal(agent.run.parameters.flat), (
+                    f"training on {env} changed nothing"
+                )
+
+    def test_an_action_space_that_it_does_not_declare_is_refused_before_anything_is_built(
+        self,
+    ) -> None:
+        declared = self.record().action_spaces
+        others = [
+            env for space, env in BY_ACTION_SPACE.items() if declared and space not in declared
+        ]
+        if not others:
+            pytest.skip("it declares every action space")
+        for env in others:
+            with pytest.raises(PlanError, match="action space"), self.agent(env=env):
+                pass
+
+    def test_it_trains_on_several_environments_at_once(self) -> None:
+        with self.agent(n_envs=3) as agent:
+            before = agent.run.parameters.flat.clone()
+            agent.learn(3 * self.n_steps_trained)
+            assert agent.run.clock.updates > 0
+            assert not before.equal(agent.run.parameters.flat)
+
+    def test_it_trains_where_episodes_are_cut_off(self) -> None:
+        name = self.environments()[0]
+        if not name.startswith("rlk_testing.environments:") or "Match" not in name:
+            pytest.skip("the environment of this suite is not one that can be told to truncate")
+        with self.agent(env={"id": name, "truncates": True}) as agent:
+            agent.learn(self.n_steps_trained)
+            agent.run.parameters.check()
+
+    def test_training_again_counts_on_if_told_so(self) -> None:
+        with self.agent() as agent:
+            agent.learn(self.n_steps_trained)
+            first = agent.num_timesteps
+            agent.learn(self.n_steps_trained, reset_num_timesteps=False)
+            assert agent.num_timesteps >= first + self.n_steps_trained
+
+    def test_it_learns_what_can_be_learnt(self) -> None:
+        if not self.learns:
+            pytest.skip(
+                "the suite was given no `learns`: {'total_timesteps': …, and hyperparameters}"
+            )
+        said = dict(self.learns)
+        total = said.pop("total_timesteps")
+        env = said.setdefault("env", self.environments()[0])
+        with self.agent(**said) as agent:
+            best = getattr(agent.run.env.call("length"), "__getitem__", lambda _: 1.0)(0)
+            agent.learn(total)
+            reached = mean_return(agent, env)
+            assert reached >= self.learns_to * best, f"mean return {reached:.2f} of at most {best}"
+
+    # ---- updates ---------------------------------------------------------------------------------
+
+    def watched(self) -> Watch:
+        watch = Watch()
+        with self.agent(plugins=[watch]) as agent:
+            agent.learn(self.n_steps_trained)
+        assert watch.updates, (
+            f"no update in {self.n_steps_trained} timesteps; give smaller `settings`"
+        )
+        return watch
+
+    def updates(self) -> list[Any]:
+        return self.watched().updates
+
+    def test_metrics_are_finite_tensors_that_nobody_has_read(self) -> None:
+        import torch
+
+        for _, _, update in self.updates():
+            assert update.metrics, "Update(metrics={}) is empty: at least the loss belongs there"
+            for name, value in update.metrics.items():
+                assert isinstance(value, torch.Tensor), (
+                    f"metric {name!r} is a {type(value).__name__}: .item() waits for the device at "
+                    f"every update"
+                )
+                assert value.dim() == 0 and not value.requires_grad, (
+                    f"metric {name!r} is not 0-dim and detached"
+                )
+                assert bool(torch.isfinite(value)), f"metric {name!r} is {float(value)}"
+
+    def test_every_update_reports_what_the_component_declares(self) -> None:
+        import torch
+
+        reports = self.record().reports
+        for batch, _, update in self.updates():
+            for name in reports:
+                value = getattr(update, name, None)
+                assert isinstance(value, torch.Tensor), (
+                    f"it declares {name!r} and reports {value!r}"
+                )
+                assert not value.requires_grad, f"{name} is not detached"
+                if name == "td_error":
+                    assert value.shape == (len(batch.action),), (
+                        f"td_error has shape {tuple(value.shape)}"
+                    )
+            if "td_error" not in reports:
+                assert update.td_error is None, (
+                    "it reports td_error: declare it in Component(reports=…)"
+                )
+
+    def test_an_update_leaves_its_batch_as_it_was(self) -> None:
+        written = self.watched().written
+        assert not written, (
+            f"an update wrote to {sorted(written)} of its batch, maybe the storage's own memory"
+        )
+
+    def test_a_gradient_that_it_brings_along_is_that_of_its_loss(self) -> None:
+        """`optimise(…, gradient_fn=…)` must give what the loss function and autograd give."""
+        compared: list[str] = []
+
+        def optimise(group: str, loss_fn: Any, *args: Any, gradient_fn: Any = None) -> Any:
+            if gradient_fn is not None:
+                plain = Objective(run.optimise.groups[group], loss_fn, args, run.communicator)
+                loss, gradient = plain.gradient()
+                brought, own = gradient_fn(*args)
+                assert near(own, gradient), f"the gradient of {group!r} is not that of its loss"
+                assert near(brought.value, loss.value), f"the loss of {group!r} is another"
+                for ours, theirs in (
+                    (brought.metrics, loss.metrics),
+                    (brought.outputs, loss.outputs),
+                ):
+                    assert set(ours) == set(theirs), f"{sorted(ours)}, not {sorted(theirs)}"
+                    assert all(near(ours[key], theirs[key]) for key in ours)
+                compared.append(group)
+            return run.optimise(group, loss_fn, *args)
+
+        def near(one: Any, other: Any) -> bool:
+            return np.allclose(one.detach().numpy(), other.detach().numpy(), rtol=1e-4, atol=1e-5)
+
+        with self.agent() as agent:
+            run = agent.run
+            agent.learn(self.n_steps_trained)
+            for batch in run.algorithm.batches(run.storage):
+                run.algorithm.update(batch, optimise)
+        if not compared:
+            pytest.skip("it leaves gradients to autograd")
+
+    def test_parameters_stay_views_of_one_flat_tensor(self) -> None:
+        with self.agent() as agent:
+            memory = agent.run.parameters.flat.data_ptr()
+            agent.learn(self.n_steps_trained)
+            agent.run.parameters.check()
+            assert agent.run.parameters.flat.data_ptr() == memory
+
+    def test_every_parameter_is_moved_by_some_group(self) -> None:
+        with self.agent() as agent:
+            run = agent.run
+            grouped = {id(p) for group in run.optimise.groups.values() for p in group.parameters}
+            idle = [n for n, p in zip(run.parameters.names, run.parameters.select()[0], strict=True)
+                    if id(p) not in grouped]  # fmt: skip
+            assert not idle, f"no group holds {idle}: run.group(name, prefixes, …)"
+
+    # ---- hooks -----------------------------------------------------------------------------------
+
+    def test_hooks_are_called_once_an_iteration_and_never_by_step_or_update(self) -> None:
+        watch = Watch()
+        with self.agent(plugins=[watch]) as agent:
+            calls: list[str] = []
+            manager = agent.run.hooks._manager
+            undo = manager.add_hookcall_monitoring(
+                lambda name, *_: calls.append(name), lambda *_: None
+            )
+            agent.learn(self.n_steps_trained)
+            undo()
+            iterations = agent.run.clock.iterations
+            steps = agent.num_timesteps
+        assert len(calls) <= iterations, (
+            f"{len(calls)} pluggy calls in {iterations} iterations: {set(calls)}"
+        )
+        assert watch.calls["training_start"] == watch.calls["training_end"] == 1
+        for hook in ("rollout_start", "rollout_end", "update_end"):
+            assert watch.calls[hook] == iterations, f"{hook} was called {watch.calls[hook]} times"
+        assert watch.calls["step"] == steps
+
+    # ---- what is not finite ----------------------------------------------------------------------
+
+    def spoilt(self, how: str) -> dict[str, Any]:
+        name = self.environments()[0]
+        if not name.startswith("rlk_testing.environments:") or "Match" not in name:
+            pytest.skip("the environment of this suite is not one that can be told to go wrong")
+        return {"env": {"id": name, "spoil": how, "spoil_at": self.n_steps_trained // 2}}
+
+    @pytest.mark.parametrize("field", ["reward", "observation"])
+    def test_a_number_that_is_none_stops_the_run_and_leaves_parameters_finite(
+        self, field: str
+    ) -> None:
+        with self.agent(**self.spoilt(field)) as agent:
+            with pytest.raises(NotFinite, match=field):
+                agent.learn(self.n_steps_trained)
+            assert np.isfinite(agent.run.parameters.flat.cpu().numpy()).all()
+            agent.run.parameters.check()
+
+    def test_rewards_beyond_all_measure_never_reach_the_parameters_as_nan(self) -> None:
+        with self.agent(**self.spoilt("huge")) as agent:
+            with contextlib.suppress(NotFinite):
+                agent.learn(2 * self.n_steps_trained)
+            assert np.isfinite(agent.run.parameters.flat.cpu().numpy()).all(), (
+                "a loss that is not finite must be skipped by the optimiser: use `optimise`, or "
+                "Loss(accept=…)"
+            )
+
+    def test_nothing_draws_from_a_global_generator(self) -> None:
+        with self.agent() as agent, global_generators_untouched():
+            agent.learn(self.n_steps_trained)
+            agent.predict(agent.plan.observation_space.sample())

@@ -1,0 +1,165 @@
+"""The part of an algorithm's contract that is about acting, seeds and files."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rlk_testing.contract import global_generators_untouched, one_thread, plain, same
+from rlk_testing.recurrent import RecurrentAgentChecks
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+
+
+class AlgorithmStateChecks(RecurrentAgentChecks):
+    """Checks that `AlgorithmContract` inherits; it says how agents are made."""
+
+    n_steps_trained: ClassVar[int] = 128
+
+    @contextlib.contextmanager
+    def agent(self, **said: Any) -> Iterator[Agent]:
+        raise NotImplementedError
+        yield
+
+    def trained(self, **said: Any) -> Any:
+        raise NotImplementedError
+
+    def loaded(self, path: Path, agent: Agent) -> Agent:
+        """The agent in a file, with the environment passed again as a file may not name code."""
+        from rlk.agent import load
+
+        return load(path, env=agent.spec.said.get("env"), kernel=self.kernel())
+
+    def observations(self, agent: Agent, count: int = 16) -> list[Any]:
+        space = agent.plan.observation_space
+        space.seed(5)
+        return [space.sample() for _ in range(count)]
+
+    # ---- seeds -----------------------------------------------------------------------------------
+
+    def test_the_same_seed_gives_parameters_that_are_equal_bit_for_bit(self) -> None:
+        assert self.trained(seed=3).equal(self.trained(seed=3)), (
+            "two runs with one seed differ: draw from run.streams, and from nothing else"
+        )
+
+    def test_another_seed_gives_other_parameters(self) -> None:
+        assert not self.trained(seed=3).equal(self.trained(seed=4))
+
+    def test_building_an_agent_draws_from_no_global_generator(self) -> None:
+        with self.agent():
+            pass  # whatever is imported now is not the agent's doing
+        with global_generators_untouched(), self.agent():
+            pass
+
+    # ---- acting ----------------------------------------------------------------------------------
+
+    def test_it_predicts_for_one_observation(self) -> None:
+        with self.agent() as agent:
+            for observation in self.observations(agent):
+                for deterministic in (False, True):
+                    action, _ = agent.predict(observation, deterministic=deterministic)
+                    assert agent.plan.action_space.contains(as_sample(action)), (
+                        f"{action!r} is no action"
+                    )
+
+    def test_it_predicts_for_a_batch_what_it_predicts_for_each(self) -> None:
+        from gymnasium.vector.utils import concatenate, create_empty_array
+
+        with self.agent() as agent:
+            agent.learn(self.n_steps_trained)
+            space, each = agent.plan.observation_space, self.observations(agent)
+            empty: Any = create_empty_array(space, len(each))
+            batch = concatenate(space, each, empty)
+            actions, _ = agent.predict(batch, deterministic=True)
+            assert len(actions) == len(each)
+            for observation, action in zip(each, actions, strict=True):
+                one, _ = agent.predict(observation, deterministic=True)
+                assert np.allclose(one, action, atol=1e-5), (
+                    "a batch is predicted otherwise than its rows"
+                )
+
+    def test_its_deterministic_action_is_the_same_at_every_call(self) -> None:
+        with self.agent() as agent:
+            for observation in self.observations(agent, 4):
+                first, _ = agent.predict(observation, deterministic=True)
+                second, _ = agent.predict(observation, deterministic=True)
+                assert np.array_equal(first, second)
+
+    def test_an_actor_draws_from_the_stream_it_is_given_and_from_nothing_else(self) -> None:
+        with self.agent() as agent, one_thread():
+            algorithm, seen = agent.run.algorithm, np.stack(self.observations(agent, 32))
+            start = np.ones(len(seen), bool)
+
+            def act(seed: int) -> Any:
+                actor = algorithm.actor(np.random.default_rng(seed))
+                return actor.act(seen, actor.start(len(seen)), start).action
+
+            with global_generators_untouched():
+                first = act(0)
+            before = agent.run.streams.state_dict()
+            assert np.array_equal(first, act(0)), "the same stream gives other actions"
+            assert same(before, agent.run.streams.state_dict()), (
+                "an actor with a stream of its own uses the run's"
+            )
+
+    def test_predicting_between_two_trainings_does_not_change_the_second(self) -> None:
+        def parameters(predicts: int) -> Any:
+            with self.agent() as agent:
+                agent.learn(self.n_steps_trained)
+                for observation in self.observations(agent, predicts):
+                    agent.predict(observation)
+                agent.learn(self.n_steps_trained, reset_num_timesteps=False)
+                return agent.run.parameters.flat.clone()
+
+        assert parameters(0).equal(parameters(5)), "predict draws from a stream that training uses"
+
+    # ---- files -----------------------------------------------------------------------------------
+
+    def test_a_loaded_model_acts_as_the_saved_one(self, tmp_path: Path) -> None:
+        with self.agent() as agent:
+            agent.learn(self.n_steps_trained)
+            with self.loaded(agent.save(tmp_path / "model"), agent) as loaded:
+                assert loaded.run.parameters.flat.equal(agent.run.parameters.flat)
+                for observation in self.observations(agent):
+                    expected, _ = agent.predict(observation, deterministic=True)
+                    action, _ = loaded.predict(observation, deterministic=True)
+                    assert np.array_equal(action, expected)
+
+    def test_a_restored_checkpoint_learns_on_bit_for_bit(self, tmp_path: Path) -> None:
+        with self.agent() as agent:
+            agent.learn(self.n_steps_trained)
+            with self.loaded(agent.save_checkpoint(tmp_path / "checkpoint"), agent) as restored:
+                assert restored.differs == [], restored.differs
+                for one in (agent, restored):
+                    one.learn(self.n_steps_trained, reset_num_timesteps=False)
+                assert restored.num_timesteps == agent.num_timesteps
+                assert restored.run.parameters.flat.equal(agent.run.parameters.flat), (
+                    "after a checkpoint learning goes on otherwise than without one: is everything "
+                    "that lives "
+                    "from update to update in state_dict()?"
+                )
+
+    def test_its_state_is_plain_and_comes_back_as_it_was(self) -> None:
+        with self.agent() as agent, self.agent(seed=9) as other:
+            agent.learn(self.n_steps_trained)
+            state = agent.run.algorithm.state_dict()
+            plain(state)
+            other.run.algorithm.load_state_dict(state)
+            assert same(other.run.algorithm.state_dict(), state)
+
+    def test_parameters_can_be_taken_out_and_put_into_another_agent(self) -> None:
+        with self.agent() as agent, self.agent(seed=9) as other:
+            agent.learn(self.n_steps_trained)
+            other.load_parameters(agent.get_parameters())
+            assert other.run.parameters.flat.equal(agent.run.parameters.flat)
+            other.run.parameters.check()
+
+
+def as_sample(action: object) -> object:
+    """A scalar array as the number that a Discrete space knows."""
+    return action[()] if isinstance(action, np.ndarray) and action.ndim == 0 else action

@@ -1,0 +1,278 @@
+"""The contract of a collector: environments are stepped into the storage, and nothing is lost."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+from rlk.component import Component
+from rlk.errors import NotFinite
+from rlk.hookspecs import hookimpl
+from rlk.optimise import OneProcess
+from rlk.records import Step
+from rlk.running import checkpoint
+from rlk.spaces import map_observation
+from rlk_testing.contract import global_generators_untouched, plain, same
+from rlk_testing.environments import Walk
+from rlk_testing.observer import RunContract
+from rlk_testing.stand_ins import RandomActor, StandInStorage
+
+WALK = "rlk_testing.environments:Walk"
+
+
+class CollectorContract(RunContract):
+    """What every collector must do. Its factory takes the run."""
+
+    kind = "collectors"
+
+    def collected(self, timesteps: int = 80, **said: Any) -> Watch:
+        """What was seen of a run with two environments, whose agent is closed again."""
+        watch = Watch()
+        with self.agent(plugins=(self.entry().name, watch), **{"n_envs": 2, **said}) as agent:
+            agent.learn(timesteps)
+            watch.episodes = list(agent.run.metrics.recent_episodes)
+            watch.n_episodes = agent.run.clock.episodes
+        return watch
+
+    # ---- steps -----------------------------------------------------------------------------------
+
+    def test_every_step_begins_with_what_the_last_one_led_to(self) -> None:
+        for kind in ("array", "dict"):
+            steps = self.collected(env={"id": WALK, "observation": kind}).steps
+            assert len(steps) == 40
+            for before, after in itertools.pairwise(steps):
+                assert same(before.next_observation, after.observation)
+
+    def test_every_step_is_in_the_storage_before_others_hear_of_it(self) -> None:
+        watch = self.collected(env=WALK)
+        assert watch.stored_when_heard == list(range(1, len(watch.steps) + 1))
+
+    def test_a_collection_is_as_many_vector_steps_as_the_algorithm_says(self) -> None:
+        with self.agent(n_steps=5, n_envs=2) as agent:
+            agent.learn(1)
+            assert agent.num_timesteps == 10 and agent.run.clock.iterations == 1
+
+    def test_timesteps_count_the_environments_of_all_ranks_before_others_hear(self) -> None:
+        watch = Watch()
+        plugins = (self.entry().name, watch, TwoRanks())
+        with self.agent(plugins=plugins, n_steps=4, n_envs=3) as agent:
+            agent.learn(24)
+        assert watch.timesteps == [6, 12, 18, 24]
+
+    def test_where_an_episode_ended_there_is_what_it_ended_on(self) -> None:
+        steps = self.collected(env={"id": WALK, "length": 4}).steps
+        assert sum(len(step.final_observation) for step in steps) > 8
+        for step in steps:
+            over = np.flatnonzero(step.terminated | step.truncated).tolist()
+            assert sorted(step.final_observation) == over
+            for env, final in step.final_observation.items():
+                assert not np.array_equal(final, step.next_observation[env]), (
+                    "the next observation is of the next episode already"
+                )
+
+    def test_terminated_and_truncated_stay_apart(self) -> None:
+        for truncates in (False, True):
+            steps = self.collected(32, env={"id": self.env, "truncates": truncates}).steps
+            over = [step.truncated[0] if truncates else step.terminated[0] for step in steps]
+            other = [step.terminated[0] if truncates else step.truncated[0] for step in steps]
+            assert np.flatnonzero(over).tolist() == [7, 15] and not any(other)
+
+    def test_infos_that_a_storage_asks_for_are_those_of_their_step(self) -> None:
+        watch = Watch()
+        keeps = Component(name="keeps", factory=watch.keeping, config=AsksForInfos, collects="both")
+        said: dict[str, Any] = {"storage": keeps, "keeps.info_keys": ["place"]}
+        with self.agent(env=lambda: SaysItsPlace(length=4), n_envs=2, **said) as agent:
+            agent.learn(40)
+        assert len(watch.steps) == 20
+        for step in watch.steps:
+            where = step.next_observation[:, 0].copy()
+            for env, final in step.final_observation.items():
+                where[env] = final[0]
+            assert step.extras["info.place"].tolist() == where.tolist()
+
+    # ---- the actor -------------------------------------------------------------------------------
+
+    def test_the_actor_is_asked_once_a_step_and_told_where_episodes_begin(self) -> None:
+        watch = Watch()
+        plugins = (self.entry().name, watch, watch.acting)
+        with self.agent(plugins=plugins, env=WALK, n_envs=2) as agent:
+            agent.learn(80)
+        starts = [np.ones(2, bool), *(step.terminated | step.truncated for step in watch.steps)]
+        assert same(watch.acting.starts, starts[:-1])
+        assert watch.acting.carries == [None, *range(1, 40)], "each call has the last one's carry"
+
+    # ---- episodes --------------------------------------------------------------------------------
+
+    def test_episodes_are_counted_with_their_returns_and_lengths(self) -> None:
+        watch = self.collected(64)
+        assert watch.n_episodes == 8 == len(watch.episodes)
+        rewards = np.array([step.reward for step in watch.steps], np.float64)
+        returns = rewards.reshape(4, 8, 2).sum(1)  # episodes of 8 steps
+        assert [length for _, length in watch.episodes] == [8] * 8
+        assert [one for one, _ in watch.episodes] == pytest.approx(returns.ravel().tolist())
+
+    # ---- where it begins -------------------------------------------------------------------------
+
+    def test_environments_are_reset_once_with_seeds_of_their_own(self) -> None:
+        seeds: list[int] = []
+
+        class Notes(Walk):
+            def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+                seeds.extend([] if seed is None else [seed])
+                return super().reset(seed=seed, options=options)
+
+        with self.agent(env=Notes, n_envs=3) as agent:
+            agent.learn(12)
+            agent.learn(12, reset_num_timesteps=False)
+            assert seeds == agent.run.streams.integers("environments", 3), "of that stream"
+            assert len(set(seeds)) == 3
+            agent.run.collector.forget()
+            agent.learn(12, reset_num_timesteps=False)
+            assert len(seeds) == 6, "after `forget` it begins with a reset"
+
+    def test_an_unfinished_episode_that_is_forgotten_counts_nowhere(self) -> None:
+        with self.agent(n_steps=5) as agent:
+            agent.learn(5)
+            agent.run.collector.forget()
+            agent.learn(15, reset_num_timesteps=False)
+            assert [length for _, length in agent.run.metrics.recent_episodes] == [8]
+
+    # ---- stopping --------------------------------------------------------------------------------
+
+    def test_a_listener_stops_at_once_and_the_next_collection_starts_over(self) -> None:
+        watch = Watch(stops_at=10)
+        with self.agent(plugins=(self.entry().name, watch), n_steps=4) as agent:
+            agent.learn(100)
+            assert agent.num_timesteps == 10
+            assert agent.run.clock.updates == agent.run.clock.iterations == 2
+            assert agent.run.stop_reason() and watch.restarts == 0
+            agent.learn(40, reset_num_timesteps=False)
+            assert agent.num_timesteps == 50 and watch.restarts == 1
+
+    # ---- what is not finite ----------------------------------------------------------------------
+
+    @pytest.mark.parametrize("field", ["reward", "observation"])
+    def test_a_number_that_is_none_stops_the_run_and_is_not_stored(self, field: str) -> None:
+        watch = Watch()
+        plugins = (self.entry().name, watch)
+        spoilt = {"id": self.env, "spoil": field, "spoil_at": 6}
+        with self.agent(plugins=plugins, env=spoilt) as agent, pytest.raises(NotFinite):
+            agent.learn(40)
+        assert len(watch.steps) == 5
+
+    # ---- state -----------------------------------------------------------------------------------
+
+    def test_a_run_goes_on_bit_for_bit_in_the_middle_of_episodes(self) -> None:
+        with self.agent(n_envs=2) as agent, self.agent(n_envs=2, seed=9) as other:
+            agent.learn(24)
+            state = copy.deepcopy(checkpoint.run_state(agent.run))
+            plain(state["collector"])
+            assert checkpoint.restore(other.run, state) == []
+            for one in (agent, other):
+                one.learn_until(200)
+            ends = [checkpoint.run_state(one.run) for one in (agent, other)]
+            for part in (*checkpoint.PARTS, "storage", "environments", "collector"):
+                assert same(ends[0][part], ends[1][part]), f"its {part} went on otherwise"
+
+    def test_collecting_draws_from_no_global_generator(self) -> None:
+        with self.agent() as agent, global_generators_untouched():
+            assert agent.run.collector.collect() is True
+
+
+class Watch:
+    """Sees the steps that come into the storage, copied, and what a listener sees."""
+
+    episodes: Sequence[tuple[float, int]] = ()
+    n_episodes = 0
+
+    def __init__(self, stops_at: int | None = None) -> None:
+        self.stops_at, self.restarts = stops_at, 0
+        self.steps: list[Step] = []
+        self.timesteps: list[int] = []
+        self.stored_when_heard: list[int] = []
+        self.acting = Acting()
+
+    @hookimpl
+    def rlk_make_storage(self) -> Watched:
+        return Watched(self)
+
+    @hookimpl
+    def rlk_step(self, run: Any) -> bool | None:
+        self.timesteps.append(run.timesteps)
+        self.stored_when_heard.append(len(self.steps))
+        return False if run.timesteps == self.stops_at else None
+
+    def keeping(self, config: Any) -> Watched:
+        """A storage as a component makes it."""
+        return Watched(self)
+
+
+class Watched(StandInStorage):
+    """A storage that shows its steps."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def add(self, step: Step) -> None:
+        super().add(step)
+        kept = [map_observation(np.copy, part) for part in step]
+        self.watch.steps.append(Step(*kept))
+
+    def restart(self) -> None:
+        self.watch.restarts += 1
+
+
+class Acting:
+    """Has the actor carry the number of its calls."""
+
+    def __init__(self) -> None:
+        self.starts: list[Any] = []
+        self.carries: list[Any] = []
+
+    @hookimpl
+    def rlk_make_actor(self, run: Any) -> Any:
+        acting = self
+
+        class Counts(RandomActor):
+            def act(self, observation: Any, carry: Any, episode_start: Any, *rest: Any) -> Any:
+                acting.starts.append(np.copy(episode_start))
+                acting.carries.append(carry)
+                act = super().act(observation, carry, episode_start, *rest)
+                return act._replace(carry=(carry or 0) + 1)
+
+        return Counts(run.action_space, run.streams.numpy("actor"))
+
+
+class TwoRanks:
+    """Makes the run one of two that share it."""
+
+    @hookimpl
+    def rlk_make_communicator(self) -> Any:
+        class Two(OneProcess):
+            size = 2
+
+            def gather(self, value: Any) -> list[Any]:
+                return [value, None]
+
+        return Two()
+
+
+@attrs.frozen(kw_only=True)
+class AsksForInfos:
+    """Settings of a storage that keeps infos."""
+
+    info_keys: list[str] = attrs.field(factory=list)
+
+
+class SaysItsPlace(Walk):
+    """Its info is a number of the observation that the step led to."""
+
+    def step(self, action: Any) -> Any:
+        *result, _ = super().step(action)
+        return *result, {"place": float(result[0][0])}

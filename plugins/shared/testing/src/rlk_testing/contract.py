@@ -1,0 +1,254 @@
+"""What all suites share: finding the component, making it, and the checks for every kind."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+import pytest
+
+from rlk import settings
+from rlk.component import Component
+from rlk.errors import PlanError
+from rlk.registry.kernel import Entry, Kernel
+
+_HEAVY = ("torch", "gymnasium", "mpi4py")
+_IMPORT_CHECK = """
+import sys
+from rlk.registry.kernel import default_kernel
+default_kernel().registries[{kind!r}].get({name!r}).component()
+print(" ".join(name for name in {heavy!r} if name in sys.modules))
+"""
+_MODULE_CHECK = """
+import importlib, sys
+importlib.import_module({module!r})
+print(" ".join(name for name in {heavy!r} if name in sys.modules))
+"""
+
+
+class Contract:
+    """The part of a suite that is the same for every kind.
+
+    Attributes:
+        component: the name that a user types, or a `Component` that is not installed.
+        settings: of the component, where its defaults are too large for a test.
+    """
+
+    kind: ClassVar[str] = ""
+    component: ClassVar[str | Component] = ""
+    settings: ClassVar[Mapping[str, Any]] = {}
+
+    # ---- what suites are built of ----------------------------------------------------------------
+
+    def kernel(self) -> Kernel:
+        """Everything that is installed, with the component if it is given as an object."""
+        if isinstance(self.component, str):
+            return installed()
+        kernel = with_environments(Kernel())
+        kernel.registries[self.kind].register(self.component.name, self.component)
+        return kernel
+
+    def entry(self) -> Entry:
+        """The component as the registry has it."""
+        component = self.component
+        return (
+            self.kernel()
+            .registries[self.kind]
+            .get(component if isinstance(component, str) else component.name)
+        )
+
+    def record(self) -> Component:
+        return self.entry().component()
+
+    def config(self, **changes: Any) -> Any:
+        """Its config with `settings` and these changes, or None if it has none."""
+        record = self.record()
+        if record.config is None:
+            return None
+        return settings.structure(
+            record.config, {**record.own, **self.settings, **changes}, self.entry().title
+        )
+
+    def made(self, *arguments: Any, **keywords: Any) -> Any:
+        """An instance, made as a run makes it: `factory(*arguments, config, **keywords)`."""
+        config = self.config()
+        given = arguments if config is None else (*arguments, config)
+        return self.record().load()(*given, **keywords)
+
+    # ---- what holds for every kind ---------------------------------------------------------------
+
+    def test_its_name_is_found_in_the_registry_of_its_kind(self) -> None:
+        assert self.component, f"{type(self).__name__} names no component: component = 'name'"
+        assert isinstance(self.record(), Component)
+
+    def test_it_says_in_one_line_what_it_is(self) -> None:
+        summary = self.record().summary
+        assert summary.strip(), "Component(summary=…) is empty; `rlk plugins list` shows it"
+        assert "\n" not in summary and len(summary) <= 120, (
+            f"too long for a line of a list: {summary!r}"
+        )
+
+    def test_its_factory_can_be_imported(self) -> None:
+        assert callable(self.record().load())
+
+    def test_planning_with_it_imports_neither_torch_nor_gymnasium(self) -> None:
+        entry = self.entry()
+        if entry.dist != "this program":
+            code = _IMPORT_CHECK.format(kind=self.kind, name=entry.name, heavy=_HEAVY)
+        elif (config := self.record().config) is not None:
+            code = _MODULE_CHECK.format(module=config.__module__, heavy=_HEAVY)
+        else:
+            pytest.skip("it is not installed and has no config, so planning imports nothing of it")
+        imported = run_python(code)
+        assert imported == "", (
+            f"the module that holds the component of {entry.title} imports {imported}: name the "
+            f"factory as a "
+            "string, and keep torch and gymnasium out of component.py and config.py"
+        )
+
+    def test_every_setting_has_a_help_text(self) -> None:
+        config = self.record().config
+        if config is None:
+            pytest.skip("it has no settings")
+        fields = attrs.fields(config)
+        missing = [field.name for field in fields if not field.metadata.get("help", "").strip()]
+        assert not missing, f"no metadata={{'help': …}} on {missing}, which users read"
+
+    def test_every_default_can_be_written_to_a_file(self) -> None:
+        config = self.config()
+        if config is None:
+            pytest.skip("it has no settings")
+        written = settings.unstructure(type(config)(**_required(config)))
+        for name, value in written.items():
+            json.dumps(value)
+            assert not (isinstance(value, dict) and set(value) == {"callable"}), (
+                f"the default of {name} is a callable, which neither plan.json nor a checkpoint "
+                f"can hold"
+            )
+
+    def test_its_settings_survive_being_written_down_and_read_again(self) -> None:
+        config = self.config()
+        if config is None:
+            pytest.skip("it has no settings")
+        written = json.loads(json.dumps(settings.unstructure(config)))
+        read = settings.structure(type(config), written, self.entry().title)
+        assert settings.unstructure(read) == settings.unstructure(config)
+
+    def test_an_unknown_setting_is_refused(self) -> None:
+        if self.record().config is None:
+            pytest.skip("it has no settings")
+        with pytest.raises(PlanError, match="no_such_setting"):
+            self.config(no_such_setting=1)
+
+
+@cache
+def installed() -> Kernel:
+    """Everything that is installed, and the environments of `rlk_testing.environments`."""
+    return with_environments(Kernel())
+
+
+def with_environments(kernel: Kernel) -> Kernel:
+    """That kernel, in which `rlk_testing.environments:Walk` and its like are known."""
+    named = "rlk_testing.environments:environment_named"
+    kernel.registries.environments.register("test-environments", named, summary="of rlk_testing")
+    return kernel
+
+
+def _required(config: Any) -> dict[str, Any]:
+    """The values of those fields that have no default."""
+    fields = attrs.fields(type(config))
+    return {
+        f.name: getattr(config, f.name) for f in fields if f.init and f.default is attrs.NOTHING
+    }
+
+
+def run_python(code: str) -> str:
+    """What a fresh Python prints.
+
+    Raises:
+        AssertionError: with what it wrote, if it fails.
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Torch on one thread for a moment: small networks are fastest, and sums come out the same."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def global_generators_untouched() -> Iterator[None]:
+    """Raises AssertionError if what runs inside draws from a global generator, or seeds one."""
+    import torch
+
+    # Drawn from once before: a seed that was set earlier does not look like no seed then.
+    random.random(), np.random.random(), torch.rand(())
+    before = random.getstate(), np.random.get_state(), torch.get_rng_state()
+    yield
+    assert random.getstate() == before[0], "it uses Python's global generator"
+    now = np.random.get_state()
+    same = all(np.array_equal(a, b) for a, b in zip(now, before[1], strict=True))
+    assert same, "it uses numpy's global generator; draw from the stream it is given"
+    assert torch.equal(torch.get_rng_state(), before[2]), (
+        "it uses torch's global generator; draw from the stream it is given"
+    )
+
+
+def plain(value: Any, where: str = "state") -> None:
+    """Raises AssertionError unless a state is of JSON values, arrays, tensors, dicts, lists."""
+    import torch
+
+    if value is None or isinstance(value, (bool, int, float, str, torch.Tensor)):
+        return
+    if isinstance(value, (np.ndarray, np.generic)):
+        assert value.dtype != object, (
+            f"{where} is an array of objects, which no checkpoint can hold"
+        )
+        return
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            assert isinstance(key, str), f"{where} has the key {key!r}; keys must be strings"
+            plain(part, f"{where}[{key!r}]")
+        return
+    if isinstance(value, (list, tuple)):
+        for i, part in enumerate(value):
+            plain(part, f"{where}[{i}]")
+        return
+    raise AssertionError(f"{where} holds a {type(value).__name__}, which no checkpoint can hold")
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two states are equal bit for bit."""
+    import torch
+
+    if isinstance(one, Mapping) or isinstance(other, Mapping):
+        both = (
+            isinstance(one, Mapping) and isinstance(other, Mapping) and one.keys() == other.keys()
+        )
+        return both and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, (list, tuple)) or isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(same(a, b) for a, b in zip(one, other, strict=True))
+    if isinstance(one, (np.ndarray, torch.Tensor)) or isinstance(other, (np.ndarray, torch.Tensor)):
+        a, b = np.asarray(one), np.asarray(other)
+        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    if one != one and other != other:
+        return True
+    return bool(one == other)

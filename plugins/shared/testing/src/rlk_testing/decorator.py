@@ -1,0 +1,203 @@
+"""The contract of a decorating storage: it takes some of a replay's stages of sampling."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar
+
+import attrs
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from rlk import settings
+from rlk.component import STAGES
+from rlk.errors import RlkError
+from rlk.records import Batch, Update
+from rlk.spaces import map_observation
+from rlk_testing.contract import Contract, global_generators_untouched, plain, same
+from rlk_testing.trajectory import SPACES, Trajectory, at, equal, schema
+
+_GAMMA = 0.9
+
+
+class DecoratorContract(Contract):
+    """What every decorating storage must do.
+
+    Attributes:
+        base: the replay storage that it is put upon. capacity: transitions that that one keeps.
+        observation: which of `trajectory.SPACES` it is tried with.
+    """
+
+    kind = "storages"
+    base: ClassVar[str] = "replay"
+    capacity: ClassVar[int] = 40
+    observation: ClassVar[str] = "float32"
+
+    def trajectory(self, **keywords: Any) -> Trajectory:
+        """The experience that it is tried with; override for observations of a special form."""
+        return Trajectory(SPACES[self.observation], gym.spaces.Discrete(4), **keywords)
+
+    def new_base(self) -> Any:
+        """The base storage, not yet opened."""
+        entry = self.kernel().registries.storages.get(self.base)
+        record = entry.component()
+        if record.config is None:
+            return record.load()()
+        names = {field.name for field in attrs.fields(record.config)}
+        size = {"buffer_size": self.capacity} if "buffer_size" in names else {}
+        return record.load()(settings.structure(record.config, size, entry.title))
+
+    def stack(self, steps: int, *, seed: int = 0, **keywords: Any) -> tuple[Any, Any, Trajectory]:
+        """(base, decorator, trajectory) after that many vector steps."""
+        base, decorator, trajectory = self.new_base(), self.made(), self.trajectory(**keywords)
+        opened = schema(trajectory, gamma=_GAMMA, seed=seed)
+        base.open(opened)
+        decorator.open(base, opened)
+        base.decorate(decorator)
+        for step in trajectory.steps(steps):
+            base.add(step)
+        return base, decorator, trajectory
+
+    def test_it_has_a_method_for_every_stage_that_it_declares_and_for_no_other(self) -> None:
+        made, declared = self.made(), self.record().stages
+        assert declared, "Component(stages=…) is empty: a base storage has the StorageContract"
+        methods = tuple(stage for stage in STAGES if hasattr(made, stage))
+        assert set(methods) == set(declared), f"it has methods {methods} and declares {declared}"
+
+    def test_what_it_needs_is_what_some_update_could_report(self) -> None:
+        known = set(Update.__dataclass_fields__) - {"metrics"}
+        strange = set(self.record().needs) - known
+        assert not strange, f"no update reports {strange}; an Update has {sorted(known)}"
+
+    def test_batches_have_the_shapes_and_types_of_the_record(self) -> None:
+        import torch
+
+        base, _, _ = self.stack(12)
+        batch = base.sample(6)
+        for name in ("reward", "discount", "weight"):
+            value = getattr(batch, name)
+            assert value.shape == (6,) and value.dtype == torch.float32, (
+                f"{name} is {value.dtype}{value.shape}"
+            )
+        assert len(batch.action) == 6 and np.asarray(batch.index).shape == (6,)
+        assert bool(((batch.discount >= 0) & (batch.discount <= 1)).all())
+
+    def test_weights_are_positive_and_finite_and_at_most_one(self) -> None:
+        base, _, _ = self.stack(self.capacity)
+        for _ in range(5):
+            batch = base.sample(16)
+            assert bool((batch.weight > 0).all()) and bool((batch.weight <= 1.0 + 1e-6).all())
+            base.feedback(batch, update_for(batch))
+
+    def test_observations_and_actions_are_of_transitions_that_are_stored(self) -> None:
+        base, _, trajectory = self.stack(2 * self.capacity)
+        kept = trajectory.seen[-len(base) :]
+        for _ in range(4):
+            batch = base.sample(32)
+            self.check(batch, kept)
+            base.feedback(batch, update_for(batch))
+
+    def check(self, batch: Batch, kept: list[Any]) -> None:
+        """Raises AssertionError for what was never stored; override where observations change."""
+        observed = map_observation(np.asarray, batch.observation)
+        for row in range(len(batch.action)):
+            one, action = at(observed, row), batch.action[row].numpy()
+            found = any(
+                equal(one, seen.observation) and equal(action, seen.action) for seen in kept
+            )
+            assert found, f"row {row} is no transition that is stored: {one}, {action}"
+
+    def test_the_index_of_a_batch_is_one_that_the_base_knows(self) -> None:
+        base, _, _ = self.stack(7)
+        index = np.asarray(base.sample(200).index)
+        assert index.dtype == np.int64 and index.min() >= 0
+        assert index.max() < base.slots * base.variants
+        assert (index % base.slots).max() < len(base), (
+            "it chose a slot that nothing was written to yet"
+        )
+
+    def test_it_works_from_the_first_transition_on(self) -> None:
+        for steps in (1, 2, 3):
+            base, _, _ = self.stack(steps)
+            assert len(base.sample(8).reward) == 8
+
+    def test_it_works_while_the_oldest_transitions_are_overwritten(self) -> None:
+        base, _, trajectory = self.stack(0)
+        for step in trajectory.steps(3 * self.capacity):
+            base.add(step)
+            batch = base.sample(4)
+            base.feedback(batch, update_for(batch))
+        self.check(base.sample(64), trajectory.seen[-len(base) :])
+
+    def test_it_can_join_a_base_that_is_in_use(self) -> None:
+        used, decorator, trajectory = self.new_base(), self.made(), self.trajectory()
+        opened = schema(trajectory, gamma=_GAMMA)
+        used.open(opened)
+        for step in trajectory.steps(8):
+            used.add(step)
+        decorator.open(used, opened)
+        used.decorate(decorator)
+        assert len(used.sample(16).reward) == 16
+
+    def test_feedback_that_is_not_finite_does_not_spoil_later_samples(self) -> None:
+        base, _, _ = self.stack(12)
+        batch = base.sample(4)
+        base.feedback(batch, Update({}, td_error=batch.reward * float("nan")))
+        after = base.sample(64)
+        assert bool(after.weight.isfinite().all()) and bool((after.weight > 0).all())
+
+    def test_it_draws_from_the_storages_stream_alone(self) -> None:
+        found = []
+        for _ in range(2):
+            base, _, _ = self.stack(12, seed=3)
+            with global_generators_untouched():
+                found.append(base.sample(64))
+        assert np.array_equal(found[0].index, found[1].index) and found[0].reward.equal(
+            found[1].reward
+        )
+
+    def test_its_state_is_plain_and_gives_the_same_samples(self) -> None:
+        base, decorator, trajectory = self.stack(self.capacity // 2 + 5)
+        for _ in range(3):
+            batch = base.sample(8)
+            base.feedback(batch, update_for(batch))
+        state = copy.deepcopy(base.state_dict())
+        plain(decorator.state_dict())
+        twin, other, _ = self.stack(0)
+        twin.load_state_dict(copy.deepcopy(state))
+        assert same(copy.deepcopy(other.state_dict()), copy.deepcopy(decorator.state_dict()))
+        for storage in (base, twin):
+            storage.schema.rng.bit_generator.state = np.random.PCG64(5).state
+        for step in trajectory.steps(6):
+            base.add(step)
+            twin.add(step)
+            one, two = base.sample(16), twin.sample(16)
+            assert np.array_equal(one.index, two.index), "it samples otherwise after being restored"
+            assert one.reward.equal(two.reward) and one.weight.equal(two.weight)
+            base.feedback(one, update_for(one))
+            twin.feedback(two, update_for(two))
+
+    def test_batches_stay_as_they_are_while_more_is_added(self) -> None:
+        base, _, trajectory = self.stack(12)
+        for _ in range(3):
+            batch = base.sample(16)
+            base.feedback(batch, update_for(batch))
+        batch = base.sample(16)
+        kept = batch.reward.clone(), batch.weight.clone(), np.copy(batch.index)
+        for step in trajectory.steps(2 * self.capacity):
+            base.add(step)
+            base.feedback(batch, update_for(batch))
+            base.sample(16)
+        assert batch.reward.equal(kept[0]) and batch.weight.equal(kept[1])
+        assert np.array_equal(batch.index, kept[2])
+
+    def test_a_second_decorator_of_the_same_stage_is_refused(self) -> None:
+        base, _, _ = self.stack(2)
+        with pytest.raises(RlkError):
+            base.decorate(self.made())
+
+
+def update_for(batch: Batch) -> Update:
+    """An update whose TD errors differ from transition to transition."""
+    return Update({}, td_error=(batch.reward * 0.37).sin())

@@ -1,0 +1,277 @@
+"""The contract of an action distribution: formulas against each other, samples and numpy.
+
+Samples are drawn with a fixed seed, so a check gives the same answer at every call. Its tolerance
+is five
+standard deviations of what it estimates: a right formula fails with a probability of 6e-7, a wrong
+one is found if it is off by more than that (about 1 % of a probability of one half, with 50,000
+samples).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from rlk_testing.algorithm_state import as_sample
+from rlk_testing.contract import Contract, global_generators_untouched
+
+#: Action spaces for every name that components declare.
+BY_NAME: dict[str, tuple[gym.Space[Any], ...]] = {
+    "Discrete": (gym.spaces.Discrete(3), gym.spaces.Discrete(2, start=-1)),
+    "Box": (
+        gym.spaces.Box(np.array([-1.0, 0.0], np.float32), np.array([2.0, 0.5], np.float32)),
+        gym.spaces.Box(-2.0, 1.0, (1,), np.float32),
+        gym.spaces.Box(-1.0, 1.0, (2, 1), np.float32),
+    ),
+    "MultiDiscrete": (gym.spaces.MultiDiscrete([2, 3]),),
+    "MultiBinary": (gym.spaces.MultiBinary(3),),
+}
+_SAMPLES = 50_000
+_SIGMAS = 5.0
+
+
+class DistributionContract(Contract):
+    """What every distribution must do. Its factory takes the action space.
+
+    Attributes:
+        action_spaces: to try it on; empty takes those in `BY_NAME` that it declares.
+        spread: of the random parameters that formulas are tried with.
+        has_entropy, has_kl: False where there is no formula; the method then raises
+            NotImplementedError.
+    """
+
+    kind = "distributions"
+    action_spaces: ClassVar[tuple[gym.Space[Any], ...]] = ()
+    spread: ClassVar[float] = 0.7
+    has_entropy: ClassVar[bool] = True
+    has_kl: ClassVar[bool] = True
+
+    def tried(self) -> list[tuple[gym.Space[Any], Any]]:
+        """(action space, distribution) of these checks."""
+        declared = self.record().action_spaces
+        assert declared or self.action_spaces, "Component(action_spaces=…) says nothing"
+        found = self.action_spaces or [s for name in declared for s in BY_NAME.get(name, ())]
+        return [(space, self.made(space)) for space in found]
+
+    def parameters(self, distribution: Any, *lead: int, seed: int = 0) -> Tensor:
+        """Random flat parameters [*lead, P], as a network might give them."""
+        generator = torch.Generator().manual_seed(seed)
+        return self.spread * torch.randn(*lead, distribution.parameter_size, generator=generator)
+
+    def draws(
+        self, distribution: Any, count: int = _SAMPLES, seed: int = 0
+    ) -> tuple[Tensor, Tensor]:
+        """Parameters [1, P] and that many samples of them."""
+        parameters = self.parameters(distribution, 1, seed=seed)
+        noise = distribution.noise(np.random.default_rng(seed), count)
+        return parameters, distribution.sample(
+            parameters.expand(count, -1), torch.from_numpy(noise)
+        )
+
+    # ---- shapes ----------------------------------------------------------------------------------
+
+    def test_its_head_gives_flat_parameters(self) -> None:
+        for space, distribution in self.tried():
+            head = distribution.head(5)
+            found = head(torch.randn(4, 5, generator=torch.Generator().manual_seed(0)))
+            assert found.shape == (4, distribution.parameter_size), f"in {space}"
+
+    def test_samples_are_actions_as_storages_keep_them(self) -> None:
+        for space, distribution in self.tried():
+            _, action = self.draws(distribution, 6)
+            assert tuple(action.shape) == (6, *distribution.action.shape), f"in {space}"
+            assert action.numpy().dtype == np.dtype(distribution.action.dtype), f"in {space}"
+
+    def test_noise_is_float32_with_one_row_for_each_action(self) -> None:
+        for space, distribution in self.tried():
+            noise = distribution.noise(np.random.default_rng(0), 6)
+            assert noise.dtype == np.float32 and len(noise) == 6, f"in {space}"
+
+    def test_formulas_take_any_number_of_leading_dimensions(self) -> None:
+        for space, distribution in self.tried():
+            parameters = self.parameters(distribution, 2, 3)
+            action = distribution.mode(parameters)
+            assert tuple(action.shape) == (2, 3, *distribution.action.shape), f"mode in {space}"
+            found = [distribution.log_prob(parameters, action)]
+            if self.has_entropy:
+                found.append(distribution.entropy(parameters))
+            if self.has_kl:
+                found.append(distribution.kl(parameters, parameters))
+            assert all(value.shape == (2, 3) for value in found), f"in {space}"
+
+    def test_what_the_environment_gets_is_in_its_action_space(self) -> None:
+        for space, distribution in self.tried():
+            _, action = self.draws(distribution, 64)
+            env_action = distribution.env_action(action.numpy())
+            assert len(env_action) == 64
+            for one in env_action:
+                assert space.contains(as_sample(np.asarray(one))), f"{one!r} is not in {space}"
+
+    def test_every_action_of_the_environment_can_come_up(self) -> None:
+        for space, distribution in self.tried():
+            if isinstance(space, gym.spaces.Box):
+                continue
+            _, action = self.draws(distribution, 2000)
+            given = distribution.env_action(action.numpy())
+            found = {tuple(np.reshape(one, -1).tolist()) for one in given}
+            assert len(found) == len(enumerate_actions(space)), (
+                f"in {space} only {sorted(found)} came up"
+            )
+
+    # ---- probabilities ---------------------------------------------------------------------------
+
+    def test_probabilities_sum_to_one(self) -> None:
+        for space, distribution in self.tried():
+            if isinstance(space, gym.spaces.Box):
+                continue
+            actions = torch.as_tensor(np.array(enumerate_actions(space)))
+            parameters = self.parameters(distribution, 1).expand(len(actions), -1)
+            total = distribution.log_prob(parameters, actions).double().exp().sum()
+            assert float(total) == pytest.approx(1.0, abs=1e-5), f"in {space}"
+
+    def test_samples_are_as_frequent_as_log_prob_says(self) -> None:
+        for space, distribution in self.tried():
+            if isinstance(space, gym.spaces.Box):
+                continue
+            parameters, drawn = self.draws(distribution)
+            for action in enumerate_actions(space):
+                wanted = torch.as_tensor(action)
+                p = float(distribution.log_prob(parameters[0], wanted).exp())
+                hits = (drawn == wanted).reshape(_SAMPLES, -1).all(1).double().mean()
+                bound = _SIGMAS * math.sqrt(p * (1 - p) / _SAMPLES)
+                assert abs(float(hits) - p) < bound, (
+                    f"{action} in {space}: {float(hits):.4f}, must be {p:.4f}"
+                )
+
+    def test_samples_lie_in_an_interval_as_often_as_the_density_says(self) -> None:
+        # P(a < x < b) by integrating exp(log_prob), against the part of the samples in between.
+        for _, distribution in self.tried():
+            if distribution.action.shape != (1,) or distribution.action.dtype != "float32":
+                continue
+            parameters, drawn = self.draws(distribution)
+            cuts = torch.quantile(drawn[:, 0], torch.tensor([0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0]))
+            for low, high in itertools.pairwise(cuts.tolist()):
+                p = self._mass(distribution, parameters, low, high)
+                hits = float(((drawn > low) & (drawn <= high)).double().mean())
+                bound = _SIGMAS * math.sqrt(max(p * (1 - p), 1e-4) / _SAMPLES) + 1e-3
+                assert abs(hits - p) < bound, (
+                    f"{hits:.4f} of the samples in ({low:.3f}, {high:.3f}), not {p:.4f}"
+                )
+
+    def _mass(self, distribution: Any, parameters: Tensor, low: float, high: float) -> float:
+        grid = torch.linspace(low, high, 4001)[:, None]
+        density = distribution.log_prob(parameters.expand(len(grid), -1), grid).exp().double()
+        return float(torch.trapezoid(density, grid[:, 0].double()))
+
+    def test_the_mode_of_a_countable_distribution_is_its_likeliest_action(self) -> None:
+        for space, distribution in self.tried():
+            if isinstance(space, gym.spaces.Box):
+                continue
+            parameters = self.parameters(distribution, 1)[0]
+            actions = [torch.as_tensor(action) for action in enumerate_actions(space)]
+            best = max(actions, key=lambda action: float(distribution.log_prob(parameters, action)))
+            assert np.array_equal(distribution.mode(parameters).numpy(), best.numpy()), (
+                f"in {space}"
+            )
+
+    # ---- entropy and divergence ------------------------------------------------------------------
+
+    def test_entropy_is_the_mean_of_minus_log_prob(self) -> None:
+        if not self.has_entropy:
+            pytest.skip("it has no formula for its entropy")
+        for space, distribution in self.tried():
+            parameters, drawn = self.draws(distribution)
+            values = -distribution.log_prob(parameters.expand(_SAMPLES, -1), drawn).double()
+            found = float(distribution.entropy(parameters)[0])
+            assert abs(found - float(values.mean())) < margin(values), f"in {space}"
+
+    def test_the_divergence_from_itself_is_zero(self) -> None:
+        if not self.has_kl:
+            pytest.skip("it has no formula for the divergence")
+        for space, distribution in self.tried():
+            parameters = self.parameters(distribution, 9)
+            assert torch.allclose(
+                distribution.kl(parameters, parameters), torch.zeros(9), atol=1e-6
+            ), f"{space}"
+
+    def test_the_divergence_is_the_mean_difference_of_log_prob(self) -> None:
+        if not self.has_kl:
+            pytest.skip("it has no formula for the divergence")
+        for space, distribution in self.tried():
+            for seed in range(3):
+                # Far enough apart that the divergence is another one in the other direction.
+                parameters, drawn = self.draws(distribution, seed=seed)
+                other = parameters + self.parameters(distribution, 1, seed=seed + 10)
+                one = distribution.log_prob(parameters.expand(_SAMPLES, -1), drawn).double()
+                two = distribution.log_prob(other.expand(_SAMPLES, -1), drawn).double()
+                found, mean = (
+                    float(distribution.kl(parameters, other)[0]),
+                    float((one - two).mean()),
+                )
+                assert found > 0.0, f"in {space}"
+                assert abs(found - mean) < margin(one - two), f"in {space}: {found}, not {mean}"
+
+    # ---- how it is used --------------------------------------------------------------------------
+
+    def test_gradients_flow_into_the_parameters(self) -> None:
+        for space, distribution in self.tried():
+            parameters = self.parameters(distribution, 8).requires_grad_()
+            noise = torch.from_numpy(distribution.noise(np.random.default_rng(0), 8))
+            action = distribution.sample(parameters, noise).detach()
+            total = distribution.log_prob(parameters, action).sum()
+            if self.has_entropy:
+                total = total + distribution.entropy(parameters).sum()
+            (gradient,) = torch.autograd.grad(total, parameters)
+            assert bool(torch.isfinite(gradient).all()) and bool(gradient.any()), f"in {space}"
+
+    def test_a_sample_depends_on_its_parameters_and_noise_alone(self) -> None:
+        for space, distribution in self.tried():
+            parameters = self.parameters(distribution, 16)
+            with global_generators_untouched():
+                noise = distribution.noise(np.random.default_rng(0), 16)
+                again = distribution.noise(np.random.default_rng(0), 16)
+                one = distribution.sample(parameters, torch.from_numpy(noise))
+                two = distribution.sample(parameters, torch.from_numpy(again))
+            assert torch.equal(one, two), f"in {space}"
+
+    def test_its_numpy_twins_equal_torch(self) -> None:
+        for space, distribution in self.tried():
+            parameters = self.parameters(distribution, 200)
+            noise = distribution.noise(np.random.default_rng(3), 200)
+            action, log_prob = distribution.numpy_sample(parameters.numpy(), noise)
+            expected = distribution.sample(parameters, torch.from_numpy(noise))
+            assert np.allclose(action, expected.numpy(), atol=1e-5), f"in {space}"
+            assert action.dtype == np.dtype(distribution.action.dtype), f"in {space}"
+            if hasattr(distribution, "numpy_action"):
+                alone = distribution.numpy_action(parameters.numpy(), noise)
+                assert np.array_equal(alone, action), f"numpy_action in {space}"
+            wanted = distribution.log_prob(parameters, expected).numpy()
+            assert np.allclose(log_prob, wanted, atol=1e-4), f"log_prob in {space}"
+            mode = distribution.numpy_mode(parameters.numpy())
+            assert np.allclose(mode, distribution.mode(parameters).numpy(), atol=1e-5), (
+                f"in {space}"
+            )
+
+
+def enumerate_actions(space: gym.Space[Any]) -> list[Any]:
+    """Every action of a countable space, as storages keep it."""
+    if isinstance(space, gym.spaces.Discrete):
+        return [np.int64(a) for a in range(int(space.n))]
+    sizes = (
+        space.nvec.reshape(-1)
+        if isinstance(space, gym.spaces.MultiDiscrete)
+        else [2] * math.prod(space.shape or ())
+    )
+    return [np.array(a, np.int64) for a in itertools.product(*[range(int(n)) for n in sizes])]
+
+
+def margin(values: Tensor) -> float:
+    """Five standard deviations of the mean of these samples, and what float32 may cost."""
+    return _SIGMAS * float(values.std()) / math.sqrt(len(values)) + 1e-5

@@ -1,0 +1,264 @@
+"""Environments to be understood at a glance, one for every action space. Imports no torch."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+from rlk.records import Array
+
+Result = tuple[Any, float, bool, bool, dict[str, Any]]
+Spoil = Literal["", "reward", "observation", "huge", "error"]
+
+
+class Match(gym.Env[Any, Any]):
+    """The observation shows which action is right: the reward is 1 for it, less for any other.
+
+    What is shown next is drawn at random and does not depend on the action. An episode has `length`
+    steps, so the best return is `length`.
+
+    Args:
+        action_space: Discrete, Box, MultiDiscrete or MultiBinary.
+        length: steps per episode.
+        truncates: whether episodes are cut off instead of ending.
+        spoil: what goes wrong at step `spoil_at` of the first episode: a `reward` or an
+            `observation` is NaN, every reward is `huge` from there on, or `step` raises an `error`.
+    """
+
+    def __init__(
+        self,
+        action_space: spaces.Space[Any],
+        length: int = 8,
+        truncates: bool = False,
+        spoil: Spoil = "",
+        spoil_at: int = 5,
+    ) -> None:
+        self.action_space = action_space
+        self.length, self.truncates, self.spoil, self.spoil_at = length, truncates, spoil, spoil_at
+        self.observation_space = spaces.Box(-1.0, 1.0, (_width(action_space),), np.float32)
+        self.steps = 0
+        self.ever = 0
+        self.shown = np.zeros(1, np.float32)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.steps = 0
+        return self._show(), {}
+
+    def step(self, action: Any) -> Result:
+        reward = match(self.action_space, self.shown, action)
+        self.steps += 1
+        self.ever += 1
+        observation = self._show()
+        if self.spoil == "error" and self.ever == self.spoil_at:
+            raise RuntimeError("this environment was told to fail")
+        if self.spoil == "reward" and self.ever == self.spoil_at:
+            reward = float("nan")
+        if self.spoil == "observation" and self.ever == self.spoil_at:
+            observation = np.full_like(observation, np.nan)
+        if self.spoil == "huge" and self.ever >= self.spoil_at:
+            reward = 1e30
+        over = self.steps >= self.length
+        return observation, reward, over and not self.truncates, over and self.truncates, {}
+
+    def _show(self) -> Array:
+        self.shown = show(self.action_space, self.np_random)
+        return self.shown.copy()
+
+
+class DiscreteMatch(Match):
+    """Three actions, numbered from 1."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(spaces.Discrete(3, start=1), **keywords)
+
+
+class BoxMatch(Match):
+    """Two continuous actions whose bounds are symmetric about nothing."""
+
+    def __init__(self, **keywords: Any) -> None:
+        low, high = np.array([-1.0, 0.0], np.float32), np.array([2.0, 0.5], np.float32)
+        super().__init__(spaces.Box(low, high, dtype=np.float32), **keywords)
+
+
+class MultiDiscreteMatch(Match):
+    """Two choices at once, of two and of three."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(spaces.MultiDiscrete([2, 3]), **keywords)
+
+
+class MultiBinaryMatch(Match):
+    """Three switches."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(spaces.MultiBinary(3), **keywords)
+
+
+def environment_named(asked: str) -> type | None:
+    """The class that `rlk_testing.environments:NAME` names, whatever else is installed."""
+    module, _, name = asked.partition(":")
+    found = globals().get(name) if module == __name__ else None
+    return found if isinstance(found, type) else None
+
+
+#: The environment for every action space that components declare, as `--env` takes it.
+BY_ACTION_SPACE = {
+    "Discrete": "rlk_testing.environments:DiscreteMatch",
+    "Box": "rlk_testing.environments:BoxMatch",
+    "MultiDiscrete": "rlk_testing.environments:MultiDiscreteMatch",
+    "MultiBinary": "rlk_testing.environments:MultiBinaryMatch",
+}
+
+
+class Walk(gym.Env[Any, Any]):
+    """A random walk whose every number tells runs apart: for vector environments and wrappers.
+
+    Episodes end by chance (terminated) or after `length` steps (truncated).
+
+    Args:
+        length: steps until an episode is cut off.
+        observation: `array`, `dict`, or `image` (uint8 [8, 6, 3]).
+        continuous: a Box of two actions instead of three discrete ones.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 30}  # noqa: RUF012
+
+    def __init__(
+        self,
+        length: int = 7,
+        observation: str = "array",
+        continuous: bool = False,
+        fails_at: int = 0,
+        render_mode: str | None = None,
+    ) -> None:
+        self.length, self.kind, self.fails_at, self.render_mode = (
+            length,
+            observation,
+            fails_at,
+            render_mode,
+        )
+        box = spaces.Box(-1e6, 1e6, (3,), np.float32)
+        self.observation_space: spaces.Space[Any] = {
+            "array": box,
+            "dict": spaces.Dict({"place": box, "room": spaces.Discrete(5)}),
+            "image": spaces.Box(0, 255, (8, 6, 3), np.uint8),
+        }[observation]
+        self.action_space: spaces.Space[Any] = (
+            spaces.Box(-1.0, 1.0, (2,), np.float32) if continuous else spaces.Discrete(3)
+        )
+        self.place = np.zeros(3, np.float32)
+        self.steps = 0
+        self.closed = 0
+        self.label = "unset"
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.steps = 0
+        self.place = self.np_random.normal(size=3).astype(np.float32)
+        return self._observation(), {}
+
+    def step(self, action: Any) -> Result:
+        self.steps += 1
+        if self.fails_at and self.steps >= self.fails_at:
+            raise RuntimeError("this environment was told to fail")
+        push = np.float32(np.sum(action))
+        self.place = self.place + push + self.np_random.normal(size=3).astype(np.float32)
+        terminated = bool(self.np_random.random() < 0.15)
+        truncated = not terminated and self.steps >= self.length
+        return self._observation(), float(self.place[0]), terminated, truncated, {}
+
+    def render(self) -> Any:
+        return np.full((4, 4, 3), self.steps, np.uint8)
+
+    def close(self) -> None:
+        self.closed += 1
+
+    def steps_left(self, extra: int = 0) -> int:
+        """Steps until the episode is cut off: something to call from outside."""
+        return self.length - self.steps + extra
+
+    def _observation(self) -> Any:
+        if self.kind == "dict":
+            return {"place": self.place.copy(), "room": np.int64(abs(int(self.place[1])) % 5)}
+        if self.kind == "image":
+            return np.resize(np.abs(self.place * 50).astype(np.int64) % 256, (8, 6, 3)).astype(
+                np.uint8
+            )
+        return self.place.copy()
+
+
+class Forever(gym.Env[Any, Any]):
+    """Nothing ever changes and every step is worth 1; episodes are cut off after `length` steps.
+
+    So the value of its one state is 1 / (1 - gamma), whoever forgets to bootstrap at a time limit
+    finds less.
+    """
+
+    def __init__(self, length: int = 2, ends: bool = False) -> None:
+        self.observation_space = spaces.Box(-1.0, 1.0, (1,), np.float32)
+        self.action_space = spaces.Discrete(2)
+        self.length, self.ends, self.steps = length, ends, 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.steps = 0
+        return np.ones(1, np.float32), {}
+
+    def step(self, action: Any) -> Result:
+        self.steps += 1
+        over = self.steps >= self.length
+        return np.ones(1, np.float32), 1.0, over and self.ends, over and not self.ends, {}
+
+
+def show(space: spaces.Space[Any], rng: np.random.Generator) -> Array:
+    """An observation that tells the right action of this space, float32 [W]."""
+    if isinstance(space, spaces.Discrete):
+        one: Array = np.eye(int(space.n), dtype=np.float32)[rng.integers(space.n)]
+        return one
+    if isinstance(space, spaces.MultiDiscrete):
+        chosen = [np.eye(int(n), dtype=np.float32)[rng.integers(n)] for n in space.nvec]
+        return np.concatenate(chosen)
+    if isinstance(space, spaces.MultiBinary):
+        return rng.integers(0, 2, _width(space)).astype(np.float32)
+    return rng.random(_width(space), dtype=np.float32)
+
+
+def match(space: spaces.Space[Any], shown: Array, action: Any) -> float:
+    """1 for the action that is shown, less for any other.
+
+    Raises:
+        ValueError: for an action that is none of this space.
+    """
+    if isinstance(space, spaces.Box):
+        if not space.contains(np.asarray(action, np.float32)):
+            raise ValueError(f"action {action!r} is not in {space}")
+        right = space.low + shown * (space.high - space.low)
+        return 1.0 - float(np.mean(np.abs(action - right) / (space.high - space.low)))
+    action = np.asarray(action, np.int64)
+    if not space.contains(action.astype(space.dtype) if action.ndim else action[()]):
+        raise ValueError(f"action {action!r} is not in {space}")
+    if isinstance(space, spaces.Discrete):
+        return float(shown[int(action) - int(space.start)])
+    if isinstance(space, spaces.MultiDiscrete):
+        starts = np.concatenate([[0], np.cumsum(space.nvec)[:-1]])
+        return float(np.mean(shown[starts + action]))
+    return float(np.mean(shown == action))
+
+
+def _width(space: spaces.Space[Any]) -> int:
+    """How many numbers it takes to tell the right action."""
+    if isinstance(space, spaces.Discrete):
+        return int(space.n)
+    if isinstance(space, spaces.MultiDiscrete):
+        return int(space.nvec.sum())
+    return int(np.prod(space.shape or ()))

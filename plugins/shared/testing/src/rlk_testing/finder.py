@@ -1,0 +1,54 @@
+"""The contract of a finder: the component at a place."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import pytest
+
+from rlk.component import Component
+from rlk.errors import PlanError
+from rlk.registry.kernel import KINDS
+from rlk_testing.contract import Contract, run_python
+
+_FOREIGN = ("nobody.anywhere:Nothing", "./no_such_file.py")
+_ASK = """
+import sys
+from rlk.registry.kernel import default_kernel
+default_kernel().registries.finders.get({name!r}).component().load()
+print("torch" if "torch" in sys.modules else "")
+"""
+
+
+class FinderContract(Contract):
+    """What every finder must do; its factory *is* the function from place to Component.
+
+    Attributes:
+        places: some of the places that it knows.
+    """
+
+    kind = "finders"
+    places: ClassVar[tuple[str, ...]] = ()
+
+    def test_what_it_does_not_know_is_refused_or_left_to_others(self) -> None:
+        find = self.record().load()
+        for place in _FOREIGN:
+            try:
+                found = find(place, None)
+            except PlanError:
+                continue
+            assert found is None, f"at {place!r} it finds {found!r}"
+
+    def test_what_it_finds_is_a_component_that_says_its_kind(self) -> None:
+        if not self.places:
+            pytest.skip("the suite was given no places")
+        for place in self.places:
+            found = self.record().load()(place, None)
+            assert isinstance(found, Component), f"at {place!r} it finds {found!r}"
+            assert found.kind in KINDS, f"what is at {place!r} is of the kind {found.kind!r}"
+
+    def test_it_is_there_without_torch(self) -> None:
+        entry = self.entry()
+        if entry.dist == "this program":
+            pytest.skip("it is not installed")
+        assert run_python(_ASK.format(name=entry.name)) == ""

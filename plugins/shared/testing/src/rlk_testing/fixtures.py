@@ -1,0 +1,121 @@
+"""The pytest plugin: fixtures. Loaded whenever pytest starts, it imports nothing heavy."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import itertools
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+    from rlk.registry.kernel import Kernel
+
+# Failing checks of the suites then show values, wherever rlk is installed.
+pytest.register_assert_rewrite(
+    *[
+        f"rlk_testing.{module}"
+        for module in (
+            "acting",
+            "algorithm",
+            "algorithm_state",
+            "collector",
+            "command",
+            "contract",
+            "decorator",
+            "distribution",
+            "environment",
+            "finder",
+            "logger",
+            "noise",
+            "observer",
+            "off_policy",
+            "on_policy",
+            "optimiser",
+            "policy",
+            "preset",
+            "recurrent_policy",
+            "replay_twin",
+            "serializer",
+            "storage",
+            "vec_env",
+            "wrapper",
+        )
+    ]
+)
+
+
+@pytest.fixture
+def rlk_kernel() -> Kernel:
+    """A kernel of the test's own, with everything that is installed."""
+    from rlk.registry.kernel import Kernel
+
+    return Kernel()
+
+
+@pytest.fixture
+def rlk_empty_kernel() -> Kernel:
+    """A kernel with nothing in it."""
+    from rlk.registry.kernel import Kernel
+
+    return Kernel(discover=False)
+
+
+@pytest.fixture
+def rlk_stand_in_kernel() -> Kernel:
+    """A kernel with the smallest component of every kind that a run needs (`stand_ins.py`)."""
+    from rlk_testing.stand_ins import stand_in_kernel
+
+    return stand_in_kernel()
+
+
+@pytest.fixture
+def rlk_make() -> Iterator[Callable[..., Agent]]:
+    """`rlk.make` on one thread; every agent it made is closed when the test ends."""
+    from rlk.agent import make
+
+    with contextlib.ExitStack() as agents:
+
+        def made(algo: str, **said: Any) -> Agent:
+            return agents.enter_context(make(algo, **{"n_threads": 1, **said}))
+
+        yield made
+
+
+@pytest.fixture
+def rlk_verdict(tmp_path_factory: Any) -> Callable[..., str]:
+    """rlk_verdict(suite, check): "passed", "skipped", or what a contract's check fails with."""
+
+    def judge(suite: type, check: str) -> str:
+        method = getattr(suite(), check)
+        marks = [mark for mark in getattr(method, "pytestmark", []) if mark.name == "parametrize"]
+        columns = [[{mark.args[0]: value} for value in mark.args[1]] for mark in marks]
+        for chosen in itertools.product(*columns):
+            arguments = {key: value for part in chosen for key, value in part.items()}
+            if "tmp_path" in inspect.signature(method).parameters:
+                arguments["tmp_path"] = tmp_path_factory.mktemp("check")
+            try:
+                method(**arguments)
+            except pytest.skip.Exception:
+                return "skipped"
+            except (Exception, pytest.fail.Exception) as error:
+                return f"failed: {error}"
+        return "passed"
+
+    return judge
+
+
+@pytest.fixture
+def rlk_fails(rlk_verdict: Callable[..., str]) -> Callable[..., None]:
+    """rlk_fails(contract, good, broken, check): only the good one passes that check."""
+
+    def judge(contract: type, good: Any, broken: Any, check: str, **fields: Any) -> None:
+        suites = [type("Suite", (contract,), {"component": c, **fields}) for c in (good, broken)]
+        assert rlk_verdict(suites[0], check) == "passed"
+        found = rlk_verdict(suites[1], check)
+        assert found.startswith("failed"), f"the broken one: {found}"
+
+    return judge

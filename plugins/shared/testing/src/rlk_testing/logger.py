@@ -1,0 +1,77 @@
+"""The contract of a logger: a callback that is given rows."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from rlk.errors import PlanError
+from rlk_testing.observer import CallbackContract, inside
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rlk.agent import Agent
+
+ROWS: tuple[dict[str, float], ...] = (
+    {"time/total_timesteps": 8, "rollout/ep_rew_mean": 1.5},
+    {"time/total_timesteps": 16, "rollout/ep_rew_mean": 2.0, "train/loss": 0.25},
+    {"time/total_timesteps": 24, "train/loss": float("nan"), "eval/mean_reward": float("inf")},
+    {},
+)
+
+
+class LoggerContract(CallbackContract):
+    """What every logger must do, besides what every callback must. One that needs a folder says so
+    in `rlk_check_plan`; what it opened when training started it closes through `run.on_close`."""
+
+    kind = "loggers"
+
+    @contextlib.contextmanager
+    def agent(self, *, without: bool = False, **said: Any) -> Iterator[Agent]:
+        """An agent with the logger and, as some loggers need one, a folder of its own."""
+        with tempfile.TemporaryDirectory() as folder:
+            given = said if "out" in said or without else {**said, "out": folder}
+            with super().agent(without=without, **given) as agent:
+                yield agent
+
+    def test_rows_of_a_run_reach_it(self) -> None:
+        with self.agent() as agent:
+            mine = agent.run.hooks.get(self.entry().name)
+            assert type(mine) is type(self.made()), "the run has no logger of this type"
+            assert hasattr(getattr(mine, "rlk_write_row", None), "rlk_impl")
+
+    def test_it_takes_rows_whose_keys_come_and_go_and_numbers_that_are_none(self) -> None:
+        with self.agent() as agent:
+            agent.run.notify("rlk_training_start")
+            for row in ROWS:
+                agent.run.notify("rlk_write_row", row=dict(row))
+
+    def test_it_leaves_the_row_as_it_was_for_the_next_logger(self) -> None:
+        with self.agent() as agent:
+            agent.run.notify("rlk_training_start")
+            row = dict(ROWS[1])
+            agent.run.notify("rlk_write_row", row=row)
+            assert row == ROWS[1]
+
+    def test_a_run_without_a_row_can_be_closed(self) -> None:
+        with self.agent() as agent:
+            agent.run.notify("rlk_training_start")
+
+    def test_a_resumed_run_opens_it_again_in_the_same_folder(self, tmp_path: Path) -> None:
+        for _ in range(2):
+            with self.agent(out=str(tmp_path)) as agent:
+                agent.learn(self.timesteps)
+
+    def test_a_run_without_a_folder_writes_nothing(self, tmp_path: Path) -> None:
+        with inside(tmp_path):
+            try:
+                with self.agent(out=None) as agent:
+                    agent.learn(self.timesteps)
+            except PlanError as error:
+                assert "out" in str(error), (
+                    "it needs a folder: say so, and how to give it one (--out)"
+                )
+        assert list(tmp_path.rglob("*")) == [], "the run has out=None"

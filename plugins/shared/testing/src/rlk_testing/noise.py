@@ -1,0 +1,204 @@
+"""The contract of exploration noise: an actor around another one."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from rlk.records import Act, Array
+from rlk.running.seeding import Streams
+from rlk_testing.algorithm_state import as_sample
+from rlk_testing.contract import Contract, global_generators_untouched, plain, same
+from rlk_testing.stand_in_parameters import StandInParameters
+from rlk_testing.stand_in_policy import StandInPolicy
+
+ACTION_SPACES: dict[str, gym.Space[Any]] = {
+    "Discrete": gym.spaces.Discrete(4, start=2),
+    "Box": gym.spaces.Box(np.array([-1.0, 0.0], np.float32), np.array([2.0, 0.5], np.float32)),
+    "MultiDiscrete": gym.spaces.MultiDiscrete([2, 3]),
+    "MultiBinary": gym.spaces.MultiBinary(3),
+}
+_OBSERVATION = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
+
+
+class NoiseContract(Contract):
+    """What every noise must do. Its factory takes the run; it wraps an actor.
+
+    Attributes:
+        n_envs: environments that act together.
+        explores: whether it changes at least one of 200 actions at the start of a run.
+    """
+
+    kind = "noises"
+    n_envs: ClassVar[int] = 5
+    explores: ClassVar[bool] = True
+
+    def tried(self) -> list[gym.Space[Any]]:
+        declared = self.record().action_spaces or tuple(ACTION_SPACES)
+        return [ACTION_SPACES[name] for name in declared if name in ACTION_SPACES]
+
+    def actor(
+        self, space: gym.Space[Any], seed: int = 0, progress: float = 0.0
+    ) -> tuple[Any, Inner]:
+        """The noise around an actor that follows a policy, and that actor."""
+        inner = Inner(space)
+        run = SimpleNamespace(
+            action_space=space,
+            n_envs=self.n_envs,
+            streams=Streams(seed),
+            clock=SimpleNamespace(progress=lambda: progress),
+        )
+        return self.made(run).wrap(inner, inner.policy), inner
+
+    def acts(self, actor: Any, count: int = 40, deterministic: bool = False) -> list[Act]:
+        """What it does in that many steps, the first of which begin episodes."""
+        carry, found = actor.start(self.n_envs), []
+        for t in range(count):
+            start = np.full(self.n_envs, t == 0)
+            act = actor.act(observed(self.n_envs, t), carry, start, deterministic)
+            found.append(
+                act._replace(action=np.copy(act.action), env_action=np.copy(act.env_action))
+            )
+            carry = act.carry
+        return found
+
+    def test_its_actions_have_the_shape_and_type_of_the_inner_actors(self) -> None:
+        for space in self.tried():
+            actor, inner = self.actor(space)
+            expected = inner.act(observed(self.n_envs, 0), None, np.ones(self.n_envs, bool))
+            for act in self.acts(actor):
+                assert act.action.shape == expected.action.shape, f"in {space}"
+                assert act.action.dtype == expected.action.dtype, f"{act.action.dtype} in {space}"
+
+    def test_what_the_environment_gets_is_in_its_action_space(self) -> None:
+        for space in self.tried():
+            actor, _ = self.actor(space)
+            for act in self.acts(actor):
+                for one in act.env_action:
+                    assert space.contains(as_sample(np.asarray(one))), f"{one!r} is not in {space}"
+
+    def test_it_explores_at_the_start_of_a_run(self) -> None:
+        if not self.explores:
+            pytest.skip("with these settings it does not")
+        for space in self.tried():
+            actor, inner = self.actor(space)
+            noisy = np.stack([act.env_action for act in self.acts(actor)])
+            still = np.stack([act.env_action for act in self.acts(inner)])
+            assert not np.array_equal(noisy, still), (
+                f"it changed none of {noisy.size} actions in {space}"
+            )
+
+    def test_a_deterministic_action_is_the_inner_actors(self) -> None:
+        for space in self.tried():
+            actor, inner = self.actor(space)
+            self.acts(actor, 3)
+            found, expected = (
+                self.acts(actor, deterministic=True),
+                self.acts(inner, deterministic=True),
+            )
+            for one, two in zip(found, expected, strict=True):
+                assert np.array_equal(one.env_action, two.env_action), f"in {space}"
+
+    def test_the_policy_itself_is_as_before_after_a_step(self) -> None:
+        for space in self.tried():
+            actor, inner = self.actor(space)
+            before = inner.parameters.flat.clone()
+            self.acts(actor)
+            assert inner.parameters.flat.equal(before), (
+                "it leaves noise in the policy's own parameters"
+            )
+            inner.parameters.check()
+
+    def test_it_draws_from_the_stream_it_is_given_and_from_nothing_else(self) -> None:
+        for space in self.tried():
+            with global_generators_untouched():
+                one, two, other = (self.acts(self.actor(space, seed)[0]) for seed in (1, 1, 2))
+            first, second = np.stack([a.action for a in one]), np.stack([a.action for a in two])
+            assert np.array_equal(first, second), f"one stream gives two series in {space}"
+            if self.explores:
+                assert not np.array_equal(first, np.stack([a.action for a in other])), f"in {space}"
+
+    def test_what_it_carries_from_step_to_step_can_be_saved(self) -> None:
+        for space in self.tried():
+            for act in self.acts(self.actor(space)[0], 3):
+                plain(act.carry, "carry")
+
+    def test_what_the_inner_actor_carries_gets_through_to_it(self) -> None:
+        for space in self.tried():
+            actor, inner = self.actor(space)
+            inner.carries = True
+            carry = actor.start(self.n_envs)
+            for t in range(4):
+                carry = actor.act(
+                    observed(self.n_envs, t), carry, np.zeros(self.n_envs, bool)
+                ).carry
+            assert inner.counted == [0, 1, 2, 3], (
+                f"the inner actor was handed the carries {inner.counted}"
+            )
+
+    def test_it_logs_numbers(self) -> None:
+        for space in self.tried():
+            for name, value in self.actor(space)[0].metrics().items():
+                assert isinstance(name, str) and np.isfinite(float(value))
+
+    def test_it_works_at_every_point_of_a_run(self) -> None:
+        for space in self.tried():
+            for progress in (0.0, 0.5, 1.0):
+                for act in self.acts(self.actor(space, progress=progress)[0], 5):
+                    assert all(space.contains(as_sample(np.asarray(one))) for one in act.env_action)
+
+    def test_its_first_carry_is_the_same_at_every_call_for_one_stream(self) -> None:
+        for space in self.tried():
+            one, two = (self.actor(space, seed=4)[0].start(self.n_envs) for _ in range(2))
+            assert same(one, two)
+
+
+class Inner:
+    """An actor that follows a linear policy; with `carries`, it counts its steps in the carry."""
+
+    def __init__(self, space: gym.Space[Any]) -> None:
+        self.space = space
+        size = (
+            int(space.n)
+            if isinstance(space, gym.spaces.Discrete)
+            else int(np.prod(space.shape or ()))
+        )
+        with Streams(0).globally("init"):
+            self.policy = StandInPolicy().build(_OBSERVATION, {"pi": lambda _: nn.Linear(3, size)})
+        self.parameters = StandInParameters(self.policy)
+        self.carries, self.counted = False, list[int]()
+
+    def start(self, n_envs: int) -> Any:
+        return np.zeros(n_envs) if self.carries else None
+
+    def metrics(self) -> dict[str, float]:
+        return {}
+
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+    ) -> Act:
+        if self.carries:
+            carry = np.zeros(len(episode_start)) if carry is None else carry
+            self.counted.append(int(carry[0]))
+            carry = carry + 1
+        with torch.inference_mode():
+            (values,) = self.policy(torch.from_numpy(observation), "pi")
+        found: Array = values.numpy()
+        if isinstance(self.space, gym.spaces.Discrete):
+            action = found.argmax(1)
+            return Act(action, action + int(self.space.start), carry, {})
+        if isinstance(self.space, gym.spaces.Box):
+            action = np.clip(found, self.space.low, self.space.high).astype(np.float32)
+            return Act(action, action, carry, {})
+        return Act((found > 0).astype(np.int64), (found > 0).astype(np.int64), carry, {})
+
+
+def observed(n_envs: int, t: int) -> Array:
+    """Observations [N, 3] that differ from step to step."""
+    return np.sin(np.arange(3 * n_envs) + t).reshape(n_envs, 3).astype(np.float32)

@@ -1,0 +1,185 @@
+"""The contract of callbacks and extensions: objects that answer hooks of a run."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+
+from rlk.component import Component
+from rlk.registry.hooks import Hooks
+from rlk.registry.kernel import Kernel
+from rlk.running import checkpoint
+from rlk_testing.contract import Contract, one_thread, plain, same
+from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.stand_ins import stand_in_kernel
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+
+
+class RunContract(Contract):
+    """A part of a run, tried in a run of stand-ins (`stand_ins.py`) or of an installed algorithm.
+
+    Attributes:
+        algo: the algorithm of that run. env: what it trains on. timesteps: how long.
+    """
+
+    algo: ClassVar[str] = "stand-in"
+    env: ClassVar[str] = BY_ACTION_SPACE["Discrete"]
+    timesteps: ClassVar[int] = 96
+
+    def kernel(self) -> Kernel:
+        kernel = stand_in_kernel(discover=True)
+        if isinstance(self.component, Component):
+            kernel.registries[self.kind].register(self.component.name, self.component)
+        return kernel
+
+    @contextlib.contextmanager
+    def agent(self, *, without: bool = False, **said: Any) -> Iterator[Agent]:
+        """An agent with the component, closed afterwards."""
+        from rlk.agent import make
+
+        name = self.entry().name
+        given: dict[str, Any] = {"env": self.env, "seed": 1, "n_threads": 1, "plugins": (name,)}
+        if self.settings:
+            given[name] = dict(self.settings)
+        if without:
+            given = {key: value for key, value in given.items() if key not in ("plugins", name)}
+        with one_thread(), make(self.algo, kernel=self.kernel(), **{**given, **said}) as agent:
+            yield agent
+
+    def test_a_run_with_it_trains(self) -> None:
+        with self.agent() as agent:
+            agent.learn(self.timesteps)
+            assert agent.num_timesteps > 0
+            agent.run.parameters.check()
+            assert bool(agent.run.parameters.flat.isfinite().all())
+
+    def test_a_run_without_a_folder_writes_nothing(self, tmp_path: Path) -> None:
+        with inside(tmp_path), self.agent() as agent:
+            agent.learn(self.timesteps)
+        assert list(tmp_path.rglob("*")) == [], "the run has out=None"
+
+    def test_a_run_with_a_folder_writes_there_alone(self, tmp_path: Path) -> None:
+        here, out = tmp_path / "here", tmp_path / "run"
+        here.mkdir()
+        out.mkdir()
+        with inside(here), self.agent(out=str(out), verbose=0) as agent:
+            agent.learn(self.timesteps)
+        assert list(here.rglob("*")) == []
+
+    def test_a_run_that_says_nothing_says_nothing_with_it(self) -> None:
+        said = io.StringIO()
+        quiet = contextlib.redirect_stdout(said), contextlib.redirect_stderr(said)
+        with quiet[0], quiet[1], self.agent(verbose=0) as agent:
+            agent.learn(self.timesteps)
+        assert said.getvalue() == "", "it prints although the run has verbose=0"
+
+    def test_an_error_of_the_environment_gets_through_it(self) -> None:
+        spoilt = {"id": self.env, "spoil": "error", "spoil_at": 10}
+        with self.agent(env=spoilt) as agent, pytest.raises(Exception, match="told to fail"):
+            agent.learn(self.timesteps)
+
+    def test_a_second_training_of_the_same_agent_works(self) -> None:
+        with self.agent() as agent:
+            agent.learn(self.timesteps)
+            agent.learn(self.timesteps, reset_num_timesteps=False)
+            agent.run.parameters.check()
+
+    def test_a_run_with_it_can_be_closed_before_it_began(self) -> None:
+        with self.agent() as agent:
+            agent.close()
+
+
+class ObserverChecks(RunContract):
+    """What callbacks and extensions have in common. Their factory takes nothing but the config."""
+
+    def test_every_hook_that_it_marks_is_one_of_rlks(self) -> None:
+        Hooks().activate(self.made(), self.entry().name)
+
+    def test_it_answers_some_hook(self) -> None:
+        made = self.made()
+        marked = [name for name in dir(made) if hasattr(getattr(made, name, None), "rlk_impl")]
+        assert marked, "no method is marked with @hookimpl: nothing would ever call it"
+
+    def test_every_run_gets_an_object_of_its_own(self) -> None:
+        assert self.made() is not self.made(), (
+            "what one run leaves in it would be there in the next"
+        )
+
+    def test_making_it_does_nothing_yet(self, tmp_path: Path) -> None:
+        with inside(tmp_path):
+            self.made()
+        assert list(tmp_path.rglob("*")) == [], (
+            "it is made while a run is planned, which must write nothing"
+        )
+
+    def test_what_it_remembers_is_plain_and_goes_on_where_it_was(self) -> None:
+        name = self.entry().name
+        with self.agent() as agent, self.agent() as other:
+            agent.learn(self.timesteps)
+            state = copy.deepcopy(checkpoint.run_state(agent.run))
+            if name not in state["plugins"]:
+                pytest.skip("it remembers nothing (no rlk_save)")
+            plain(state["plugins"][name])
+            checkpoint.restore(other.run, state)
+            for one in (agent, other):
+                one.learn(self.timesteps, reset_num_timesteps=False)
+            resumed, expected = (
+                dict(one.run.hooks.answers("rlk_save", run=one.run, replay=True))[name]
+                for one in (other, agent)
+            )
+            assert same(resumed, expected), (
+                "after a resume it remembers something else than without"
+            )
+
+    def test_a_run_with_it_learns_the_same_every_time(self) -> None:
+        def parameters() -> Any:
+            with self.agent() as agent:
+                agent.learn(self.timesteps)
+                return agent.run.parameters.flat.clone()
+
+        assert parameters().equal(parameters())
+
+
+class CallbackContract(ObserverChecks):
+    """What every callback must do: watch a run, and leave what it learns alone."""
+
+    kind = "callbacks"
+
+    def test_a_run_learns_with_it_what_it_learns_without(self) -> None:
+        def parameters(without: bool) -> tuple[Any, int]:
+            with self.agent(without=without) as agent:
+                agent.learn(self.timesteps)
+                return agent.run.parameters.flat.clone(), agent.num_timesteps
+
+        (one, steps), (two, all_steps) = parameters(False), parameters(True)
+        if steps < all_steps:
+            pytest.skip("it stopped the run early, which a callback may")
+        assert one.equal(two), (
+            "a callback changed what was learnt: does it draw from a stream of the run?"
+        )
+
+
+class ExtensionContract(ObserverChecks):
+    """What every extension must do; it may change everything, but in the same way every time."""
+
+    kind = "extensions"
+
+
+@contextlib.contextmanager
+def inside(folder: Path) -> Iterator[None]:
+    """That folder as the current one."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)

@@ -1,0 +1,198 @@
+"""The part of a storage's contract that is about sampling from replay."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from rlk.errors import RlkError
+from rlk.records import Update
+from rlk.spaces import map_observation
+from rlk_testing.contract import Contract, global_generators_untouched
+from rlk_testing.trajectory import ACTIONS, SPACES, Trajectory, at, equal, numbers
+
+if TYPE_CHECKING:
+    from rlk.records import Batch
+
+_GAMMA = 0.9
+
+
+class OffPolicyChecks(Contract):
+    """Checks for storages that can be sampled; others skip them."""
+
+    capacity: ClassVar[int] = 40
+
+    def opened(self, trajectory: Trajectory, **keywords: Any) -> Any:
+        raise NotImplementedError
+
+    def filled(self, steps: int, *, seed: int = 0, **keywords: Any) -> tuple[Any, Trajectory]:
+        raise NotImplementedError
+
+    def _is_replay(self) -> None:
+        if self.record().collects not in ("off-policy", "both", "offline"):
+            pytest.skip("it is no replay storage")
+
+    def test_replay_gives_back_exactly_what_was_added(self) -> None:
+        self._is_replay()
+        for name, space in SPACES.items():
+            trajectory = Trajectory(space, ACTIONS["discrete"])
+            try:
+                storage = self.opened(trajectory, gamma=_GAMMA)
+            except RlkError:
+                assert name != "float32", "it must take observations that are a vector of float32"
+                continue  # a storage may refuse a space, if it says so when it is opened
+            for step in trajectory.steps(3 * self.capacity):
+                storage.add(step)
+            check_batch(storage.sample(500), trajectory)
+
+    def test_replay_gives_back_actions_of_every_kind(self) -> None:
+        self._is_replay()
+        for space in ACTIONS.values():
+            trajectory = Trajectory(SPACES["float32"], space)
+            storage = self.opened(trajectory, gamma=_GAMMA)
+            for step in trajectory.steps(12):
+                storage.add(step)
+            check_batch(storage.sample(200), trajectory)
+
+    def test_replay_samples_the_newest_transition_and_those_that_ended(self) -> None:
+        self._is_replay()
+        for steps in (1, 2, 7, self.capacity // 2, self.capacity // 2 + 1):
+            storage, trajectory = self.filled(steps)
+            batch = storage.sample(40 * len(storage))
+            check_batch(batch, trajectory)
+            found = set(numbers(batch.reward).tolist())
+            newest = set(range(len(trajectory.seen) - len(storage), len(trajectory.seen)))
+            assert found == newest, (
+                f"after {steps} steps it never sampled {sorted(newest - found)} and did sample "
+                f"{sorted(found - newest)}"
+            )
+
+    def test_replay_keeps_the_newest_transitions_and_no_more_than_it_was_told(self) -> None:
+        self._is_replay()
+        storage, trajectory = self.filled(3 * self.capacity)
+        if getattr(self.config(), "buffer_size", None) == self.capacity:
+            assert len(storage) == self.capacity
+        oldest = numbers(storage.sample(1000).reward).min()
+        assert oldest >= len(trajectory.seen) - len(storage)
+
+    def test_replay_samples_uniformly_unless_a_decorator_chooses(self) -> None:
+        self._is_replay()
+        storage, trajectory = self.filled(10)
+        count = 20 * 2000
+        found = np.bincount(numbers(storage.sample(count).reward), minlength=len(trajectory.seen))
+        # Binomial with n = 40,000 and p = 1/20: 5 standard deviations are 218.
+        assert np.abs(found - count / len(storage)).max() < 5 * np.sqrt(count * 0.05 * 0.95)
+
+    def test_replay_batches_have_the_shapes_and_types_of_the_record(self) -> None:
+        self._is_replay()
+        import torch
+
+        storage, _ = self.filled(10)
+        batch = storage.sample(6)
+        assert batch.observation.shape == batch.next_observation.shape == (6, 3)
+        assert batch.observation.dtype == torch.float32
+        for name in ("reward", "discount", "weight"):
+            value = getattr(batch, name)
+            assert value.shape == (6,) and value.dtype == torch.float32, (
+                f"{name} is {value.dtype}{value.shape}"
+            )
+        assert batch.action.shape == (6,) and batch.action.dtype == torch.int64
+        assert np.shape(batch.index) == (6,) and np.asarray(batch.index).dtype == np.int64
+        assert batch.weight.tolist() == [1.0] * 6
+
+    def test_replay_gives_the_same_transition_the_same_index(self) -> None:
+        self._is_replay()
+        storage, _ = self.filled(12)
+        batch = storage.sample(500)
+        pairs = set(zip(batch.index.tolist(), batch.reward.tolist(), strict=True))
+        assert len(pairs) == len({i for i, _ in pairs}) == len({r for _, r in pairs})
+
+    def test_replay_batches_stay_as_they_are_while_more_is_added(self) -> None:
+        self._is_replay()
+        storage, trajectory = self.filled(12)
+        batch = storage.sample(32)
+        before = batch.observation.clone(), batch.next_observation.clone(), batch.reward.clone()
+        for step in trajectory.steps(2 * self.capacity):
+            storage.add(step)
+        assert batch.observation.equal(before[0]) and batch.next_observation.equal(before[1])
+        assert batch.reward.equal(before[2])
+
+    def test_replay_draws_from_its_own_stream_alone(self) -> None:
+        self._is_replay()
+        storage, _ = self.filled(12, seed=1)
+        twin, _ = self.filled(12, seed=1)
+        other, _ = self.filled(12, seed=2)
+        with global_generators_untouched():
+            batch = storage.sample(64)
+        assert batch.reward.equal(twin.sample(64).reward), "the same stream gives other samples"
+        assert not batch.reward.equal(other.sample(64).reward), (
+            "another stream gives the same samples"
+        )
+
+    def test_replay_goes_on_after_loading_as_it_would_have_without(self) -> None:
+        self._is_replay()
+        for steps in (3, self.capacity + 3):
+            storage, trajectory = self.filled(steps)
+            twin, _ = self.filled(0)
+            twin.load_state_dict(copy.deepcopy(storage.state_dict()))
+            for step in trajectory.steps(4):
+                storage.add(step)
+                twin.add(step)
+                one, two = storage.sample(64), twin.sample(64)
+                assert one.reward.equal(two.reward) and one.next_observation.equal(
+                    two.next_observation
+                )
+                check_batch(two, trajectory)
+
+    def test_replay_takes_feedback_without_complaint(self) -> None:
+        self._is_replay()
+        storage, trajectory = self.filled(6)
+        batch = storage.sample(4)
+        storage.feedback(batch, Update({}, td_error=batch.reward.clone()))
+        storage.feedback(batch, Update({}))
+        check_batch(storage.sample(100), trajectory)
+
+    def test_an_empty_replay_refuses_to_be_sampled(self) -> None:
+        self._is_replay()
+        storage, _ = self.filled(0)
+        with pytest.raises(RlkError, match="empty"):
+            storage.sample(1)
+
+    def test_replay_serves_one_environment_and_many(self) -> None:
+        self._is_replay()
+        for n_envs in (1, 5):
+            trajectory = Trajectory(SPACES["float32"], gym.spaces.Discrete(4), n_envs=n_envs)
+            storage = self.opened(trajectory, gamma=_GAMMA)
+            for step in trajectory.steps(self.capacity):
+                storage.add(step)
+            assert len(storage) % n_envs == 0
+            check_batch(storage.sample(200), trajectory)
+
+
+def check_batch(batch: Batch, trajectory: Trajectory, gamma: float = _GAMMA) -> None:
+    """Raises AssertionError for a transition that is not the one its reward belongs to."""
+    observation = map_observation(np.asarray, batch.observation)
+    following = map_observation(np.asarray, batch.next_observation)
+    for row, number in enumerate(numbers(batch.reward.numpy())):
+        seen = trajectory.seen[number]
+        assert equal(at(observation, row), seen.observation), f"observation of transition {number}"
+        assert equal(batch.action[row].numpy(), seen.action), f"action of transition {number}"
+        ended = (
+            "on which its episode ended" if seen.terminated or seen.truncated else "in the middle"
+        )
+        assert equal(at(following, row), seen.next_observation), (
+            f"next_observation of transition {number}, {ended}"
+        )
+        discount = 0.0 if seen.terminated else gamma
+        assert abs(float(batch.discount[row]) - discount) < 1e-6, (
+            f"discount of transition {number} is {float(batch.discount[row])}, must be {discount}: "
+            f"0 where an "
+            "episode terminated, gamma where it was truncated"
+        )
+        assert float(batch.extras["log_prob"][row]) == seen.log_prob, (
+            f"extras of transition {number}"
+        )

@@ -1,0 +1,202 @@
+"""The contract of an optimiser: it moves one group's range of a flat tensor, and nothing else."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from rlk.optimise import Group, Objective, OneProcess
+from rlk.records import Loss
+from rlk_testing.contract import Contract, global_generators_untouched, plain, same
+from rlk_testing.stand_in_parameters import StandInParameters
+
+
+class OptimiserContract(Contract):
+    """What every optimiser must do. Its factory takes a `Group`.
+
+    Attributes:
+        learning_rate: at which it is tried.
+        n_steps: how many steps must bring a quadratic below half of what it was.
+        options: of the group, as an algorithm gives them.
+        deterministic: False where it draws samples of its own.
+    """
+
+    kind = "optimisers"
+    learning_rate: ClassVar[float] = 0.05
+    n_steps: ClassVar[int] = 60
+    options: ClassVar[Mapping[str, Any]] = {}
+
+    def problem(self, **keywords: Any) -> Problem:
+        """A network and a loss with its lowest value at zero, and the optimiser of part of it."""
+        return Problem(self, **{"learning_rate": self.learning_rate, **keywords})
+
+    def test_it_brings_a_quadratic_down(self) -> None:
+        problem = self.problem()
+        first = float(problem.step().value.detach())
+        for _ in range(self.n_steps):
+            last = float(problem.step().value.detach())
+        assert last < 0.5 * first, (
+            f"the loss went from {first:.4f} to {last:.4f} in {self.n_steps} steps"
+        )
+
+    def test_a_step_returns_the_loss_at_the_parameters_before_it(self) -> None:
+        problem = self.problem()
+        expected = float(problem.quadratic().value.detach())
+        loss = problem.step()
+        assert isinstance(loss, Loss)
+        assert float(loss.value.detach()) == pytest.approx(expected)
+        assert "loss" in loss.metrics, "the metrics of the loss must come through"
+        assert "error" in loss.outputs, "the outputs of the loss must come through"
+
+    def test_metrics_that_it_adds_are_0_dim_tensors(self) -> None:
+        for name, value in self.problem().step().metrics.items():
+            assert isinstance(value, Tensor) and value.dim() == 0, f"metric {name!r} is {value!r}"
+
+    @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+    def test_a_gradient_that_is_not_finite_moves_nothing(self, bad: float) -> None:
+        problem = self.problem()
+        problem.step()
+        before, state = problem.flat.flat.clone(), copy.deepcopy(problem.optimiser.state_dict())
+        problem.factor = bad
+        problem.step()
+        assert problem.flat.flat.equal(before), f"parameters moved by a gradient of {bad}"
+        assert same(problem.optimiser.state_dict(), state), f"its state took in a gradient of {bad}"
+        problem.factor = 1.0
+        problem.step()
+        assert bool(torch.isfinite(problem.flat.flat).all()) and not problem.flat.flat.equal(before)
+
+    def test_a_loss_that_does_not_accept_its_step_moves_nothing(self) -> None:
+        problem = self.problem()
+        problem.step()
+        before, state = problem.flat.flat.clone(), copy.deepcopy(problem.optimiser.state_dict())
+        problem.accept = torch.tensor(False)
+        problem.step()
+        assert problem.flat.flat.equal(before)
+        assert same(problem.optimiser.state_dict(), state)
+        problem.accept = torch.tensor(True)
+        problem.step()
+        assert not problem.flat.flat.equal(before), "with accept = True it did not step either"
+
+    def test_it_moves_its_own_group_alone(self) -> None:
+        problem = self.problem(prefixes=("pi",))
+        others = {n: p.clone() for n, p in problem.net.named_parameters() if not n.startswith("pi")}
+        for _ in range(3):
+            problem.step()
+        for name, parameter in problem.net.named_parameters():
+            if name in others:
+                assert parameter.equal(others[name]), f"{name} is not of its group"
+            else:
+                assert bool(parameter.any())
+
+    def test_parameters_stay_views_of_the_flat_tensor(self) -> None:
+        problem = self.problem()
+        memory = problem.flat.flat.data_ptr()
+        for _ in range(3):
+            problem.step()
+        problem.flat.check()
+        assert problem.flat.flat.data_ptr() == memory
+        assert all(p.grad is None for p in problem.net.parameters()), (
+            ".grad was filled; nobody empties it"
+        )
+
+    def test_a_learning_rate_that_changes_is_used_at_once(self) -> None:
+        problem = self.problem()
+        problem.step()
+        before = problem.flat.flat.clone()
+        problem.group.learning_rate.fill_(0.0)
+        problem.step()
+        assert problem.flat.flat.equal(before), "it moved at a learning rate of 0"
+
+    def test_its_state_is_plain_and_gives_the_same_next_steps(self) -> None:
+        problem, twin = self.problem(), self.problem()
+        for _ in range(3):
+            problem.step()
+        state = copy.deepcopy(problem.optimiser.state_dict())
+        plain(state)
+        twin.flat.flat.copy_(problem.flat.flat)
+        twin.optimiser.load_state_dict(copy.deepcopy(state))
+        assert same(twin.optimiser.state_dict(), state)
+        for _ in range(3):
+            problem.step()
+            twin.step()
+        assert twin.flat.flat.equal(problem.flat.flat)
+
+    def test_two_optimisers_share_nothing(self) -> None:
+        one, two, alone = self.problem(), self.problem(), self.problem()
+        for _ in range(3):
+            one.step()
+            two.step()
+            alone.step()
+        assert two.flat.flat.equal(alone.flat.flat)
+        for _ in range(3):
+            one.step()
+        assert two.flat.flat.equal(alone.flat.flat)
+
+    def test_it_draws_from_no_global_generator(self) -> None:
+        problem = self.problem()
+        with global_generators_untouched():
+            problem.step()
+
+
+class Net(nn.Module):
+    """A network with the parts of a policy."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shared = nn.Linear(4, 5)
+        self.pi = nn.Linear(5, 3)
+        self.vf = nn.Linear(5, 1)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        hidden = torch.tanh(self.shared(x))
+        return self.pi(hidden), self.vf(hidden)
+
+
+class Problem:
+    """A network, one group of it, and an optimiser on it; `step` is one step on the quadratic loss.
+
+    Attributes:
+        factor: of the loss; NaN or infinity make its gradient so. accept: of every loss.
+    """
+
+    def __init__(
+        self,
+        suite: OptimiserContract,
+        learning_rate: float,
+        prefixes: tuple[str, ...] | None = None,
+    ) -> None:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            self.net = Net()
+            self.x = torch.randn(32, 4)
+        self.flat = StandInParameters(self.net)
+        views, memory = self.flat.select(prefixes)
+        rate = torch.tensor(learning_rate)
+        self.group = Group("all", views, memory, rate, None, dict(suite.options))
+        self.optimiser = suite.made(self.group)
+        self.factor, self.accept = 1.0, None
+
+    def quadratic(self) -> Loss:
+        """The mean square of both heads, 0 at best, with a distribution and a Fisher term."""
+        pi, vf = self.net(self.x)
+        value = self.factor * (pi.square().mean() + vf.square().mean())
+        fisher = -0.5 * (pi - pi.detach() - 0.1).square().sum(1).mean()
+        return Loss(
+            value,
+            distribution=pi,
+            fisher=fisher,
+            accept=self.accept,
+            metrics={"loss": value.detach()},
+            outputs={"error": vf.detach()[:, 0]},
+        )
+
+    accept: Tensor | None
+
+    def step(self) -> Loss:
+        found: Loss = self.optimiser.step(Objective(self.group, self.quadratic, (), OneProcess()))
+        return found

@@ -1,0 +1,223 @@
+"""The contract of a policy component: an encoder and hidden layers on flat parameters."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, cast
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from rlk.errors import PlanError
+from rlk.running.seeding import Streams
+from rlk_networks.architecture import Architecture
+from rlk_networks.layers import Head, Linear
+from rlk_networks.observations import as_array, preprocess
+from rlk_networks.policy import Policy
+from rlk_testing.contract import global_generators_untouched, one_thread
+from rlk_testing.recurrent_policy import RecurrentPolicyChecks
+from rlk_testing.samples import BY_NAME, observations, row
+
+_SIZE = {"pi": 4, "vf": 1}
+
+
+class PolicyContract(RecurrentPolicyChecks):
+    """What every policy component must do.
+
+    Attributes:
+        observation_spaces: to try it on; empty takes one for each that it declares.
+    """
+
+    kind = "policies"
+    observation_spaces: ClassVar[tuple[gym.Space[Any], ...]] = ()
+
+    def tried(self) -> list[gym.Space[Any]]:
+        """The observation spaces of these checks."""
+        declared = self.record().observation_spaces or ("Box",)
+        return list(self.observation_spaces) or [
+            BY_NAME[name] for name in declared if name in BY_NAME
+        ]
+
+    def policy(self, space: gym.Space[Any], seed: int = 0, **changes: Any) -> Policy:
+        """A policy with two heads, initialised as a run initialises it."""
+        config = self.config(**changes)
+        factory = self.record().load()
+
+        def head(role: str) -> Any:
+            def build(trunk: Any) -> nn.Module:
+                layers = trunk(role)
+                return Head(layers, Linear(layers.features, _SIZE[role]))
+
+            return build
+
+        with one_thread(), Streams(seed).globally("init"):
+            architecture: Architecture = factory() if config is None else factory(config)
+            return architecture.build(space, {role: head(role) for role in _SIZE})
+
+    def feedforward(self) -> None:
+        if self.record().recurrent:
+            pytest.skip("it is recurrent: what it gives depends on what went before")
+
+    # ---- shapes ----------------------------------------------------------------------------------
+
+    def test_heads_get_what_they_ask_for_in_every_observation_space(self) -> None:
+        self.feedforward()
+        for space in self.tried():
+            policy = self.policy(space)
+            for batch in (1, 7):
+                pi, vf = policy(observations(space, batch), "pi", "vf")
+                assert pi.shape == (batch, 4) and vf.shape == (batch, 1), f"in {space}"
+                assert pi.dtype == torch.float32 and bool(torch.isfinite(pi).all())
+
+    def test_encoder_and_trunk_say_how_many_features_they_put_out(self) -> None:
+        self.feedforward()
+        architecture = self.made()
+        for space in self.tried():
+            encoder = architecture.encoder(space)
+            features = encoder(preprocess(space)(observations(space, 3)))
+            assert features.shape == (3, encoder.features), f"in {space}"
+            trunk = architecture.trunk("pi", encoder.features)
+            assert trunk(features).shape == (3, trunk.features)
+
+    def test_a_trunk_takes_extra_inputs(self) -> None:
+        trunk = self.made().trunk("qf", 6, extra=2)
+        assert trunk(torch.randn(3, 8)).shape == (3, trunk.features)
+
+    def test_copies_of_a_trunk_are_independent_and_computed_in_one_call(self) -> None:
+        architecture = self.made()
+        try:
+            with Streams(0).globally("init"):
+                trunk = architecture.trunk("qf", 6, copies=2)
+        except (ValueError, PlanError) as error:
+            pytest.skip(f"it refuses copies, and says so: {error}")
+        x = torch.randn(3, 6, generator=torch.Generator().manual_seed(0))
+        both = trunk(x)
+        assert both.shape == (2, 3, trunk.features)
+        if sum(p.numel() for p in trunk.parameters()):
+            assert not torch.allclose(both[0], both[1]), "the copies are the same function"
+            gradients = torch.autograd.grad(
+                both[0].sum(), list(trunk.parameters()), allow_unused=True
+            )
+            moved = [g for g in gradients if g is not None and g.shape[:1] == (2,)]
+            assert all(not bool(g[1].any()) for g in moved), (
+                "copy 0 depends on the parameters of copy 1"
+            )
+
+    def test_rows_of_a_batch_do_not_influence_each_other(self) -> None:
+        self.feedforward()
+        for space in self.tried():
+            policy, batch = self.policy(space), observations(space, 5)
+            pi, _ = policy(batch, "pi", "vf")
+            alone, _ = policy(row(batch, 2), "pi", "vf")
+            assert torch.allclose(pi[2:3], alone, atol=1e-5), f"in {space}"
+
+    # ---- parameters ------------------------------------------------------------------------------
+
+    def test_all_parameters_fit_one_flat_tensor(self) -> None:
+        for space in self.tried():
+            policy = self.policy(space)
+            flat = self.made().flatten(policy)
+            flat.check()
+            assert flat.flat.dtype == torch.float32
+            names = {name.split(".")[0] for name in flat.names}
+            assert names <= {"shared", "pi", "vf"}, f"parameters are named {names}"
+
+    def test_gradients_reach_every_parameter(self) -> None:
+        self.feedforward()
+        for space in self.tried():
+            policy = self.policy(space)
+            flat = self.made().flatten(policy)
+            pi, vf = policy(observations(space, 64), "pi", "vf")
+            loss = pi.square().mean() + vf.square().mean()
+            found = torch.autograd.grad(loss, flat.parameters, allow_unused=True)
+            idle = [
+                n for n, g in zip(flat.names, found, strict=True) if g is None or not bool(g.any())
+            ]
+            assert not idle, f"in {space} no gradient reaches {idle}"
+
+    def test_a_copy_has_parameters_of_its_own(self) -> None:
+        self.feedforward()
+        space = self.tried()[0]
+        policy = self.policy(space)
+        flat = self.made().flatten(policy)
+        x = observations(space, 4)
+        copy = flat.clone()
+        assert torch.equal(copy.module(x, "pi", "vf")[0], policy(x, "pi", "vf")[0]), (
+            "a copy gives something else"
+        )
+        copy.check()
+        kept = copy.module(x, "pi", "vf")[0].clone()
+        with torch.no_grad():
+            flat.flat.mul_(0.5)
+        assert torch.equal(copy.module(x, "pi", "vf")[0], kept), (
+            "the copy computes with the original's parameters: does it hold a function of them?"
+        )
+
+    def test_values_written_to_the_flat_tensor_are_used_at_once(self) -> None:
+        self.feedforward()
+        space = self.tried()[0]
+        policy = self.policy(space)
+        flat = self.made().flatten(policy)
+        x = observations(space, 4)
+        before = policy(x, "pi", "vf")[1].clone()
+        with torch.no_grad():
+            flat.flat.mul_(0.5)
+        assert not torch.allclose(policy(x, "pi", "vf")[1], before)
+
+    def test_the_same_stream_gives_the_same_initial_parameters(self) -> None:
+        space = self.tried()[0]
+        one, two, other = (self.made().flatten(self.policy(space, seed)).flat for seed in (1, 1, 2))
+        assert one.equal(two) and not one.equal(other)
+
+    def test_it_draws_from_no_generator_but_the_one_that_is_set_for_it(self) -> None:
+        space = self.tried()[0]
+        self.policy(space)
+        with global_generators_untouched():
+            self.policy(space)
+
+    # ---- the numpy twin --------------------------------------------------------------------------
+
+    def test_its_numpy_twin_if_it_has_one_equals_torch(self) -> None:
+        self.feedforward()
+        space = BY_NAME["Box"]
+        if space not in self.tried():
+            pytest.skip("twins are for plain float observations, which it does not take")
+        policy = self.policy(space)
+        flat = self.made().flatten(policy)
+        twins = policy.numpy_forward("pi", "vf")
+        if twins is None:
+            pytest.skip("it offers no numpy twin")
+        for factor in (1.0, -1.5):
+            with torch.no_grad():
+                flat.flat.mul_(factor)  # the twin must follow what an optimiser does
+            x = cast(Tensor, observations(space, 9))
+            kept = x.numpy().copy()
+            for expected, forward in zip(policy(x, "pi", "vf"), twins, strict=True):
+                assert np.allclose(forward(x.numpy()), expected.detach().numpy(), atol=1e-5)
+            assert np.array_equal(x.numpy(), kept), "the twin wrote to its input"
+
+    def test_its_numpy_gradient_if_it_has_one_equals_autograd(self) -> None:
+        self.feedforward()
+        compared = False
+        for space in self.tried():
+            policy = self.policy(space)
+            flat = self.made().flatten(policy)
+            gradient = policy.numpy_gradient("pi")
+            if gradient is None:
+                continue
+            with torch.no_grad():
+                flat.flat.mul_(1.5)  # it must follow what an optimiser does
+            x = observations(space, 9)
+            (pi,) = policy(x, "pi")
+            out, kept = gradient.forward(as_array(x))
+            assert np.allclose(out, pi.detach().numpy(), atol=1e-5), f"in {space}"
+            slope = torch.randn(pi.shape, generator=torch.Generator().manual_seed(0))
+            found, _ = gradient.backward(kept, slope.numpy().copy())
+            expected = torch.autograd.grad(pi, gradient.parameters, slope)
+            for ours, theirs in zip(found, expected, strict=True):
+                assert np.allclose(ours, theirs.numpy(), atol=1e-4), f"in {space}"
+            compared = True
+        if not compared:
+            pytest.skip("it offers no gradient in numpy")

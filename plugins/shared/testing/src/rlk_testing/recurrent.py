@@ -1,0 +1,79 @@
+"""The part of the contract of algorithms that is about recurrent state."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pytest
+
+from rlk_testing.contract import Contract
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+
+
+class RecurrentAgentChecks(Contract):
+    """Checks that `AlgorithmContract` inherits, for suites whose `settings` ask for such a policy.
+
+    They look at `predict`: what is learnt from state is looked at by the other checks.
+    """
+
+    n_steps_trained: ClassVar[int] = 128
+
+    @contextlib.contextmanager
+    def agent(self, **said: Any) -> Iterator[Agent]:
+        raise NotImplementedError
+        yield
+
+    def loaded(self, path: Path, agent: Agent) -> Agent:
+        raise NotImplementedError
+
+    def observations(self, agent: Agent, count: int = 16) -> list[Any]:
+        raise NotImplementedError
+
+    @contextlib.contextmanager
+    def recurrent(self) -> Iterator[Agent]:
+        """A trained agent; skips those whose policy is not recurrent."""
+        with self.agent() as agent:
+            if not agent.plan.policy.component.recurrent:
+                pytest.skip("its policy is not recurrent")
+            agent.learn(self.n_steps_trained)
+            yield agent
+
+    def test_a_state_is_predicted_with_for_any_number_of_environments(self) -> None:
+        with self.recurrent() as agent:
+            for n in (1, 2, 5):
+                seen, state = np.stack(self.observations(agent, n)), None
+                for _ in range(3):
+                    actions, state = agent.predict(seen, state)
+                    assert len(actions) == n and np.shape(state)[0] == n
+            with pytest.raises(ValueError, match="state"):
+                agent.predict(seen, np.asarray(state)[:-1])
+
+    def test_a_mask_starts_the_episodes_of_some_environments_and_no_others(self) -> None:
+        with self.recurrent() as agent:
+            seen = np.stack(self.observations(agent, 3))
+            _, state = agent.predict(seen)
+            _, goes_on = agent.predict(seen, state)
+            _, masked = agent.predict(seen, state, np.array([False, True, False]))
+            _, fresh = agent.predict(seen)
+            assert np.array_equal(masked[[0, 2]], goes_on[[0, 2]])
+            assert np.allclose(masked[1], fresh[1], atol=1e-6)
+            assert not np.allclose(goes_on, fresh), "the state makes no difference"
+
+    def test_a_loaded_model_acts_as_the_saved_one_all_along_an_episode(
+        self, tmp_path: Path
+    ) -> None:
+        with (
+            self.recurrent() as agent,
+            self.loaded(agent.save(tmp_path / "model"), agent) as loaded,
+        ):
+            state = other = None
+            for observation in self.observations(agent):
+                expected, state = agent.predict(observation, state, deterministic=True)
+                action, other = loaded.predict(observation, other, deterministic=True)
+                assert np.array_equal(action, expected) and np.array_equal(state, other)

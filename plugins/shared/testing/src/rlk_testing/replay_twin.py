@@ -1,0 +1,214 @@
+"""The brute-force twin of a replay storage and its decorators: whole episodes in Python lists.
+
+It is given the same steps, and says of every row of a batch what that row must be: one step after
+the other, one goal at a time, with floats of Python. N environments, each of which keeps as many
+vector steps as the storage does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rlk.records import Batch, Step
+from rlk.spaces import map_observation
+from rlk_testing.trajectory import at, equal
+
+Place = tuple[int, int]  # environment, vector step since the beginning
+
+
+@dataclass
+class Seen:
+    """One transition; `last` if none of its episode follows."""
+
+    observation: Any
+    action: Any
+    reward: float
+    next_observation: Any
+    terminated: bool
+    last: bool
+    episode: int
+
+
+class ReplayTwin:
+    """Everything that was added, and what is to be made of it.
+
+    Args:
+        capacity: vector steps that the storage keeps.
+        n_steps: of the returns.
+        strategy: how goals in hindsight are chosen; None for no hindsight.
+        compute_reward, compute_terminated: of the environment, for one pair of goals.
+    """
+
+    def __init__(
+        self,
+        n_envs: int,
+        capacity: int,
+        gamma: float,
+        *,
+        n_steps: int = 1,
+        strategy: str | None = None,
+        compute_reward: Callable[..., Any] | None = None,
+        compute_terminated: Callable[..., Any] | None = None,
+    ) -> None:
+        self.n_envs, self.capacity, self.gamma, self.n_steps = n_envs, capacity, gamma, n_steps
+        self.strategy = strategy
+        self.compute_reward, self.compute_terminated = compute_reward, compute_terminated
+        self.played: list[list[Seen]] = [[] for _ in range(n_envs)]
+        self._episode = 0
+        self._running = [self._new_episode() for _ in range(n_envs)]
+
+    def _new_episode(self) -> int:
+        self._episode += 1
+        return self._episode
+
+    def add(self, step: Step) -> None:
+        """What the storage is given."""
+        for env in range(self.n_envs):
+            over = bool(step.terminated[env]) or bool(step.truncated[env])
+            final = step.final_observation[env] if over else at(step.next_observation, env)
+            seen = Seen(
+                at(step.observation, env),
+                np.copy(step.action[env]),
+                float(np.float32(step.reward[env])),
+                map_observation(np.copy, final),
+                bool(step.terminated[env]),
+                over,
+                self._running[env],
+            )
+            self.played[env].append(seen)
+            if over:
+                self._running[env] = self._new_episode()
+
+    def interrupt(self) -> None:
+        """All environments were reset without a step."""
+        for env, seen in enumerate(self.played):
+            if seen:
+                seen[-1].last = True
+            self._running[env] = self._new_episode()
+
+    # ---- what is stored --------------------------------------------------------------------------
+
+    def stored(self, env: int) -> range:
+        """The vector steps of that environment which are not overwritten."""
+        count = len(self.played[env])
+        return range(max(0, count - self.capacity), count)
+
+    def place(self, slot: int) -> Place:
+        """Which transition a slot holds."""
+        row, env = divmod(int(slot), self.n_envs)
+        (time,) = [t for t in self.stored(env) if t % self.capacity == row]
+        return env, time
+
+    def slot(self, place: Place) -> int:
+        """Where a transition is stored."""
+        return place[1] % self.capacity * self.n_envs + place[0]
+
+    def is_over(self, place: Place) -> bool:
+        """Whether its episode has ended."""
+        env, time = place
+        mine = self.played[env][time].episode
+        return any(seen.last for seen in self.played[env][time:] if seen.episode == mine)
+
+    def goals(self, place: Place) -> list[Place]:
+        """The transitions whose goal it may be given in hindsight."""
+        env, time = place
+        everywhere = [(e, t) for e in range(self.n_envs) for t in self.stored(e)]
+        mine = self.played[env][time].episode
+        episode = [p for p in everywhere if self.played[p[0]][p[1]].episode == mine]
+        return {
+            "future": [p for p in episode if p[1] >= time],
+            "final": episode[-1:] if self.is_over(place) else [],
+            "episode": episode,
+            "random": everywhere,
+        }[self.strategy or "final"]
+
+    def reached(self, place: Place) -> Any:
+        """The goal that a step led to."""
+        return self.played[place[0]][place[1]].next_observation["achieved_goal"]
+
+    # ---- what is made of it ----------------------------------------------------------------------
+
+    def transition(self, place: Place, goal: Any = None) -> tuple[float, float, Any]:
+        """(return, discount, next observation) of the steps from there on, under that goal."""
+        env, time = place
+        total, factor = 0.0, 1.0
+        for steps in range(self.n_steps):
+            seen = self.played[env][time + steps]
+            reward, terminated = seen.reward, seen.terminated
+            if goal is not None:
+                assert self.compute_reward is not None
+                reached = seen.next_observation["achieved_goal"]
+                reward = float(self.compute_reward(reached, goal, {}))
+                if self.compute_terminated is not None:
+                    terminated = bool(self.compute_terminated(reached, goal, {}))
+            total += factor * reward
+            factor *= self.gamma
+            if terminated or seen.last or time + steps + 1 == len(self.played[env]):
+                break
+        following = _with_goal(seen.next_observation, goal)
+        return total, 0.0 if terminated else factor, following
+
+    def check(self, batch: Batch) -> list[tuple[Place, int, Place | None]]:
+        """Raises AssertionError for a row that is not what it must be.
+
+        Returns:
+            For every row: its transition, its variant, and a step that its goal may be from (None
+            for its own goal).
+        """
+        observed = map_observation(np.asarray, batch.observation)
+        following = map_observation(np.asarray, batch.next_observation)
+        rows = []
+        for row, index in enumerate(np.asarray(batch.index).tolist()):
+            variant, slot = divmod(index, self.capacity * self.n_envs)
+            place = self.place(slot)
+            seen, source, goal = self.played[place[0]][place[1]], None, None
+            assert self.strategy is not None or variant == 0, f"row {row} has a goal of its own"
+            if variant and self.goals(place):
+                goal = observed["desired_goal"][row]
+                allowed = [p for p in self.goals(place) if equal(goal, self.reached(p))]
+                assert allowed, f"row {row}: {goal} was reached by no step that is eligible"
+                source = allowed[0]
+            expected = _with_goal(seen.observation, goal)
+            assert equal(at(observed, row), expected), f"row {row}: another observation"
+            assert np.array_equal(np.asarray(batch.action[row]), seen.action), f"row {row}"
+            total, discount, after = self.transition(place, goal)
+            assert np.isclose(float(batch.reward[row]), total, atol=1e-5), (
+                f"row {row} (environment {place[0]}, step {place[1]}, goal {goal}): return "
+                f"{float(batch.reward[row])}, expected {total}"
+            )
+            assert np.isclose(float(batch.discount[row]), discount, atol=1e-6), (
+                f"row {row}: discount {float(batch.discount[row])}, expected {discount}"
+            )
+            assert equal(at(following, row), after), f"row {row}: another next observation"
+            rows.append((place, variant, source))
+        return rows
+
+
+def _with_goal(observation: Any, goal: Any) -> Any:
+    return {**observation, "desired_goal": goal} if goal is not None else observation
+
+
+def attached(storage: Any, twin: ReplayTwin) -> list[Any]:
+    """Let a storage that is in use tell its twin of every step, and check every batch it gives.
+
+    Returns:
+        A list that grows by what `check` returns of every batch.
+    """
+    add, sample = storage.add, storage.sample
+    checked: list[Any] = []
+
+    def adds(step: Step) -> None:
+        twin.add(step)
+        add(step)
+
+    def samples(batch_size: int) -> Batch:
+        batch: Batch = sample(batch_size)
+        checked.append(twin.check(batch))
+        return batch
+
+    storage.add, storage.sample = adds, samples
+    return checked

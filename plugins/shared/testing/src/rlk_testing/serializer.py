@@ -1,0 +1,304 @@
+"""The contract of a serializer: what goes in comes out, and what it cannot vouch for is refused."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import re
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from rlk.errors import BadFile
+from rlk_testing.contract import Contract, same
+
+_DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
+
+
+class SerializerContract(Contract):
+    """What every serializer must do; one that can run code declares `reports=("runs code",)`."""
+
+    kind = "serializers"
+
+    def path(self, folder: Path, name: str) -> Path:
+        """A file of this serializer's."""
+        return folder / f"{name}{self.made().suffix}"
+
+    def written(self, state: dict[str, Any]) -> bytes:
+        """The bytes of a state."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = self.path(Path(folder), "written")
+            self.made().write(path, state)
+            return path.read_bytes()
+
+    def read(self, data: bytes) -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            path = self.path(Path(folder), "read")
+            path.write_bytes(data)
+            return self.made().read(path)
+
+    def round_trip(self, state: dict[str, Any]) -> Any:
+        return self.read(self.written({"manifest": {"state_version": 1}, **state}))
+
+    def newer(self, data: bytes) -> bytes | None:
+        """The file as a newer version of this serializer would write it; None if nobody knows.
+
+        As it is, it raises every whole number under a key with `format` or `version` in the JSON
+        documents of a zip.
+        """
+        return newer_zip(data) if zipfile.is_zipfile(io.BytesIO(data)) else None
+
+    def is_safe(self) -> None:
+        if "runs code" in self.record().reports:
+            pytest.skip("it says itself that reading runs code")
+
+    # ---- round trips -----------------------------------------------------------------------------
+
+    def test_its_suffix_begins_with_a_dot(self) -> None:
+        suffix = self.made().suffix
+        assert isinstance(suffix, str) and suffix.startswith(".") and len(suffix) > 1
+
+    def test_json_values_come_back_as_they_were(self) -> None:
+        values = {
+            "none": None,
+            "flags": [True, False],
+            "whole": [0, -1, 2**31, 2**63, 2**127 + 1],
+            "numbers": [0.1, -1e300, 5e-324, 1.0],
+            "text": '\u00e4\u00f6\u00fc \u2014 \u2603 \n \\ " / .',
+            "nested": {"a": {"b": [{"c": 1}, []]}, "empty": {}},
+            "keys with . / and spaces": {"a/b": 1, "a.b": 2, "": 3},
+        }
+        assert self.round_trip({"values": values})["values"] == values
+
+    def test_numbers_keep_their_type(self) -> None:
+        found = self.round_trip({"values": {"whole": 1, "real": 1.0, "flag": True}})["values"]
+        assert (
+            type(found["whole"]) is int
+            and type(found["real"]) is float
+            and type(found["flag"]) is bool
+        )
+
+    def test_infinite_numbers_and_nan_come_back(self) -> None:
+        found = self.round_trip({"values": [float("inf"), float("-inf"), float("nan")]})["values"]
+        assert found[:2] == [float("inf"), float("-inf")] and found[2] != found[2]
+
+    def test_arrays_of_every_type_and_shape_come_back_bit_for_bit(self) -> None:
+        rng = np.random.default_rng(0)
+        for dtype in _DTYPES:
+            for shape in ((), (1,), (3,), (2, 0, 3), (2, 3, 4)):
+                array = np.asarray(rng.normal(size=shape) * 50).astype(dtype)
+                found = self.round_trip({"value": array})["value"]
+                assert isinstance(found, np.ndarray), (
+                    f"an array of {dtype}{shape} came back as {type(found)}"
+                )
+                assert same(found, array), f"{dtype}{shape}"
+
+    def test_tensors_of_every_type_and_shape_come_back_bit_for_bit(self) -> None:
+        for dtype in _DTYPES:
+            for shape in ((), (1,), (2, 0, 3), (2, 3, 4)):
+                generator = torch.Generator().manual_seed(0)
+                tensor = (torch.randn(shape, generator=generator) * 50).to(getattr(torch, dtype))
+                found = self.round_trip({"value": tensor})["value"]
+                assert isinstance(found, torch.Tensor), (
+                    f"a tensor of {dtype} came back as {type(found)}"
+                )
+                assert found.dtype == tensor.dtype and found.shape == tensor.shape
+                assert torch.equal(found, tensor), f"{dtype}{shape}"
+
+    def test_a_type_that_numpy_lacks_comes_back_or_is_refused(self) -> None:
+        tensor = torch.arange(5.0).to(torch.bfloat16)
+        try:
+            data = self.written({"manifest": {}, "value": tensor})
+        except Exception as error:
+            assert str(error), "it refuses bfloat16 without a word"
+            return
+        found = self.read(data)["value"]
+        assert found.dtype == torch.bfloat16 and torch.equal(found, tensor)
+
+    def test_arrays_that_are_not_contiguous_come_back_as_they_look(self) -> None:
+        whole = np.arange(24, dtype=np.float32).reshape(4, 6)
+        for view in (whole.T, whole[::2, 1::3], whole[:, ::-1], np.asfortranarray(whole)):
+            assert np.array_equal(self.round_trip({"value": view})["value"], view)
+        tensor = torch.from_numpy(whole)
+        for seen in (tensor.T, tensor[::2, 1::3], tensor[:1].expand(3, 6)):
+            assert torch.equal(self.round_trip({"value": seen})["value"], seen)
+
+    def test_tensors_that_share_memory_come_back_each_for_itself(self) -> None:
+        flat = torch.arange(6.0)
+        found = self.round_trip({"flat": flat, "part": flat[2:4], "again": flat})
+        assert torch.equal(found["part"], flat[2:4]) and torch.equal(found["again"], flat)
+
+    def test_the_state_of_every_random_stream_comes_back(self) -> None:
+        generators = {
+            name: np.random.Generator(getattr(np.random, name)(7)) for name in ("PCG64", "MT19937")
+        }
+        state = {name: generator.bit_generator.state for name, generator in generators.items()}
+        found = self.round_trip({"numpy": state, "torch": torch.get_rng_state()})
+        for name, generator in generators.items():
+            twin = np.random.Generator(getattr(np.random, name)(0))
+            twin.bit_generator.state = found["numpy"][name]
+            assert np.array_equal(twin.random(5), generator.random(5)), name
+        assert torch.equal(found["torch"], torch.get_rng_state())
+
+    def test_what_comes_back_can_be_written_to(self) -> None:
+        found = self.round_trip({"array": np.zeros(3), "tensor": torch.zeros(3)})
+        found["array"][0] = 1.0
+        found["tensor"][0] = 1.0
+
+    def test_writing_leaves_the_state_as_it_was(self) -> None:
+        state = {
+            "manifest": {"state_version": 1},
+            "a": {"t": torch.zeros(2), "n": np.ones(2)},
+            "b": [1, {"c": 2}],
+        }
+        self.written(state)
+        assert set(state) == {"manifest", "a", "b"} and state["b"] == [1, {"c": 2}]
+        inner: Any = state["a"]
+        assert isinstance(inner["t"], torch.Tensor) and isinstance(inner["n"], np.ndarray)
+
+    def test_the_manifest_can_be_read_by_itself(self, tmp_path: Path) -> None:
+        path, manifest = self.path(tmp_path, "model"), {"state_version": 1, "plan": {"x": [1]}}
+        self.made().write(path, {"manifest": manifest, "big": np.zeros(1000)})
+        assert self.made().manifest(path) == manifest
+
+    # ---- files -----------------------------------------------------------------------------------
+
+    def test_a_file_is_found_by_its_name_with_and_without_the_suffix(self, tmp_path: Path) -> None:
+        path, find = self.path(tmp_path, "cartpole"), self.made().find
+        self.made().write(path, {"manifest": {}})
+        assert find(path) == find(tmp_path / "cartpole") == path
+        assert find(tmp_path / "other") is None
+        foreign = tmp_path / "foreign.txt"
+        foreign.write_text("")
+        assert find(foreign) is None, "it claims a file of another suffix"
+
+    def test_a_run_folder_means_its_model_and_else_its_newest_checkpoint(
+        self, tmp_path: Path
+    ) -> None:
+        find = self.made().find
+        assert find(tmp_path) is None
+        for name in ("checkpoints/900", "checkpoints/1000", "model"):
+            path = self.path(tmp_path, name)
+            self.made().write(path, {"manifest": {}})
+            assert find(tmp_path) == find(tmp_path, best=True) == path, name
+        best = self.path(tmp_path, "best_model")
+        self.made().write(best, {"manifest": {}})
+        assert (find(tmp_path), find(tmp_path, best=True)) == (path, best)
+
+    def test_a_write_that_fails_leaves_what_was_there(self, tmp_path: Path) -> None:
+        self.is_safe()
+        path = self.path(tmp_path, "model")
+        self.made().write(path, {"manifest": {}, "value": np.arange(5)})
+        before = path.read_bytes()
+        with pytest.raises(Exception, match=r"(?s).+"):
+            self.made().write(path, {"manifest": {}, "big": np.arange(5), "value": object()})
+        assert path.read_bytes() == before
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_a_file_that_is_not_there_or_bad_is_refused_by_its_name(self, tmp_path: Path) -> None:
+        self.is_safe()
+        missing, broken = self.path(tmp_path, "missing"), self.path(tmp_path, "broken")
+        broken.write_bytes(b"hello")
+        for read in (self.made().read, self.made().manifest):
+            for path in (missing, broken):
+                with pytest.raises(BadFile, match=re.escape(path.name)):
+                    read(path)
+
+    # ---- what is refused -------------------------------------------------------------------------
+
+    def test_an_object_that_is_no_state_is_not_written(self) -> None:
+        self.is_safe()
+        for value in (object(), {1, 2}, lambda: None, np.array([object()], dtype=object)):
+            with pytest.raises(Exception, match=r"(?s).+"):
+                self.written({"manifest": {}, "value": value})
+
+    def test_a_file_that_was_cut_off_is_refused(self) -> None:
+        self.is_safe()
+        data = self.written(
+            {"manifest": {"state_version": 1}, "t": torch.arange(500.0), "n": np.arange(500)}
+        )
+        for part in (0.0, 0.1, 0.5, 0.9, 0.99):
+            with pytest.raises(BadFile):
+                self.read(data[: int(part * len(data))])
+
+    def test_a_file_with_a_byte_changed_is_refused_or_read_as_it_was(self) -> None:
+        self.is_safe()
+        state = {"manifest": {"state_version": 1}, "t": torch.arange(500.0), "n": np.arange(500)}
+        data = self.written(state)
+        for place in np.linspace(0, len(data) - 1, 60).astype(int):
+            changed = bytearray(data)
+            changed[place] ^= 0x55
+            try:
+                found = self.read(bytes(changed))
+            except BadFile:
+                continue
+            assert same(found["t"], state["t"]) and same(found["n"], state["n"]), (
+                f"with byte {place} changed, it reads other numbers without a word"
+            )
+
+    def test_a_pickle_is_refused_and_not_run(self, tmp_path: Path) -> None:
+        self.is_safe()
+        witness = tmp_path / "it ran"
+        with pytest.raises(BadFile):
+            self.read(pickle.dumps(Trap(str(witness))))
+        with pytest.raises(BadFile):
+            self.read(pickle_in_zip(pickle.dumps(Trap(str(witness)))))
+        assert not witness.exists(), "reading ran code from the file"
+
+    def test_other_files_are_refused(self) -> None:
+        self.is_safe()
+        for data in (b"", b"\x00" * 200, b"hello", b"{}", b"PK\x03\x04 no zip after all"):
+            with pytest.raises(BadFile):
+                self.read(data)
+
+    def test_a_file_of_a_newer_format_is_refused(self) -> None:
+        data = self.newer(self.written({"manifest": {"state_version": 1}, "value": 1}))
+        if data is None:
+            pytest.skip("the suite cannot tell what a newer file looks like: override newer(data)")
+        with pytest.raises(BadFile, match="newer"):
+            self.read(data)
+
+
+class Trap:
+    """A pickle of it makes a file when it is loaded."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return (open, (self.path, "w"))
+
+
+def pickle_in_zip(pickled: bytes) -> bytes:
+    """What `torch.save` writes, but for its contents."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("archive/data.pkl", pickled)
+        archive.writestr("data.pkl", pickled)
+    return file.getvalue()
+
+
+def newer_zip(data: bytes) -> bytes | None:
+    """A zip whose JSON documents have higher versions; None if none has any but the state's."""
+    changed, file = False, io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w") as new:
+        for item in old.infolist():
+            content = old.read(item)
+            if item.filename.endswith(".json"):
+                document = json.loads(content)
+                for key, value in document.items() if isinstance(document, dict) else ():
+                    if (
+                        ("format" in key or "version" in key)
+                        and type(value) is int
+                        and key != "state_version"
+                    ):
+                        document[key], changed = value + 1000, True
+                content = json.dumps(document).encode()
+            new.writestr(item, content)
+    return file.getvalue() if changed else None

@@ -1,0 +1,84 @@
+"""The smallest collector that a run can do with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlk.errors import NotFinite
+from rlk.protocols import State
+from rlk.records import Step
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+class StandInCollector:
+    """Steps the environments one vector step at a time, and does what is asked of every collector.
+
+    Its metrics are none: rows have no `rollout/…` and no `time/…`."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.cut_short = run, False
+        self.forget()
+
+    def forget(self) -> None:
+        n_envs = self.run.n_envs
+        self.observation: Any = None
+        self.carry = self.run.actor.start(n_envs)
+        self.start = np.ones(n_envs, dtype=bool)
+        self.figures = np.zeros((n_envs, 2))  # return and length of the episodes that go on
+
+    def collect(self) -> bool:
+        run = self.run
+        if self.cut_short:
+            run.storage.restart()
+        if self.observation is None:
+            seeds = run.streams.integers("environments", run.n_envs)
+            self.observation, _ = run.env.reset(seed=seeds)
+            self._refuse_bad(self.observation)
+        going = all(self._step() for _ in range(run.algorithm.steps_per_collect()))
+        self.cut_short = not going
+        return going
+
+    def _step(self) -> bool:
+        run, observation = self.run, self.observation
+        act = run.actor.act(observation, self.carry, self.start)
+        following, reward, terminated, truncated, infos = run.env.step(act.env_action)
+        ended = terminated | truncated
+        final = {env: infos["final_obs"][env] for env in np.flatnonzero(ended).tolist()}
+        for numbers in (reward, following, *final.values()):
+            self._refuse_bad(numbers)
+        self.figures += np.stack([reward, np.ones(run.n_envs)], axis=1)
+        for env in final:
+            return_, length = self.figures[env].tolist()
+            run.metrics.recent_episodes.append((return_, int(length)))
+            run.clock.episodes += 1
+            self.figures[env] = 0
+        extras = {**act.extras, **infos.get("kept", {})}
+        step = Step(
+            observation, act.action, reward, terminated, truncated, following, final, extras
+        )
+        run.storage.add(step)
+        run.clock.timesteps += run.n_envs * run.communicator.size
+        self.observation, self.carry, self.start = following, act.carry, ended
+        for listener in run.listeners["rlk_step"]:
+            if listener(run=run, step=step) is False:
+                run.stop("a listener of rlk_step stopped it")
+                return False
+        return True
+
+    def _refuse_bad(self, numbers: Any) -> None:
+        for part in numbers.values() if isinstance(numbers, dict) else [numbers]:
+            if not np.isfinite(part).all():
+                raise NotFinite(f"an environment gave {part} at timestep {self.run.timesteps}")
+
+    def state_dict(self) -> State:
+        observation = self.observation
+        now = {"observation": observation, "carry": self.carry, "start": self.start}
+        return {**now, "figures": self.figures.copy()}
+
+    def load_state_dict(self, state: State) -> None:
+        self.observation, self.carry = state["observation"], state["carry"]
+        self.start, self.figures = np.array(state["start"]), np.array(state["figures"])

@@ -1,0 +1,132 @@
+"""The contract of a base storage, against a list of everything that was ever added."""
+
+from __future__ import annotations
+
+import copy
+import tracemalloc
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import attrs
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from rlk.errors import RlkError
+from rlk_testing.contract import global_generators_untouched, plain, same
+from rlk_testing.off_policy import OffPolicyChecks, check_batch
+from rlk_testing.on_policy import OnPolicyChecks, check_rollout
+from rlk_testing.trajectory import SPACES, Trajectory, schema
+
+#: Growth that is none: the interpreter's own, and what a storage keeps besides observations
+#: (bytes).
+_SLACK = 200_000
+
+
+class StorageContract(OffPolicyChecks, OnPolicyChecks):
+    """What every base storage must do; a decorating one has the `DecoratorContract`.
+
+    Attributes:
+        capacity: what its setting `buffer_size` is in these checks, where it has one.
+        n_steps: vector steps of one collection, which an on-policy storage holds.
+    """
+
+    kind = "storages"
+    settings: ClassVar[Mapping[str, Any]] = {}
+    capacity: ClassVar[int] = 40
+    n_steps: ClassVar[int] = 5
+
+    def config(self, **changes: Any) -> Any:
+        config = self.record().config
+        names = {field.name for field in attrs.fields(config)} if config else set()
+        size = {"buffer_size": self.capacity} if "buffer_size" in names else {}
+        return super().config(**{**size, **self.settings, **changes})
+
+    def opened(self, trajectory: Trajectory, **keywords: Any) -> Any:
+        storage = self.made()
+        storage.open(schema(trajectory, n_steps=self.n_steps, **keywords))
+        return storage
+
+    def filled(self, steps: int, *, seed: int = 0, **keywords: Any) -> tuple[Any, Trajectory]:
+        """A storage, and the trajectory whose first steps it was given."""
+        trajectory = Trajectory(SPACES["float32"], gym.spaces.Discrete(4), **keywords)
+        storage = self.opened(trajectory, seed=seed)
+        for step in trajectory.steps(steps):
+            storage.add(step)
+        return storage, trajectory
+
+    # ---- what holds for both kinds ---------------------------------------------------------------
+
+    def test_it_is_empty_when_it_was_opened(self) -> None:
+        storage, _ = self.filled(0)
+        assert len(storage) == 0
+
+    def test_it_decorates_nothing(self) -> None:
+        assert self.record().stages == (), (
+            "it has stages: that is a decorator, see DecoratorContract"
+        )
+
+    def test_a_step_without_an_extra_of_the_schema_is_refused(self) -> None:
+        trajectory = Trajectory(SPACES["float32"], gym.spaces.Discrete(4))
+        storage = self.opened(trajectory)
+        (step,) = trajectory.steps(1)
+        with pytest.raises((RlkError, KeyError), match="log_prob"):
+            storage.add(step._replace(extras={}))
+
+    def test_a_collection_that_was_cut_short_does_not_spoil_the_next(self) -> None:
+        storage, trajectory = self.filled(self.n_steps - 2)
+        storage.restart()
+        for step in trajectory.steps(self.n_steps):
+            storage.add(step)
+        if self.record().collects != "off-policy":
+            check_rollout(storage.latest(), trajectory, self.n_steps)
+        if self.record().collects != "on-policy":
+            check_batch(storage.sample(100), trajectory)
+
+    def test_adding_draws_from_no_global_generator(self) -> None:
+        with global_generators_untouched():
+            self.filled(2 * self.n_steps)
+
+    def test_it_takes_memory_once_however_many_steps_are_added(self) -> None:
+        big = gym.spaces.Box(-1.0, 1.0, (1024,), np.float32)
+        trajectory = Trajectory(big, gym.spaces.Discrete(4))
+        storage = self.opened(trajectory)
+
+        def taken_after(steps: int) -> int:
+            for step in trajectory.steps(steps):
+                storage.add(step)
+                trajectory.seen.clear()
+            return tracemalloc.get_traced_memory()[0]
+
+        tracemalloc.start()
+        try:
+            before = taken_after(max(2 * self.capacity, 4 * self.n_steps))
+            grown = taken_after(200) - before
+        finally:
+            tracemalloc.stop()
+        # 200 more steps of two such observations are 1.6 MB.
+        assert grown < _SLACK, f"it grew by {grown} bytes while it was full"
+
+    def test_its_state_is_plain(self) -> None:
+        storage, _ = self.filled(self.n_steps)
+        plain(storage.state_dict())
+
+    def test_its_state_comes_back_bit_for_bit(self) -> None:
+        for steps in (0, self.n_steps, 3 * self.capacity // self.n_steps * self.n_steps):
+            storage, _ = self.filled(steps)
+            state = copy.deepcopy(storage.state_dict())
+            twin, _ = self.filled(0)
+            twin.load_state_dict(copy.deepcopy(state))
+            assert len(twin) == len(storage)
+            assert same(twin.state_dict(), state), (
+                f"after {steps} steps its state changes by being loaded"
+            )
+
+    def test_a_state_of_other_observations_is_refused(self) -> None:
+        storage, _ = self.filled(self.n_steps)
+        state = copy.deepcopy(storage.state_dict())
+        other = self.opened(
+            Trajectory(gym.spaces.Box(-1.0, 1.0, (7,), np.float32), gym.spaces.Discrete(4))
+        )
+        with pytest.raises(RlkError):
+            other.load_state_dict(state)

@@ -1,0 +1,310 @@
+"""The algorithm's contract fails where one is broken, by the check that is meant for it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import attrs
+import numpy as np
+import pytest
+import torch
+
+from rlk.component import Component
+from rlk.records import Act, Update
+from rlk_testing import AlgorithmContract, stand_in_kernel
+from rlk_testing.stand_in_config import StandInConfig
+from rlk_testing.stand_ins import COMPONENTS, RandomActor, StandIn
+
+GOOD = COMPONENTS["algorithms"]
+
+
+def suite(component: Component, **fields: object) -> type:
+    def kernel(self: AlgorithmContract) -> object:
+        made = stand_in_kernel()
+        made.registries.algorithms.unregister("stand-in")
+        made.registries.algorithms.register("stand-in", component)
+        return made
+
+    return type("Suite", (AlgorithmContract,), {"component": component, "kernel": kernel, **fields})
+
+
+def broken(factory: type, **fields: object) -> type:
+    return suite(attrs.evolve(GOOD, factory=factory, **fields))
+
+
+class SeedsItself(StandIn):
+    def actor(self, rng=None):
+        return RandomActor(self.run.action_space, np.random.default_rng())
+
+
+class IgnoresItsStream(StandIn):
+    def actor(self, rng=None):
+        return super().actor(None)
+
+
+class DrawsGlobally(StandIn):
+    def loss(self, batch):
+        found = super().loss(batch)
+        return dataclasses.replace(found, value=found.value * (1 + 1e-9 * np.random.rand()))
+
+
+class SeedsGlobally(StandIn):
+    def __init__(self, config, run):
+        torch.manual_seed(0)
+        super().__init__(config, run)
+
+
+class ReadsItsLoss(StandIn):
+    def update(self, batch, optimise):
+        found = super().update(batch, optimise)
+        return Update({"loss": found.metrics["loss"].item()}, found.td_error)
+
+
+class ReportsNan(StandIn):
+    def update(self, batch, optimise):
+        found = super().update(batch, optimise)
+        return Update({**found.metrics, "other": torch.tensor(float("nan"))}, found.td_error)
+
+
+class ReportsTheMean(StandIn):
+    def update(self, batch, optimise):
+        found = super().update(batch, optimise)
+        return Update(found.metrics, found.td_error.mean())
+
+
+class ReportsNothing(StandIn):
+    def update(self, batch, optimise):
+        return Update(super().update(batch, optimise).metrics)
+
+
+class WritesToItsBatch(StandIn):
+    def update(self, batch, optimise):
+        batch.reward.mul_(0.5)
+        return super().update(batch, optimise)
+
+
+class ReplacesParameters(StandIn):
+    def update(self, batch, optimise):
+        for parameter in self.policy.parameters():
+            parameter.data = parameter.data.clone()
+        return super().update(batch, optimise)
+
+
+class LearnsNothing(StandIn):
+    def loss(self, batch):
+        found = super().loss(batch)
+        return dataclasses.replace(found, value=found.value * 0.0)
+
+
+class NeverUpdates(StandIn):
+    def batches(self, storage):
+        return iter(())
+
+
+class ForgetsItsCounter(StandIn):
+    """What lives from update to update is not in its state."""
+
+    count = 0
+
+    def loss(self, batch):
+        self.count += 1
+        found = super().loss(batch)
+        return dataclasses.replace(found, value=found.value / self.count)
+
+
+class HasAnObjectAsState(StandIn):
+    def state_dict(self):
+        return {"self": self.config}
+
+
+class LosesItsState(StandIn):
+    value = 0
+
+    def update(self, batch, optimise):
+        self.value += 1
+        return super().update(batch, optimise)
+
+    def state_dict(self):
+        return {"value": self.value}
+
+
+class CallsHooksInUpdates(StandIn):
+    def update(self, batch, optimise):
+        for _ in range(3):
+            self.run.hooks.all("rlk_update_end", run=self.run)
+        return super().update(batch, optimise)
+
+
+class StepsByItself(StandIn):
+    def update(self, batch, optimise):
+        found = super().update(batch, optimise)
+        error = found.td_error * batch.reward.abs().max() ** 2
+        self.run.parameters.flat.sub_(error.square().mean())
+        return found
+
+
+class LeavesHalfAside(StandIn):
+    def __init__(self, config, run):
+        super().__init__(config, run)
+        views, flat = run.parameters.select(("vf",))
+        group = run.optimise.groups["value"]
+        run.optimise.groups["value"] = dataclasses.replace(
+            group, parameters=views[:1], flat=flat[: views[0].numel()]
+        )
+
+
+class ActsOutside(StandIn):
+    def actor(self, rng=None):
+        class Outside(RandomActor):
+            def act(self, observation, carry, episode_start, deterministic=False):
+                found = super().act(observation, carry, episode_start, deterministic)
+                return found._replace(env_action=found.env_action * 0 + 99)
+
+        return Outside(self.run.action_space, np.random.default_rng(0))
+
+
+class IsNeverDeterministic(StandIn):
+    def actor(self, rng=None):
+        made = super().actor(rng)
+        act = made.act
+        made.act = lambda observation, carry, start, deterministic=False: act(
+            observation, carry, start
+        )
+        return made
+
+
+class MixesItsBatch(StandIn):
+    def actor(self, rng=None):
+        outer = super().actor(rng)
+
+        class Mixes:
+            start, metrics = outer.start, outer.metrics
+
+            def act(self, observation, carry, episode_start, deterministic=False):
+                found = outer.act(observation, carry, episode_start, deterministic)
+                if not deterministic:
+                    return found
+                action = np.full(len(observation), len(observation) % 2)
+                return Act(action, action + 1, None, {})
+
+        return Mixes()
+
+
+@attrs.frozen(kw_only=True)
+class Helpless(StandInConfig):
+    other: int = 1
+
+
+@attrs.frozen(kw_only=True)
+class WithACallable(StandInConfig):
+    other: object = attrs.field(default=lambda x: x, metadata={"help": "a function"})
+
+
+CASES = [
+    (SeedsItself, "test_the_same_seed_gives_parameters_that_are_equal_bit_for_bit"),
+    (SeedsItself, "test_an_actor_draws_from_the_stream_it_is_given_and_from_nothing_else"),
+    (IgnoresItsStream, "test_an_actor_draws_from_the_stream_it_is_given_and_from_nothing_else"),
+    (IgnoresItsStream, "test_predicting_between_two_trainings_does_not_change_the_second"),
+    (DrawsGlobally, "test_nothing_draws_from_a_global_generator"),
+    (SeedsGlobally, "test_building_an_agent_draws_from_no_global_generator"),
+    (ReadsItsLoss, "test_metrics_are_finite_tensors_that_nobody_has_read"),
+    (ReportsNan, "test_metrics_are_finite_tensors_that_nobody_has_read"),
+    (ReportsTheMean, "test_every_update_reports_what_the_component_declares"),
+    (ReportsNothing, "test_every_update_reports_what_the_component_declares"),
+    (WritesToItsBatch, "test_an_update_leaves_its_batch_as_it_was"),
+    (ReplacesParameters, "test_parameters_stay_views_of_one_flat_tensor"),
+    (LearnsNothing, "test_it_trains_on_every_action_space_that_it_declares"),
+    (LearnsNothing, "test_it_trains_on_several_environments_at_once"),
+    (NeverUpdates, "test_it_trains_on_every_action_space_that_it_declares"),
+    (ForgetsItsCounter, "test_a_restored_checkpoint_learns_on_bit_for_bit"),
+    (HasAnObjectAsState, "test_its_state_is_plain_and_comes_back_as_it_was"),
+    (LosesItsState, "test_its_state_is_plain_and_comes_back_as_it_was"),
+    (CallsHooksInUpdates, "test_hooks_are_called_once_an_iteration_and_never_by_step_or_update"),
+    (StepsByItself, "test_rewards_beyond_all_measure_never_reach_the_parameters_as_nan"),
+    (LeavesHalfAside, "test_every_parameter_is_moved_by_some_group"),
+    (ActsOutside, "test_it_predicts_for_one_observation"),
+    (IsNeverDeterministic, "test_its_deterministic_action_is_the_same_at_every_call"),
+    (MixesItsBatch, "test_it_predicts_for_a_batch_what_it_predicts_for_each"),
+]
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"), CASES, ids=lambda value: getattr(value, "__name__", None)
+)
+def test_a_broken_algorithm_fails_the_check_that_is_meant_for_it(rlk_verdict, factory, check):
+    assert rlk_verdict(suite(GOOD), check) == "passed"
+    assert rlk_verdict(broken(factory), check).startswith("failed")
+
+
+COMPONENT_CASES = [
+    ({"summary": ""}, "test_it_says_in_one_line_what_it_is"),
+    ({"factory": "rlk_testing.stand_ins:Nobody"}, "test_its_factory_can_be_imported"),
+    ({"config": Helpless}, "test_every_setting_has_a_help_text"),
+    ({"config": WithACallable}, "test_every_default_can_be_written_to_a_file"),
+    (
+        {"feeds": {"nothing": "replay.size"}},
+        "test_every_setting_that_it_feeds_to_another_component_is_one_of_its_own",
+    ),
+    ({"defaults": {"policy": "no-such"}}, "test_every_component_it_asks_for_is_installed"),
+    ({"reports": ()}, "test_every_update_reports_what_the_component_declares"),
+    ({"reports": ("td_error", "magic")}, "test_every_update_reports_what_the_component_declares"),
+]
+
+
+@pytest.mark.parametrize(("fields", "check"), COMPONENT_CASES)
+def test_a_component_that_says_something_wrong_fails(rlk_verdict, fields, check):
+    assert rlk_verdict(suite(GOOD), check) == "passed"
+    assert rlk_verdict(suite(attrs.evolve(GOOD, **fields)), check).startswith("failed")
+
+
+def test_a_config_in_a_module_that_imports_torch_fails(rlk_verdict):
+    check = "test_planning_with_it_imports_neither_torch_nor_gymnasium"
+    config = attrs.make_class("Heavy", {"x": attrs.field(default=1)}, kw_only=True)
+    config.__module__ = "rlk_testing.stand_ins"
+    assert rlk_verdict(suite(GOOD), check) == "passed"
+    assert "torch" in rlk_verdict(suite(attrs.evolve(GOOD, config=config)), check)
+
+
+class BringsItsGradient(StandIn):
+    factor = 1.0
+
+    def update(self, batch, optimise):
+        loss = optimise("value", self.loss, batch, gradient_fn=self.gradient)
+        return Update(loss.metrics, td_error=loss.outputs["td_error"])
+
+    def gradient(self, batch):
+        loss = self.loss(batch)
+        parts = torch.autograd.grad(loss.value, self.run.optimise.groups["value"].parameters)
+        return loss, self.factor * torch.cat([part.reshape(-1) for part in parts])
+
+
+class BringsAnotherGradient(BringsItsGradient):
+    factor = 1.01
+
+
+class BringsAnotherLoss(BringsItsGradient):
+    def gradient(self, batch):
+        loss, gradient = super().gradient(batch)
+        return dataclasses.replace(loss, outputs={"td_error": loss.value}), gradient
+
+
+def test_a_gradient_that_an_algorithm_brings_along_is_compared(rlk_verdict):
+    check = "test_a_gradient_that_it_brings_along_is_that_of_its_loss"
+    assert rlk_verdict(suite(GOOD), check) == "skipped"
+    assert rlk_verdict(broken(BringsItsGradient), check) == "passed"
+    assert "is not that of its loss" in rlk_verdict(broken(BringsAnotherGradient), check)
+    assert rlk_verdict(broken(BringsAnotherLoss), check).startswith("failed")
+
+
+def test_a_suite_without_a_component_says_so(rlk_verdict):
+    empty = type("Suite", (AlgorithmContract,), {})
+    found = rlk_verdict(empty, "test_its_name_is_found_in_the_registry_of_its_kind")
+    assert "names no component" in found
+
+
+def test_an_algorithm_that_does_not_learn_what_it_should_fails(rlk_verdict):
+    check = "test_it_learns_what_can_be_learnt"
+    assert rlk_verdict(suite(GOOD), check) == "skipped"
+    learns = {"learns": {"total_timesteps": 64}}
+    assert "mean return" in rlk_verdict(suite(GOOD, **learns), check)
+    assert rlk_verdict(suite(GOOD, learns_to=0.0, **learns), check) == "passed"

@@ -1,0 +1,179 @@
+"""The contract of collectors fails where one is broken."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+import pytest
+
+from rlk_testing import CollectorContract
+from rlk_testing.stand_in_collector import StandInCollector
+from rlk_testing.stand_ins import COMPONENTS
+
+GOOD = attrs.evolve(COMPONENTS["collectors"], name="gathers")
+
+
+class TestStandIn(CollectorContract):
+    component = GOOD
+
+
+class ResetsEveryTime(StandInCollector):
+    def collect(self):
+        self.observation = None
+        return super().collect()
+
+
+class StoresLate(StandInCollector):
+    def _step(self):
+        add, kept = self.run.storage.add, []
+        self.run.storage.add = kept.append
+        try:
+            going = super()._step()
+        finally:
+            self.run.storage.add = add
+        for step in kept:
+            add(step)
+        return going
+
+
+class CountsOneRank(StandInCollector):
+    def _step(self):
+        size, self.run.communicator.size = self.run.communicator.size, 1
+        try:
+            return super()._step()
+        finally:
+            self.run.communicator.size = size
+
+
+class StepsOnceMore(StandInCollector):
+    def collect(self):
+        return super().collect() and self._step()
+
+
+class ChangesSteps(StandInCollector):
+    """Of every step, what `changed` says."""
+
+    def _step(self):
+        add = self.run.storage.add
+        self.run.storage.add = lambda step: add(self.changed(step))
+        try:
+            return super()._step()
+        finally:
+            self.run.storage.add = add
+
+
+class ForgetsWhatEnded(ChangesSteps):
+    def changed(self, step):
+        return step._replace(final_observation={})
+
+
+class TruncatesAll(ChangesSteps):
+    def changed(self, step):
+        return step._replace(truncated=step.truncated | step.terminated)
+
+
+class DropsInfos(ChangesSteps):
+    def changed(self, step):
+        kept = {"info.place": np.zeros(self.run.n_envs, np.float32)}
+        return step._replace(extras={**step.extras, **kept})
+
+
+class NeverSaysThatOneBegan(StandInCollector):
+    def _step(self):
+        self.start = np.zeros_like(self.start)
+        return super()._step()
+
+
+class DropsTheCarry(StandInCollector):
+    def _step(self):
+        self.carry = None
+        return super()._step()
+
+
+class CountsNoEpisodes(StandInCollector):
+    def _step(self):
+        before = self.run.clock.episodes
+        going = super()._step()
+        self.run.clock.episodes = before
+        return going
+
+
+class KeepsUnfinishedEpisodes(StandInCollector):
+    def forget(self):
+        before = getattr(self, "figures", None)
+        super().forget()
+        self.figures = self.figures if before is None else before
+
+
+class ForgetsNothing(StandInCollector):
+    def forget(self):
+        if not hasattr(self, "start"):
+            super().forget()
+
+
+class GoesOnInTheMiddle(StandInCollector):
+    def collect(self):
+        self.cut_short = False
+        return super().collect()
+
+
+class HearsNobody(StandInCollector):
+    def _step(self):
+        super()._step()
+        return True
+
+
+class StoresAnything(StandInCollector):
+    def _refuse_bad(self, numbers):
+        pass
+
+
+class SavesNothing(StandInCollector):
+    def state_dict(self):
+        return {}
+
+    def load_state_dict(self, state):
+        pass
+
+
+class SavesItself(StandInCollector):
+    def state_dict(self):
+        return {**super().state_dict(), "self": self}
+
+
+class DrawsGlobally(StandInCollector):
+    def _step(self):
+        np.random.random()
+        return super()._step()
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (ResetsEveryTime, "test_every_step_begins_with_what_the_last_one_led_to"),
+        (ResetsEveryTime, "test_environments_are_reset_once_with_seeds_of_their_own"),
+        (StoresLate, "test_every_step_is_in_the_storage_before_others_hear_of_it"),
+        (CountsOneRank, "test_timesteps_count_the_environments_of_all_ranks_before_others_hear"),
+        (StepsOnceMore, "test_a_collection_is_as_many_vector_steps_as_the_algorithm_says"),
+        (ForgetsWhatEnded, "test_where_an_episode_ended_there_is_what_it_ended_on"),
+        (TruncatesAll, "test_terminated_and_truncated_stay_apart"),
+        (DropsInfos, "test_infos_that_a_storage_asks_for_are_those_of_their_step"),
+        (
+            NeverSaysThatOneBegan,
+            "test_the_actor_is_asked_once_a_step_and_told_where_episodes_begin",
+        ),
+        (DropsTheCarry, "test_the_actor_is_asked_once_a_step_and_told_where_episodes_begin"),
+        (CountsNoEpisodes, "test_episodes_are_counted_with_their_returns_and_lengths"),
+        (KeepsUnfinishedEpisodes, "test_an_unfinished_episode_that_is_forgotten_counts_nowhere"),
+        (ForgetsNothing, "test_environments_are_reset_once_with_seeds_of_their_own"),
+        (GoesOnInTheMiddle, "test_a_listener_stops_at_once_and_the_next_collection_starts_over"),
+        (HearsNobody, "test_a_listener_stops_at_once_and_the_next_collection_starts_over"),
+        (StoresAnything, "test_a_number_that_is_none_stops_the_run_and_is_not_stored"),
+        (SavesNothing, "test_a_run_goes_on_bit_for_bit_in_the_middle_of_episodes"),
+        (SavesItself, "test_a_run_goes_on_bit_for_bit_in_the_middle_of_episodes"),
+        (DrawsGlobally, "test_collecting_draws_from_no_global_generator"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_collector_fails(rlk_fails, factory, check):
+    rlk_fails(CollectorContract, GOOD, attrs.evolve(GOOD, factory=factory), check)

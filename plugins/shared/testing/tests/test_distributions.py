@@ -1,0 +1,185 @@
+"""The contract of distributions fails where a component is broken."""
+
+from __future__ import annotations
+
+import attrs
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+import rlk_testing as testing
+from rlk.component import Component
+from rlk.records import Field
+
+
+class Choice:
+    """Good: one of n actions by logits, sampled by the inverse of the running sum."""
+
+    def __init__(self, space):
+        self.parameter_size, self.start = int(space.n), int(space.start)
+        self.action = Field((), "int64")
+
+    def head(self, features):
+        return torch.nn.Linear(features, self.parameter_size)
+
+    def noise(self, rng, batch):
+        return rng.random((batch, 1)).astype(np.float32)
+
+    def sample(self, parameters, noise):
+        below = torch.softmax(parameters, -1).cumsum(-1)[..., :-1] < noise
+        return below.sum(-1)
+
+    def mode(self, parameters):
+        return parameters.argmax(-1)
+
+    def log_prob(self, parameters, action):
+        chances = torch.log_softmax(parameters, -1)
+        return chances.gather(-1, action.long()[..., None])[..., 0]
+
+    def entropy(self, parameters):
+        chances = torch.log_softmax(parameters, -1)
+        return -(chances.exp() * chances).sum(-1)
+
+    def kl(self, parameters, other):
+        one, two = torch.log_softmax(parameters, -1), torch.log_softmax(other, -1)
+        return (one.exp() * (one - two)).sum(-1)
+
+    def env_action(self, action):
+        return action + self.start
+
+    def numpy_sample(self, parameters, noise):
+        tensor = torch.from_numpy(parameters)
+        action = self.sample(tensor, torch.from_numpy(noise))
+        return action.numpy(), self.log_prob(tensor, action).numpy()
+
+    def numpy_mode(self, parameters):
+        return parameters.argmax(-1)
+
+
+class DoesNotNormalise(Choice):
+    def log_prob(self, parameters, action):
+        return super().log_prob(parameters, action) + 0.01
+
+
+class SamplesUniformly(Choice):
+    def sample(self, parameters, noise):
+        return super().sample(0 * parameters, noise)
+
+
+class TurnsEntropyRound(Choice):
+    def entropy(self, parameters):
+        return -super().entropy(parameters)
+
+
+class CountsEntropyInBits(Choice):
+    def entropy(self, parameters):
+        return super().entropy(parameters) / np.log(2)
+
+
+class TurnsKlRound(Choice):
+    def kl(self, parameters, other):
+        return super().kl(other, parameters)
+
+
+class HasAnotherTwin(Choice):
+    def numpy_sample(self, parameters, noise):
+        action, log_prob = super().numpy_sample(parameters, noise)
+        return (action + 1) % self.parameter_size, log_prob
+
+
+class ForgetsTheStart(Choice):
+    def env_action(self, action):
+        return action
+
+
+class NeverTakesTheLast(Choice):
+    def sample(self, parameters, noise):
+        return super().sample(parameters, noise).clamp(max=max(1, self.parameter_size - 2))
+
+
+class TakesTheWorst(Choice):
+    def mode(self, parameters):
+        return parameters.argmin(-1)
+
+
+class LosesTheGradient(Choice):
+    def log_prob(self, parameters, action):
+        return super().log_prob(parameters.detach(), action) + 0 * parameters.sum(-1)
+
+    def entropy(self, parameters):
+        return super().entropy(parameters.detach())
+
+
+class DrawsItsOwnNoise(Choice):
+    def sample(self, parameters, noise):
+        return super().sample(parameters, torch.rand_like(noise))
+
+
+class KnowsOneBatchDimension(Choice):
+    def entropy(self, parameters):
+        return super().entropy(parameters).reshape(len(parameters), -1).sum(1)
+
+
+class IsFloat64(Choice):
+    def noise(self, rng, batch):
+        return rng.random((batch, 1))
+
+
+CHOICE = Component(name="choice", factory=Choice, summary="one of n", action_spaces=("Discrete",))
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (DoesNotNormalise, "test_probabilities_sum_to_one"),
+        (SamplesUniformly, "test_samples_are_as_frequent_as_log_prob_says"),
+        (TurnsEntropyRound, "test_entropy_is_the_mean_of_minus_log_prob"),
+        (CountsEntropyInBits, "test_entropy_is_the_mean_of_minus_log_prob"),
+        (TurnsKlRound, "test_the_divergence_is_the_mean_difference_of_log_prob"),
+        (HasAnotherTwin, "test_its_numpy_twins_equal_torch"),
+        (ForgetsTheStart, "test_what_the_environment_gets_is_in_its_action_space"),
+        (NeverTakesTheLast, "test_every_action_of_the_environment_can_come_up"),
+        (TakesTheWorst, "test_the_mode_of_a_countable_distribution_is_its_likeliest_action"),
+        (LosesTheGradient, "test_gradients_flow_into_the_parameters"),
+        (DrawsItsOwnNoise, "test_a_sample_depends_on_its_parameters_and_noise_alone"),
+        (KnowsOneBatchDimension, "test_formulas_take_any_number_of_leading_dimensions"),
+        (IsFloat64, "test_noise_is_float32_with_one_row_for_each_action"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_distribution_fails(rlk_fails, factory, check):
+    broken = attrs.evolve(CHOICE, factory=factory)
+    rlk_fails(testing.DistributionContract, CHOICE, broken, check)
+
+
+class Bell:
+    """Good enough for one check: a Gaussian of unit spread; its density may be off by a factor."""
+
+    factor, parameter_size, action = 1.0, 1, Field((1,), "float32")
+
+    def __init__(self, space):
+        self.space = space
+
+    def noise(self, rng, batch):
+        return rng.standard_normal((batch, 1)).astype(np.float32)
+
+    def sample(self, parameters, noise):
+        return parameters + noise
+
+    def log_prob(self, parameters, action):
+        density = -0.5 * (action - parameters).square() - 0.5 * np.log(2 * np.pi)
+        return density.sum(-1) + np.log(self.factor)
+
+
+class TooTall(Bell):
+    factor = 1.05
+
+
+def test_a_density_that_does_not_integrate_to_one_fails(rlk_fails):
+    good = Component(name="bell", factory=Bell, summary="a bell", action_spaces=("Box",))
+    spaces = {"action_spaces": (gym.spaces.Box(-1.0, 1.0, (1,)),)}
+    check = "test_samples_lie_in_an_interval_as_often_as_the_density_says"
+    rlk_fails(
+        testing.DistributionContract, good, attrs.evolve(good, factory=TooTall), check, **spaces
+    )

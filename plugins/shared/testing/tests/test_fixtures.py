@@ -1,0 +1,82 @@
+"""The pytest plugin and the small helpers of `rlk_testing`."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import rlk
+import rlk_testing
+from rlk_testing import environments
+from rlk_testing.contract import run_python
+from rlk_testing.environments import Forever
+from rlk_testing.stand_ins import COMPONENTS
+
+
+def test_the_pytest_plugin_imports_nothing_heavy():
+    heavy = "{'torch', 'gymnasium', 'numpy', 'attrs', 'click', 'rlk.registry.kernel'}"
+    assert (
+        run_python(f"import sys, rlk_testing.fixtures; print({heavy} & set(sys.modules))")
+        == "set()"
+    )
+
+
+@pytest.mark.parametrize("name", rlk_testing.__all__)
+def test_every_name_of_the_package_is_there(name):
+    assert callable(getattr(rlk_testing, name))
+
+
+def test_another_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="NoContract"):
+        _ = rlk_testing.NoContract
+
+
+AGENTS = []
+
+
+def test_an_agent_of_the_fixture_is_open_while_the_test_runs(rlk_make, rlk_stand_in_kernel):
+    AGENTS.append(rlk_make("stand-in", kernel=rlk_stand_in_kernel))
+    assert not AGENTS[0].run.closed
+
+
+def test_an_agent_of_the_fixture_is_closed_when_the_test_has_ended():
+    assert AGENTS == [] or AGENTS[0].run.closed
+
+
+def test_kernels_of_the_fixtures_are_of_the_test_alone(
+    rlk_kernel, rlk_empty_kernel, rlk_stand_in_kernel
+):
+    assert rlk_empty_kernel.registries.algorithms.names() == []
+    assert rlk_stand_in_kernel.registries.algorithms.names() == ["stand-in"]
+    rlk_kernel.registries.algorithms.register("stand-in", COMPONENTS["algorithms"])
+    assert "stand-in" not in rlk.default_kernel().registries.algorithms
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_stand_in_learns_to_predict_rewards(rlk_make, rlk_stand_in_kernel, seed):
+    agent = rlk_make("stand-in", kernel=rlk_stand_in_kernel, env="CartPole-v1", seed=seed)
+    agent.learn(2000)
+    (value,) = agent.run.policy(torch.zeros(1, 4), "vf")
+    assert value.item() == pytest.approx(1.0, abs=0.2)  # every step of CartPole is worth 1
+
+
+def test_the_best_action_of_a_match_is_worth_one_and_another_less():
+    for name, right, wrong in (
+        ("DiscreteMatch", lambda shown: 1 + int(shown.argmax()), lambda a: 1 + a % 3),
+        ("MultiBinaryMatch", lambda shown: shown.astype("int8"), lambda a: 1 - a),
+    ):
+        env = getattr(environments, name)()
+        observation, _ = env.reset(seed=0)
+        for _ in range(8):
+            observation, reward, terminated, _, _ = env.step(right(observation))
+            assert reward == 1.0
+        assert terminated
+        observation, _ = env.reset()
+        assert env.step(wrong(right(observation)))[1] < 1.0
+
+
+def test_a_forever_is_only_ever_cut_off():
+    env = Forever(length=2)
+    env.reset(seed=0)
+    assert env.step(0)[1:4] == (1.0, False, False)
+    assert env.step(0)[1:4] == (1.0, False, True)

@@ -1,0 +1,275 @@
+"""Contracts of callbacks, loggers and presets fail where a component is broken."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+
+import rlk_testing as testing
+from rlk import hookimpl
+from rlk.component import Component
+from rlk_testing import stand_ins
+
+
+class Tuned:
+    """Good: one entry."""
+
+    entries: Mapping = {("stand-in", "CartPole-v1"): {"gamma": 0.25}}
+
+    def find(self, algo, env):
+        return copy.deepcopy(self.entries.get((algo, env)))
+
+
+class AlwaysTuned(Tuned):
+    def find(self, algo, env):
+        return {"gamma": 0.25}
+
+
+class GivesAwayItsOwn(Tuned):
+    entries: Mapping = {("stand-in", "CartPole-v1"): {"gamma": 0.25}}
+
+    def find(self, algo, env):
+        return self.entries.get((algo, env))
+
+
+class TunesNothingThatExists(Tuned):
+    entries: Mapping = {("stand-in", "CartPole-v1"): {"gama": 0.25}}
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (AlwaysTuned, "test_it_has_nothing_for_what_nobody_tuned"),
+        (GivesAwayItsOwn, "test_what_it_gives_out_is_not_its_own"),
+        (TunesNothingThatExists, "test_its_settings_make_a_plan_that_says_where_they_came_from"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_preset_source_fails(rlk_fails, factory, check):
+    good = Component(name="tuned", factory=Tuned, summary="tuned settings")
+
+    def kernel(self):
+        made = stand_ins.stand_in_kernel()
+        made.registries.presets.register(self.component.name, self.component)
+        return made
+
+    known = (("stand-in", "CartPole-v1"),)
+    broken = attrs.evolve(good, factory=factory)
+    rlk_fails(testing.PresetContract, good, broken, check, known=known, kernel=kernel)
+
+
+# ---- callbacks and extensions --------------------------------------------------------------------
+
+
+class CountsIterations:
+    """Good: counts, and keeps the count in checkpoints."""
+
+    def __init__(self):
+        self.count = 0
+
+    @hookimpl
+    def rlk_update_end(self, run):
+        self.count += 1
+
+    @hookimpl
+    def rlk_save(self):
+        return {"count": self.count}
+
+    @hookimpl
+    def rlk_load(self, state):
+        self.count = int(state["count"])
+
+
+class MisspellsAHook(CountsIterations):
+    @hookimpl
+    def rlk_updates_end(self, run):
+        pass
+
+
+class MarksNothing:
+    def rlk_update_end(self, run):
+        pass
+
+
+class DrawsFromTheRun(CountsIterations):
+    @hookimpl
+    def rlk_rollout_start(self, run):
+        run.streams.numpy("actor").random()
+
+
+class ChangesByItself(CountsIterations):
+    @hookimpl
+    def rlk_rollout_end(self, run):
+        run.parameters.flat.add_(np.random.rand() * 1e-3)
+
+
+class WritesWhereItIs(CountsIterations):
+    @hookimpl
+    def rlk_training_end(self, run):
+        Path("count.txt").write_text(str(self.count))
+
+
+class WritesWhenMade(CountsIterations):
+    def __init__(self):
+        super().__init__()
+        Path("made.txt").write_text("")
+
+
+class Prints(CountsIterations):
+    @hookimpl
+    def rlk_training_end(self, run):
+        print(self.count)
+
+
+class HidesErrors(CountsIterations):
+    @hookimpl
+    def rlk_training_end(self, run, reason):
+        if reason == "an error":
+            raise RuntimeError("in the callback itself")
+
+
+class WorksOnce(CountsIterations):
+    @hookimpl
+    def rlk_training_start(self, run):
+        assert self.count == 0
+
+
+class SavesAnObject(CountsIterations):
+    @hookimpl
+    def rlk_save(self):
+        return {"count": self}
+
+
+class SavesAndForgets(CountsIterations):
+    @hookimpl
+    def rlk_load(self, state):
+        pass
+
+
+def the_same_every_time() -> CountsIterations:
+    return ONE
+
+
+ONE = CountsIterations()
+COUNTS = Component(name="counts", factory=CountsIterations, summary="counts iterations")
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (MisspellsAHook, "test_every_hook_that_it_marks_is_one_of_rlks"),
+        (MarksNothing, "test_it_answers_some_hook"),
+        (DrawsFromTheRun, "test_a_run_learns_with_it_what_it_learns_without"),
+        (ChangesByItself, "test_a_run_with_it_learns_the_same_every_time"),
+        (WritesWhereItIs, "test_a_run_without_a_folder_writes_nothing"),
+        (WritesWhereItIs, "test_a_run_with_a_folder_writes_there_alone"),
+        (WritesWhenMade, "test_making_it_does_nothing_yet"),
+        (Prints, "test_a_run_that_says_nothing_says_nothing_with_it"),
+        (HidesErrors, "test_an_error_of_the_environment_gets_through_it"),
+        (WorksOnce, "test_a_second_training_of_the_same_agent_works"),
+        (SavesAnObject, "test_what_it_remembers_is_plain_and_goes_on_where_it_was"),
+        (SavesAndForgets, "test_what_it_remembers_is_plain_and_goes_on_where_it_was"),
+        (the_same_every_time, "test_every_run_gets_an_object_of_its_own"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_callback_fails(rlk_fails, factory, check):
+    broken = attrs.evolve(COUNTS, factory=factory)
+    rlk_fails(testing.CallbackContract, COUNTS, broken, check)
+
+
+def test_an_extension_may_change_what_is_learnt(rlk_verdict):
+    component = attrs.evolve(COUNTS, factory=DrawsFromTheRun)
+    suite = type("Suite", (testing.ExtensionContract,), {"component": component})
+    assert not hasattr(suite, "test_a_run_learns_with_it_what_it_learns_without")
+    assert rlk_verdict(suite, "test_a_run_with_it_learns_the_same_every_time") == "passed"
+
+
+# ---- loggers -------------------------------------------------------------------------------------
+
+
+class Lines:
+    """Good: a line for every row, if the run has a folder."""
+
+    def __init__(self):
+        self.file = None
+
+    @hookimpl
+    def rlk_training_start(self, run):
+        if run.out is not None and self.file is None:
+            self.file = (run.out / "rows.txt").open("a")
+            run.on_close.append(self.file.close)
+
+    @hookimpl
+    def rlk_write_row(self, run, row):
+        if self.file is not None:
+            self.file.write(f"{run.timesteps} {dict(row)}\n")
+
+
+class ForgetsTheHook(Lines):
+    def rlk_write_row(self, run, row):
+        pass
+
+
+class WantsTheSameKeys(Lines):
+    keys = None
+
+    @hookimpl
+    def rlk_write_row(self, row):
+        self.keys = self.keys or set(row)
+        assert self.keys == set(row)
+
+
+class TakesKeysOut(Lines):
+    @hookimpl
+    def rlk_write_row(self, row):
+        row.pop("train/loss", None)
+
+
+class ClosesWhatIsNotOpen(Lines):
+    @hookimpl
+    def rlk_training_start(self, run):
+        run.on_close.append(lambda: self.file.close())
+
+
+class WantsANewFolder(Lines):
+    @hookimpl
+    def rlk_training_start(self, run):
+        (run.out / "rows.txt").touch(exist_ok=False)
+
+
+class WritesHere(Lines):
+    @hookimpl
+    def rlk_training_start(self, run):
+        self.file = Path("rows.txt").open("a")  # noqa: SIM115
+
+
+class NeedsAFolderWithoutSayingSo(Lines):
+    @hookimpl
+    def rlk_check_plan(self, plan):
+        return None if plan.out else "no."
+
+
+LINES = Component(name="lines", factory=Lines, summary="a line for every row")
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (ForgetsTheHook, "test_rows_of_a_run_reach_it"),
+        (WantsTheSameKeys, "test_it_takes_rows_whose_keys_come_and_go_and_numbers_that_are_none"),
+        (TakesKeysOut, "test_it_leaves_the_row_as_it_was_for_the_next_logger"),
+        (ClosesWhatIsNotOpen, "test_a_run_without_a_row_can_be_closed"),
+        (WantsANewFolder, "test_a_resumed_run_opens_it_again_in_the_same_folder"),
+        (WritesHere, "test_a_run_without_a_folder_writes_nothing"),
+        (NeedsAFolderWithoutSayingSo, "test_a_run_without_a_folder_writes_nothing"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_logger_fails(rlk_fails, factory, check):
+    rlk_fails(testing.LoggerContract, LINES, attrs.evolve(LINES, factory=factory), check)

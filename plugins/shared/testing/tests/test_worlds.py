@@ -1,0 +1,279 @@
+"""Contracts of vector environments, wrappers and environments fail where a component is broken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+import rlk_testing as testing
+from rlk.component import Component
+from rlk_testing.environments import Walk
+from rlk_testing.stand_in_vec_env import StandInVecEnv
+from rlk_testing.stand_ins import COMPONENTS
+
+
+class ReusesArrays(StandInVecEnv):
+    def __init__(self, env_fns):
+        super().__init__(env_fns)
+        self.copy = False
+
+
+class SaysNextStep(StandInVecEnv):
+    def __init__(self, env_fns):
+        super().__init__(env_fns)
+        self.metadata = {**self.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}
+
+
+class IgnoresSeeds(StandInVecEnv):
+    def reset(self, *, seed=None, options=None):
+        return super().reset(options=options)
+
+
+class SeedsAlike(StandInVecEnv):
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=[seed] * self.num_envs if isinstance(seed, int) else seed)
+
+
+class LosesFinals(StandInVecEnv):
+    def step(self, actions):
+        *rest, infos = super().step(actions)
+        return (*rest, {k: v for k, v in infos.items() if "final_obs" not in k})
+
+
+class MergesFlags(StandInVecEnv):
+    def step(self, actions):
+        observation, reward, terminated, truncated, infos = super().step(actions)
+        return observation, reward, terminated | truncated, truncated, infos
+
+
+class HidesFailures(StandInVecEnv):
+    def step(self, actions):
+        try:
+            return super().step(actions)
+        except RuntimeError:
+            raise RuntimeError("something went wrong") from None
+
+
+class ClosesOnce(StandInVecEnv):
+    def close(self, **keywords):
+        assert not self.closed
+        super().close(**keywords)
+
+
+class LosesItsState(StandInVecEnv):
+    def set_state(self, states):
+        pass
+
+
+VEC_ENV = COMPONENTS["vec_envs"]
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (ReusesArrays, "test_arrays_stay_valid_during_the_next_step"),
+        (SaysNextStep, "test_it_is_a_vector_env_that_restarts_episodes_in_the_same_step"),
+        (IgnoresSeeds, "test_the_same_seeds_start_the_same_episodes"),
+        (SeedsAlike, "test_one_seed_gives_every_environment_one_of_its_own"),
+        (LosesFinals, "test_every_step_equals_a_plain_loop_over_environments_bit_for_bit"),
+        (MergesFlags, "test_every_step_equals_a_plain_loop_over_environments_bit_for_bit"),
+        (HidesFailures, "test_an_environment_that_fails_is_reported_with_its_own_words"),
+        (ClosesOnce, "test_it_can_be_closed_twice"),
+        (LosesItsState, "test_its_state_if_it_has_one_is_plain_and_goes_on_where_it_was"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_vector_environment_fails(rlk_fails, factory, check):
+    rlk_fails(testing.VecEnvContract, VEC_ENV, attrs.evolve(VEC_ENV, factory=factory), check)
+
+
+class Halves(gym.RewardWrapper):
+    """Good: every reward is half of what it was."""
+
+    def reward(self, reward):
+        return 0.5 * float(reward)
+
+
+class LeavesItsSpace(gym.ObservationWrapper):
+    def observation(self, observation):
+        return observation.astype(np.float64).reshape(1, 3)
+
+
+class JittersGlobally(gym.ObservationWrapper):
+    def observation(self, observation):
+        return observation + np.float32(np.random.random())
+
+
+class StaysOpen(Halves):
+    def close(self):
+        pass
+
+
+class PrintsAlways(Halves):
+    def reward(self, reward):
+        print(reward)
+        return super().reward(reward)
+
+
+WRAPPER = Component(name="halves", factory=Halves, summary="halves rewards")
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (LeavesItsSpace, "test_observations_are_in_its_observation_space"),
+        (JittersGlobally, "test_one_seed_gives_one_series"),
+        (StaysOpen, "test_closing_it_closes_the_environment"),
+        (PrintsAlways, "test_a_run_that_says_nothing_says_nothing_with_it"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_wrapper_fails(rlk_fails, factory, check):
+    broken = attrs.evolve(WRAPPER, factory=factory)
+    rlk_fails(testing.WrapperContract, WRAPPER, broken, check)
+
+
+class Counts(gym.vector.VectorWrapper):
+    """Good: counts steps, and writes the count when it is closed, while training."""
+
+    def __init__(self, env, *, training, out=None, **_):
+        super().__init__(env)
+        self.out, self.count = (Path(out) if out and training else None), 0
+
+    def get_state(self):
+        return self.env.get_state()
+
+    def set_state(self, states):
+        self.env.set_state(states)
+
+    def step(self, actions):
+        self.count += 1
+        return self.env.step(actions)
+
+    def close(self, **keywords):
+        if self.out is not None and self.out.is_dir():
+            (self.out / "count.txt").write_text(str(self.count))
+        super().close(**keywords)
+
+
+class WritesForEvaluations(Counts):
+    def __init__(self, env, *, training, out=None, **_):
+        super().__init__(env, training=True, out=out)
+        if out:
+            Path(out).mkdir(exist_ok=True)
+
+
+class ScalesAllButFinals(Counts):
+    def __init__(self, env, *, training, out=None, **_):
+        super().__init__(env, training=training, out=out)
+        box = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
+        self._single_observation_space = box
+        self._observation_space = gym.vector.utils.batch_space(box, env.num_envs)
+
+    @property
+    def single_observation_space(self):
+        return self._single_observation_space
+
+    @property
+    def observation_space(self):
+        return self._observation_space
+
+    def reset(self, **keywords):
+        observation, infos = self.env.reset(**keywords)
+        return np.tanh(observation / 9), infos
+
+    def step(self, actions):
+        observation, *rest = super().step(actions)
+        infos = dict(rest[-1])
+        if "final_obs" in infos:
+            moved = [None if final is None else final + 50 for final in infos["final_obs"]]
+            infos["final_obs"] = np.array(moved, dtype=object)
+        return (np.tanh(observation / 9), *rest[:-1], infos)
+
+
+class LosesState(Counts):
+    def set_state(self, states):
+        pass
+
+
+class MakesUpState(Counts):
+    def get_state(self):
+        return [{"env": state} for state in self.env.get_state()]
+
+    def set_state(self, states):
+        self.env.set_state([state["env"] for state in states])
+
+
+VECTOR = Component(name="counts", factory=Counts, summary="counts steps", scope="vector")
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (WritesForEvaluations, "test_a_vector_of_an_evaluation_writes_nothing_and_works"),
+        (ScalesAllButFinals, "test_a_vector_gives_what_a_loop_takes"),
+        (LosesState, "test_the_state_of_a_vector_is_had_through_it"),
+        (MakesUpState, "test_a_state_that_a_vector_cannot_give_is_not_made_up"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_vector_wrapper_fails(rlk_fails, factory, check):
+    broken = attrs.evolve(VECTOR, factory=factory)
+    rlk_fails(testing.WrapperContract, VECTOR, broken, check)
+
+
+def answers(env):
+    return Walk if env.startswith("tiny/") else None
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (lambda env: Walk, "test_it_answers_none_to_the_environments_of_others"),
+        (
+            lambda env: "Walk" if "tiny" in env else None,
+            "test_it_answers_with_what_makes_the_environment",
+        ),
+        (
+            lambda env: (lambda: Walk()) if "tiny" in env else None,
+            "test_what_it_answers_travels_to_a_worker_and_imports_no_torch_there",
+        ),
+        (
+            lambda env: list if "tiny" in env else None,
+            "test_every_name_that_it_answers_to_is_made",
+        ),
+    ],
+)
+def test_a_broken_environment_component_fails(rlk_fails, factory, check):
+    good = Component(name="tiny", factory=answers, summary="tiny environments")
+    broken = attrs.evolve(good, factory=factory)
+    rlk_fails(testing.EnvironmentContract, good, broken, check, ids=("tiny/Walk-v0",))
+
+
+def finds(place, kind=None):
+    mine = Component(name="mine", factory=Walk, kind=kind or "wrappers")
+    return mine if place == "shelf:mine" else None
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (
+            lambda place, kind=None: Component(name="mine", factory=Walk, kind="wrappers"),
+            "test_what_it_does_not_know_is_refused_or_left_to_others",
+        ),
+        (
+            lambda place, kind=None: Walk if "shelf" in place else None,
+            "test_what_it_finds_is_a_component_that_says_its_kind",
+        ),
+    ],
+)
+def test_a_broken_finder_fails(rlk_fails, factory, check):
+    good = Component(name="shelf", factory=finds, summary="a shelf")
+    broken = attrs.evolve(good, factory=factory)
+    rlk_fails(testing.FinderContract, good, broken, check, places=("shelf:mine",))

@@ -1,0 +1,9 @@
+"""The kernel's own checks of a backend."""
+
+from __future__ import annotations
+
+from rlk_testing import VecEnvContract
+
+
+class TestDummy(VecEnvContract):
+    component = "dummy"

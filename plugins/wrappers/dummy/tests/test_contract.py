@@ -1,9 +1,0 @@
-"""The kernel's own checks of a backend."""
-
-from __future__ import annotations
-
-from rlk.testing import VecEnvContract
-
-
-class TestDummy(VecEnvContract):
-    component = "dummy"
