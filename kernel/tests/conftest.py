@@ -83,8 +83,9 @@ def planning_kernel(rlk_stand_in_kernel):
                 "gamma": 0.8,
                 "distribution": {"Discrete": "coins", "Box": "bells"},
             },
-            feeds={"store_size": "keeps.size"},
-            switches={"sharpened": "sharpens", "shaken": "noises"},
+            forwards={"store_size": "keeps.size"},
+            activates={"sharpened": "sharpens"},
+            selects={"shaken": "noises"},
         ),
     )
     registries.algorithms.register(

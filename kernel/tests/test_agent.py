@@ -251,7 +251,7 @@ def test_settings_may_be_others_when_a_model_is_loaded(make, tmp_path, rlk_stand
 def test_code_is_not_run_because_a_file_names_it(make, tmp_path, rlk_stand_in_kernel):
     environments = rlk_stand_in_kernel.registries.environments
     environments.unregister("stand-in-environments")
-    environments.register("runs", environment_named, reports=("runs code",))
+    environments.register("runs", environment_named, runs_code=True)
     path = make().save(tmp_path / "model")
     with pytest.raises(PlanError, match="Pass it again"):
         rlk.load(path, kernel=rlk_stand_in_kernel)

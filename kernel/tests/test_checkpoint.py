@@ -191,7 +191,7 @@ def test_a_suffix_that_nobody_reads_is_refused(saved, rlk_stand_in_kernel):
 def test_a_serializer_that_can_run_code_is_not_tried(saved, rlk_stand_in_kernel):
     serializers = rlk_stand_in_kernel.registries.serializers
     serializers.unregister("stand-in-serializer")
-    serializers.register("careless", StandInSerializer, reports=("runs code",))
+    serializers.register("careless", StandInSerializer, runs_code=True)
     with pytest.raises(BadFile, match="no installed serializer"):
         checkpoint.read(saved, rlk_stand_in_kernel)
 

@@ -31,10 +31,10 @@ def kernel(rlk_stand_in_kernel):
     registries = rlk_stand_in_kernel.registries
     registries.callbacks.register("watches", Watches)
     registries.extensions.register("extends", Watches)
-    registries.environments.register("classes", environment_named, reports=("runs code",))
+    registries.environments.register("classes", environment_named, runs_code=True)
     registries.environments.register("stands", COMPONENTS["environments"].factory)
     registries.environments.unregister("stand-in-environments")
-    registries.finders.register("shelf", on_the_shelf, reports=("runs code",))
+    registries.finders.register("shelf", on_the_shelf, runs_code=True)
     return rlk_stand_in_kernel
 
 

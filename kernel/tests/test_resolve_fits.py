@@ -1,4 +1,4 @@
-"""Planning: what feeds what, what fits together, what joins unasked, and what a plan says."""
+"""Planning: what is forwarded, what fits together, what joins unasked, and what a plan says."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_noise_for_algorithms_that_learn_otherwise_is_refused(planning_kernel,
     assert plan(noise="hums").noise.name == "hums"
 
 
-# ---- feeds and switches --------------------------------------------------------------------------
+# ---- forwards, activates, selects ----------------------------------------------------------------
 
 
 def test_a_setting_of_the_algorithm_feeds_the_component_that_uses_it(plan):
@@ -49,7 +49,7 @@ def test_a_setting_of_the_algorithm_feeds_the_component_that_uses_it(plan):
     assert plan(store_size=7).storages[0].config.size == 7
     assert (
         plan(store_size=7, storage="hoards").storages[0].config.size == 1
-    )  # it feeds `keeps` alone
+    )  # it forwards to `keeps` alone
 
 
 @pytest.mark.parametrize("key", ["keeps.size", "storage.size"])

@@ -79,7 +79,7 @@ class Agent:
         size = len(next(iter(batch.values())) if isinstance(batch, Mapping) else batch)
         if self._actor is None:
             # A stream of its own: acting must not change what training draws.
-            self._actor = self.run.algorithm.actor(self.run.streams.numpy("predict"))
+            self._actor = self.run.make_actor(self.run.streams.numpy("predict"))
         start = np.full(size, state is None) if mask is None else np.asarray(mask, dtype=bool)
         state = self._actor.start(size) if state is None else state
         act = self._actor.act(batch, state, start.reshape(size), deterministic)

@@ -39,10 +39,14 @@ class Component:
     defaults: Mapping[str, Any] = attrs.field(factory=dict)
     #: Own setting -> another component's, as `"prioritized-replay.alpha"`: the value moves there
     #: when that one is in the plan; both set and different is an error.
-    feeds: Mapping[str, str] = attrs.field(factory=dict)
-    #: Own boolean setting -> the plugin it puts in (`prioritized_replay`); own text setting -> the
-    #: kind of the plugin that it names (`action_noise`: `noises`).
-    switches: Mapping[str, str] = attrs.field(factory=dict)
+    forwards: Mapping[str, str] = attrs.field(factory=dict)
+    #: Own boolean setting -> the plugin that it puts in (`prioritized_replay`), which sets it to
+    #: True when it is put in by name.
+    activates: Mapping[str, str] = attrs.field(factory=dict)
+    #: Own text setting -> the kind of the plugin that it names (`action_noise`: `noises`).
+    selects: Mapping[str, str] = attrs.field(factory=dict)
+    #: Whether it runs code that a name or a file points to; no saved model is made through it.
+    runs_code: bool = False
     reports: tuple[str, ...] = ()  #: what comes with every Update (`td_error`), or what it provides
     needs: tuple[str, ...] = ()  #: what a storage, wrapper or extension must have reported to it
     action_spaces: tuple[str, ...] = ()  #: Gymnasium's class names; empty: it does not care
@@ -52,8 +56,9 @@ class Component:
     stages: tuple[Stage, ...] = ()  #: that a decorating storage takes; a base storage has none
     scope: Literal["env", "vector"] = "env"  #: what a wrapper wraps
     kind: str | None = None  #: where no entry point says it (a component in `--plugin ./file.py`)
-    #: Active without being asked for: in any `rlk run`, or only on a terminal.
-    autostart: Literal["never", "run", "terminal"] = "never"
+    #: Active without being asked for: in any `rlk run`, only on a terminal, or wherever an agent is
+    #: made (what makes a run faster and changes nothing else).
+    autostart: Literal["never", "run", "terminal", "always"] = "never"
 
     def load(self) -> Callable[..., Any]:
         """The factory itself, imported now."""

@@ -69,8 +69,9 @@ class Specs:
         """Once per storage in the plan, base first: the storage or decorator, not yet opened."""
 
     @hookspec(firstresult=True)
-    def rlk_make_actor(self, run: Run) -> Actor | None:
-        """Once: the collector's actor, instead of the algorithm's own (before noise wraps it)."""
+    def rlk_make_actor(self, run: Run, actor: Actor) -> Actor | None:
+        """For the collector, for `predict` and for every evaluation: an actor that takes the place
+        of the algorithm's own (a faster one that does the same), before noise wraps it."""
 
     @hookspec(firstresult=True)
     def rlk_make_collector(self, run: Run) -> Collector | None:

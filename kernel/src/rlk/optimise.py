@@ -14,7 +14,6 @@ from rlk.protocols import Communicator, OptimiserStep, State
 from rlk.records import Loss
 
 LossFn = Callable[..., Loss]
-GradientFn = Callable[..., tuple[Loss, Tensor]]  #: the loss and its flat gradient [P]
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,6 @@ class Objective:
     loss_fn: LossFn
     args: tuple[Any, ...]
     communicator: Communicator
-    gradient_fn: GradientFn | None = None
 
     def __post_init__(self) -> None:
         self.mean = self.communicator.mean  #: of a tensor, over ranks
@@ -51,11 +49,8 @@ class Objective:
     def gradient(self) -> tuple[Loss, Tensor]:
         """The loss and its flat gradient [P], averaged over ranks; zeros for what it does not
         touch. A step happens only if every rank accepts it."""
-        if self.gradient_fn is None or torch.compiler.is_compiling():
-            loss = self.loss_fn(*self.args)
-            gradient = _gradient(loss.value, tuple(self.group.parameters))
-        else:
-            loss, gradient = self.gradient_fn(*self.args)
+        loss = self.loss_fn(*self.args)
+        gradient = _gradient(loss.value, tuple(self.group.parameters))
         if loss.accept is not None and self.communicator.size > 1:
             loss = replace(loss, accept=self.mean(loss.accept.to(torch.float64)) == 1.0)
         return loss, self.mean(gradient)
@@ -91,9 +86,7 @@ def wrapped(function: Callable[..., Any], wrappers: Iterable[Any]) -> Callable[.
 
 
 class Optimiser:
-    """`optimise(group, loss_fn, *args)`: one step of that group's optimiser; the loss, detached.
-    `gradient_fn(*args)`, if the algorithm knows a shorter way than autograd, gives what `loss_fn`
-    gives and its flat gradient; it is not taken where a plugin wraps the loss, nor traced."""
+    """`optimise(group, loss_fn, *args)`: one step of that group's optimiser; the loss, detached."""
 
     def __init__(self, communicator: Communicator) -> None:
         self.groups: dict[str, Group] = {}
@@ -107,17 +100,15 @@ class Optimiser:
         self.groups[group.name], self.steps[group.name] = group, step
         self._wrappers[group.name] = wrappers
 
-    def __call__(
-        self, group: str, loss_fn: LossFn, *args: Any, gradient_fn: GradientFn | None = None
-    ) -> Loss:
+    def __call__(self, group: str, loss_fn: LossFn, *args: Any) -> Loss:
         if group not in self.groups:
             raise RlkError(f"no parameter group {group!r}; there are {sorted(self.groups)}")
         if self._wrappers[group]:
             key = (group, loss_fn)  # bound methods compare equal from call to call
             if key not in self._wrapped:
                 self._wrapped[key] = wrapped(loss_fn, self._wrappers[group])
-            loss_fn, gradient_fn = self._wrapped[key], None
-        objective = Objective(self.groups[group], loss_fn, args, self._communicator, gradient_fn)
+            loss_fn = self._wrapped[key]
+        objective = Objective(self.groups[group], loss_fn, args, self._communicator)
         loss = self.steps[group].step(objective)
         distribution = None if loss.distribution is None else loss.distribution.detach()
         metrics, outputs = _detached(loss.metrics), _detached(loss.outputs)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: As it goes into a checkpoint: JSON values, arrays and tensors in nested dicts and lists.
 State = dict[str, Any]
-#: `optimise(group, loss_fn, *args, gradient_fn=None)`: see `optimise.Optimiser`.
+#: `optimise(group, loss_fn, *args)`: see `optimise.Optimiser`.
 Optimise = Callable[..., Loss]
 
 

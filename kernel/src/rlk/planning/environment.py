@@ -2,7 +2,7 @@
 
 A component of kind `environments` is a function of the name: it answers None, or with a callable
 that makes one environment from keywords, which travels to workers and imports no torch, nor does
-this module. If that runs code which the name points to, it `reports` "runs code", and no saved
+this module. If that runs code which the name points to, it sets `runs_code`, and no saved
 model is made through it. `known()`, if it has that, lists names for messages."""
 
 from __future__ import annotations

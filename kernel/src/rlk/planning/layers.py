@@ -28,8 +28,8 @@ from rlk.registry.kernel import Entry
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
 
-#: Precedence, weakest first. What is FED follows from the settings of another component.
-DEFAULT, ALGORITHM, PRESET, PATCH, FILE, USER, FED = range(7)
+#: Precedence, weakest first. What is FORWARDED follows from the settings of another component.
+DEFAULT, ALGORITHM, PRESET, PATCH, FILE, USER, FORWARDED = range(7)
 JOINED, CALLER = "active in every run", "command line"
 
 
@@ -53,7 +53,7 @@ class Wishes:
         self.plugins: dict[str, Choice] = {}  # what fills no slot, by name
         self.preset = ""  # the one that was applied
         self.notes: list[str] = []  # what the user should be told
-        self._ranks: list[dict[str, Said]] = [{} for _ in range(FED + 1)]
+        self._ranks: list[dict[str, Said]] = [{} for _ in range(FORWARDED + 1)]
         self._refused: list[str] = []
 
     def collect(self, terminal: bool, autostart: bool) -> None:
@@ -66,8 +66,8 @@ class Wishes:
         self._ask(self.spec.plugins, CALLER, USER)
         if (preset := self.spec.said.get("preset", "none")) != "none":
             self._apply_preset(preset)
-        if autostart:
-            self._join(("run", "terminal") if terminal else ("run",))
+        joining = ("always", "run", "terminal")
+        self._join(joining[: 1 + autostart + (autostart and terminal)])
         self._apply_patches()
         self._apply_switches()
 
@@ -144,25 +144,25 @@ class Wishes:
         by = {key: said.by for key, said in given.items()}
         return attrs.evolve(choice, config=config, sources=by)
 
-    def feed(self, active: Iterable[Choice]) -> None:
+    def forward(self, active: Iterable[Choice]) -> None:
         """Settings of the algorithm that other components use: one setting under several keys."""
         places = {choice.name: choice.slot for choice in active}
         usual = self.configured(self.algorithm).config
-        for key, target in self.algorithm.component.feeds.items():
+        for key, target in self.algorithm.component.forwards.items():
             name, _, setting = target.partition(".")
             if name not in places:
                 continue
             keys = (key, target, f"{places[name]}.{setting}")
             ends = {end: said for end in keys if (said := self.find(end)).by}
             if not ends:
-                self.say({target: getattr(usual, key)}, f"{self.algorithm.name} {key}", FED)
+                self.say({target: getattr(usual, key)}, f"{self.algorithm.name} {key}", FORWARDED)
                 continue
             value, by, rank = max(ends.values(), key=lambda said: said.rank)
             top = [(end, said) for end, said in ends.items() if said.rank == rank]
             if any(said.value != value for _, said in top):
                 both = " and ".join(f"{end}={said.value!r} ({said.by})" for end, said in top)
                 raise PlanError(f"{both} are one setting with two values. Set one of them.")
-            self.say({key: value, target: value}, by, FED)
+            self.say({key: value, target: value}, by, FORWARDED)
 
     def _ask(self, plugins: Iterable[Any], by: str, rank: int) -> None:
         """`NAME[:key=value,…]`, `no:NAME`, or objects that implement hooks."""
@@ -227,15 +227,15 @@ class Wishes:
                 self.say(patch.values, f"plugin {name}{reason}", PATCH)
 
     def _apply_switches(self) -> None:
-        """`prioritized_replay=True` puts the plugin in; the plugin put in makes it True. With a
-        kind instead of a plugin, the setting names one of that kind, as after `--plugin`."""
-        for key, plugin in self.algorithm.component.switches.items():
+        """`prioritized_replay=True` puts the plugin in; the plugin put in makes it True.
+        `action_noise="normal-noise:sigma=0.1"` names a plugin of its kind, as after `--plugin`."""
+        for key, kind in self.algorithm.component.selects.items():
             said = self.find(key)
-            if plugin in SLOTS.values():
-                if said.value not in (None, "none"):
-                    self.kernel.registries[plugin].get(parse_plugin(said.value)[0])
-                    self._ask([said.value], said.by, said.rank)
-                continue
+            if said.value not in (None, "none"):
+                self.kernel.registries[kind].get(parse_plugin(said.value)[0])
+                self._ask([said.value], said.by, said.rank)
+        for key, plugin in self.algorithm.component.activates.items():
+            said = self.find(key)
             if said.value is True:
                 self._ask([plugin], said.by, said.rank)
             found = next((one for one in self.active() if one.name == plugin), None)
@@ -243,4 +243,4 @@ class Wishes:
                 both = f"{key}=false and plugin {plugin!r}"
                 raise PlanError(f"{both} contradict each other; drop one of them.")
             if found:
-                self.say({key: True}, found.by, FED)
+                self.say({key: True}, found.by, FORWARDED)

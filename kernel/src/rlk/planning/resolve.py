@@ -11,7 +11,7 @@ from rlk import settings
 from rlk.component import STAGES
 from rlk.errors import PlanError, UnknownName
 from rlk.planning.environment import EnvChoice, choose_environment, probe
-from rlk.planning.layers import FED, FILE, Wishes
+from rlk.planning.layers import FILE, FORWARDED, Wishes
 from rlk.planning.plan import Choice, Plan
 from rlk.planning.spec import LISTS, RUN_SETTINGS, RunSettings, RunSpec, is_group_slot
 
@@ -31,7 +31,7 @@ def resolve(
     wishes.collect(terminal, autostart and spec.said.get("out") is not None)
     active = wishes.active()
     env = _environment(wishes)
-    wishes.feed(active)
+    wishes.forward(active)
     made: dict[str, list[Choice]] = {p: [] for p in ("algorithm", *wishes.slots, *LISTS)}
     for choice in (wishes.algorithm, *active):
         made[choice.slot].append(wishes.configured(choice))
@@ -77,7 +77,7 @@ def _environment(wishes: Wishes) -> EnvChoice:
     kwargs = {key[4:]: said.value for key, said in wishes if key.startswith("env.")}
     env = choose_environment(asked, registries, kwargs)
     if env.size is not None and wishes.find("n_envs").rank < FILE:
-        wishes.say({"n_envs": env.size}, "the environment passed", FED)
+        wishes.say({"n_envs": env.size}, "the environment passed", FORWARDED)
     return env
 
 

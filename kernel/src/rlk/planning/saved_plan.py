@@ -69,7 +69,7 @@ def _environment(saved: Mapping[str, Any], env: Any, kernel: Kernel) -> dict[str
     if env is not None:
         same = choose_environment(env, kernel.registries, {}).name == name
         return {"env": env} | (kwargs if same else {})
-    if passed or "runs code" in environments.ask("environment", name)[0].component().reports:
+    if passed or environments.ask("environment", name)[0].component().runs_code:
         was = "an object" if passed else "code"
         raise PlanError(
             f"this model's environment {name!r} was {was}, which no file may run by itself. "

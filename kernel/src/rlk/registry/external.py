@@ -1,6 +1,6 @@
 """Components that no entry point names: passed as objects, or found at a place. A component of kind
 `finders` is a function of a place and the kind that is wanted (None: any), which answers None or
-with a Component; if it runs code for that, it `reports` "runs code"."""
+with a Component; if it runs code for that, it sets `runs_code`."""
 
 from __future__ import annotations
 

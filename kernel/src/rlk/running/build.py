@@ -54,7 +54,7 @@ def _assemble(run: Run) -> None:
     run.parameters = policy.flatten(run.policy)
     _prepare_torch(run)
     run.algorithm = factory(plan.algorithm.config, run)
-    run.actor = hooks.first("rlk_make_actor", run=run) or run.algorithm.actor()
+    run.actor = run.make_actor()
     if plan.noise is not None:
         run.actor = plan.noise.make(run).wrap(run.actor, run.policy)
     # What an algorithm itself does to explore comes last: noise is none on a random action.

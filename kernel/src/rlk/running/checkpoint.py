@@ -92,7 +92,7 @@ def save(run: Run, path: Path, compose: Callable[..., State] = model_state, **ho
 def serializers(kernel: Kernel) -> list[Serializer]:
     """The installed ones that run no code from a file."""
     components = [entry.component() for entry in kernel.registries.serializers]
-    return [one.load()() for one in components if "runs code" not in one.reports]
+    return [one.load()() for one in components if not one.runs_code]
 
 
 def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Serializer]:

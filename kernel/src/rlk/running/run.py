@@ -16,6 +16,8 @@ from rlk.running.clock import Clock, Scheduled
 from rlk.running.metrics import Metrics
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from rlk.planning.plan import Plan
     from rlk.protocols import Actor, Algorithm, Collector, Communicator, Parameters
     from rlk.registry.hooks import Hooks, Listener
@@ -95,6 +97,13 @@ class Run:
         if step is None:
             step = self.plan.optimisers.get(f"{name}_optimiser", self.plan.optimiser).make(group)
         self.optimise.add(group, step, self.hooks.all("rlk_wrap_loss", run=self, group=name))
+
+    def make_actor(self, rng: np.random.Generator | None = None) -> Actor:
+        """The algorithm's actor, or what a plugin puts in its place; it draws from `rng`, or from
+        the run's stream `actor`, which is the collector's."""
+        actor = self.algorithm.actor(rng)
+        made: Actor | None = self.hooks.first("rlk_make_actor", run=self, actor=actor)
+        return made or actor
 
     @property
     def timesteps(self) -> int:

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
 from torch import tensor
 from torch.nn import functional as F
 
-from rlk_dqn import numpy_loss
 from rlk_dqn.loss import double_q_target, huber_loss, q_target
 from rlk_dqn.network import DuelingHead, q_head
-from rlk_networks import Linear
 from rlk_testing import NoLayers
 
 
@@ -89,65 +86,3 @@ def test_the_mean_of_what_a_dueling_head_gives_is_the_value():
     head = DuelingHead(trunk, 4)
     x = torch.randn(5, 2)
     assert torch.allclose(head(x).mean(1, keepdim=True), head.value(x), atol=1e-6)
-
-
-# ---- in numpy ------------------------------------------------------------------------------------
-
-
-def test_the_loss_in_numpy_and_its_gradient_by_hand():
-    q_all = np.array([[1.0, 5.0], [0.5, 7.0]], np.float32)
-    value, td_error, slope = numpy_loss.huber_loss(
-        q_all, np.array([1, 0]), np.array([2.0, 0.0], np.float32), np.array([1.0, 0.5], np.float32)
-    )
-    assert td_error.tolist() == [3.0, 0.5]
-    assert float(value) == (1.0 * 2.5 + 0.5 * 0.125) / 2
-    assert slope.tolist() == [[0.0, 0.5], [0.125, 0.0]]  # weight * e clipped / B, where chosen
-
-
-@pytest.mark.parametrize("rows", [1, 33])
-def test_the_loss_in_numpy_equals_that_of_torch(rows):
-    generator = torch.Generator().manual_seed(0)
-    q_all = 3 * torch.randn(rows, 4, generator=generator)
-    action = torch.randint(0, 4, (rows,), generator=generator)
-    target, weight = torch.randn(rows, generator=generator), torch.rand(rows, generator=generator)
-    value, td_error, slope = numpy_loss.huber_loss(
-        q_all.numpy(), action.numpy(), target.numpy(), weight.numpy()
-    )
-    q_all.requires_grad_()
-    expected, errors = huber_loss(q_all.gather(1, action[:, None])[:, 0], target, weight)
-    assert float(value) == pytest.approx(expected.item(), rel=1e-5)
-    assert torch.allclose(torch.from_numpy(td_error), errors)
-    gradient = torch.autograd.grad(expected, q_all)[0]
-    assert torch.allclose(torch.from_numpy(slope), gradient, atol=1e-7)
-
-
-@pytest.mark.parametrize("make", [DuelingHead, q_head])
-def test_numpy_gradients_of_heads_equal_autograd(make):
-    torch.manual_seed(0)
-    head = make(learning_trunk, 4)
-    x, slope = torch.randn(5, 2, requires_grad=True), torch.randn(5, 4)
-    twin = head.numpy_gradient()
-    out, kept = twin.forward(x.detach().numpy())
-    expected = head(x)
-    assert torch.allclose(torch.from_numpy(out), expected, atol=1e-6)
-    given = slope.numpy().copy()
-    found, before = twin.backward(kept, given, True)
-    wanted = torch.autograd.grad(expected, [*twin.parameters, x], slope)
-    for ours, theirs in zip([*found, before], wanted, strict=True):
-        assert torch.allclose(torch.from_numpy(ours), theirs, atol=1e-5)
-
-
-def learning_trunk(role, **_):
-    layer = Linear(2, 3)
-    layer.features = 3
-    return layer
-
-
-def test_a_head_of_layers_without_a_gradient_in_numpy_has_none():
-    def opaque(role, **_):
-        layer = torch.nn.Linear(2, 3)
-        layer.features = 3
-        return layer
-
-    assert DuelingHead(opaque, 4).numpy_gradient() is None
-    assert q_head(opaque, 4).numpy_gradient() is None

@@ -108,25 +108,9 @@ def test_the_numpy_twin_flattens_as_torch_does():
     assert np.allclose(made.numpy_forward()(x.numpy()), made(x).detach().numpy(), atol=1e-6)
 
 
-@pytest.mark.parametrize("act_fun", ["tanh", "relu"])
-def test_the_numpy_gradient_equals_autograd(act_fun):
-    torch.manual_seed(0)
-    made = layers(6, [5, 4], act_fun=act_fun)
-    gradient = made.numpy_gradient()
-    x, slope = torch.randn(7, 2, 3), torch.randn(7, 4)
-    out, kept = gradient.forward(x.numpy())
-    expected = made(x)
-    assert np.allclose(out, expected.detach().numpy(), atol=1e-6)
-    found, _ = gradient.backward(kept, slope.numpy().copy())
-    parameters = [p for layer in made.layers for p in (layer.weight, layer.bias)]
-    assert all(a is b for a, b in zip(gradient.parameters, parameters, strict=True))
-    for ours, theirs in zip(found, torch.autograd.grad(expected, parameters, slope), strict=True):
-        assert np.allclose(ours, theirs.numpy(), atol=1e-5)
-
-
 def test_there_is_no_twin_for_what_numpy_lacks():
     for made in (layers(3, [5], act_fun="elu"), layers(3, [5], layer_norm=True)):
-        assert made.numpy_forward() is None and made.numpy_gradient() is None
+        assert made.numpy_forward() is None
 
 
 def test_without_layers_the_twin_is_there_whatever_the_activation():

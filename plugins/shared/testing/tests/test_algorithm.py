@@ -242,7 +242,7 @@ COMPONENT_CASES = [
     ({"config": Helpless}, "test_every_setting_has_a_help_text"),
     ({"config": WithACallable}, "test_every_default_can_be_written_to_a_file"),
     (
-        {"feeds": {"nothing": "replay.size"}},
+        {"forwards": {"nothing": "replay.size"}},
         "test_every_setting_that_it_feeds_to_another_component_is_one_of_its_own",
     ),
     ({"defaults": {"policy": "no-such"}}, "test_every_component_it_asks_for_is_installed"),
@@ -263,37 +263,6 @@ def test_a_config_in_a_module_that_imports_torch_fails(rlk_verdict):
     config.__module__ = "rlk_testing.stand_ins"
     assert rlk_verdict(suite(GOOD), check) == "passed"
     assert "torch" in rlk_verdict(suite(attrs.evolve(GOOD, config=config)), check)
-
-
-class BringsItsGradient(StandIn):
-    factor = 1.0
-
-    def update(self, batch, optimise):
-        loss = optimise("value", self.loss, batch, gradient_fn=self.gradient)
-        return Update(loss.metrics, td_error=loss.outputs["td_error"])
-
-    def gradient(self, batch):
-        loss = self.loss(batch)
-        parts = torch.autograd.grad(loss.value, self.run.optimise.groups["value"].parameters)
-        return loss, self.factor * torch.cat([part.reshape(-1) for part in parts])
-
-
-class BringsAnotherGradient(BringsItsGradient):
-    factor = 1.01
-
-
-class BringsAnotherLoss(BringsItsGradient):
-    def gradient(self, batch):
-        loss, gradient = super().gradient(batch)
-        return dataclasses.replace(loss, outputs={"td_error": loss.value}), gradient
-
-
-def test_a_gradient_that_an_algorithm_brings_along_is_compared(rlk_verdict):
-    check = "test_a_gradient_that_it_brings_along_is_that_of_its_loss"
-    assert rlk_verdict(suite(GOOD), check) == "skipped"
-    assert rlk_verdict(broken(BringsItsGradient), check) == "passed"
-    assert "is not that of its loss" in rlk_verdict(broken(BringsAnotherGradient), check)
-    assert rlk_verdict(broken(BringsAnotherLoss), check).startswith("failed")
 
 
 def test_a_suite_without_a_component_says_so(rlk_verdict):

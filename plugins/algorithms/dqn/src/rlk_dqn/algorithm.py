@@ -14,7 +14,6 @@ from rlk.records import Act, Array, Batch, Field, Loss, Update
 from rlk_dqn import loss as losses
 from rlk_dqn.config import DQNConfig
 from rlk_dqn.network import DuelingHead, q_head
-from rlk_dqn.numpy_loss import numpy_gradient
 from rlk_networks import Heads, as_array, as_tensor
 from rlk_replay.protocol import ReplayStorage
 from rlk_schedules import as_schedule
@@ -32,7 +31,6 @@ class DQN:
         self._online_q = values_of(self.policy)
         learning_rate = as_schedule(config.learning_rate)
         run.group("q", learning_rate=learning_rate, max_grad_norm=config.max_grad_norm)
-        self._gradient = numpy_gradient(self.policy, run.parameters.parameters)
 
     @staticmethod
     def heads(config: DQNConfig, run: Any) -> Heads:
@@ -66,7 +64,7 @@ class DQN:
 
     def update(self, batch: Batch, optimise: Optimise) -> Update:
         target = self.q_target(batch)
-        loss = optimise("q", self.loss, batch, target, gradient_fn=self._gradient)
+        loss = optimise("q", self.loss, batch, target)
         return Update(loss.metrics, td_error=loss.outputs["td_error"])
 
     def q_target(self, batch: Batch) -> Tensor:

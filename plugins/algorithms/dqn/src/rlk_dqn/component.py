@@ -26,7 +26,7 @@ component = Component(
         "serializer": "zip",
         "log_interval": 10,
     },
-    feeds={
+    forwards={
         "buffer_size": "replay.buffer_size",
         "exploration_fraction": "epsilon-greedy.fraction",
         "exploration_initial_eps": "epsilon-greedy.initial_eps",
@@ -36,5 +36,5 @@ component = Component(
         "prioritized_replay_beta_iters": "prioritized-replay.beta_iters",
         "prioritized_replay_eps": "prioritized-replay.eps",
     },
-    switches={"prioritized_replay": "prioritized-replay", "param_noise": "param-noise"},
+    activates={"prioritized_replay": "prioritized-replay", "param_noise": "param-noise"},
 )

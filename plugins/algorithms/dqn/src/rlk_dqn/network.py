@@ -11,9 +11,7 @@ from rlk_networks import (
     Head,
     Linear,
     NumpyForward,
-    NumpyGradient,
     Trunk,
-    gradient_twin,
     twin,
 )
 
@@ -48,30 +46,3 @@ class DuelingHead(nn.Module):
             return result
 
         return forward
-
-    def numpy_gradient(self) -> NumpyGradient | None:
-        advantages, values = gradient_twin(self.advantage), gradient_twin(self.value)
-        return None if advantages is None or values is None else _Dueling(advantages, values)
-
-
-class _Dueling:
-    """`DuelingHead` and its gradient, in numpy."""
-
-    def __init__(self, advantages: NumpyGradient, values: NumpyGradient) -> None:
-        self.parameters = [*advantages.parameters, *values.parameters]
-        self._advantages, self._values = advantages, values
-
-    def forward(self, features: Array) -> tuple[Array, tuple[Any, Any]]:
-        advantage, kept = self._advantages.forward(features)
-        value, kept_too = self._values.forward(features)
-        return value + advantage - advantage.mean(1, keepdims=True), (kept, kept_too)
-
-    def backward(
-        self, kept: tuple[Any, Any], slope: Array, wants_input: bool = False
-    ) -> tuple[list[Array], Array | None]:
-        total = slope.sum(1, keepdims=True)
-        slope = slope - total / slope.shape[1]
-        by_value, one = self._values.backward(kept[1], total, wants_input)
-        by_advantage, other = self._advantages.backward(kept[0], slope, wants_input)
-        both = None if one is None or other is None else one + other
-        return by_advantage + by_value, both

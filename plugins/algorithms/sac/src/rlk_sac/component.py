@@ -26,6 +26,6 @@ component = Component(
         "serializer": "zip",
         "log_interval": 4,
     },
-    feeds={"buffer_size": "replay.buffer_size"},
-    switches={"action_noise": "noises"},
+    forwards={"buffer_size": "replay.buffer_size"},
+    selects={"action_noise": "noises"},
 )

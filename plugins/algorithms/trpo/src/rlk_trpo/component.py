@@ -12,7 +12,7 @@ component = Component(
     config=TRPOConfig,
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
     collects="on-policy",
-    feeds={
+    forwards={
         "max_kl": "natural-gradient.max_kl",
         "cg_iters": "natural-gradient.cg_iters",
         "cg_damping": "natural-gradient.cg_damping",

@@ -40,8 +40,8 @@ def show(name: str) -> None:
     for field, kind, default, help_text in fields_of(component.config, component.own):
         click.echo(f"  {field:<30} {default:<12} {kind}")
         click.echo(f"  {'':<30} {help_text}")
-        if field in component.feeds:
-            click.echo(f"  {'':<30} is {component.feeds[field]}")
+        if field in component.forwards:
+            click.echo(f"  {'':<30} is {component.forwards[field]}")
 
 
 def declared(component: Component) -> Iterator[tuple[str, str]]:

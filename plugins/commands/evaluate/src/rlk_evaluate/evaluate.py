@@ -171,7 +171,7 @@ def evaluate_run(
     The actor is a fresh one with a generator of its own, made of the seeds: so the result is a
     function of parameters and seeds alone, and nothing of the training's actor or streams moves.
     """
-    actor = run.algorithm.actor(rng=np.random.default_rng(seeds))
+    actor = run.make_actor(np.random.default_rng(seeds))
 
     def predict(
         observation: Any, carry: Any, start: Array, deterministic: bool

@@ -8,11 +8,11 @@ environments = Component(
     name="code-environments",
     factory="rlk_code.environments:environment_at",
     summary="module:Class, ./file.py:Class",
-    reports=("runs code",),
+    runs_code=True,
 )
 places = Component(
     name="code-places",
     factory="rlk_code.components:component_at",
     summary="module:Object, ./file.py, ./file.py:Object",
-    reports=("runs code",),
+    runs_code=True,
 )

@@ -20,10 +20,8 @@ from rlk.records import Array
 from rlk_mlp.config import MlpConfig
 from rlk_networks import (
     Architecture,
-    DenseGradient,
     Linear,
     NumpyForward,
-    NumpyGradient,
     flat_size,
     grouped_product,
     grouping,
@@ -53,11 +51,6 @@ SLOPES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 NUMPY_ACTIVATIONS: dict[str, Callable[[Array], Any]] = {
     "tanh": lambda x: np.tanh(x, out=x),
     "relu": lambda x: np.maximum(x, 0.0, out=x),
-}
-#: And what they multiply a slope by, given what came out, in place.
-NUMPY_SLOPES: dict[str, Callable[[Array, Array], Any]] = {
-    "tanh": lambda slope, y: np.multiply(slope, 1.0 - y * y, out=slope),
-    "relu": lambda slope, y: np.multiply(slope, y > 0.0, out=slope),
 }
 
 #: choice, slope, first -> slope; see `TwinLayers.with_slopes`.
@@ -113,7 +106,6 @@ class Layers(nn.Module):
         self.identity = False
         self._act = ACTIVATIONS[config.act_fun]
         self._numpy_act = NUMPY_ACTIVATIONS.get(config.act_fun)
-        self._numpy_slope = NUMPY_SLOPES.get(config.act_fun)
         self.layers = nn.ModuleList(
             Linear(before, after) for before, after in zip([inputs, *sizes], sizes, strict=False)
         )
@@ -152,12 +144,6 @@ class Layers(nn.Module):
             return x
 
         return forward
-
-    def numpy_gradient(self) -> NumpyGradient | None:
-        """The same with its gradient; None where there is no twin."""
-        if self._normalises or (self._numpy_act is None and len(self._cached) > 0):
-            return None
-        return DenseGradient(self._cached, self._numpy_act, self._numpy_slope)
 
 
 class TwinLayers(nn.Module):

@@ -4,13 +4,6 @@ from rlk_networks.architecture import Architecture, Heads, Trunk
 from rlk_networks.distribution import Distribution
 from rlk_networks.grouped import grouped_product, grouping
 from rlk_networks.layers import Head, Linear
-from rlk_networks.numpy_gradient import (
-    ChainGradient,
-    DenseGradient,
-    NumpyGradient,
-    gradient_twin,
-    in_order,
-)
 from rlk_networks.numpy_twin import NumpyForward, as_float32, chain, twin
 from rlk_networks.observations import as_array, as_tensor, flat_size, preprocess
 from rlk_networks.parameters import FlatParameters
@@ -18,15 +11,12 @@ from rlk_networks.policy import Policy
 
 __all__ = [
     "Architecture",
-    "ChainGradient",
-    "DenseGradient",
     "Distribution",
     "FlatParameters",
     "Head",
     "Heads",
     "Linear",
     "NumpyForward",
-    "NumpyGradient",
     "Policy",
     "Trunk",
     "as_array",
@@ -34,10 +24,8 @@ __all__ = [
     "as_tensor",
     "chain",
     "flat_size",
-    "gradient_twin",
     "grouped_product",
     "grouping",
-    "in_order",
     "preprocess",
     "twin",
 ]

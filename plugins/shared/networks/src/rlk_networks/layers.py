@@ -7,12 +7,6 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from rlk_networks.numpy_gradient import (
-    ChainGradient,
-    DenseGradient,
-    NumpyGradient,
-    gradient_twin,
-)
 from rlk_networks.numpy_twin import NumpyForward, chain, twin
 
 
@@ -38,9 +32,6 @@ class Linear(nn.Module):
         weight, bias = self.weight.detach().numpy(), self.bias.detach().numpy()
         return lambda features: features.dot(weight) + bias
 
-    def numpy_gradient(self) -> NumpyGradient:
-        return DenseGradient([(self.weight, self.bias)])
-
 
 class Head(nn.Module):
     """Hidden layers and what they lead to; with numpy twins where both parts have them."""
@@ -57,7 +48,3 @@ class Head(nn.Module):
     def numpy_forward(self) -> NumpyForward | None:
         trunk, out = twin(self.trunk), twin(self.out)
         return None if trunk is None or out is None else chain(trunk, out)
-
-    def numpy_gradient(self) -> NumpyGradient | None:
-        trunk, out = gradient_twin(self.trunk), gradient_twin(self.out)
-        return None if trunk is None or out is None else ChainGradient(trunk, out)

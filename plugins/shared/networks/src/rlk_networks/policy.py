@@ -14,7 +14,6 @@ import torch
 from torch import Tensor, nn
 
 from rlk import spaces
-from rlk_networks.numpy_gradient import ChainGradient, Fixed, NumpyGradient, gradient_twin
 from rlk_networks.numpy_twin import NumpyForward, as_float32, chain, twin
 from rlk_networks.observations import preprocess
 
@@ -86,19 +85,6 @@ class Policy(nn.Module):
             return None
         encode = reduce(chain, found)
         return [chain(encode, head) for head in heads]
-
-    def numpy_gradient(self, name: str) -> NumpyGradient | None:
-        """A named head from raw observations and its gradient in numpy; None as `numpy_forward`."""
-        if not self._numpy_is_sooner((name,)):
-            return None
-        parts = [] if self._plain else [self._parts["shared"]]
-        found = [gradient_twin(part) for part in (*parts, self._parts[name])]
-        steps = self._numpy_steps()
-        twins = [each for each in found if each is not None]
-        if len(twins) < len(found) or None in steps:
-            return None
-        before: NumpyGradient = Fixed([step for step in steps if step is not None])
-        return reduce(ChainGradient, twins, before)
 
     def _numpy_steps(self) -> list[NumpyForward | None]:
         """What comes before the encoder; None for a filter that has no twin."""

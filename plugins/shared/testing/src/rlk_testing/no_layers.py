@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from rlk_networks.architecture import Architecture
-from rlk_networks.numpy_gradient import DenseGradient, NumpyGradient
 from rlk_networks.numpy_twin import NumpyForward
 from rlk_networks.observations import flat_size
 
@@ -35,9 +34,6 @@ class Flatten(nn.Module):
 
     def numpy_forward(self) -> NumpyForward:
         return lambda x: x.reshape(len(x), -1)
-
-    def numpy_gradient(self) -> NumpyGradient:
-        return DenseGradient([])
 
 
 class Repeat(nn.Module):

@@ -14,7 +14,7 @@ from rlk.errors import PlanError
 from rlk.running.seeding import Streams
 from rlk_networks.architecture import Architecture
 from rlk_networks.layers import Head, Linear
-from rlk_networks.observations import as_array, preprocess
+from rlk_networks.observations import preprocess
 from rlk_networks.policy import Policy
 from rlk_testing.contract import global_generators_untouched, one_thread
 from rlk_testing.recurrent_policy import RecurrentPolicyChecks
@@ -197,27 +197,3 @@ class PolicyContract(RecurrentPolicyChecks):
             for expected, forward in zip(policy(x, "pi", "vf"), twins, strict=True):
                 assert np.allclose(forward(x.numpy()), expected.detach().numpy(), atol=1e-5)
             assert np.array_equal(x.numpy(), kept), "the twin wrote to its input"
-
-    def test_its_numpy_gradient_if_it_has_one_equals_autograd(self) -> None:
-        self.feedforward()
-        compared = False
-        for space in self.tried():
-            policy = self.policy(space)
-            flat = self.made().flatten(policy)
-            gradient = policy.numpy_gradient("pi")
-            if gradient is None:
-                continue
-            with torch.no_grad():
-                flat.flat.mul_(1.5)  # it must follow what an optimiser does
-            x = observations(space, 9)
-            (pi,) = policy(x, "pi")
-            out, kept = gradient.forward(as_array(x))
-            assert np.allclose(out, pi.detach().numpy(), atol=1e-5), f"in {space}"
-            slope = torch.randn(pi.shape, generator=torch.Generator().manual_seed(0))
-            found, _ = gradient.backward(kept, slope.numpy().copy())
-            expected = torch.autograd.grad(pi, gradient.parameters, slope)
-            for ours, theirs in zip(found, expected, strict=True):
-                assert np.allclose(ours, theirs.numpy(), atol=1e-4), f"in {space}"
-            compared = True
-        if not compared:
-            pytest.skip("it offers no gradient in numpy")
