@@ -3,7 +3,7 @@
 import pytest
 
 from rlk.component import Component
-from rlk.registry.kernel import Entry
+from rlk.registry.entry import Entry
 from rlk_scaffold.docs import filled, table
 
 

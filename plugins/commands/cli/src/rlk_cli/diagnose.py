@@ -14,8 +14,9 @@ from pathlib import Path
 from rlk import protocols
 from rlk.component import Component
 from rlk.errors import BrokenPlugin
+from rlk.registry.entry import Entry
 from rlk.registry.hooks import HOOKS
-from rlk.registry.kernel import Entry, Registries
+from rlk.registry.registries import Registries
 
 
 def problem(entry: Entry) -> str | None:

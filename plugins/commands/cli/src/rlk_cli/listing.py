@@ -12,7 +12,8 @@ import click
 
 from rlk.component import Component
 from rlk.errors import UnknownName
-from rlk.registry.kernel import clash, default_kernel
+from rlk.registry.kernel import default_kernel
+from rlk.registry.registry import clash
 from rlk_cli import diagnose
 
 

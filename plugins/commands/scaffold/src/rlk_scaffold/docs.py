@@ -10,7 +10,9 @@ import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rlk.registry.kernel import Entry, Kernel, singular
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import Kernel
+from rlk.registry.kinds import singular
 from rlk_scaffold import tree
 from rlk_scaffold.manifest import read_manifest
 
