@@ -59,8 +59,8 @@ def test_the_coefficient_rises_where_there_is_less_entropy_than_wanted(log_prob,
 # ---- networks ------------------------------------------------------------------------------------
 
 
-def trunk(role, *, extra=0, copies=1):
-    return Mlp(MlpConfig(layers=[5, 4])).trunk(role, 3, extra=extra, copies=copies)
+def trunk(role, *, extra=0, n_copies=1):
+    return Mlp(MlpConfig(layers=[5, 4])).trunk(role, 3, extra=extra, n_copies=n_copies)
 
 
 def test_twin_critics_equal_two_of_their_own_fed_with_observation_and_action():

@@ -109,7 +109,7 @@ def test_a_twin_takes_plain_observations_of_any_float(dtype):
 
 
 class NoTwin(NoLayers):
-    def trunk(self, role, features, *, extra=0, copies=1):
+    def trunk(self, role, features, *, extra=0, n_copies=1):
         layer = nn.Linear(features, 4)
         layer.features = 4
         return layer

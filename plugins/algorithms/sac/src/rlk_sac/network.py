@@ -24,7 +24,7 @@ class TwinCritic(nn.Module):
 
     def __init__(self, trunk: Trunk, actions: int) -> None:
         super().__init__()
-        hidden: Any = trunk("qf", extra=actions, copies=CRITICS)
+        hidden: Any = trunk("qf", extra=actions, n_copies=CRITICS)
         self.trunk = hidden
         self.weight = nn.Parameter(torch.empty(CRITICS, 1, hidden.features))
         self.bias = nn.Parameter(torch.zeros(CRITICS, 1))

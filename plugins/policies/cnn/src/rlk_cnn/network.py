@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from rlk.errors import PlanError
 from rlk_cnn.config import CnnConfig, channels_first
-from rlk_mlp.network import Layers, TwinLayers
+from rlk_mlp.network import BatchedLayers, Layers
 from rlk_networks import Architecture
 
 
@@ -34,10 +34,10 @@ class Cnn(Architecture):
         shared = self.config.shared()
         return SharedLayers(cnn, Layers(cnn.features, shared, self.config)) if shared else cnn
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         sizes = self.config.own(role)
-        if copies > 1:
-            return TwinLayers(features + extra, sizes, copies, self.config)
+        if n_copies > 1:
+            return BatchedLayers(features + extra, sizes, n_copies, self.config)
         return Layers(features + extra, sizes, self.config)
 
 

@@ -50,8 +50,8 @@ class Lstm(Architecture):
         lstm = layer(before.features, config.n_lstm)
         return Recurrent(nn.Sequential(*parts, before), lstm, config)
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
-        return self._heads.trunk(role, features, extra=extra, copies=copies)
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+        return self._heads.trunk(role, features, extra=extra, n_copies=n_copies)
 
 
 class Recurrent(nn.Module):

@@ -53,7 +53,7 @@ NUMPY_ACTIVATIONS: dict[str, Callable[[Array], Any]] = {
     "relu": lambda x: np.maximum(x, 0.0, out=x),
 }
 
-#: choice, slope, first -> slope; see `TwinLayers.with_slopes`.
+#: choice, slope, first -> slope; see `BatchedLayers.with_slopes`.
 SlopesOf = Callable[..., Tensor]
 
 
@@ -72,10 +72,10 @@ class Mlp(Architecture):
         layers.identity = layers.identity and len(observation_space.shape or (1,)) == 1
         return layers
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         sizes = self.config.own(role)
-        if copies > 1:
-            return TwinLayers(features + extra, sizes, copies, self.config)
+        if n_copies > 1:
+            return BatchedLayers(features + extra, sizes, n_copies, self.config)
         return Layers(features + extra, sizes, self.config)
 
 
@@ -146,30 +146,30 @@ class Layers(nn.Module):
         return forward
 
 
-class TwinLayers(nn.Module):
-    """Several independent stacks evaluated in one batched product: [B, in] to [copies, B, F]."""
+class BatchedLayers(nn.Module):
+    """Several independent stacks evaluated in one batched product: [B, in] to [n_copies, B, F]."""
 
-    def __init__(self, inputs: int, sizes: list[int], copies: int, config: MlpConfig) -> None:
+    def __init__(self, inputs: int, sizes: list[int], n_copies: int, config: MlpConfig) -> None:
         super().__init__()
-        self.features, self.copies = (sizes[-1] if sizes else inputs), copies
+        self.features, self.n_copies = (sizes[-1] if sizes else inputs), n_copies
         self._act, self._slope = IN_PLACE[config.act_fun], SLOPES[config.act_fun]
         self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
         self.scales, self.shifts = nn.ParameterList(), nn.ParameterList()
         for before, after in zip([inputs, *sizes], sizes, strict=False):
-            weight = torch.empty(copies, before, after)
+            weight = torch.empty(n_copies, before, after)
             for copy in weight:
                 initialise(copy.T, config.init)
             self.weights.append(nn.Parameter(weight))
-            self.biases.append(nn.Parameter(torch.zeros(copies, 1, after)))
+            self.biases.append(nn.Parameter(torch.zeros(n_copies, 1, after)))
             if config.layer_norm:
-                self.scales.append(nn.Parameter(torch.ones(copies, 1, after)))
-                self.shifts.append(nn.Parameter(torch.zeros(copies, 1, after)))
+                self.scales.append(nn.Parameter(torch.ones(n_copies, 1, after)))
+                self.shifts.append(nn.Parameter(torch.zeros(n_copies, 1, after)))
         # Plain lists: looking a parameter up in a ParameterList takes longer than a small product.
         self._cached = list(zip(self.weights, self.biases, strict=True))
         self._norms = list(zip(self.scales, self.shifts, strict=True))
 
     def forward(self, x: Tensor) -> Tensor:
-        x = x.expand(self.copies, *x.shape)
+        x = x.expand(self.n_copies, *x.shape)
         if self._norms:
             for (weight, bias), (scale, shift) in zip(self._cached, self._norms, strict=True):
                 x = F.layer_norm(torch.baddbmm(bias, x, weight), (weight.shape[-1],))
@@ -186,7 +186,7 @@ class TwinLayers(nn.Module):
         For whoever wants to follow one copy back for each row: half the work where there are two.
 
         Returns:
-            float [copies, B, F], and a function of `choice`, int [B], one copy for each row, of
+            float [n_copies, B, F], and a function of `choice`, int [B], one copy for each row, of
             `slope`, float [B, F], by what that copy made of the row, and of `first`: it gives the
             slope by x[:, first:], float [B, in - first]. None with layer norm, and off the CPU: how
             many rows follow which copy is a number that a GPU would be waited for.
@@ -194,14 +194,14 @@ class TwinLayers(nn.Module):
         if self._norms or x.device.type != "cpu":
             return None
         kept = []
-        x = x.detach().expand(self.copies, *x.shape)
+        x = x.detach().expand(self.n_copies, *x.shape)
         for weight, bias in self._cached:
             x = self._act(torch.baddbmm(bias, x, weight))
             kept.append(x)
 
         @torch.no_grad()
         def slopes_of(choice: Tensor, slope: Tensor, first: int = 0) -> Tensor:
-            order, ends = grouping(choice, self.copies)
+            order, ends = grouping(choice, self.n_copies)
             # Rows by their number in all copies: two indices for each take three times as long.
             choice, slope = choice[order], slope.index_select(0, order)
             row = choice * len(choice) + order

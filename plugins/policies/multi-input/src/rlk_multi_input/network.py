@@ -19,7 +19,7 @@ from rlk.errors import PlanError
 from rlk.records import Array
 from rlk_cnn.config import channels_first
 from rlk_cnn.network import NatureCnn
-from rlk_mlp.network import Layers, TwinLayers
+from rlk_mlp.network import BatchedLayers, Layers
 from rlk_multi_input.config import MultiInputConfig
 from rlk_networks import Architecture, NumpyForward, chain, flat_size
 
@@ -41,10 +41,10 @@ class MultiInput(Architecture):
     def encoder(self, observation_space: Any) -> nn.Module:
         return SideBySide(observation_space, self.config)
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         sizes = self.config.own(role)
-        if copies > 1:
-            return TwinLayers(features + extra, sizes, copies, self.config)
+        if n_copies > 1:
+            return BatchedLayers(features + extra, sizes, n_copies, self.config)
         return Layers(features + extra, sizes, self.config)
 
 

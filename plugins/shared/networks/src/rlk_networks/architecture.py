@@ -18,13 +18,13 @@ from rlk_networks.policy import Policy
 class Trunk(Protocol):
     """What an architecture gives an algorithm to build heads with."""
 
-    def __call__(self, role: str, *, extra: int = 0, copies: int = 1) -> nn.Module:
+    def __call__(self, role: str, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         """Hidden layers on top of the encoder, with `.features`, the size of what they put out.
 
         Args:
             role: `pi`, `vf` or `qf`.
             extra: inputs behind the encoder's features (an action for a critic).
-            copies: independent ones in one batched call: [B, F] in, [copies, B, F'] out.
+            n_copies: independent ones in one batched call: [B, F] in, [n_copies, B, F'] out.
         """
 
 
@@ -40,7 +40,7 @@ class Architecture(ABC):
         """From preprocessed observations (`preprocess`) to [B, F]; `.features` is F."""
 
     @abstractmethod
-    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         """Hidden layers on top of `features` inputs; see `Trunk`."""
 
     def build(self, observation_space: Any, heads: Heads) -> Policy:
@@ -48,8 +48,8 @@ class Architecture(ABC):
         shared = self.encoder(observation_space)
         features = cast(int, shared.features)
 
-        def trunk(role: str, *, extra: int = 0, copies: int = 1) -> nn.Module:
-            return self.trunk(role, features, extra=extra, copies=copies)
+        def trunk(role: str, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+            return self.trunk(role, features, extra=extra, n_copies=n_copies)
 
         made = {name: build(trunk) for name, build in heads.items()}
         return Policy(observation_space, shared, made)
