@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from rlk_networks import FlatParameters, Head, Linear, twin
+from rlk_flat_parameters import FlatParameters
+from rlk_networks import Head, Linear, twin
 from rlk_testing import NoLayers
 
 BOX = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)

@@ -14,7 +14,8 @@ from torch import Tensor
 from rlk.errors import PlanError
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Batch, Field, Loss, Update
-from rlk_networks import FlatParameters, Heads
+from rlk_flat_parameters import FlatParameters
+from rlk_networks import Heads
 from rlk_replay.protocol import ReplayStorage
 from rlk_sac import loss as losses
 from rlk_sac.config import SACConfig, entropy_coefficient

@@ -6,13 +6,11 @@ from rlk_networks.grouped import grouped_product, grouping
 from rlk_networks.layers import Head, Linear
 from rlk_networks.numpy_twin import NumpyForward, as_float32, chain, twin
 from rlk_networks.observations import as_array, as_tensor, flat_size, preprocess
-from rlk_networks.parameters import FlatParameters
 from rlk_networks.policy import Policy
 
 __all__ = [
     "Architecture",
     "Distribution",
-    "FlatParameters",
     "Head",
     "Heads",
     "Linear",

@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 
 from torch import nn
 
-from rlk_networks.parameters import FlatParameters
+from rlk_flat_parameters import FlatParameters
 from rlk_networks.policy import Policy
 
 

@@ -1,9 +1,12 @@
-"""Flat parameters: every trainable parameter of a module as a view of one contiguous tensor. A
-gradient norm, an Adam step, a Polyak average, an all-reduce and a snapshot are then one call
-each (65 µs instead of 634 for clipping and Adam on a 64x64 network). Build it after the module
-is on its device. What breaks the views silently, measured: `.to()` another device or dtype,
-`load_state_dict(assign=True)`, `vector_to_parameters`, `deepcopy`, `weight_norm`; `check()`
-finds that."""
+"""The trainable parameters of a module as views of one contiguous tensor.
+
+A gradient norm, an Adam step, a Polyak average, an all-reduce and a snapshot are then one call each
+(65 µs instead of 634 for clipping and Adam on a 64x64 network).
+
+What breaks the views without an error (each was tried): `.to()` another device or dtype,
+`load_state_dict(assign=True)`, `vector_to_parameters`, `deepcopy`, `weight_norm`. So make it when
+the module is on its device; `check()` finds such a break.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,14 @@ from rlk.errors import RlkError
 
 
 class FlatParameters:
-    """The trainable parameters of `module` as views of `flat`, float [P], by `named_parameters`.
-    `flat` has one dtype and device and is never part of autograd.
+    """The trainable parameters of `module` as views of `flat`, float [P].
+
+    They stand there in the order of `named_parameters`. `flat` has one dtype and one device and is
+    never part of autograd.
 
     Raises:
-        RlkError: if the module has no trainable parameters, or some of another dtype or device."""
+        RlkError: if the module has no trainable parameters, or some of another dtype or device.
+    """
 
     def __init__(self, module: nn.Module) -> None:
         self.module = module
@@ -44,7 +50,8 @@ class FlatParameters:
         """The parameters under these names (all if None) and the range of `flat` that they fill.
 
         Raises:
-            RlkError: if a prefix names no parameter, or what they name is no contiguous range."""
+            RlkError: if a prefix names no parameter, or together they are no contiguous range.
+        """
         if prefixes is None:
             return self.parameters, self.flat
         wanted = set(prefixes)
@@ -62,13 +69,13 @@ class FlatParameters:
     def clone(self) -> FlatParameters:
         """A copy of the module with flat parameters of its own, without gradients: a target."""
         module = copy.deepcopy(self.module)
-        twin = FlatParameters(module)
+        copied = FlatParameters(module)
         for parameter in module.parameters():
             parameter.requires_grad_(False)
-        return twin
+        return copied
 
     def check(self) -> None:
-        """Raises RlkError if some parameter is no longer the view of `flat` that it was made."""
+        """Raises RlkError if a parameter is no longer the view of `flat` that it was made."""
         named = dict(self.module.named_parameters())
         base, size = self.flat.data_ptr(), self.flat.element_size()
         for name, parameter, start in zip(self.names, self.parameters, self._bounds, strict=False):
@@ -86,10 +93,11 @@ class FlatParameters:
 
     @torch.no_grad()
     def load_state_dict(self, state: dict[str, Tensor]) -> None:
-        """Copy values in, in place.
+        """Copy values into the parameters, in place.
 
         Raises:
-            RlkError: for a name or shape that does not fit; nothing is changed then."""
+            RlkError: for a name or shape that does not fit; nothing is changed then.
+        """
         own = dict(zip(self.names, self.parameters, strict=True))
         unknown, missing = sorted(set(state) - set(own)), sorted(set(own) - set(state))
         if unknown or missing:

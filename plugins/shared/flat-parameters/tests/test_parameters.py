@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from rlk.errors import RlkError
-from rlk_networks import FlatParameters
+from rlk_flat_parameters import FlatParameters
 
 
 class Net(nn.Module):
