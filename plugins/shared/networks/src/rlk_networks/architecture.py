@@ -19,12 +19,13 @@ class Trunk(Protocol):
     """What an architecture gives an algorithm to build heads with."""
 
     def __call__(self, role: str, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
-        """Hidden layers on top of the encoder, with `.features`, the size of what they put out.
+        """Hidden layers on top of the encoder; their attribute `features` is the size of their output.
 
         Args:
             role: `pi`, `vf` or `qf`.
-            extra: inputs behind the encoder's features (an action for a critic).
-            n_copies: independent ones in one batched call: [B, F] in, [n_copies, B, F'] out.
+            extra: number of inputs after the encoder's features (an action for a critic).
+            n_copies: so many independent stacks of layers in one batched call, from [B, F] to
+                [n_copies, B, F'].
         """
 
 
@@ -44,7 +45,7 @@ class Architecture(ABC):
         """Hidden layers on top of `features` inputs; see `Trunk`."""
 
     def build(self, observation_space: Any, heads: Heads) -> Policy:
-        """The policy of one encoder and these heads, in their order."""
+        """The policy module: one encoder and these heads, in their order."""
         shared = self.encoder(observation_space)
         features = cast(int, shared.features)
 
@@ -55,5 +56,5 @@ class Architecture(ABC):
         return Policy(observation_space, shared, made)
 
     def flatten(self, module: nn.Module) -> FlatParameters:
-        """The parameters of a policy, of this architecture or not, that is on its device now."""
+        """The parameters of a policy that is on its device now; it may be of another architecture."""
         return FlatParameters(module)
