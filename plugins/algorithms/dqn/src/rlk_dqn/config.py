@@ -39,7 +39,10 @@ class DQNConfig:
     learning_rate: float | str | Callable[[float], float] = attrs.field(
         default=0.0005,
         validator=is_schedule,
-        metadata={"help": "Adam's step size; may be scheduled"},
+        metadata={
+            "help": "Adam's step size: a number, lin_0.001, or a callable of what remains of the "
+            "run, 1 to 0"
+        },
     )
     buffer_size: int = attrs.field(
         default=50_000, validator=v.ge(1), metadata={"help": "transitions that the replay holds"}
@@ -103,7 +106,10 @@ class DQNConfig:
     )
     param_noise: bool = attrs.field(
         default=False,
-        metadata={"help": "explore by noise on parameters; the same as --plugin param-noise"},
+        metadata={
+            "help": "explore by noise on parameters; the same as --plugin param-noise, if that is "
+            "installed"
+        },
     )
     dueling: bool = attrs.field(
         default=True, metadata={"help": "separate streams for the state's value and the advantages"}

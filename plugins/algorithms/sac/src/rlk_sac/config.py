@@ -63,7 +63,10 @@ class SACConfig:
     learning_rate: float | str | Callable[[float], float] = attrs.field(
         default=0.0003,
         validator=is_schedule,
-        metadata={"help": "Adam's step size, of all three groups; may be scheduled"},
+        metadata={
+            "help": "Adam's step size in all three groups: a number, lin_0.001, or a callable of "
+            "what remains of the run, 1 to 0"
+        },
     )
     buffer_size: int = attrs.field(
         default=50_000, validator=v.ge(1), metadata={"help": "transitions that the replay holds"}
@@ -87,7 +90,10 @@ class SACConfig:
     ent_coef: float | str = attrs.field(
         default="auto",
         validator=_is_coefficient,
-        metadata={"help": "weight of the entropy: auto, auto_0.1 (learnt from 0.1 on), a number"},
+        metadata={
+            "help": "weight of the entropy: auto (learnt, from 1 on), auto_0.1 (from 0.1 on), or a "
+            "fixed number"
+        },
     )
     target_update_interval: int = attrs.field(
         default=1, validator=v.ge(1), metadata={"help": "updates between moves of the target"}
@@ -100,11 +106,19 @@ class SACConfig:
     target_entropy: float | str = attrs.field(
         default="auto",
         validator=_auto_or_number,
-        metadata={"help": "entropy in nats that ent_coef is learnt for; auto is minus the actions"},
+        metadata={
+            "help": "entropy in nats that ent_coef is learnt for; auto is minus the number of "
+            "action dimensions"
+        },
     )
     action_noise: str | None = attrs.field(
-        default=None, metadata={"help": "a noise, as normal-noise:sigma=0.1; none for none"}
+        default=None,
+        metadata={"help": "a noise, such as normal-noise:sigma=0.1; the same as --plugin"},
     )
     random_exploration: float = attrs.field(
-        default=0.0, validator=_UNIT, metadata={"help": "probability of a random action, 0 to 1"}
+        default=0.0,
+        validator=_UNIT,
+        metadata={
+            "help": "probability of a uniformly random action, per environment and step, 0 to 1"
+        },
     )
