@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import rlk
-from rlk_networks import FlatParameters
+from rlk_flat_parameters import FlatParameters
 from rlk_off_policy.noise import with_noise
 from rlk_testing import mean_return
 

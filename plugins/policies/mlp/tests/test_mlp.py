@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from rlk.errors import PlanError
 from rlk_mlp.config import MlpConfig
-from rlk_mlp.network import ACTIVATIONS, Layers, Mlp, TwinLayers
+from rlk_mlp.network import ACTIVATIONS, BatchedLayers, Layers, Mlp
 from rlk_testing import PolicyContract
 
 BOX = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
@@ -121,7 +121,7 @@ def test_without_layers_the_twin_is_there_whatever_the_activation():
 @pytest.mark.parametrize("act_fun", list(ACTIVATIONS))
 def test_copies_equal_as_many_stacks_of_their_own(act_fun):
     torch.manual_seed(0)
-    twins = TwinLayers(3, [5, 4], 2, MlpConfig(act_fun=act_fun))
+    twins = BatchedLayers(3, [5, 4], 2, MlpConfig(act_fun=act_fun))
     x = torch.randn(6, 3)
     kept = x.clone()
     found = twins(x)
@@ -141,7 +141,7 @@ def test_copies_equal_as_many_stacks_of_their_own(act_fun):
 
 def test_copies_with_layer_norm_equal_as_many_stacks_of_their_own():
     torch.manual_seed(0)
-    twins = Mlp(MlpConfig(layers=[5, 4], layer_norm=True)).trunk("qf", 3, copies=2)
+    twins = Mlp(MlpConfig(layers=[5, 4], layer_norm=True)).trunk("qf", 3, n_copies=2)
     with torch.no_grad():
         for parameter in twins.parameters():
             parameter.add_(torch.randn(parameter.shape))
@@ -184,7 +184,7 @@ def test_biases_begin_at_zero():
 
 def test_every_copy_is_initialised_as_a_stack_of_its_own():
     torch.manual_seed(0)
-    twins = TwinLayers(4, [4], 2, MlpConfig())
+    twins = BatchedLayers(4, [4], 2, MlpConfig())
     for weight in twins.weights[0].detach():
         assert torch.allclose(weight @ weight.T, 2.0 * torch.eye(4), atol=1e-5)
     assert not torch.equal(twins.weights[0][0], twins.weights[0][1])
@@ -263,14 +263,14 @@ def test_its_settings_are_reached_through_a_run(rlk_make):
 
 @pytest.mark.parametrize("act_fun", list(ACTIVATIONS))
 @pytest.mark.parametrize("sizes", [[], [5], [5, 4], [5, 6, 4]])
-@pytest.mark.parametrize("copies", [2, 3])
-def test_slopes_of_chosen_copies_equal_autograd(act_fun, sizes, copies):
+@pytest.mark.parametrize("n_copies", [2, 3])
+def test_slopes_of_chosen_copies_equal_autograd(act_fun, sizes, n_copies):
     torch.manual_seed(0)
-    twins = TwinLayers(3, sizes, copies, MlpConfig(act_fun=act_fun))
+    twins = BatchedLayers(3, sizes, n_copies, MlpConfig(act_fun=act_fun))
     with torch.no_grad():
         for bias in twins.biases:
             bias.normal_()
-    x, choice = torch.randn(8, 3, requires_grad=True), torch.arange(8) % copies
+    x, choice = torch.randn(8, 3, requires_grad=True), torch.arange(8) % n_copies
     slope = torch.randn(8, twins.features)
     hidden, slopes_of = twins.with_slopes(x)
     expected = twins(x)
@@ -282,7 +282,7 @@ def test_slopes_of_chosen_copies_equal_autograd(act_fun, sizes, copies):
 
 
 def test_normalised_copies_and_those_off_the_cpu_leave_slopes_to_autograd():
-    twins = TwinLayers(3, [5], 2, MlpConfig(layer_norm=True))
+    twins = BatchedLayers(3, [5], 2, MlpConfig(layer_norm=True))
     assert twins.with_slopes(torch.randn(4, 3)) is None
-    elsewhere = TwinLayers(3, [5], 2, MlpConfig()).to("meta")
+    elsewhere = BatchedLayers(3, [5], 2, MlpConfig()).to("meta")
     assert elsewhere.with_slopes(torch.randn(4, 3, device="meta")) is None

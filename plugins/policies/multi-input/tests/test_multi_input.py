@@ -48,7 +48,7 @@ def test_keys_stand_side_by_side_in_alphabetical_order():
     # a flattened, b = 3 of 1..3, c as it is, d = 0 of 2 and 2 of 3.
     expected = [0.1, 0.2, 0.3, 0.4, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1]
     assert features.tolist() == [pytest.approx(expected)]
-    assert made.keys == ("a", "b", "c", "d") and made.features == 14
+    assert tuple(made.spaces) == ("a", "b", "c", "d") and made.features == 14
 
 
 def test_the_order_in_which_a_space_has_its_keys_makes_no_difference():

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from rlk_networks import FlatParameters, Head, Linear, twin
+from rlk_flat_parameters import FlatParameters
+from rlk_networks import Head, Linear, twin
 from rlk_testing import NoLayers
 
 BOX = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
@@ -109,7 +110,7 @@ def test_a_twin_takes_plain_observations_of_any_float(dtype):
 
 
 class NoTwin(NoLayers):
-    def trunk(self, role, features, *, extra=0, copies=1):
+    def trunk(self, role, features, *, extra=0, n_copies=1):
         layer = nn.Linear(features, 4)
         layer.features = 4
         return layer

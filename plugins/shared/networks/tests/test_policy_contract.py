@@ -14,9 +14,9 @@ from rlk_testing import NoLayers, PolicyContract
 class Hidden(NoLayers):
     """Good: one hidden layer for each head."""
 
-    def trunk(self, role, features, *, extra=0, copies=1):
-        if copies > 1:
-            return super().trunk(role, features, extra=extra, copies=copies)
+    def trunk(self, role, features, *, extra=0, n_copies=1):
+        if n_copies > 1:
+            return super().trunk(role, features, extra=extra, n_copies=n_copies)
         return HiddenLayer(features + extra)
 
 
@@ -35,7 +35,7 @@ class HiddenLayer(torch.nn.Module):
 
 def hidden(layer: type) -> type:
     class Made(Hidden):
-        def trunk(self, role, features, *, extra=0, copies=1):
+        def trunk(self, role, features, *, extra=0, n_copies=1):
             return layer(features + extra)
 
     Made.__name__ = layer.__name__

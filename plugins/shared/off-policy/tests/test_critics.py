@@ -10,8 +10,8 @@ from rlk_mlp.network import Mlp
 from rlk_off_policy.critics import Critics, critic_prefixes
 
 
-def trunk(role, *, extra=0, copies=1):
-    return Mlp(MlpConfig(layers=[5, 4])).trunk(role, 3, extra=extra, copies=copies)
+def trunk(role, *, extra=0, n_copies=1):
+    return Mlp(MlpConfig(layers=[5, 4])).trunk(role, 3, extra=extra, n_copies=n_copies)
 
 
 def test_batched_critics_equal_two_of_their_own_fed_with_observation_and_action():

@@ -28,7 +28,14 @@ class PPO2Config:
     vf_coef: float = attrs.field(default=0.5, **settings.VF_COEF)
     max_grad_norm: float | None = attrs.field(default=0.5, **settings.MAX_GRAD_NORM)
     lam: float = attrs.field(default=0.95, **settings.LAM)
-    nminibatches: int = attrs.field(default=4, **described("minibatches per epoch", v.ge(1)))
+    nminibatches: int = attrs.field(
+        default=4,
+        **described(
+            "minibatches per epoch, at most n_steps * n_envs; for a recurrent policy a divisor of "
+            "n_envs",
+            v.ge(1),
+        ),
+    )
     noptepochs: int = attrs.field(default=4, **described("epochs over each collection", v.ge(1)))
     cliprange: float | str | Callable[[float], float] = attrs.field(
         default=0.2,
@@ -37,8 +44,8 @@ class PPO2Config:
     cliprange_vf: float | str | Callable[[float], float] | None = attrs.field(
         default=None,
         **described(
-            "clipping of the value, in units of return: none takes cliprange, a negative number "
-            "turns it off",
+            "clipping of the value, in units of return; may be scheduled: none takes cliprange, "
+            "negative turns it off",
             v.optional(is_schedule),
         ),
     )

@@ -13,7 +13,8 @@ from torch import Tensor
 from rlk.errors import PlanError
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Batch, Field, Loss, Update
-from rlk_networks import FlatParameters, Heads
+from rlk_flat_parameters import FlatParameters
+from rlk_networks import Heads
 from rlk_off_policy.actor import StochasticActor
 from rlk_off_policy.critics import Critics, critic_prefixes
 from rlk_off_policy.exploration import with_random_actions

@@ -25,7 +25,7 @@ class Critics(nn.Module):
 
     def __init__(self, trunk: Trunk, action_size: int, n_critics: int = 2) -> None:
         super().__init__()
-        hidden: Any = trunk("qf", extra=action_size, copies=n_critics)
+        hidden: Any = trunk("qf", extra=action_size, n_copies=n_critics)
         self.trunk = hidden
         self.weight = nn.Parameter(torch.empty(n_critics, 1, hidden.features))
         self.bias = nn.Parameter(torch.zeros(n_critics, 1))

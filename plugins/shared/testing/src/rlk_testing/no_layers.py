@@ -18,8 +18,8 @@ class NoLayers(Architecture):
     def encoder(self, observation_space: Any) -> nn.Module:
         return Flatten(flat_size(observation_space))
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
-        return Repeat(features + extra, copies) if copies > 1 else Flatten(features + extra)
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+        return Repeat(features + extra, n_copies) if n_copies > 1 else Flatten(features + extra)
 
 
 class Flatten(nn.Module):
@@ -37,12 +37,12 @@ class Flatten(nn.Module):
 
 
 class Repeat(nn.Module):
-    """[B, F] to [copies, B, F], each with a factor of its own."""
+    """[B, F] to [n_copies, B, F], each with a factor of its own."""
 
-    def __init__(self, features: int, copies: int) -> None:
+    def __init__(self, features: int, n_copies: int) -> None:
         super().__init__()
         self.features = features
-        self.scale = nn.Parameter(torch.randn(copies, 1, 1))
+        self.scale = nn.Parameter(torch.randn(n_copies, 1, 1))
 
     def forward(self, x: Tensor) -> Tensor:
         return x * self.scale

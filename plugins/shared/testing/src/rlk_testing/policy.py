@@ -89,9 +89,9 @@ class PolicyContract(RecurrentPolicyChecks):
         architecture = self.made()
         try:
             with Streams(0).globally("init"):
-                trunk = architecture.trunk("qf", 6, copies=2)
+                trunk = architecture.trunk("qf", 6, n_copies=2)
         except (ValueError, PlanError) as error:
-            pytest.skip(f"it refuses copies, and says so: {error}")
+            pytest.skip(f"it refuses several copies, and says so: {error}")
         x = torch.randn(3, 6, generator=torch.Generator().manual_seed(0))
         both = trunk(x)
         assert both.shape == (2, 3, trunk.features)
