@@ -75,7 +75,6 @@ class DiagGaussian(Distribution):
         return np.clip(action.reshape(-1, *self._shape), self._low, self._high)
 
 
-
 class GaussianHead(nn.Module):
     """[B, F] to [B, 2D]: a linear mean, and log_std, which is the same in every row."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from rlk_networks.numpy_twin import NumpyForward
 from torch import Tensor, nn
 
 from rlk_networks.architecture import Architecture
-from rlk_networks.numpy_twin import NumpyForward
 from rlk_networks.observations import flat_size
 
 
