@@ -1,11 +1,10 @@
-"""The smallest architecture, to test heads, actors and algorithms with; with numpy twins."""
+"""The smallest architecture, to test heads, actors and algorithms with."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import torch
-from rlk_networks.numpy_twin import NumpyForward
 from torch import Tensor, nn
 
 from rlk_networks.architecture import Architecture
@@ -31,9 +30,6 @@ class Flatten(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x.flatten(1)
-
-    def numpy_forward(self) -> NumpyForward:
-        return lambda x: x.reshape(len(x), -1)
 
 
 class Repeat(nn.Module):
