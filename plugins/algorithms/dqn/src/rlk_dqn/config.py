@@ -65,7 +65,9 @@ class DQNConfig:
     )
     param_noise: bool = attrs.field(
         default=False,
-        **described("explore by noise on parameters; the same as --plugin param-noise"),
+        **described(
+            "explore by noise on parameters; the same as --plugin param-noise, if that is installed"
+        ),
     )
     dueling: bool = attrs.field(
         default=True, **described("separate streams for the state's value and the advantages")

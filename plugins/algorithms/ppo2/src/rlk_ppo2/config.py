@@ -57,7 +57,12 @@ class PPO2Config:
         metadata={"help": "bias against variance in generalised advantage estimation, 0 to 1"},
     )
     nminibatches: int = attrs.field(
-        default=4, validator=v.ge(1), metadata={"help": "minibatches per epoch"}
+        default=4,
+        validator=v.ge(1),
+        metadata={
+            "help": "minibatches per epoch, at most n_steps * n_envs; for a recurrent policy a "
+            "divisor of n_envs"
+        },
     )
     noptepochs: int = attrs.field(
         default=4, validator=v.ge(1), metadata={"help": "epochs over each collection"}
@@ -71,7 +76,7 @@ class PPO2Config:
         default=None,
         validator=v.optional(is_schedule),
         metadata={
-            "help": "clipping of the value, in units of return: none takes cliprange, negative "
-            "turns it off"
+            "help": "clipping of the value, in units of return; may be scheduled: none takes "
+            "cliprange, negative turns it off"
         },
     )

@@ -60,7 +60,10 @@ class SACConfig:
     ent_coef: float | str = attrs.field(
         default="auto",
         validator=_is_coefficient,
-        metadata={"help": "weight of the entropy: auto, auto_0.1 (learnt from 0.1 on), a number"},
+        metadata={
+            "help": "weight of the entropy: auto (learnt, from 1 on), auto_0.1 (from 0.1 on), or a "
+            "fixed number"
+        },
     )
     target_update_interval: int = attrs.field(
         default=1, validator=v.ge(1), metadata={"help": "updates between moves of the target"}

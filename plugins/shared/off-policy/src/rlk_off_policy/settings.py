@@ -43,7 +43,10 @@ def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float
 
 
 GAMMA = described("discount per step, 0 to 1", UNIT)
-LEARNING_RATE = described("Adam's step size; may be scheduled", is_schedule)
+LEARNING_RATE = described(
+    "Adam's step size: a number, lin_0.001, or a callable of what remains of the run, 1 to 0",
+    is_schedule,
+)
 BUFFER_SIZE = described("transitions that the replay holds", v.ge(1))
 LEARNING_STARTS = described("timesteps collected before the first update", v.ge(0))
 RANDOM_LEARNING_STARTS = described(
@@ -53,8 +56,10 @@ TRAIN_FREQ = described("vector steps between updates, or episodes, as '1 episode
 GRADIENT_STEPS = described("updates every train_freq; -1 is one per timestep", _at_least_one_or_all)
 BATCH_SIZE = described("transitions per update", v.ge(1))
 TAU = described("how far the targets move to the networks at a time, 0 to 1", UNIT)
-ACTION_NOISE = described("a noise, as normal-noise:sigma=0.1; none for no noise")
-RANDOM_EXPLORATION = described("probability of a random action, 0 to 1", UNIT)
+ACTION_NOISE = described("a noise, such as normal-noise:sigma=0.1; the same as --plugin")
+RANDOM_EXPLORATION = described(
+    "probability of a uniformly random action, per environment and step, 0 to 1", UNIT
+)
 MAX_GRAD_NORM = described(
     "the gradient's norm is clipped to this; none for no clipping", _above_zero_or_none
 )

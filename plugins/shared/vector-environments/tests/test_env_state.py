@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from rlk_vector_rows.env_state import Unsupported, capture, restore
+from rlk_vector_environments.env_state import Unsupported, capture, restore
 
 CLASSIC = [
     "CartPole-v1",
@@ -255,5 +255,5 @@ def test_importing_it_imports_no_torch():
     import subprocess
     import sys
 
-    code = "import sys, rlk_vector_rows.env_state; sys.exit('torch' in sys.modules)"
+    code = "import sys, rlk_vector_environments.env_state; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -39,6 +39,31 @@ def gather(n: int, entries: Iterable[tuple[int, dict[Any, Any]]]) -> dict[Any, A
     return gathered
 
 
+def of_step(
+    n: int,
+    keys: Sequence[str] | None,
+    ends: Sequence[tuple[int, Any, dict[Any, Any]]],
+    entries: Sequence[tuple[int, dict[Any, Any]]],
+) -> dict[str, Any]:
+    """All infos of a step.
+
+    Args:
+        n: number of environments.
+        keys: what is kept of every info; with None they are gathered whole.
+        ends: (index, last observation, last info) of each episode that ended.
+        entries: (index, info) of what is kept.
+
+    Raises:
+        EnvironmentFailed: if an environment's info lacks one of the keys.
+    """
+    found = ended(n, ends) if ends else {}
+    if keys:
+        found["kept"] = kept(n, keys, dict(entries))
+    elif entries:
+        found.update(gather(n, entries))
+    return found
+
+
 def ended(n: int, ends: Sequence[tuple[int, Any, dict[Any, Any]]]) -> dict[str, Any]:
     """The part of a step's infos that tells of ended episodes.
 
@@ -80,9 +105,11 @@ def kept(n: int, keys: Sequence[str], found: Mapping[int, dict[Any, Any]]) -> di
 
 
 def missing(i: int, key: str) -> str:
-    """What to say of an environment without an info that is kept."""
-    asked = "a storage's info_keys ask for it always"
-    return f"environment {i} gave no info {key!r} with a step; {asked}."
+    """The message about an environment whose info lacks a number that is kept."""
+    return (
+        f"environment {i} gave no info {key!r} with a step; a storage's info_keys need it in "
+        "every step."
+    )
 
 
 def mask(n: int, indices: list[int]) -> np.ndarray[Any, np.dtype[np.bool_]]:

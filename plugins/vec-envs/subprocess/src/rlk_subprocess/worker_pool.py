@@ -1,4 +1,4 @@
-"""The learner's side of the workers: starts them, hears from them, notices a death, ends them."""
+"""The learner's side of the workers: starts them, exchanges messages, notices deaths, ends them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ from rlk_subprocess import memory
 from rlk_subprocess.channel import CLOSE, STEPS, Channel
 from rlk_subprocess.failures import Failure
 from rlk_subprocess.launch import Launcher, Process
+from rlk_vector_environments.making import Description
+from rlk_vector_environments.step_arrays import StepArrays
 
-#: After so long without an answer the learner looks whether every worker is still there.
+#: After so long without an answer the learner checks that every worker is alive.
 _PATIENCE_SECONDS = 1
-#: What the others get to close their environments when one has failed.
-_FAREWELL_SECONDS = 0.5
+#: How long the other workers may take to close their environments when one has failed.
+_CLOSE_SECONDS = 0.5
 #: From SIGTERM to SIGKILL.
-_GRACE_SECONDS = 1.0
+_TERMINATE_SECONDS = 1.0
 
 
-class Member:
+class WorkerHandle:
     """One worker and the environments start to stop - 1 that it holds."""
 
     def __init__(self, start: int, stop: int, end: socket.socket, process: Process) -> None:
@@ -36,10 +38,10 @@ class Member:
         self.stop = stop
         self.channel = Channel(end, _PATIENCE_SECONDS)
         self.process = process
-        self.owes = False  # an answer nobody has taken yet
+        self.owes_answer = False  # a command was sent, and its answer has not been taken
 
 
-class Crew:
+class WorkerPool:
     """All workers of one vector environment.
 
     Args:
@@ -49,7 +51,8 @@ class Crew:
         info_keys: for the workers.
 
     Raises:
-        EnvironmentFailed: if an environment cannot be made, or a worker dies; none is left then.
+        EnvironmentFailed: if an environment cannot be made, or a worker dies; then no worker is
+            left.
     """
 
     def __init__(
@@ -60,7 +63,7 @@ class Crew:
         info_keys: tuple[str, ...] | None,
     ) -> None:
         self._owner = os.getpid()
-        self.members: list[Member] = []
+        self.workers: list[WorkerHandle] = []
         self.lost: str | None = None
         self._over = False
         self._launcher = Launcher(start_method)
@@ -69,71 +72,71 @@ class Crew:
                 own = list(env_fns[start:stop])
                 pickled = None if start_method == "fork" else _pickled(own, start)
                 end, process = self._launcher.start(own)
-                member = Member(start, stop, end, process)
-                self.members.append(member)
-                self.ask(member, (start, info_keys, pickled))
-            self.described = self._hear_what_they_made()
+                worker = WorkerHandle(start, stop, end, process)
+                self.workers.append(worker)
+                self.ask(worker, (start, info_keys, pickled))
+            self.descriptions = self._receive_descriptions()
         except BaseException:
             self.shutdown()
             raise
 
-    def _hear_what_they_made(self) -> list[tuple[Any, ...]]:
-        answers = [(member, self.answer(member)) for member in self.members]
+    def _receive_descriptions(self) -> list[Description]:
+        answers = [(worker, self.answer(worker)) for worker in self.workers]
         raise_failures([answer for _, answer in answers])
-        return [described for _, answer in answers for described in answer]
+        return [description for _, answer in answers for description in answer]
 
-    def share(
+    def share_memory(
         self, n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]
-    ) -> memory.Shared:
+    ) -> StepArrays:
         """Gives all workers the memory to write to; the learner's view of it."""
         descriptor = memory.create(n, observation_space, action_space)
         try:
-            for member in self.members:
-                socket.send_fds(member.channel.socket, [b"@"], [descriptor])
-                self.ask(member, (n, observation_space, action_space))
+            for worker in self.workers:
+                socket.send_fds(worker.channel.socket, [b"@"], [descriptor])
+                self.ask(worker, (n, observation_space, action_space))
         except BaseException:
             os.close(descriptor)
             raise
         shared = memory.attach(descriptor, n, observation_space, action_space)
-        for member in self.members:
-            self.answer(member)
+        for worker in self.workers:
+            self.answer(worker)
         return shared
 
-    # ---- talking -------------------------------------------------------------------------------
+    # ---- commands and answers ------------------------------------------------------------------
 
-    def ask(self, member: Member, command: Any) -> None:
+    def ask(self, worker: WorkerHandle, command: Any) -> None:
         """Sends a command that will be answered.
 
         Raises:
             EnvironmentFailed: if the worker is dead.
         """
         pickled = cloudpickle.dumps(command)
-        if member.owes:  # Ctrl-C came before its last answer did
-            self.answer(member)
-        member.owes = True
+        if worker.owes_answer:  # Ctrl-C came before its last answer did
+            self.answer(worker)
+        worker.owes_answer = True
         try:
-            member.channel.send_frame(pickled)
+            worker.channel.send_frame(pickled)
         except OSError:
-            self.bury(member)
+            self.raise_dead(worker)
 
-    def ask_to_step(self, turn: int) -> list[Member]:
-        """Sets every worker going, into that slot; whom to wait for, the last first.
+    def ask_to_step(self, turn: int) -> list[WorkerHandle]:
+        """Starts a step of every worker into that slot; the workers to wait for, the last first.
 
         Raises:
             EnvironmentFailed: if a worker is dead.
         """
         command = STEPS[turn]
-        for member in self.members:
-            if member.owes:
-                self.answer(member)
-            member.owes = True
+        for worker in self.workers:
+            if worker.owes_answer:
+                self.answer(worker)
+            worker.owes_answer = True
             try:
-                member.channel.send(command)
+                worker.channel.send(command)
             except OSError:
-                self.bury(member)
-        return self.members[::-1]
+                self.raise_dead(worker)
+        return self.workers[::-1]
 
-    def answer(self, member: Member) -> Any:
+    def answer(self, worker: WorkerHandle) -> Any:
         """The answer, however long it takes, unless a worker dies.
 
         Raises:
@@ -141,54 +144,54 @@ class Crew:
         """
         while True:
             try:
-                answer = member.channel.receive()
+                answer = worker.channel.receive()
             except BlockingIOError:
-                self.look_round()
+                self.check_alive()
             except (EOFError, ConnectionError):
-                self.bury(member)
+                self.raise_dead(worker)
             else:
-                member.owes = False
+                worker.owes_answer = False
                 return answer
 
-    def look_round(self) -> None:
+    def check_alive(self) -> None:
         """Raises EnvironmentFailed if a worker has ended, though its socket may still be open."""
-        for member in self.members:
-            if member.process.poll() is not None:
-                self.bury(member)
+        for worker in self.workers:
+            if worker.process.poll() is not None:
+                self.raise_dead(worker)
 
-    def bury(self, member: Member) -> NoReturn:
-        """Ends all workers, for this one is dead, and raises EnvironmentFailed about it."""
+    def raise_dead(self, worker: WorkerHandle) -> NoReturn:
+        """Ends all workers because this one is dead, and raises EnvironmentFailed about it."""
         deadline = time.monotonic() + 2.0
-        while member.process.poll() is None and time.monotonic() < deadline:
+        while worker.process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.01)
-        code = member.process.poll()
-        self.lost = _obituary(member, code)
+        code = worker.process.poll()
+        self.lost = _death_message(worker, code)
         self.shutdown()
         raise EnvironmentFailed(self.lost)
 
     # ---- the end -------------------------------------------------------------------------------
 
-    def shutdown(self, grace_seconds: float = _FAREWELL_SECONDS) -> None:
+    def shutdown(self, grace_seconds: float = _CLOSE_SECONDS) -> None:
         """Ends every worker: asks, after grace_seconds terminates, kills. May be called again."""
         if self._over:
             return
         if os.getpid() == self._owner:
-            for member in self.members:
+            for worker in self.workers:
                 with contextlib.suppress(OSError):
-                    member.channel.send(CLOSE)
+                    worker.channel.send(CLOSE)
             self._wait(grace_seconds)
             self._signal(signal.SIGTERM)
-            self._wait(_GRACE_SECONDS)
+            self._wait(_TERMINATE_SECONDS)
             self._signal(signal.SIGKILL)
-            self._wait(_GRACE_SECONDS)
-        for member in self.members:
-            member.channel.close()
+            self._wait(_TERMINATE_SECONDS)
+        for worker in self.workers:
+            worker.channel.close()
         if os.getpid() == self._owner:
             self._launcher.close()
         self._over = True
 
-    def _running(self) -> list[Member]:
-        return [member for member in self.members if member.process.poll() is None]
+    def _running(self) -> list[WorkerHandle]:
+        return [worker for worker in self.workers if worker.process.poll() is None]
 
     def _wait(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds
@@ -196,8 +199,8 @@ class Crew:
             time.sleep(0.002)
 
     def _signal(self, number: int) -> None:
-        for member in self._running():
-            member.process.send_signal(number)
+        for worker in self._running():
+            worker.process.send_signal(number)
 
 
 def raise_failures(answers: Sequence[Any]) -> None:
@@ -225,10 +228,10 @@ def _pickled(env_fns: list[Callable[[], Any]], start: int) -> bytes:
         ) from error
 
 
-def _obituary(member: Member, code: int | None) -> str:
-    which = f"environments {member.start} to {member.stop - 1} are"
-    if member.stop - member.start == 1:
-        which = f"environment {member.start} is"
+def _death_message(worker: WorkerHandle, code: int | None) -> str:
+    which = f"environments {worker.start} to {worker.stop - 1} are"
+    if worker.stop - worker.start == 1:
+        which = f"environment {worker.start} is"
     how = f"ended with exit code {code}"
     if code is None:
         how = "closed its channel but still runs"
@@ -236,5 +239,5 @@ def _obituary(member: Member, code: int | None) -> str:
         how += f" ({signal.Signals(-code).name})"
     hint = "Its own output may say why; the backend 'dummy' runs environments in this process."
     if code == -signal.SIGKILL:
-        hint = "Nobody but the system or a user sends that: out of memory?"
-    return f"{which} lost: their worker (pid {member.process.pid}) {how}. {hint}"
+        hint = "Only the system or a user sends SIGKILL: is the machine out of memory?"
+    return f"{which} lost: their worker (pid {worker.process.pid}) {how}. {hint}"

@@ -11,7 +11,7 @@ from rlk.errors import EnvironmentFailed, PlanError
 from rlk_testing.environments import Walk
 from rlk_testing.stand_in_vec_env import StandInVecEnv
 from rlk_testing.vec_env import check, makers
-from rlk_vector_rows.adopted import ResetWhereEnded, adopt, autoreset_mode
+from rlk_vector_environments.adoption import ResetWhereEnded, adopt, autoreset_mode
 
 
 def test_a_same_step_environment_stays_as_it_is():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rlk.errors import EnvironmentFailed
-from rlk_vector_rows.infos import ended, gather, kept
+from rlk_vector_environments.infos import ended, gather, kept
 
 
 def test_numbers_become_an_array_with_a_mask():

@@ -13,8 +13,8 @@ import numpy as np
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 
 from rlk.errors import EnvironmentFailed, PlanError
-from rlk_vector_rows import rows
-from rlk_vector_rows.infos import missing
+from rlk_vector_environments import rows
+from rlk_vector_environments.infos import missing
 
 AnyVector = VectorEnv[Any, Any, Any]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,19 @@ def resolve_reset(
         np.flatnonzero(chosen).tolist(),
         {k: v for k, v in options.items() if k != "reset_mask"},
     )
+
+
+def resolve_indices(n: int, indices: Iterable[int] | None) -> list[int]:
+    """The indices as 0 to n - 1, where negative ones count from the end; None means all.
+
+    Raises:
+        IndexError: for an index that is not there.
+    """
+    chosen = list(range(n) if indices is None else indices)
+    for index in chosen:
+        if not -n <= index < n:
+            raise IndexError(f"there is no environment {index}: they are 0 to {n - 1}.")
+    return [index % n for index in chosen]
 
 
 def spread(values: Any, n: int) -> Sequence[Any]:
