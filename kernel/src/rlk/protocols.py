@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -20,11 +18,12 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from rlk.optimise import Objective
+    from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
 
 #: As it goes into a checkpoint: JSON values, arrays and tensors in nested dicts and lists.
 State = dict[str, Any]
 #: `optimise(group, loss_fn, *args)`: see `optimise.Optimiser`.
-Optimise = Callable[..., Loss]
+Optimise = Callable[..., "Loss"]
 
 
 class Stateful(Protocol):

@@ -11,11 +11,11 @@ from functools import cache
 from typing import Any
 
 import attrs
-import importlib_metadata
 
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName
 from rlk.planning.spec import LISTS, SLOTS
+from rlk.registry.discovery import entry_points
 from rlk.registry.hooks import Hooks
 
 #: Every kind the kernel knows; plugins may add more with `Registries.add_kind`.
@@ -49,7 +49,7 @@ class Owned:
             cause = f"{type(error).__name__}: {error}"
             raise BrokenPlugin(f"{self.title} is broken: {cause}.") from error
         if isinstance(factory, type):
-            from rlk import protocols  # here, for a listing needs no numpy
+            from rlk import protocols
 
             lacks = protocols.methods(self.kind, component.stages) - protocols.members(factory)
             lacks |= getattr(factory, "__abstractmethods__", frozenset())
@@ -173,12 +173,9 @@ class Registries:
 
     def discover(self) -> None:
         """One scan of the installed distributions' entry points; imports nothing of theirs."""
-        for dist in importlib_metadata.distributions():
-            points = [point for point in dist.entry_points if point.group.startswith("rlk.")]
-            owner = (dist.metadata["Name"], dist.version) if points else ("", "")
-            for point in points:
-                kind = point.group.removeprefix("rlk.")
-                self.add_kind(kind).add(Entry(kind, point.name, *owner, point.load))
+        for point in entry_points():
+            entry = Entry(point.kind, point.name, point.dist, point.version, point.load)
+            self.add_kind(point.kind).add(entry)
 
 
 def _only(what: str, name: str, registries: list[Registry]) -> Entry:
