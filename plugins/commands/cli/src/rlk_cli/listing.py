@@ -12,7 +12,9 @@ import click
 
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, UnknownName
-from rlk.registry.kernel import Entry, clash, default_kernel
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import default_kernel
+from rlk.registry.registry import clash
 from rlk_cli import diagnose
 
 
