@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -25,12 +23,13 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from rlk.optimise import Objective
+    from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
     from rlk.running.run import Run
 
 #: What goes into a checkpoint: JSON values, arrays and tensors in nested dicts and lists.
 State = dict[str, Any]
 #: `optimise(group, loss_fn, *args)`: see `optimise.Optimiser`.
-Optimise = Callable[..., Loss]
+Optimise = Callable[..., "Loss"]
 
 
 class Stateful(Protocol):

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import importlib_metadata
-
+from rlk.registry.discovery import entry_points
 from rlk.registry.entry import Entry
 from rlk.registry.kinds import KINDS
 from rlk.registry.registry import Registry, only_entry
-
-_GROUP_PREFIX = "rlk."
 
 
 class Registries:
@@ -45,12 +42,6 @@ class Registries:
 
     def discover(self) -> None:
         """Scan the installed distributions' entry points once; nothing of theirs is imported."""
-        for dist in importlib_metadata.distributions():
-            points = [p for p in dist.entry_points if p.group.startswith(_GROUP_PREFIX)]
-            if not points:
-                continue
-            owner, version = dist.metadata["Name"], dist.version
-            for point in points:
-                kind = point.group.removeprefix(_GROUP_PREFIX)
-                entry = Entry(kind, point.name, owner, version, point.load)
-                self.add_kind(kind).add(entry)
+        for point in entry_points():
+            entry = Entry(point.kind, point.name, point.dist, point.version, point.load)
+            self.add_kind(point.kind).add(entry)

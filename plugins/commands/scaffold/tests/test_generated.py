@@ -66,3 +66,24 @@ def test_the_kernel_finds_every_generated_component(packages):
     )
     expected = {f"{kind} {name} {name} True" for name, (kind, _) in EVERY.items()}
     assert set(done.stdout.splitlines()) == expected
+
+
+def test_the_table_of_settings_in_every_generated_readme_is_up_to_date(packages):
+    folder, target = packages
+    done = subprocess.run(
+        [sys.executable, "-m", "rlk_scaffold.docs", "--check", "--root", str(folder)],
+        env={**os.environ, "PYTHONPATH": str(target)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_every_generated_package_with_settings_has_a_table_of_them(packages):
+    folder, _ = packages
+    without = [
+        config.parts[-4]
+        for config in folder.glob("*/src/*/config.py")
+        if "<!-- settings: " not in (config.parents[2] / "README.md").read_text()
+    ]
+    assert not without

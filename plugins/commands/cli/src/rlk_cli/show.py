@@ -38,11 +38,10 @@ def show(name: str) -> None:
         return
     prefix = "" if entry.kind == "algorithms" else f"{component.name}."
     click.secho(f"\nsettings (--set {prefix}KEY=VALUE)", bold=True)
-    for field, kind, default, help_text in fields_of(component.config, component.own):
-        click.echo(f"  {field:<30} {default:<12} {kind}")
-        click.echo(f"  {'':<30} {help_text}")
-        if field in component.forwards:
-            click.echo(f"  {'':<30} is {component.forwards[field]}")
+    for field in fields_of(component.config, component.own):
+        click.echo(f"  {field.name:<30} {field.default:<12} {field.type}")
+        for line in (field.help, *elsewhere(component, field.name)):
+            click.echo(f"  {'':<30} {line}")
 
 
 def declared(component: Component) -> Iterator[tuple[str, str]]:
@@ -57,3 +56,13 @@ def declared(component: Component) -> Iterator[tuple[str, str]]:
         if isinstance(wish, Mapping):
             text = ", ".join(f"{name} for {space}" for space, name in wish.items())
         yield f"default {slot}", text
+
+
+def elsewhere(component: Component, setting: str) -> Iterator[str]:
+    """What a setting does beyond its own component, a line each."""
+    if place := component.forwards.get(setting):
+        yield f"sets {place}"
+    if plugin := component.activates.get(setting):
+        yield f"true is the same as --plugin {plugin}"
+    if kind := component.selects.get(setting):
+        yield f"names one of: rlk plugins list --kind {kind}"

@@ -90,7 +90,7 @@ def evaluate(
         ValueError: if there is no episode to play.
         NotFinite: if the environment returns NaN or infinity as a reward.
     """
-    from rlk_vector_rows.adopted import adopt
+    from rlk_vector_environments.adoption import adopt
 
     if episodes < 1:
         raise ValueError(f"episodes must be at least 1, got {episodes}")
