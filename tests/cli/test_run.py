@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from rlk.component import Component
-from rlk.registry.kernel import Entry, default_kernel
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import default_kernel
 from rlk_cli import folder
 
 RUNS = ("one", "two")

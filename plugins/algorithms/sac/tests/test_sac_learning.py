@@ -87,7 +87,7 @@ def test_its_entropy_becomes_the_one_that_is_wanted(rlk_make, wanted):
     agent = rlk_make("sac", env=MATCH, seed=0, **said)
     agent.learn(900)
     batch = batch_of(agent, 512)
-    found = agent.run.algorithm.actor_loss(batch).metrics["entropy"].detach()
+    found = agent.run.algorithm.actor_loss(batch).metrics["actor_entropy"].detach()
     assert float(found) == pytest.approx(wanted, abs=0.4)
 
 

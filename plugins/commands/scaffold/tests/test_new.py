@@ -4,7 +4,8 @@ import pytest
 from click.testing import CliRunner
 
 from rlk.errors import PlanError, UnknownName
-from rlk.registry.kernel import KINDS, Kernel, singular
+from rlk.registry.kernel import Kernel
+from rlk.registry.kinds import KINDS, singular
 from rlk_scaffold import rules
 from rlk_scaffold.command import new
 from rlk_scaffold.kinds import example, kind_of

@@ -28,10 +28,6 @@ class HiddenLayer(torch.nn.Module):
     def forward(self, x):
         return torch.tanh(self.layer(x))
 
-    def numpy_forward(self):
-        weight, bias = self.layer.weight.detach().numpy(), self.layer.bias.detach().numpy()
-        return lambda x: np.tanh(x @ weight.T + bias)
-
 
 def hidden(layer: type) -> type:
     class Made(Hidden):
@@ -69,18 +65,6 @@ class IsBoundToTheOriginal(HiddenLayer):
         return self.call(x)
 
 
-class HasAnotherLayerTwin(HiddenLayer):
-    def numpy_forward(self):
-        forward = super().numpy_forward()
-        return lambda x: forward(x) + 1e-3
-
-
-class HasAStaleTwin(HiddenLayer):
-    def numpy_forward(self):
-        weight, bias = self.layer.weight.detach().clone().numpy(), self.layer.bias.detach().numpy()
-        return lambda x: np.tanh(x @ weight.T + bias)
-
-
 class SeedsItself(HiddenLayer):
     def __init__(self, inputs):
         torch.manual_seed(0)
@@ -104,8 +88,6 @@ POLICY = Component(name="hidden", factory=Hidden, summary="one layer for each he
         (HasAnIdleLayer, "test_gradients_reach_every_parameter"),
         (NormalisesTheBatch, "test_rows_of_a_batch_do_not_influence_each_other"),
         (IsBoundToTheOriginal, "test_a_copy_has_parameters_of_its_own"),
-        (HasAnotherLayerTwin, "test_its_numpy_twin_if_it_has_one_equals_torch"),
-        (HasAStaleTwin, "test_its_numpy_twin_if_it_has_one_equals_torch"),
         (SeedsItself, "test_the_same_stream_gives_the_same_initial_parameters"),
         (DrawsFromNumpy, "test_it_draws_from_no_generator_but_the_one_that_is_set_for_it"),
         (HiddenLayer, "test_copies_of_a_trunk_are_independent_and_computed_in_one_call"),

@@ -72,7 +72,7 @@ def test_what_an_environment_raises_has_its_index_and_its_traceback_and_can_be_p
     with pytest.raises(EnvironmentRaised) as found:
         of_three.step(0)
     assert found.value.headline == "environment 5 failed in step: RuntimeError: nine"
-    assert "in step" in found.value.trace and "stepping.py" not in found.value.trace
+    assert "in step" in found.value.trace and found.value.trace.count("File ") == 1
     assert isinstance(found.value.__cause__, RuntimeError)
     assert str(pickle.loads(pickle.dumps(found.value))) == str(found.value)
 
@@ -84,7 +84,7 @@ def test_an_attribute_that_is_not_there_is_named():
 
 
 def test_every_environment_is_closed_whatever_one_raises():
-    of_three, arrays = group()
+    of_three, _ = group()
     of_three.reset(0, {4: 1, 5: 2, 6: 3}, None)
     of_three.envs[1].step(5)
     (error,) = close_all(of_three.envs)

@@ -11,8 +11,10 @@ from typing import Any
 import click
 
 from rlk.component import Component
-from rlk.errors import UnknownName
-from rlk.registry.kernel import clash, default_kernel
+from rlk.errors import BrokenPlugin, UnknownName
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import default_kernel
+from rlk.registry.registry import clash
 from rlk_cli import diagnose
 
 
@@ -52,16 +54,24 @@ def _rows(kind: str | None, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if kind is not None and kind not in kinds:
         raise UnknownName("kind", kind, kinds)
     for entry in (e for registry in registries for e in registry if kind in (None, e.kind)):
+        if _is_alias(entry):
+            continue
         problem = diagnose.problem(entry)
         component = None if problem else entry.component()
         if len({other.dist for other in clashes.get(entry.name, ())}) > 1:
             problem = str(clash(entry.name, clashes[entry.name]))
-        if component is not None and component.name != entry.name:
-            continue  # an alias
         if component is None or problem or all(_fits(component, *one) for one in wanted.items()):
             row = {key: getattr(entry, key) for key in ("kind", "name", "dist", "version")}
             about = (component.summary, component.autostart) if component else ("", "never")
             yield row | {"summary": about[0], "active": about[1], "problem": problem}
+
+
+def _is_alias(entry: Entry) -> bool:
+    """Whether it is another name of a component that is listed by its own."""
+    try:
+        return entry.component().name != entry.name
+    except BrokenPlugin:
+        return False
 
 
 def _fits(component: Component, field: str, value: Any) -> bool:

@@ -219,8 +219,8 @@ def evaluate_agent(
         RlkError: if the agent's environment was passed as a finished object, of which there is no
             second.
     """
-    from rlk.running.build import make_vec_env
     from rlk.running.seeding import Streams
+    from rlk.running.vec_env import make_vec_env
 
     run, own = agent.run, env is None
     if own:

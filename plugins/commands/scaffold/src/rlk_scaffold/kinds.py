@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from rlk.errors import PlanError, UnknownName
-from rlk.registry.kernel import KINDS, singular
+from rlk.registry.kinds import KINDS, singular
 from rlk_scaffold import templates
 
 

@@ -109,5 +109,8 @@ class SquashedGaussian(Distribution):
 
 
 def log_derivative(before: Tensor) -> Tensor:
-    """log(d tanh(u) / du) = log(1 - tanh(u)^2) = 2 (log 2 - u - softplus(-2u)), without overflow."""
+    """log(d tanh(u) / du) = log(1 - tanh(u)^2), float [...].
+
+    Computed as 2 (log 2 - u - softplus(-2u)), which does not overflow.
+    """
     return 2.0 * (LOG_2 - before - F.softplus(-2.0 * before))

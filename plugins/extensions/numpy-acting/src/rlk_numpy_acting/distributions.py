@@ -18,6 +18,7 @@ from rlk_bernoulli.distribution import Bernoulli
 from rlk_categorical.distribution import Categorical
 from rlk_diag_gaussian.distribution import DiagGaussian
 from rlk_multi_categorical.distribution import ABSENT, MultiCategorical
+from rlk_numpy_acting.forward import StaysInTorch
 from rlk_squashed_gaussian.distribution import LOG_STD_MAX, LOG_STD_MIN, SquashedGaussian
 
 HALF_LOG_2PI = np.float32(0.5 * math.log(2.0 * math.pi))
@@ -39,10 +40,16 @@ class NumpyDistribution:
     mode: Callable[[Array], Array]
 
 
-def distribution_of(distribution: Any) -> NumpyDistribution | None:
-    """The numpy version of a distribution, or None for a type that is not known."""
+def distribution_of(distribution: Any) -> NumpyDistribution:
+    """The numpy version of a distribution.
+
+    Raises:
+        StaysInTorch: for a type that is not known.
+    """
     make = _DISTRIBUTIONS.get(type(distribution))
-    return None if make is None else make(distribution)
+    if make is None:
+        raise StaysInTorch(f"distribution {type(distribution).__name__}")
+    return make(distribution)
 
 
 def _categorical(distribution: Categorical) -> NumpyDistribution:
@@ -95,7 +102,8 @@ def _multi_categorical(distribution: MultiCategorical) -> NumpyDistribution:
 
 def _bernoulli(distribution: Bernoulli) -> NumpyDistribution:
     def sample(logits: Array, noise: Array) -> Array:
-        return (logits + noise > 0).astype(np.int8)  # type: ignore[no-any-return]
+        action: Array = (logits + noise > 0).astype(np.int8)
+        return action
 
     def sample_with_log_prob(logits: Array, noise: Array) -> tuple[Array, Array]:
         action = sample(logits, noise)
@@ -103,7 +111,8 @@ def _bernoulli(distribution: Bernoulli) -> NumpyDistribution:
         return action, log_prob.sum(1)
 
     def mode(logits: Array) -> Array:
-        return (logits > 0).astype(np.int8)  # type: ignore[no-any-return]
+        action: Array = (logits > 0).astype(np.int8)
+        return action
 
     return NumpyDistribution(sample, sample_with_log_prob, mode)
 

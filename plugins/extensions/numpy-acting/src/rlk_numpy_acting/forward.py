@@ -14,6 +14,14 @@ from rlk.records import Array
 Forward = Callable[[Any], Array]
 
 
+class StaysInTorch(Exception):
+    """What has no numpy forward, or is faster in torch; the message says why."""
+
+
 def chained(*steps: Forward) -> Forward:
     """The steps one after the other."""
-    return reduce(lambda first, second: lambda x: second(first(x)), steps)
+    return reduce(_one_after_the_other, steps)
+
+
+def _one_after_the_other(first: Forward, second: Forward) -> Forward:
+    return lambda x: second(first(x))

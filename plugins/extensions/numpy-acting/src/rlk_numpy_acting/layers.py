@@ -18,7 +18,8 @@ from rlk_dqn.network import DuelingHead
 from rlk_mlp.layers import Layers
 from rlk_multi_input.network import SideBySide
 from rlk_networks import Head, Linear
-from rlk_numpy_acting.forward import Forward, chained
+from rlk_numpy_acting.forward import Forward, StaysInTorch, chained
+from rlk_off_policy.policy_heads import DeterministicHead
 
 #: In place, because each is applied to a fresh product. Others would cost several numpy calls.
 ACTIVATIONS: dict[str, Callable[[Array], Any]] = {
@@ -27,38 +28,53 @@ ACTIVATIONS: dict[str, Callable[[Array], Any]] = {
 }
 
 
-def forward_of(module: nn.Module) -> Forward | None:
-    """The numpy forward of a module, or None where it, or a part of it, is not known."""
+def forward_of(module: nn.Module) -> Forward:
+    """The numpy forward of a module.
+
+    Raises:
+        StaysInTorch: if the module, or a part of it, is of a type that is not known.
+    """
     make = _FORWARDS.get(type(module))
-    return None if make is None else make(module)
+    if make is None:
+        raise StaysInTorch(f"module {type(module).__name__}")
+    return make(module)
 
 
 def _linear(module: Linear) -> Forward:
     weight, bias = _arrays(module)
-    return lambda x: x.dot(weight) + bias  # type: ignore[no-any-return]
-
-
-def _hidden_layers(module: Layers) -> Forward | None:
-    act = ACTIVATIONS.get(module.act_fun)
-    layers = [_arrays(layer) for layer in module.layers]
-    if layers and (act is None or len(module.norms)):
-        return None
 
     def forward(x: Array) -> Array:
-        if x.ndim > 2:
-            x = x.reshape(len(x), -1)
-        for weight, bias in layers:
-            x = x.dot(weight)  # takes half as long as `@` for a small matrix
-            x += bias
-            act(x)  # type: ignore[misc]
+        x = x.dot(weight)  # takes half as long as `@` for a small matrix
+        x += bias
         return x
 
     return forward
 
 
-def _head(module: Head) -> Forward | None:
-    trunk, out = forward_of(module.trunk), forward_of(module.out)
-    return None if trunk is None or out is None else chained(trunk, out)
+def _hidden_layers(module: Layers) -> Forward:
+    if len(module.norms) or (len(module.layers) and module.act_fun not in ACTIVATIONS):
+        raise StaysInTorch(f"layer norm, or activation {module.act_fun}")
+    layers = [_arrays(layer) for layer in module.layers]
+    act = ACTIVATIONS.get(module.act_fun, _unchanged)
+
+    def forward(x: Array) -> Array:
+        if x.ndim > 2:
+            x = x.reshape(len(x), -1)
+        for weight, bias in layers:
+            x = x.dot(weight)
+            x += bias
+            act(x)
+        return x
+
+    return forward
+
+
+def _head(module: Head) -> Forward:
+    return chained(forward_of(module.trunk), forward_of(module.out))
+
+
+def _deterministic_head(module: DeterministicHead) -> Forward:
+    return chained(forward_of(module.trunk), forward_of(module.out), np.tanh)
 
 
 def _gaussian_head(module: GaussianHead) -> Forward:
@@ -74,10 +90,8 @@ def _gaussian_head(module: GaussianHead) -> Forward:
     return forward
 
 
-def _dueling_head(module: DuelingHead) -> Forward | None:
+def _dueling_head(module: DuelingHead) -> Forward:
     advantages, values = forward_of(module.advantage), forward_of(module.value)
-    if advantages is None or values is None:
-        return None
 
     def forward(features: Array) -> Array:
         advantage = advantages(features)
@@ -87,17 +101,20 @@ def _dueling_head(module: DuelingHead) -> Forward | None:
     return forward
 
 
-def _side_by_side(module: SideBySide) -> Forward | None:
-    layers = _hidden_layers(module.layers)
-    if len(module.cnns) or layers is None:
-        return None
+def _side_by_side(module: SideBySide) -> Forward:
+    if len(module.cnns):
+        raise StaysInTorch("images among the observations")
     keys = tuple(module.spaces)
 
     def side_by_side(observation: Mapping[str, Array]) -> Array:
         parts = [observation[key] for key in keys]
         return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
 
-    return chained(side_by_side, layers)
+    return chained(side_by_side, forward_of(module.layers))
+
+
+def _unchanged(x: Array) -> Array:
+    return x
 
 
 def _arrays(layer: Any) -> tuple[Array, Array]:
@@ -105,7 +122,8 @@ def _arrays(layer: Any) -> tuple[Array, Array]:
     return layer.weight.detach().numpy(), layer.bias.detach().numpy()
 
 
-_FORWARDS: dict[type, Callable[[Any], Forward | None]] = {
+_FORWARDS: dict[type, Callable[[Any], Forward]] = {
+    DeterministicHead: _deterministic_head,
     DuelingHead: _dueling_head,
     GaussianHead: _gaussian_head,
     Head: _head,

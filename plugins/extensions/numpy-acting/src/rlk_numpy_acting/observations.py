@@ -8,32 +8,34 @@ import numpy as np
 from gymnasium import spaces
 
 from rlk.records import Array
-from rlk.spaces import Space, is_image
-from rlk_numpy_acting.forward import Forward
+from rlk.spaces import Space, describe, is_image
+from rlk_numpy_acting.forward import Forward, StaysInTorch
 
 
-def as_numbers(space: Space) -> Forward | None:
-    """The numpy version of `rlk_networks.preprocess`; a dict of arrays for a Dict space.
+def as_numbers(space: Space) -> Forward:
+    """The numpy version of `rlk_networks.preprocess`; for a Dict space it gives a dict of arrays.
 
-    None for images, whose networks are faster in torch, and for spaces that are not known.
+    Raises:
+        StaysInTorch: for images, whose networks are faster in torch, and for unknown spaces.
     """
     if isinstance(space, spaces.Dict):
         return _each_key(space)
     if isinstance(space, spaces.Discrete):
         return _one_hot(int(space.n), int(space.start))
-    if isinstance(space, spaces.MultiDiscrete):
+    # In torch, `preprocess` refuses values of a choice that does not count from 0.
+    if isinstance(space, spaces.MultiDiscrete) and not np.any(space.start):
         return _one_hot_each(space)
     if isinstance(space, spaces.Box | spaces.MultiBinary) and not is_image(space):
         return _as_float32
-    return None
+    raise StaysInTorch(f"observations {describe(space)}")
 
 
-def _each_key(space: spaces.Dict) -> Forward | None:
+def _each_key(space: spaces.Dict) -> Forward:
     parts = {key: as_numbers(part) for key, part in space.spaces.items()}
-    known = {key: part for key, part in parts.items() if part is not None}
-    if len(known) < len(parts):
-        return None
-    forward: Any = lambda observation: {key: part(observation[key]) for key, part in known.items()}
+
+    def forward(observation: Any) -> Any:
+        return {key: part(observation[key]) for key, part in parts.items()}
+
     return forward
 
 
@@ -42,14 +44,12 @@ def _one_hot(n: int, start: int = 0) -> Forward:
     return lambda observation: rows[np.asarray(observation) - start]
 
 
-def _one_hot_each(space: spaces.MultiDiscrete) -> Forward | None:
-    if np.any(space.start):
-        return None  # `preprocess` in torch refuses such observations when it meets one
-    columns = [_one_hot(int(n)) for n in space.nvec.reshape(-1)]
+def _one_hot_each(space: spaces.MultiDiscrete) -> Forward:
+    choices = [_one_hot(int(n)) for n in space.nvec.reshape(-1)]
 
     def forward(observation: Array) -> Array:
-        values = np.asarray(observation).reshape(len(observation), -1).T
-        return np.concatenate([f(v) for f, v in zip(columns, values, strict=True)], axis=1)
+        columns = observation.reshape(len(observation), -1).T
+        return np.concatenate([f(c) for f, c in zip(choices, columns, strict=True)], axis=1)
 
     return forward
 

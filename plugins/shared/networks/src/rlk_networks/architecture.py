@@ -19,7 +19,7 @@ class Trunk(Protocol):
     """What an architecture gives an algorithm to build heads with."""
 
     def __call__(self, role: str, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
-        """Hidden layers on top of the encoder; their attribute `features` is the size of their output.
+        """Hidden layers on top of the encoder; their `features` is the size of their output.
 
         Args:
             role: `pi`, `vf` or `qf`.
@@ -56,5 +56,5 @@ class Architecture(ABC):
         return Policy(observation_space, shared, made)
 
     def flatten(self, module: nn.Module) -> FlatParameters:
-        """The parameters of a policy that is on its device now; it may be of another architecture."""
+        """The flat parameters of a policy module, of any architecture, that is on its device."""
         return FlatParameters(module)

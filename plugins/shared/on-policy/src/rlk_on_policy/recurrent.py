@@ -78,6 +78,22 @@ def stepped(
     return encoder_of(policy).step(x, as_tensor(state, device), start)
 
 
+def checked_state(policy: Policy, state: Any, n_envs: int) -> Array:
+    """The state as float32 [N, S].
+
+    Raises:
+        ValueError: for a state of another number of environments, or of another policy.
+    """
+    array: Array = np.asarray(state, np.float32)
+    expected = (n_envs, encoder_of(policy).state_size)
+    if array.shape != expected:
+        raise ValueError(
+            f"the state of {n_envs} environments is {list(expected)}, got {list(array.shape)}: "
+            "pass what the last call returned, or None at the start"
+        )
+    return array
+
+
 class RecurrentActor:
     """The actor of a recurrent policy with heads `pi` and `vf`: its carry is the state [N, S].
 
@@ -112,12 +128,7 @@ class RecurrentActor:
             ValueError: for a state of another number of environments, or of another policy.
         """
         distribution, n_envs = self.distribution, len(episode_start)
-        carry = np.asarray(carry, np.float32)
-        if carry.shape != (n_envs, self._state_size):
-            raise ValueError(
-                f"the state of {n_envs} environments is [{n_envs}, {self._state_size}], got "
-                f"{list(carry.shape)}: pass what the last call returned, or None at the start"
-            )
+        carry = checked_state(self.policy, carry, n_envs)
         features, after = stepped(self.policy, observation, carry, episode_start, self.device)
         state = after.cpu().numpy()
         parameters = self._pi(features)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.registry.kernel import KINDS
+from rlk.registry.kinds import KINDS
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, is_installed, run_python
 

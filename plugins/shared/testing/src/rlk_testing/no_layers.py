@@ -1,4 +1,4 @@
-"""The smallest architecture, to test heads, actors and algorithms with; with numpy twins."""
+"""The smallest architecture, to test heads, actors and algorithms with."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from rlk_networks.architecture import Architecture
-from rlk_networks.numpy_twin import NumpyForward
 from rlk_networks.observations import flat_size
 
 
@@ -31,9 +30,6 @@ class Flatten(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x.flatten(1)
-
-    def numpy_forward(self) -> NumpyForward:
-        return lambda x: x.reshape(len(x), -1)
 
 
 class Repeat(nn.Module):

@@ -1,4 +1,4 @@
-"""All ranks the same: rank 0's model for all at the start, and the check that it stays so."""
+"""Equal models on all ranks: they start with rank 0's, and a check finds out if they come apart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def share_model(run: Run, communicator: MpiCommunicator) -> None:
-    """Everything that is learnt becomes rank 0's: parameters, statistics, targets, optimisers."""
+    """Everything learnt becomes rank 0's: parameters, statistics, targets, optimisers."""
     first = communicator.broadcast(model_of(run) if communicator.rank == 0 else None)
     if communicator.rank == 0:
         return
@@ -44,23 +44,23 @@ def fingerprints(run: Run) -> dict[str, int]:
     return {name: zlib.crc32(flat.detach().cpu().numpy().tobytes()) for name, flat in flats.items()}
 
 
-def check_same(run: Run, communicator: MpiCommunicator) -> None:
+def check_parameters(run: Run, communicator: MpiCommunicator) -> None:
     """Raises RlkError, on every rank, if any has other parameters than rank 0."""
-    found = difference(communicator.gather(fingerprints(run)))
+    found = first_difference(communicator.gather(fingerprints(run)))
     if found is not None:
         rank, group = found
         raise RlkError(
             f"plugin 'mpi' (rlk-mpi): rank {rank} has other parameters than rank 0 in group "
             f"{group!r} at timestep {run.timesteps}.\n"
-            "Some plugin changes them on one rank alone, or steps with something that is no mean "
-            "over ranks: `run.communicator` has mean, agree and gather for it."
+            "A plugin changes them on one rank alone, or takes a step with something that is not a "
+            "mean over ranks. Use mean, agree and gather of `run.communicator`."
         )
 
 
-def difference(said: Sequence[Mapping[str, int] | None]) -> tuple[int, str] | None:
+def first_difference(gathered: Sequence[Mapping[str, int] | None]) -> tuple[int, str] | None:
     """(rank, group) of the first that differs from rank 0, or None."""
-    first: Any = said[0]
-    for rank, theirs in enumerate(said):
+    first: Any = gathered[0]
+    for rank, theirs in enumerate(gathered):
         for group in first or ():
             if theirs is not None and theirs[group] != first[group]:
                 return rank, group
@@ -70,12 +70,12 @@ def difference(said: Sequence[Mapping[str, int] | None]) -> tuple[int, str] | No
 def check_clock(run: Run, communicator: MpiCommunicator) -> None:
     """Raises RlkError, on every rank, if they are not to train the same timesteps."""
     clock = run.clock
-    said = communicator.gather((clock.timesteps, clock.total_timesteps))
-    for rank, theirs in enumerate(said):
-        if theirs != said[0]:
+    gathered = communicator.gather((clock.timesteps, clock.total_timesteps))
+    for rank, theirs in enumerate(gathered):
+        if theirs != gathered[0]:
             raise RlkError(
                 "plugin 'mpi' (rlk-mpi): rank 0 is to train from timestep {} to {}, rank {} from "
                 "{} to {}. Call learn on every rank with the same arguments.".format(
-                    *said[0], rank, *theirs
+                    *gathered[0], rank, *theirs
                 )
             )

@@ -1,9 +1,10 @@
-"""Which rank has died: launchers end the others then, and MPICH's names a process and no rank.
+"""Names the rank that has died: launchers end the others then, and MPICH's names only a process.
 
-Every rank holds a robust mutex in memory that those of one machine share. When a process dies, by
-whatever signal, the kernel gives its mutex to who waits for it, before it closes the process's
-sockets: a thread that waits there can name the rank before the launcher ends this one too. It costs
-nothing while all live. Linux has robust mutexes; elsewhere the launcher's message is all there is.
+Every rank holds a robust mutex in memory that the ranks of one machine share. When a process dies,
+by any signal, the kernel gives its mutex to the thread that waits for it, before it closes the
+process's sockets: that thread can name the rank before the launcher ends its process as well. It
+costs nothing while all ranks live. Linux has robust mutexes; elsewhere only the launcher's message
+is printed.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ PTHREAD_PROCESS_SHARED = PTHREAD_MUTEX_ROBUST = 1
 LEFT_SECONDS = 5.0
 
 
-class Watch:
+class Watchdog:
     """Holds this rank's mutex, and waits for those of other ranks of this machine.
 
     The first rank of a machine waits for all others of it, the second for the first.
@@ -58,14 +59,14 @@ class Watch:
             threading.Thread(target=_wait, args=arguments, daemon=True).start()
 
     def release(self) -> None:
-        """This rank ends as it should: nobody is to call it dead."""
+        """This rank ends as it should, and is not to be reported as dead."""
         if self._release is not None:
             self._release()
             self._release = None
 
 
 def _shared(here: Any) -> mmap.mmap:
-    """Memory that all processes of a communicator share, in a file that has no name any more."""
+    """Memory that all processes of a communicator share, in a file whose name is removed."""
     size = ROOM * here.size
     path = None
     if here.rank == 0:
@@ -82,7 +83,7 @@ def _shared(here: Any) -> mmap.mmap:
 
 
 def _lock_new(libc: Any, place: ctypes.c_void_p) -> None:
-    """Make a robust mutex there, and take it."""
+    """Makes a robust mutex at that place and locks it."""
     kind = ctypes.create_string_buffer(ROOM)
     libc.pthread_mutexattr_init(kind)
     libc.pthread_mutexattr_setpshared(kind, PTHREAD_PROCESS_SHARED)
@@ -92,7 +93,7 @@ def _lock_new(libc: Any, place: ctypes.c_void_p) -> None:
 
 
 def _wait(libc: Any, place: ctypes.c_void_p, text: bytes) -> None:
-    """Until the rank gives its mutex back (it has ended well) or dies."""
+    """Waits until the rank gives its mutex back, having ended well, or dies, which is reported."""
     if libc.pthread_mutex_lock(place) != errno.EOWNERDEAD:
         return
     os.write(2, text)
