@@ -17,15 +17,19 @@ CONTRACTS = [name for name in rlk_testing.__all__ if name.endswith("Contract")]
 OF_EVERY_SUITE = 5
 #: Suite -> how many checks of its own do. A suite that is not here has none.
 CONDITIONAL = {
+    "AlgorithmContract": 8,
     "CallbackContract": 1,
     "CommandContract": 1,
+    "DistributionContract": 3,
     "EnvironmentContract": 2,
     "ExtensionContract": 1,
     "FinderContract": 2,
     "LoggerContract": 1,
     "NoiseContract": 1,
+    "PolicyContract": 14,
     "PresetContract": 3,
     "SerializerContract": 7,
+    "StorageContract": 19,
     "VecEnvContract": 2,
     "WrapperContract": 14,
 }
