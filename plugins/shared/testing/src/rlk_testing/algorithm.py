@@ -15,7 +15,7 @@ from rlk.registry.kinds import SLOTS
 from rlk_testing.acting import Watch, mean_return
 from rlk_testing.algorithm_state import AlgorithmStateChecks
 from rlk_testing.applies import applies
-from rlk_testing.contract import global_generators_untouched, one_thread
+from rlk_testing.contract import global_generators_untouched, once_per_suite, one_thread
 from rlk_testing.environments import BY_ACTION_SPACE
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ SMALL: dict[str, Any] = {
     "timesteps_per_batch": 32,
     "nb_rollout_steps": 16,
     "nb_train_steps": 8,
+    "noptepochs": 2,
+    "n_epochs": 2,
 }
 
 
@@ -174,7 +176,9 @@ class AlgorithmContract(AlgorithmStateChecks):
 
     # ---- updates ---------------------------------------------------------------------------------
 
+    @once_per_suite
     def watched(self) -> Watch:
+        """A training, and every update in it."""
         watch = Watch()
         with self.agent(plugins=[watch]) as agent:
             agent.learn(self.n_steps_trained)

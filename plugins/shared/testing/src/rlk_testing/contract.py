@@ -6,10 +6,11 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
-from typing import Any, ClassVar
+from functools import cache, wraps
+from typing import Any, ClassVar, TypeVar
+from weakref import WeakKeyDictionary
 
 import attrs
 import numpy as np
@@ -22,6 +23,9 @@ from rlk.registry.entry import Entry
 from rlk.registry.kernel import Kernel
 from rlk_testing import light_imports
 from rlk_testing.applies import applies
+
+Answer = TypeVar("Answer")
+SuiteT = TypeVar("SuiteT", bound="Contract")
 
 
 def has_settings(suite: Contract) -> bool:
@@ -38,6 +42,19 @@ def may_have(suite: Contract, *methods: str) -> bool:
     """Whether what the factory makes may have these methods; only a class says so beforehand."""
     factory = suite.record().load()
     return not isinstance(factory, type) or all(hasattr(factory, name) for name in methods)
+
+
+def once_per_suite(method: Callable[[SuiteT], Answer]) -> Callable[[SuiteT], Answer]:
+    """Decorator of a method that checks only look at: its first answer serves the whole suite."""
+    answers: WeakKeyDictionary[type, Answer] = WeakKeyDictionary()
+
+    @wraps(method)
+    def answer(self: SuiteT) -> Answer:
+        if type(self) not in answers:
+            answers[type(self)] = method(self)
+        return answers[type(self)]
+
+    return answer
 
 
 class Contract:
