@@ -44,10 +44,13 @@ def jobs_of_two(programs):
     equal = ("--plugin", programs / "equal.py")
     jobs = {}
     for algo in INSTALLED:
-        lasts = ("--timesteps", 256, "--n-envs", 2, "--plugin", "checkpoint:every=128")
-        jobs[algo] = run(algo, *lasts, *equal, "--out", algo)
-        jobs[f"{algo}-kept"] = (programs / "keep.py", f"{algo}/model.zip", f"{algo}-whole.zip")
-        jobs[f"{algo}-resumed"] = resume(algo, *equal, f"{algo}/checkpoints/128.zip")
+        size = ("--n-envs", 2, "--timesteps")
+        jobs[algo] = run(algo, *size, 128, *equal, "--out", algo)
+        every = ("--plugin", "checkpoint:every=128", "--out", f"{algo}-whole", "--quiet")
+        jobs[f"{algo}-whole"] = run(algo, *size, 256, *every)
+        model = f"{algo}-whole/model.zip"
+        jobs[f"{algo}-kept"] = (programs / "keep.py", model, f"{algo}-kept.zip")
+        jobs[f"{algo}-resumed"] = resume(algo, f"{algo}-whole/checkpoints/128.zip")
     stops = f"{programs / 'stops.py'}:"
     trouble = ("--env", f"{programs / 'trouble.py'}:Trouble", "--timesteps", 100_000)
     unset = ("run", "--algo", "ppo2", "--env", env_for("ppo2"), "--plugin", "mpi", "--quiet")
@@ -119,13 +122,13 @@ def test_parameters_are_bit_equal_after_every_update_and_rank_0_writes(two, algo
     assert first["updates"] > 2
     for same in ("updates", "timesteps", "moved", "seed", "control", "episodes"):
         assert first[same] == second[same], same
-    assert first["timesteps"] == 256, "the environments of both ranks count"
+    assert first["timesteps"] == 128, "the environments of both ranks count"
     assert all(one != two for one, two in zip(first["own"], second["own"], strict=True))
-    assert first["episodes"][0] == 32, "256 timesteps in episodes of 8"
+    assert first["episodes"][0] == 16, "128 timesteps in episodes of 8"
 
     assert (first["out"], second["out"]) == (True, False)
     assert first["loggers"] > 0 and second["loggers"] == 0 and second["verbose"] == 0
-    assert printed.count("done: 256 timesteps") == 1 and "2 ranks with 2 environments" in printed
+    assert printed.count("done: 128 timesteps") == 1 and "2 ranks with 2 environments" in printed
     assert two.printed(algo, rank=1) == ""
     files = {path.name for path in (two.folder / algo).iterdir()}
     assert {"plan.json", "progress.csv", "monitor.csv", "model.zip", "checkpoints"} <= files
@@ -135,15 +138,12 @@ def test_parameters_are_bit_equal_after_every_update_and_rank_0_writes(two, algo
 def test_resumed_ranks_go_on_bit_for_bit(two, algo):
     printed = two.printed(f"{algo}-resumed")
     assert two.code(f"{algo}-resumed") == 0 and "mpi:" not in printed, printed
-    whole = checkpoint.read(two.folder / f"{algo}-whole.zip", Kernel())
-    resumed = checkpoint.read(two.folder / algo / "model.zip", Kernel())
+    whole = checkpoint.read(two.folder / f"{algo}-kept.zip", Kernel())
+    resumed = checkpoint.read(two.folder / f"{algo}-whole" / "model.zip", Kernel())
     assert resumed["manifest"]["timesteps"] == whole["manifest"]["timesteps"] == 256
     for name, value in whole["parameters"].items():
         assert value.equal(resumed["parameters"][name]), name
     assert resumed["streams"]["numpy"] == whole["streams"]["numpy"]
-    for before, after in zip(two.facts(algo), two.facts(f"{algo}-resumed"), strict=True):
-        for same in ("moved", "own", "control", "timesteps", "episodes"):
-            assert before[same] == after[same], same
 
 
 def test_an_unset_seed_is_rank_0s(two):
