@@ -1,5 +1,7 @@
 """What compiled code shows of a factory, and what it leaves open."""
 
+import importlib
+
 import pytest
 
 from rlk_cli.compiled import is_sound
@@ -15,6 +17,7 @@ def settled(tmp_path, monkeypatch):
 
     def ask(source):
         (tmp_path / "made_for_a_test.py").write_text(source)
+        importlib.invalidate_caches()
         return is_sound("made_for_a_test:Made", METHODS)
 
     return ask
