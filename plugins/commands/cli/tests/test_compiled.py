@@ -16,9 +16,9 @@ def settled(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
 
     def ask(source):
-        (tmp_path / "made_for_a_test.py").write_text(source)
+        (tmp_path / "made_to_be_read.py").write_text(source)
         importlib.invalidate_caches()
-        return is_sound("made_for_a_test:Made", METHODS)
+        return is_sound("made_to_be_read:Made", METHODS)
 
     return ask
 
