@@ -11,7 +11,7 @@ from rlk import hookimpl
 from rlk.agent import make
 from rlk.component import Component
 from rlk.errors import BrokenPlugin
-from rlk.registry.kernel import Entry
+from rlk.registry.entry import Entry
 
 
 class Half:

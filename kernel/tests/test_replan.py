@@ -7,7 +7,7 @@ import pytest
 from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import spec_of
+from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
 from rlk_testing.environments import DiscreteMatch, Walk, environment_named
 from rlk_testing.stand_ins import COMPONENTS
@@ -42,7 +42,7 @@ def kernel(rlk_stand_in_kernel):
 def saved(kernel):
     def plan_of(**said):
         plan = resolve(kernel, make_spec("stand-in", {"env": "CartPole-v1", **said}))
-        return json.loads(json.dumps(plan.as_json()))
+        return json.loads(json.dumps(as_json(plan)))
 
     return plan_of
 
@@ -53,7 +53,7 @@ def again(kernel, plan, **keywords):
 
 def test_a_saved_plan_makes_the_same_plan(kernel, saved):
     first = saved(n_envs=3, seed=5, gamma=0.25, batch_size=4, plugins=["extends"])
-    second = again(kernel, first).as_json()
+    second = as_json(again(kernel, first))
     for part in ("env", "run"):
         assert second[part] == first[part]
     names = [(c["slot"], c["name"], c["settings"]) for c in first["components"]]
@@ -141,10 +141,10 @@ def test_a_place_in_a_file_is_never_looked_at_whatever_its_plan_says(kernel, sav
     ],
 )
 def test_only_the_environment_of_a_file_names_the_environment(kernel, saved, component):
-    assert spec_of(forged(saved(), **component), kernel).said["env"] == "CartPole-v1"
+    assert spec_of(forged(saved(), **component), kernel).given["env"] == "CartPole-v1"
     plan = saved()
     plan["env"]["kwargs"]["id"] = "./evil.py:Env"
-    assert spec_of(plan, kernel).said.get("env") == "CartPole-v1"
+    assert spec_of(plan, kernel).given.get("env") == "CartPole-v1"
 
 
 def test_a_name_that_is_not_installed_any_more_is_refused(kernel, saved):
@@ -159,11 +159,11 @@ def test_a_callable_must_be_passed_again_to_go_on_training(kernel, saved):
     with pytest.raises(PlanError, match="learning_rate was a callable"):
         spec_of(plan, kernel, observers=True)
     spec_of(plan, kernel, observers=True, changes={"learning_rate": 0.1})
-    assert "learning_rate" not in spec_of(plan, kernel).said  # to act, no schedule is needed
+    assert "learning_rate" not in spec_of(plan, kernel).given  # to act, no schedule is needed
 
 
 def test_a_preset_is_not_applied_once_more(kernel, saved):
-    assert spec_of(saved(), kernel).said.get("preset") == "none"
+    assert spec_of(saved(), kernel).given.get("preset") == "none"
 
 
 def test_components_are_resolved_and_not_built(kernel, saved):

@@ -9,7 +9,7 @@ from rlk import Patch, hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName
 from rlk.planning.spec import make_spec
-from rlk.registry.kernel import Entry
+from rlk.registry.entry import Entry
 from rlk_testing.stand_ins import COMPONENTS, StandInPolicy
 
 

@@ -11,7 +11,8 @@ import pytest
 from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
-from rlk.registry.kernel import Entry
+from rlk.planning.saved_plan import as_json
+from rlk.registry.entry import Entry
 from rlk_testing.environments import DiscreteMatch, MultiBinaryMatch
 
 
@@ -286,7 +287,7 @@ def test_a_broken_component_is_in_the_way_of_nobody(planning_kernel, plan, tmp_p
 
 
 def test_a_plan_can_be_written_as_json(plan):
-    written = json.loads(json.dumps(plan(plugins=["sharpens", Silent()]).as_json()))
+    written = json.loads(json.dumps(as_json(plan(plugins=["sharpens", Silent()]))))
     assert written["env"]["name"] == "CartPole-v1" and written["run"]["n_envs"] == 2
     slots = {component["name"]: component["slot"] for component in written["components"]}
     assert next(iter(slots.values())) == "algorithm" and slots["sharpens"] == "decorator"

@@ -10,7 +10,7 @@ from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import NotFinite, PlanError, RlkError
 from rlk.optimise import OneProcess
-from rlk.running.build import make_vec_env
+from rlk.running.vec_env import make_vec_env
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.stand_in_parameters import StandInParameters
 from rlk_testing.stand_ins import COMPONENTS, StandIn

@@ -8,7 +8,8 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import NotFinite
-from rlk.registry.kernel import Entry, default_kernel
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import default_kernel
 
 
 @pytest.fixture

@@ -177,9 +177,9 @@ def test_the_target_moves_every_so_many_updates(rlk_make, interval):
     update = agent.run.update
 
     def watched(batch, optimise):
-        before = algorithm._target_flat.clone()
+        before = algorithm.target.flat.clone()
         made = update(batch, optimise)
-        moved.append(not before.equal(algorithm._target_flat))
+        moved.append(not before.equal(algorithm.target.flat))
         return made
 
     agent.run.update = watched

@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 from rlk.component import Component
 from rlk.errors import RlkError, UnknownName
-from rlk.registry.kernel import Entry, default_kernel
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import default_kernel
 from rlk_cli.check import check
 from rlk_cli.main import main
 from rlk_cli.show import show

@@ -3,7 +3,8 @@
 import pytest
 
 from rlk.errors import UnknownName
-from rlk.registry.kernel import KINDS, Registry, singular
+from rlk.registry.kinds import KINDS, singular
+from rlk.registry.registry import Registry
 from rlk_cli.kinds import kind_of
 
 

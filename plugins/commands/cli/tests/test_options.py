@@ -30,7 +30,7 @@ def test_a_file_is_read_with_its_tables(tmp_path):
     spec = read_spec(path)
     assert spec.algo == "dqn"
     assert spec.plugins == ("prioritized-replay",)
-    assert spec.said == {
+    assert spec.given == {
         "n_envs": 2,
         "env": "CartPole-v1",
         "gamma": 0.98,
@@ -38,7 +38,7 @@ def test_a_file_is_read_with_its_tables(tmp_path):
         "prioritized-replay.alpha": 0.5,
         "env.gravity": 9.0,
     }
-    assert spec.origin["gamma"] == str(path)
+    assert spec.origins["gamma"] == str(path)
 
 
 @pytest.mark.parametrize(

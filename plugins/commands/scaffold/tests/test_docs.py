@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from rlk.component import Component
-from rlk.registry.kernel import Entry
+from rlk.registry.entry import Entry
 from rlk_scaffold import docs
 from rlk_scaffold.components_table import components_table
 from rlk_scaffold.markers import arguments, filled

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from rlk.registry.kernel import KINDS, singular
+from rlk.registry.kinds import KINDS, singular
 from rlk_scaffold.kinds import example
 from rlk_scaffold.package import names, render_package, write_package
 

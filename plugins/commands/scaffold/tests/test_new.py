@@ -4,7 +4,8 @@ import pytest
 from click.testing import CliRunner
 
 from rlk.errors import PlanError
-from rlk.registry.kernel import KINDS, Kernel
+from rlk.registry.kernel import Kernel
+from rlk.registry.kinds import KINDS
 from rlk_scaffold import rules
 from rlk_scaffold.command import new
 from rlk_scaffold.kinds import example

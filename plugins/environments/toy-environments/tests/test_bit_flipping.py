@@ -6,7 +6,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
-from rlk_vector_rows.env_state import capture, restore
+from rlk_vector_environments.env_state import capture, restore
 
 FORMS = [
     {},

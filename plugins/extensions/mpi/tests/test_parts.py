@@ -13,16 +13,16 @@ import torch
 from rlk.errors import PlanError, RlkError
 from rlk.running.clock import Clock
 from rlk.running.metrics import EPISODE_WINDOW, Metrics
-from rlk_mpi import rows, world
-from rlk_mpi.guard import exit_code, told
+from rlk_mpi import merge_metrics, world
+from rlk_mpi.consistency import first_difference
+from rlk_mpi.guard import error_text, exit_code
 from rlk_mpi.mean import mean_over, traced_mean
-from rlk_mpi.same import difference
 
 
 def test_a_row_is_the_mean_of_what_differs_and_this_ranks_of_what_does_not():
     mine = {"time/fps": 10.0, "train/loss": 1.0, "train/n_updates": 7, "train/nan": math.nan}
     other = {"time/fps": 30.0, "train/loss": 4.0, "train/n_updates": 7, "train/nan": 2.0, "x": 5.0}
-    row = rows.merged([mine, other, None], mine)
+    row = merge_metrics.merge_rows([mine, other, None], mine)
     assert row == {
         "time/fps": 10.0,
         "train/loss": 2.5,
@@ -34,7 +34,9 @@ def test_a_row_is_the_mean_of_what_differs_and_this_ranks_of_what_does_not():
 
 
 def test_a_tag_that_is_nowhere_finite_is_nan():
-    assert math.isnan(rows.merged([{"a": math.nan}, {"a": math.inf}], {"a": math.nan})["a"])
+    assert math.isnan(
+        merge_metrics.merge_rows([{"a": math.nan}, {"a": math.inf}], {"a": math.nan})["a"]
+    )
 
 
 def run_of(*returns):
@@ -56,13 +58,13 @@ def test_episodes_of_all_ranks_stand_in_the_order_of_ranks_on_every_rank():
     for return_ in (10, 11):
         ends(first, return_)
     ends(second, 20)
-    said = [rows.news(first, 2), rows.news(second, 2)]
+    said = [merge_metrics.new_episodes(first, 2), merge_metrics.new_episodes(second, 2)]
     assert said == [(2, [(10.0, 1), (11.0, 1)]), (1, [(20.0, 1)])]
     for rank, run in enumerate((first, second)):
-        rows.take_in(run, said, rank)
+        merge_metrics.merge_episodes(run, said, rank)
         assert [return_ for return_, _ in run.metrics.recent_episodes] == [1, 2, 10, 11, 20]
         assert run.clock.episodes == 5
-        assert rows.news(run, 5) is None
+        assert merge_metrics.new_episodes(run, 5) is None
 
 
 @pytest.mark.parametrize(("ended", "others"), [(3, 250), (250, 3), (60, 60), (0, 1), (120, 0)])
@@ -73,9 +75,9 @@ def test_the_window_of_episodes_is_equal_however_many_ended(ended, others):
         ends(first, 1000 + number)
     for number in range(others):
         ends(second, 2000 + number)
-    said = [rows.news(first, 80), rows.news(second, 80)]
-    rows.take_in(first, said, 0)
-    rows.take_in(second, said, 1)
+    said = [merge_metrics.new_episodes(first, 80), merge_metrics.new_episodes(second, 80)]
+    merge_metrics.merge_episodes(first, said, 0)
+    merge_metrics.merge_episodes(second, said, 1)
     # Twin: all episodes in one list, its last hundred. A rank tells of its last hundred.
     told_of = [[1000 + n for n in range(ended)][-100:], [2000 + n for n in range(others)][-100:]]
     expected = [*old, *told_of[0], *told_of[1]][-EPISODE_WINDOW:]
@@ -86,9 +88,9 @@ def test_the_window_of_episodes_is_equal_however_many_ended(ended, others):
 
 def test_the_first_rank_and_group_that_differ_are_named():
     same = {"actor": 1, "critic": 2}
-    assert difference([same, dict(same), dict(same)]) is None
-    assert difference([same, dict(same), {"actor": 1, "critic": 3}]) == (2, "critic")
-    assert difference([same, None]) is None
+    assert first_difference([same, dict(same), dict(same)]) is None
+    assert first_difference([same, dict(same), {"actor": 1, "critic": 3}]) == (2, "critic")
+    assert first_difference([same, None]) is None
 
 
 class OtherHasZeros:
@@ -200,14 +202,14 @@ def raised():
 
 
 def test_an_error_of_ours_is_its_message(monkeypatch):
-    assert told(RlkError("one\ntwo")) == "one\ntwo"
+    assert error_text(RlkError("one\ntwo")) == "one\ntwo"
 
 
 def test_a_program_of_the_users_gets_a_traceback_and_the_command_line_a_place(monkeypatch):
     monkeypatch.delitem(sys.modules, "rlk_cli.main", raising=False)
-    assert "Traceback" in told(raised()) and "sensor came off" in told(raised())
+    assert "Traceback" in error_text(raised()) and "sensor came off" in error_text(raised())
     monkeypatch.setitem(sys.modules, "rlk_cli.main", SimpleNamespace())
-    short = told(raised())
+    short = error_text(raised())
     assert "Traceback" not in short and "in raised" in short and "--debug" in short
     monkeypatch.setattr(sys, "argv", ["rlk", "run", "--debug"])
-    assert "Traceback" in told(raised())
+    assert "Traceback" in error_text(raised())

@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk_dummy import DummyVecEnv
-from rlk_vector_rows.env_state import Unsupported
+from rlk_vector_environments.env_state import Unsupported
 
 
 def cartpole():

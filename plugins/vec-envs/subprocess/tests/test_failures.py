@@ -183,7 +183,7 @@ def test_ctrl_c_is_the_learners_alone_and_an_interrupted_step_can_be_taken_up(me
     for pid in vector.pids:
         os.kill(pid, signal.SIGINT)
     vector.step(actions(2, 0, GO))
-    receive = vector._crew.members[1].channel.receive
+    receive = vector._pool.workers[1].channel.receive
     interruptions = iter([KeyboardInterrupt])
 
     def interrupted():
@@ -191,7 +191,7 @@ def test_ctrl_c_is_the_learners_alone_and_an_interrupted_step_can_be_taken_up(me
             raise interruption
         return receive()
 
-    vector._crew.members[1].channel.receive = interrupted
+    vector._pool.workers[1].channel.receive = interrupted
     with pytest.raises(KeyboardInterrupt):
         vector.step(actions(2, 0, GO))
     assert vector.step_wait()[0].shape == (2, 1)

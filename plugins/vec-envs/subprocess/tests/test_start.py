@@ -104,7 +104,10 @@ def test_workers_import_no_torch_and_none_of_the_runs_plugins_and_know_the_learn
     for modules in vector.call("modules"):
         assert "torch" not in modules
         others = [name for name in modules if name.startswith("rlk_")]
-        assert {name.partition(".")[0] for name in others} == {"rlk_subprocess", "rlk_vector_rows"}
+        assert {name.partition(".")[0] for name in others} == {
+            "rlk_subprocess",
+            "rlk_vector_environments",
+        }
     argv, path = vector.call("argv")[0]
     assert argv == ["-c"] and path == sys.path
 
@@ -121,7 +124,7 @@ def test_what_an_environment_starts_inherits_no_descriptor_and_no_rank(make, mon
 @pytest.mark.parametrize("method", METHODS)
 def test_a_worker_holds_no_end_of_a_channel_but_its_own(make, method):
     first = make([Counter] * 3, n_workers=3, start_method=method)
-    ends = {os.fstat(member.channel.descriptor).st_ino for member in first._crew.members}
+    ends = {os.fstat(worker.channel.descriptor).st_ino for worker in first._pool.workers}
     assert len(ends) == 3
     for inodes in first.call("sockets"):
         assert not ends & set(inodes)

@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from rlk.errors import EnvironmentFailed
 from rlk_dummy import DummyVecEnv
-from rlk_vector_rows.env_state import Unsupported
+from rlk_vector_environments.env_state import Unsupported
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -194,7 +194,7 @@ def test_nothing_is_pickled_on_a_step_where_no_episode_ends(make, monkeypatch):
     vector = make([lambda: Counter(50), lambda: Counter(50)])
     vector.reset()
     frames = []
-    channels = [member.channel for member in vector._crew.members]
+    channels = [worker.channel for worker in vector._pool.workers]
     for channel in channels:
         monkeypatch.setattr(channel, "send_frame", frames.append)
     answers = []

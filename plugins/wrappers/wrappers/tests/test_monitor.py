@@ -11,7 +11,7 @@ import pytest
 
 from rlk.errors import RlkError
 from rlk_testing.environments import DiscreteMatch, Walk
-from rlk_vector_rows import env_state
+from rlk_vector_environments import env_state
 from rlk_wrappers import Monitor
 
 

@@ -81,7 +81,7 @@ class EvaluationCallback:
             return
         config = self._config
         if self._env is None:
-            from rlk.running.build import make_vec_env
+            from rlk.running.vec_env import make_vec_env
 
             self._env = make_vec_env(run.plan, run.hooks, config.n_envs, training=False)
             run.on_close.append(self._env.close)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import click
 
 from rlk.errors import BrokenPlugin, RlkError
-from rlk.registry.kernel import Entry, clash, default_kernel
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import default_kernel
+from rlk.registry.registry import clash
 from rlk_cli import diagnose
 
 

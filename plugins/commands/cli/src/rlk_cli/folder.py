@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import tomli_w
 
 from rlk.errors import PlanError
-from rlk.planning.spec import SLOTS, is_group_slot
 from rlk.registry.external import is_place
+from rlk.registry.kinds import SLOTS, is_group_slot
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan

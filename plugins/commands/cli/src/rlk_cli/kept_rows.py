@@ -18,7 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from rlk.registry.kernel import BY_HAND, Registries
+from rlk.registry.registries import Registries
+from rlk.registry.registry import BY_HAND
 
 Row = dict[str, Any]
 

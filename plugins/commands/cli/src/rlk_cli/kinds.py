@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rlk.errors import UnknownName
-from rlk.registry.kernel import KINDS, Registry, singular
+from rlk.registry.kinds import KINDS, singular
+from rlk.registry.registry import Registry
 
 
 def kind_of(word: str, registries: Iterable[Registry] = ()) -> str:

@@ -11,7 +11,10 @@ from typing import Any
 import click
 
 from rlk.errors import BrokenPlugin
-from rlk.registry.kernel import Entry, Registries, clash, default_kernel
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import default_kernel
+from rlk.registry.registries import Registries
+from rlk.registry.registry import clash
 from rlk_cli import kept_rows
 from rlk_cli.kept_rows import Row
 from rlk_cli.kinds import kind_of

@@ -11,7 +11,8 @@ from typing import Any
 import click
 
 from rlk.errors import BrokenPlugin, RlkError
-from rlk.registry.kernel import Entry, default_kernel
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import default_kernel
 
 EXAMPLE = "rlk run --algo dqn --plugin prioritized-replay   trains on CartPole-v1"
 

@@ -10,7 +10,8 @@ from typing import Any
 from click import Option
 
 from rlk.errors import PlanError
-from rlk.planning.spec import RunSpec, make_spec, parse_setting
+from rlk.planning.parse import parse_setting
+from rlk.planning.spec import RunSpec, make_spec
 
 PLUGIN = "Add a plugin, or put a component in its slot; no:NAME leaves one out. Repeatable."
 SETTING = "Change a setting: gamma=0.98, policy.layers=[256,256], env.gravity=9.0. Repeatable."

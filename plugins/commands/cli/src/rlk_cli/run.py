@@ -11,8 +11,9 @@ import attrs
 import click
 from click import Option
 
-from rlk.planning.spec import SLOTS, make_spec
+from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
+from rlk.registry.kinds import SLOTS
 from rlk_cli.explain import explain
 from rlk_cli.options import SHARED, given, read_spec
 from rlk_cli.train import take_over, train_to_the_end
@@ -65,7 +66,7 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
         spec = spec.over(read_spec(Path(spec_file)))
     # The seed is drawn here, because the folder is named after it.
     drawn = make_spec("", {"seed": secrets.randbelow(100_000)}, origin="drawn")
-    wanted = spec.said.get("out")
+    wanted = spec.given.get("out")
     spec = spec.over(make_spec("", {"preset": "auto", "out": "runs"})).over(drawn)
     plan = resolve(default_kernel(), spec, terminal=sys.stderr.isatty())
     if explained:
@@ -75,6 +76,7 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     if code is not None:
         return code
     from rlk.agent import Agent
+    from rlk.planning.saved_plan import as_json
     from rlk_cli import folder
 
     if plan.out is not None:
@@ -82,7 +84,7 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
         plan, spec = attrs.evolve(plan, out=out), make_spec("", {"out": out}).over(spec)
     with Agent(plan, default_kernel(), spec) as agent:
         if plan.out is not None:
-            folder.write_plan(Path(plan.out), plan.as_json())
+            folder.write_plan(Path(plan.out), as_json(plan))
         if plan.verbose:
             _print_start(agent)
         return train_to_the_end(agent)

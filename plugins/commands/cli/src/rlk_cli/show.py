@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from rlk.component import Component
-from rlk.registry.kernel import default_kernel, singular
+from rlk.registry.kernel import default_kernel
+from rlk.registry.kinds import singular
 from rlk_cli.fields import fields_of
 
 DECLARED = (

@@ -90,7 +90,7 @@ def evaluate(
         ValueError: if there is no episode to play.
         NotFinite: if the environment returns NaN or infinity as a reward.
     """
-    from rlk_vector_rows.adopted import adopt
+    from rlk_vector_environments.adoption import adopt
 
     if episodes < 1:
         raise ValueError(f"episodes must be at least 1, got {episodes}")
@@ -219,8 +219,8 @@ def evaluate_agent(
         RlkError: if the agent's environment was passed as a finished object, of which there is no
             second.
     """
-    from rlk.running.build import make_vec_env
     from rlk.running.seeding import Streams
+    from rlk.running.vec_env import make_vec_env
 
     run, own = agent.run, env is None
     if own:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from rlk.registry.kernel import KINDS, default_kernel, singular
+from rlk.registry.kernel import default_kernel
+from rlk.registry.kinds import KINDS, singular
 from rlk_cli.kinds import kind_of
 from rlk_scaffold.kinds import example
 from rlk_scaffold.package import check_free, names, render_package, try_lines, write_package

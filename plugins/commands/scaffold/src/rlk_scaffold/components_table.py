@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rlk.registry.kernel import Entry, singular
+from rlk.registry.entry import Entry
+from rlk.registry.kinds import singular
 
 
 def components_table(entries: Iterable[Entry], folders: dict[str, str]) -> str:

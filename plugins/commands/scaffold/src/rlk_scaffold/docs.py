@@ -14,7 +14,9 @@ from functools import partial
 from pathlib import Path
 
 from rlk.errors import RlkError
-from rlk.registry.kernel import Entry, Registries, default_kernel
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import default_kernel
+from rlk.registry.registries import Registries
 from rlk_scaffold import markers, tree
 from rlk_scaffold.components_table import components_table
 from rlk_scaffold.manifest import read_manifest

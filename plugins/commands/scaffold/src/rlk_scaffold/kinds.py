@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from rlk.errors import PlanError
-from rlk.registry.kernel import singular
+from rlk.registry.kinds import singular
 from rlk_scaffold import templates
 
 

@@ -1,8 +1,8 @@
-"""The communicator: means of tensors, and what ranks say to each other between them.
+"""The communicator: means of tensors, and values that ranks exchange between them.
 
-Every exchange of values begins with a *round*, one all-reduce of a number: the largest that any
-rank says is what happens. So nobody waits for values that nobody has, and rank 0 can have the
-others hand over their state at any border of an iteration, where they are in a round too.
+Every exchange of values begins with a *round*, an all-reduce of one number: the largest number of
+all ranks decides what follows. So values are only gathered if a rank has one, and rank 0 can ask
+for the others' states at any border of an iteration, where they are in a round as well.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ NOTHING, VALUES, STATES, END = range(4)
 
 
 class MpiCommunicator:
-    """What ranks agree through: one all-reduce per tensor.
+    """Means, agreement and gathering over ranks; a mean is one all-reduce per tensor.
 
     Args:
         world: all ranks.
-        state: what this rank hands over when rank 0 asks for it, given whether with the replay.
+        state: returns this rank's state for rank 0, given whether to include the replay.
     """
 
     def __init__(self, world: World, state: Callable[[bool], State]) -> None:
         self._world, self._state = world, state
         self.rank, self.size = world.rank, world.size
-        self._said = np.zeros(1, np.int32)
+        self._number = np.zeros(1, np.int32)
         self._over = False
 
     # ---- what the kernel and algorithms use -----------------------------------------------------
@@ -57,7 +57,7 @@ class MpiCommunicator:
             if happens == VALUES:
                 found: list[Any] = self._world.comm.allgather(value)
                 return found
-            if happens == END:  # rank 0 is at the end of training and has nothing to say
+            if happens == END:  # rank 0 is at the end of training and has no value
                 self._over = True
                 return [value if rank == self.rank else None for rank in range(self.size)]
             self._hand_over()
@@ -76,10 +76,7 @@ class MpiCommunicator:
         return [None, *[self._world.comm.recv(source=rank) for rank in range(1, self.size)]]
 
     def end(self) -> None:
-        """Training is over: rank 0 says so when it has written everything, the others wait for it.
-
-        Until then they answer what it asks.
-        """
+        """Ends training together: the others answer rank 0 until it has written its files."""
         if self.rank == 0:
             self._round(END)
             return
@@ -97,6 +94,6 @@ class MpiCommunicator:
         self._world.comm.send(self._state(replay), dest=0)
 
     def _round(self, mine: int) -> int:
-        self._said[0] = mine
-        self._world.comm.Allreduce(self._world.mpi.IN_PLACE, self._said, self._world.mpi.MAX)
-        return int(self._said[0])
+        self._number[0] = mine
+        self._world.comm.Allreduce(self._world.mpi.IN_PLACE, self._number, self._world.mpi.MAX)
+        return int(self._number[0])

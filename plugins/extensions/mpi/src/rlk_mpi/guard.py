@@ -1,7 +1,7 @@
-"""What ends all ranks when one of them fails: without it the others wait for it for ever.
+"""Ends all ranks when one of them fails; otherwise the others would wait for it for ever.
 
-Under plain Python a rank that raises or exits leaves the rest in an all-reduce. So every way out of
-what ranks do together ends in MPI's Abort, with the rank's number.
+In plain Python a rank that raises or exits leaves the others in an all-reduce. Here every failure
+while ranks work together ends in MPI's Abort, after the rank's number was printed.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from types import TracebackType
 from typing import Any
 
 from rlk.errors import RlkError
-from rlk_mpi.watch import Watch
+from rlk_mpi.watchdog import Watchdog
 from rlk_mpi.world import World, world
 
-#: What ranks do: they plan, each by itself, until all are there to build; they build and train
-#: together; after training each is alone again.
+#: What ranks do: each plans by itself; they build and train together; after training each is
+#: alone again.
 PLANNING, TOGETHER, ALONE = "planning", "together", "alone"
-#: A rank that was refused waits so long for the others to be refused too.
+#: How long a rank that was refused waits for the others to be refused as well.
 LEAVE_SECONDS = 5.0
-#: The launcher forwards what was printed; Abort would overtake it.
+#: How long the launcher gets to forward what was printed before Abort.
 PRINT_SECONDS = 0.3
 
 
@@ -44,19 +44,19 @@ class Guard:
     def __init__(self, ranks: World) -> None:
         self.ranks, self.phase = ranks, PLANNING
         self._hook = sys.excepthook
-        self._watch = Watch(ranks)
+        self._watchdog = Watchdog(ranks)
         sys.excepthook = self._uncaught
         atexit.register(self._leave)
 
     def failed(self, error: BaseException) -> None:
         """End all ranks because of an error on this one; does not return."""
         text = f"\nmpi: rank {self.ranks.rank} of {self.ranks.size} failed, and all end:\n"
-        self._end(text + told(error), exit_code(error))
+        self._end(text + error_text(error), exit_code(error))
 
     def _end(self, text: str, code: int) -> None:
         sys.stdout.flush()
         print(text, file=sys.stderr, flush=True)
-        self._watch.release()
+        self._watchdog.release()
         time.sleep(PRINT_SECONDS)
         self.ranks.abort(code)
 
@@ -71,7 +71,7 @@ class Guard:
         if self.phase == PLANNING and not self._all_leave():
             rank = self.ranks.rank
             self._end(f"mpi: rank {rank} was refused, and the others were not; all end.", 2)
-        self._watch.release()
+        self._watchdog.release()
 
     def _all_leave(self) -> bool:
         barrier, until = self.ranks.comm.Ibarrier(), time.monotonic() + LEAVE_SECONDS
@@ -90,10 +90,10 @@ def exit_code(error: BaseException) -> int:
     return code if isinstance(code, int) and code else 1
 
 
-def told(error: BaseException) -> str:
-    """The error as text: with its traceback in a program of the user's, and where it is asked for.
+def error_text(error: BaseException) -> str:
+    """The error as text, with its traceback in a program of the user's or after `--debug`.
 
-    The command line shows none without `--debug`, but where it was raised.
+    Without `--debug` the command line shows only where it was raised.
     """
     if isinstance(error, RlkError):
         return str(error)

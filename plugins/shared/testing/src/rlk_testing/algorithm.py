@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rlk.errors import NotFinite, PlanError
-from rlk.planning.spec import SLOTS
+from rlk.registry.kinds import SLOTS
 from rlk_testing.acting import Watch, mean_return
 from rlk_testing.algorithm_state import AlgorithmStateChecks
 from rlk_testing.contract import global_generators_untouched, one_thread

@@ -18,7 +18,8 @@ import pytest
 from rlk import settings
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.registry.kernel import Entry, Kernel
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import Kernel
 
 _HEAVY = ("torch", "gymnasium", "mpi4py")
 _IMPORT_CHECK = """

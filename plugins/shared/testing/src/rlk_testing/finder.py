@@ -8,7 +8,7 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.registry.kernel import KINDS
+from rlk.registry.kinds import KINDS
 from rlk_testing.contract import Contract, run_python
 
 _FOREIGN = ("nobody.anywhere:Nothing", "./no_such_file.py")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import itertools
+import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,39 +14,13 @@ import pytest
 if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk.registry.kernel import Kernel
+    from rlk_testing.forks import ForkServer
 
 # Failing checks of the suites then show values, wherever rlk is installed.
-pytest.register_assert_rewrite(
-    *[
-        f"rlk_testing.{module}"
-        for module in (
-            "acting",
-            "algorithm",
-            "algorithm_state",
-            "collector",
-            "command",
-            "contract",
-            "decorator",
-            "distribution",
-            "environment",
-            "finder",
-            "logger",
-            "noise",
-            "observer",
-            "off_policy",
-            "on_policy",
-            "optimiser",
-            "policy",
-            "preset",
-            "recurrent_policy",
-            "replay_twin",
-            "serializer",
-            "storage",
-            "vec_env",
-            "wrapper",
-        )
-    ]
-)
+pytest.register_assert_rewrite("rlk_testing")
+
+#: What a fork server imports, so that no program in a fork has to.
+_FORKED = ("torch", "gymnasium", "rlk.agent", "rlk_cli.main")
 
 
 @pytest.fixture
@@ -83,6 +58,17 @@ def rlk_make() -> Iterator[Callable[..., Agent]]:
             return agents.enter_context(make(algo, **{"n_threads": 1, **said}))
 
         yield made
+
+
+@pytest.fixture(scope="session")
+def rlk_forks() -> Iterator[ForkServer]:
+    """Starts programs in forks of a Python that has imported torch and rlk (`forks.py`)."""
+    from rlk_testing.forks import ForkServer
+
+    if not hasattr(os, "fork"):
+        pytest.skip("this system cannot fork a process")
+    with contextlib.closing(ForkServer(_FORKED)) as server:
+        yield server
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """One end of the socket pair between the learner and a worker.
 
-What happens at every step is a single byte, everything else a pickle with its length in front.
-Sockets, because reading one tells at once when the other side is gone, whatever way it went.
+What is sent at every step is a single byte; everything else is a pickle with its length in front.
+Sockets are used because reading one tells at once when the other side is gone, however it ended.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 # ---- from the learner: step into slot 0 or 1, or close
 STEPS = (b"0", b"1")
 CLOSE = b"x"
-# ---- from a worker: nothing ended; episodes ended, and there is no info to tell
+# ---- from a worker: no episode ended; episodes ended, and there is no info to send
 QUIET = b"."
 ENDED = b"!"
 
@@ -28,9 +28,9 @@ class Channel:
     """Sends and receives bytes and frames.
 
     Args:
-        end: this side's socket, blocking. patience_seconds: after so long without anything to read,
-        `receive` raises BlockingIOError and may
-            be called again; what has arrived of a frame is kept.
+        end: this side's socket, blocking.
+        patience_seconds: after so many seconds without anything to read, `receive` raises
+            BlockingIOError. It may be called again: what has arrived of a frame is kept.
     """
 
     def __init__(self, end: socket.socket, patience_seconds: int) -> None:

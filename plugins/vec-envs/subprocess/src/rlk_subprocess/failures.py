@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pickle
-import traceback
 from typing import Literal, NamedTuple
 
 from rlk.errors import EnvironmentFailed, PlanError
+from rlk_vector_environments.env_state import Unsupported
+from rlk_vector_environments.failures import EnvironmentRaised, trace_of
 
 Kind = Literal["failed", "attribute", "unsupported", "plan"]
 
@@ -16,7 +17,7 @@ class Failure(NamedTuple):
 
     Attributes:
         kind: what it is raised as: EnvironmentFailed, AttributeError, PlanError, or
-            `rlk_vector_rows.env_state.Unsupported`.
+            `rlk_vector_environments.env_state.Unsupported`.
         message: says which environment, when, and what.
         trace: the worker's traceback as text, from the environment inwards.
         error: the exception itself, pickled; None if it cannot be.
@@ -33,8 +34,6 @@ class Failure(NamedTuple):
         if self.kind == "attribute":
             raised = AttributeError(self.message)
         elif self.kind == "unsupported":
-            from rlk_vector_rows.env_state import Unsupported
-
             raised = Unsupported(self.message)
         elif self.kind == "plan":
             raised = PlanError(self.message)
@@ -47,13 +46,21 @@ class Failure(NamedTuple):
         return raised
 
 
-def describe(error: Exception, message: str, kind: Kind = "failed") -> Failure:
-    """The failure for an exception that was just caught, without the frame that caught it."""
-    frames = error.__traceback__
-    inner = frames.tb_next if frames is not None and frames.tb_next is not None else frames
-    trace = "".join(traceback.format_exception(type(error), error, inner)).rstrip()
+def failure_of(error: Exception, kind: Kind = "failed", message: str | None = None) -> Failure:
+    """The failure for an exception that was just caught.
+
+    An `EnvironmentRaised` travels as the exception that the environment raised.
+
+    Args:
+        message: what the learner says; by default what the exception itself says.
+    """
+    if isinstance(error, EnvironmentRaised):
+        return Failure(kind, error.headline, error.trace, _pickled(error.__cause__))
+    return Failure(kind, message or str(error), trace_of(error), _pickled(error))
+
+
+def _pickled(error: BaseException | None) -> bytes | None:
     try:
-        pickled = pickle.dumps(error)
-    except Exception:
-        pickled = None
-    return Failure(kind, message, trace, pickled)
+        return pickle.dumps(error)
+    except Exception:  # nothing is lost but the cause: the message and the trace are text
+        return None

@@ -11,16 +11,15 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
+from gymnasium.vector import VectorEnv
 
 from rlk.errors import EnvironmentFailed
 from rlk_subprocess.channel import ENDED, QUIET
 from rlk_subprocess.config import StartMethod, SubprocessConfig
-from rlk_subprocess.crew import Crew, Member, raise_failures
 from rlk_subprocess.launch import usable_cores
-from rlk_vector_rows import arguments, infos, rows
-from rlk_vector_rows.adopted import adopt
+from rlk_subprocess.worker_pool import WorkerHandle, WorkerPool, raise_failures
+from rlk_vector_environments import arguments, infos, making, rows
+from rlk_vector_environments.adoption import adopt
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Result = tuple[Any, Array, Array, Array, dict[str, Any]]
@@ -73,47 +72,32 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
             )
         n = len(env_fns)
         keys = None if info_keys is None else tuple(info_keys)
-        self._crew = Crew(
+        self._pool = WorkerPool(
             env_fns,
             min(config.n_workers or usable_cores(), n),
             config.start_method or "forkserver",
             keys,
         )
         #: Ends the workers when this object is collected or the interpreter leaves.
-        self._finalizer = weakref.finalize(self, self._crew.shutdown, 1.0)
+        self._finalizer = weakref.finalize(self, self._pool.shutdown, 1.0)
         try:
-            self._adopt(self._crew.described)
-            self._shared = self._crew.share(
+            making.check_equal_spaces(self._pool.descriptions)
+            making.describe_vector(self, self._pool.descriptions)
+            self._arrays = self._pool.share_memory(
                 n, self.single_observation_space, self.single_action_space
             )
         except BaseException:
-            self._crew.shutdown()
+            self._pool.shutdown()
             raise
         self._info_keys = keys
         self._turn = 0
-        self._waiting: list[Member] = []
-        self._told: list[tuple[Member, Any]] = []
-
-    def _adopt(self, described: list[tuple[Any, ...]]) -> None:
-        spaces = {"observation_space": 0, "action_space": 1}
-        for i, found in enumerate(described):
-            for name, column in spaces.items():
-                if found[column] != described[0][column]:
-                    raise EnvironmentFailed(
-                        f"environment {i} has the {name} {found[column]}, but environment 0 has "
-                        f"{described[0][column]}. All of a vector must have equal spaces."
-                    )
-        self.single_observation_space, self.single_action_space, metadata, mode = described[0]
-        self.num_envs = len(described)
-        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self.metadata = {**metadata, "autoreset_mode": AutoresetMode.SAME_STEP}
-        self.render_mode = mode
+        self._waiting: list[WorkerHandle] = []
+        self._answers: list[tuple[WorkerHandle, Any]] = []
 
     @property
     def pids(self) -> tuple[int, ...]:
         """The process ids of the workers, in the order of their environments."""
-        return tuple(member.process.pid for member in self._crew.members)
+        return tuple(worker.process.pid for worker in self._pool.workers)
 
     # ---- stepping ------------------------------------------------------------------------------
 
@@ -138,12 +122,12 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         self._check_open()
         if self._waiting:
             self.step_wait()
-        slots, turn = self._shared.slots, self._turn
+        slots, turn = self._arrays.slots, self._turn
         if len(selected) < self.num_envs:
             rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
         chosen = {index: seeds[index] for index in selected}
         answers = self._ask(
-            lambda member, indices: ("reset", turn, {i: chosen[i] for i in indices}, options),
+            lambda worker, indices: ("reset", turn, {i: chosen[i] for i in indices}, options),
             selected,
         )
         self._turn ^= 1
@@ -163,48 +147,43 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         return self.step_wait()
 
     def step_async(self, actions: Any) -> None:
-        """Sets the workers going; `step_wait` takes in the result."""
+        """Starts the step in all workers; `step_wait` returns its result."""
         self._check_open()
         if self._waiting:
             raise gym.error.AlreadyPendingCallError("step_async was called twice", "step")
-        rows.copy_into(self._shared.actions, actions)
-        self._waiting = self._crew.ask_to_step(self._turn)
+        rows.copy_into(self._arrays.actions, actions)
+        self._waiting = self._pool.ask_to_step(self._turn)
 
     def step_wait(self) -> Result:
         """The result of the step that `step_async` began; may be called again after Ctrl-C."""
-        waiting, told = self._waiting, self._told
+        waiting, answers = self._waiting, self._answers
         if not waiting:
             raise gym.error.NoAsyncCallError("step_wait needs a step_async before it", "step")
         while waiting:
-            answer = self._crew.answer(waiting[-1])
-            member = waiting.pop()
+            answer = self._pool.answer(waiting[-1])
+            worker = waiting.pop()
             if answer != QUIET:
-                told.append((member, answer))
-        observation, reward, terminated, truncated = self._shared.slots[self._turn]
+                answers.append((worker, answer))
+        observation, reward, terminated, truncated = self._arrays.slots[self._turn]
         self._turn ^= 1
         found: dict[str, Any] = {}
-        if told or self._info_keys:
-            self._told = []
-            found = self._gather(told, terminated | truncated)
+        if answers or self._info_keys:
+            self._answers = []
+            found = self._gather(answers, terminated | truncated)
         return rows.view(observation), reward, terminated, truncated, found
 
-    def _gather(self, told: list[tuple[Member, Any]], over: Array) -> dict[str, Any]:
-        """The step's infos from what the workers had to tell; raises what an environment raised."""
-        raise_failures([answer for _, answer in told])
+    def _gather(self, answers: list[tuple[WorkerHandle, Any]], over: Array) -> dict[str, Any]:
+        """The step's infos from the workers' answers; raises what an environment raised."""
+        raise_failures([answer for _, answer in answers])
         last: dict[int, dict[str, Any]] = {}
         entries: list[tuple[int, dict[str, Any]]] = []
-        for _, answer in told:
+        for _, answer in answers:
             if answer != ENDED:
                 last.update(answer[0])
                 entries.extend(answer[1])
-        final = self._shared.final
+        final = self._arrays.final
         ends = [(i, rows.read(final, i), last.get(i, {})) for i in np.flatnonzero(over).tolist()]
-        found = infos.ended(self.num_envs, ends) if ends else {}
-        if self._info_keys:
-            found["kept"] = infos.kept(self.num_envs, self._info_keys, dict(entries))
-        else:
-            found.update(infos.gather(self.num_envs, entries))
-        return found
+        return infos.of_step(self.num_envs, self._info_keys, ends, entries)
 
     # ---- reaching into the environments --------------------------------------------------------
 
@@ -216,37 +195,38 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         self, indices: Iterable[int], name: str, *args: Any, **kwargs: Any
     ) -> tuple[Any, ...]:
         """The same for the environments with these indices."""
-        return self._collect(indices, lambda member, chosen: ("call", name, chosen, args, kwargs))
+        return self._collect(indices, lambda worker, chosen: ("call", name, chosen, args, kwargs))
 
     def get_attr(self, name: str, *, indices: Iterable[int] | None = None) -> tuple[Any, ...]:
         """That attribute of every environment, or of those with these indices; never a call."""
-        return self._collect(indices, lambda member, chosen: ("get_attr", name, chosen))
+        return self._collect(indices, lambda worker, chosen: ("get_attr", name, chosen))
 
     def set_attr(self, name: str, values: Any, *, indices: Iterable[int] | None = None) -> None:
-        """Sets an attribute: a list or tuple has one value for each, all else is for all."""
-        selected = self._indices(indices)
+        """Sets an attribute: a list or tuple has one value for each, anything else is for all."""
+        selected = arguments.resolve_indices(self.num_envs, indices)
         by_index = dict(zip(selected, arguments.spread(values, len(selected)), strict=True))
         self._ask(
-            lambda member, chosen: ("set_attr", name, {i: by_index[i] for i in chosen}), selected
+            lambda worker, chosen: ("set_attr", name, {i: by_index[i] for i in chosen}), selected
         )
 
     def render(self) -> tuple[Any, ...]:
         """Every environment's frame."""
-        return self._collect(None, lambda member, chosen: ("render",))
+        return self._collect(None, lambda worker, chosen: ("render",))
 
     def get_state(self) -> list[dict[str, Any] | None]:
-        """The state of every environment, or None where it cannot be had."""
-        return list(self._collect(None, lambda member, chosen: ("get_state",)))
+        """The state of every environment, or None where it cannot be captured."""
+        return list(self._collect(None, lambda worker, chosen: ("get_state",)))
 
     def set_state(self, states: Sequence[dict[str, Any]]) -> None:
         """Puts every environment where `get_state` found it; the last observation is not kept.
 
         Raises:
-            rlk_vector_rows.env_state.Unsupported: for the state of another kind of environment.
+            Unsupported: (of rlk_vector_environments.env_state) for the state of another kind of
+                environment.
         """
         given = arguments.spread(list(states), self.num_envs)
         self._ask(
-            lambda member, chosen: ("set_state", given[member.start : member.stop]),
+            lambda worker, chosen: ("set_state", given[worker.start : worker.stop]),
             range(self.num_envs),
         )
 
@@ -259,50 +239,43 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         """
         if hasattr(self, "_finalizer"):
             self._finalizer.detach()
-            self._crew.shutdown(0.0 if terminate else timeout)
+            self._pool.shutdown(0.0 if terminate else timeout)
 
     # ---- asking --------------------------------------------------------------------------------
 
-    def _indices(self, indices: Iterable[int] | None) -> list[int]:
-        chosen = list(range(self.num_envs) if indices is None else indices)
-        for i in chosen:
-            if not -self.num_envs <= i < self.num_envs:
-                raise IndexError(f"there is no environment {i}: they are 0 to {self.num_envs - 1}.")
-        return [i % self.num_envs for i in chosen]
-
     def _collect(self, indices: Iterable[int] | None, command: Any) -> tuple[Any, ...]:
         """One result for each index, in their order."""
-        selected = self._indices(indices)
+        selected = arguments.resolve_indices(self.num_envs, indices)
         by_index: dict[int, list[Any]] = {}
-        for chosen, answer in self._ask_by_member(command, selected):
+        for chosen, answer in self._ask_by_worker(command, selected):
             for i, value in zip(chosen, answer, strict=True):
                 by_index.setdefault(i, []).append(value)
         return tuple(by_index[i].pop(0) for i in selected)
 
     def _ask(self, command: Any, indices: Iterable[int]) -> list[Any]:
-        return [answer for _, answer in self._ask_by_member(command, indices)]
+        return [answer for _, answer in self._ask_by_worker(command, indices)]
 
-    def _ask_by_member(
-        self, command: Callable[[Member, list[int]], Any], indices: Iterable[int]
+    def _ask_by_worker(
+        self, command: Callable[[WorkerHandle, list[int]], Any], indices: Iterable[int]
     ) -> list[tuple[list[int], Any]]:
-        """Sends `command(member, its indices)` to every worker concerned, takes all answers."""
+        """Sends `command(worker, its indices)` to every worker concerned, takes all answers."""
         self._check_open()
         if self._waiting:
             raise gym.error.AlreadyPendingCallError("call step_wait first", "step")
         selected = list(indices)
         concerned = []
-        for member in self._crew.members:
-            chosen = [i for i in selected if member.start <= i < member.stop]
+        for worker in self._pool.workers:
+            chosen = [i for i in selected if worker.start <= i < worker.stop]
             if chosen:
-                self._crew.ask(member, command(member, chosen))
-                concerned.append((member, chosen))
-        answers = [(chosen, self._crew.answer(member)) for member, chosen in concerned]
+                self._pool.ask(worker, command(worker, chosen))
+                concerned.append((worker, chosen))
+        answers = [(chosen, self._pool.answer(worker)) for worker, chosen in concerned]
         raise_failures([answer for _, answer in answers])
         return answers
 
     def _check_open(self) -> None:
-        if self._crew.lost is not None:
-            raise EnvironmentFailed(self._crew.lost)
+        if self._pool.lost is not None:
+            raise EnvironmentFailed(self._pool.lost)
         if self.closed:
             raise gym.error.ClosedEnvironmentError(
                 "this vector environment is closed; make a new one."

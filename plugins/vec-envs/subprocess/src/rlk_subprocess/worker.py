@@ -1,6 +1,6 @@
 """A worker process: makes its share of the environments and does what the learner asks.
 
-Nothing here imports torch, and of rlk only what is asked for.
+It imports neither torch nor the plugins of the run.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from typing import Any, NoReturn
 
 import cloudpickle  # type: ignore[import-untyped]
 import gymnasium as gym
-import numpy as np
 
-from rlk.errors import PlanError
+from rlk.errors import EnvironmentFailed, PlanError
 from rlk_subprocess import memory
 from rlk_subprocess.channel import CLOSE, ENDED, QUIET, STEPS, Channel
-from rlk_subprocess.failures import Failure, describe
-from rlk_vector_rows import rows
+from rlk_subprocess.failures import Failure, failure_of
+from rlk_vector_environments.env_state import Unsupported
+from rlk_vector_environments.making import Description, describe, make_environments
+from rlk_vector_environments.stepping import EnvironmentGroup, close_all
 
 #: Seconds between two looks whether the process that started this one is still there.
 _PATIENCE_SECONDS = 2
@@ -38,26 +39,28 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
     end = socket.socket(fileno=descriptor)
     end.set_inheritable(False)  # a program that an environment starts must not keep it open
     channel = Channel(end, _PATIENCE_SECONDS)
-    patient = _Patient()
+    read = _PatientReader()
     envs: list[gym.Env[Any, Any]] = []
     try:
-        start, info_keys, pickled = patient(channel.receive)
+        start, info_keys, pickled = read(channel.receive)
         made = _make(envs, start, pickled, env_fns)
         channel.send_frame(_dumps(made))
         if isinstance(made, Failure):
             return
-        _, descriptors, _, _ = patient(lambda: socket.recv_fds(channel.socket, 1, 1))
+        _, descriptors, _, _ = read(lambda: socket.recv_fds(channel.socket, 1, 1))
         if not descriptors:  # it was told to close instead, or the learner is gone
             return
-        n, observation_space, action_space = patient(channel.receive)
+        n, observation_space, action_space = read(channel.receive)
         shared = memory.attach(descriptors[0], n, observation_space, action_space)
-        worker = Worker(envs, start, info_keys, shared.part(start, start + len(envs)))
+        part = shared.part(start, start + len(envs))
+        group = EnvironmentGroup(envs, part, start=start, info_keys=info_keys)
         channel.send(QUIET)
-        worker.serve(channel, patient)
+        Worker(group).serve(channel, read)
     except (EOFError, ConnectionError):
         pass  # the learner is gone
     finally:
-        _close(envs)
+        for error in close_all(envs):
+            traceback.print_exception(error)
 
 
 def run_forked(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> NoReturn:
@@ -77,179 +80,64 @@ def run_forked(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) 
 
 
 class Worker:
-    """Environments start to start + n of the vector, and their rows of the shared arrays."""
+    """Does what the learner asks with its share of the environments.
 
-    def __init__(
-        self,
-        envs: list[gym.Env[Any, Any]],
-        start: int,
-        info_keys: tuple[str, ...] | None,
-        shared: memory.Shared,
-    ) -> None:
-        self._envs = envs
-        self._start = start
-        self._info_keys = info_keys
-        self._shared = shared
-        self._is_plain = isinstance(shared.final, np.ndarray)
+    Args:
+        group: the environments. A command names one of its methods, and its arguments follow.
+    """
 
-    def serve(self, channel: Channel, patient: _Patient) -> None:
+    def __init__(self, group: EnvironmentGroup) -> None:
+        self._group = group
+
+    def serve(self, channel: Channel, read: _PatientReader) -> None:
         """Answers every command with one reply, until it is told to close."""
         while True:
-            command = patient(channel.receive)
+            command = read(channel.receive)
             if command == CLOSE:
                 return
-            if command in STEPS:
-                reply = self.step(STEPS.index(command))
-            else:
-                name, *arguments = command
-                reply = getattr(self, name)(*arguments)
+            reply = self._reply(command)
             if isinstance(reply, bytes):
                 channel.send(reply)
             else:
                 channel.send_frame(_dumps(reply))
 
-    # ---- commands; indices are those of the vector ---------------------------------------------
-
-    def step(self, turn: int) -> Any:
-        """QUIET, ENDED, a Failure, or (last infos of ended episodes, selected infos) by index."""
-        observation, reward, terminated, truncated = self._shared.slots[turn]
-        terminated.fill(False)
-        truncated.fill(False)
-        actions = rows.samples(self._shared.actions, len(self._envs))
-        keys, plain = self._info_keys, self._is_plain
-        finals: dict[int, dict[str, Any]] = {}
-        entries: list[tuple[int, dict[str, Any]]] = []
-        reply, i = QUIET, 0
+    def _reply(self, command: Any) -> Any:
+        """What the command gives, or the Failure that it ends in."""
         try:
-            for i, env in enumerate(self._envs):
-                sample, reward[i], over, cut, info = env.step(actions[i])
-                if keys:
-                    self._select(entries, i, info)
-                if over or cut:
-                    terminated[i], truncated[i] = over, cut
-                    rows.write(self._shared.final, i, sample)
-                    reply = ENDED
-                    if info:
-                        finals[self._start + i] = dict(info)
-                    sample, info = env.reset()
-                if plain:
-                    observation[i] = sample
-                else:
-                    rows.write(observation, i, sample)
-                if keys is None:
-                    self._select(entries, i, info)
-        except Exception as error:
-            return self._failure(i, "in step", error)
-        return (finals, entries) if finals or entries else reply
+            if command in STEPS:
+                return self._step(STEPS.index(command))
+            name, *arguments = command
+            return getattr(self._group, name)(*arguments)
+        except Unsupported as error:
+            return failure_of(error, "unsupported")
+        except AttributeError as error:  # the environment has no such attribute
+            cause = error.__cause__ if isinstance(error.__cause__, AttributeError) else error
+            return failure_of(cause, "attribute", str(error))
+        except EnvironmentFailed as error:
+            return failure_of(error)
 
-    def reset(self, turn: int, seeds: dict[int, int | None], options: dict[str, Any] | None) -> Any:
-        """Resets the environments in `seeds`; the selected infos by index."""
-        entries: list[tuple[int, dict[str, Any]]] = []
-        for index, seed in seeds.items():
-            i = index - self._start
-            try:
-                sample, info = self._envs[i].reset(seed=seed, options=options)
-                rows.write_checked(self._shared.slots[turn].observation, i, sample)
-            except Exception as error:
-                return self._failure(i, "in reset", error)
-            if self._info_keys is None:
-                self._select(entries, i, info)
-        return entries
-
-    def call(
-        self, name: str, indices: list[int], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        """The results of that method, or values of that attribute, in the order of the indices."""
-        return self._each(name, indices, lambda member: member(*args, **kwargs))
-
-    def get_attr(self, name: str, indices: list[int]) -> Any:
-        return self._each(name, indices, None)
-
-    def set_attr(self, name: str, values: dict[int, Any]) -> Any:
-        for index, value in values.items():
-            try:
-                self._envs[index - self._start].set_wrapper_attr(name, value)
-            except Exception as error:
-                return self._failure(index - self._start, f"in set_attr of {name}", error)
-        return None
-
-    def render(self) -> Any:
-        frames = []
-        for i, env in enumerate(self._envs):
-            try:
-                frames.append(env.render())
-            except Exception as error:
-                return self._failure(i, "in render", error)
-        return frames
-
-    def get_state(self) -> Any:
-        from rlk_vector_rows.env_state import Unsupported, capture
-
-        states: list[dict[str, Any] | None] = []
-        for i, env in enumerate(self._envs):
-            try:
-                states.append(capture(env))
-            except Unsupported:
-                states.append(None)
-            except Exception as error:
-                return self._failure(i, "in get_state", error)
-        return states
-
-    def set_state(self, states: list[dict[str, Any]]) -> Any:
-        from rlk_vector_rows.env_state import Unsupported, restore
-
-        for i, (env, state) in enumerate(zip(self._envs, states, strict=True)):
-            try:
-                restore(env, state)
-            except Unsupported as error:
-                return describe(error, str(error), "unsupported")
-            except Exception as error:
-                return self._failure(i, "in set_state", error)
-        return None
-
-    def _each(self, name: str, indices: list[int], use: Any) -> Any:
-        found = []
-        for index in indices:
-            i = index - self._start
-            try:
-                member = self._envs[i].get_wrapper_attr(name)
-            except AttributeError as error:
-                message = f"environment {index} has no attribute {name!r}"
-                return describe(error, message, "attribute")
-            try:
-                found.append(use(member) if use is not None and callable(member) else member)
-            except Exception as error:
-                return self._failure(i, f"in {name}", error)
-        return found
-
-    def _select(self, entries: list[tuple[int, dict[str, Any]]], i: int, info: Any) -> None:
-        keys = self._info_keys
-        chosen = info if keys is None else {key: info[key] for key in keys if key in info}
-        if chosen:
-            entries.append((self._start + i, chosen))
-
-    def _failure(self, i: int, when: str, error: Exception) -> Failure:
-        return _failed(self._start + i, when, error)
+    def _step(self, turn: int) -> Any:
+        """QUIET, ENDED, or (last infos of ended episodes by index, infos that are kept)."""
+        ended, infos = self._group.step(turn)
+        last = {index: info for index, info in ended if info}
+        if last or infos:
+            return last, infos
+        return ENDED if ended else QUIET
 
 
-class _Patient:
+class _PatientReader:
     """Repeats a blocking read for as long as the process that started this one is alive."""
 
     def __init__(self) -> None:
         self._parent = os.getppid()
 
-    def __call__(self, read: Callable[[], Any]) -> Any:
+    def __call__(self, receive: Callable[[], Any]) -> Any:
         while True:
             try:
-                return read()
+                return receive()
             except BlockingIOError:
                 if os.getppid() != self._parent:
                     raise EOFError("the process that started this worker is gone") from None
-
-
-def _failed(index: int, when: str, error: Exception) -> Failure:
-    what = f"{type(error).__name__}: {error}"
-    return describe(error, f"environment {index} failed {when}: {what}")
 
 
 def _make(
@@ -257,25 +145,22 @@ def _make(
     start: int,
     pickled: bytes | None,
     env_fns: list[Callable[[], Any]] | None,
-) -> Failure | list[tuple[Any, ...]]:
-    """Fills envs; what the learner wants to know of each, or the failure of one."""
+) -> Failure | list[Description]:
+    """Fills envs; the description of each, or the failure of one."""
     try:
         makers = env_fns if pickled is None else cloudpickle.loads(pickled)
     except Exception as error:
+        what = f"the functions that make environments {start} and on did not arrive."
         hint = "What they import must be importable in a worker, too."
-        return describe(
-            error, f"the functions that make environments {start} and on did not arrive. {hint}"
-        )
-    for i, env_fn in enumerate(makers or []):
-        try:
-            envs.append(env_fn())
-        except PlanError as error:  # says by itself what to type instead
-            return describe(error, str(error), "plan")
-        except Exception as error:
-            return _failed(start + i, "when it was made", error)
-    return [
-        (env.observation_space, env.action_space, env.metadata, env.render_mode) for env in envs
-    ]
+        return failure_of(error, message=f"{what} {hint}")
+    try:
+        for env in make_environments(makers or [], start):
+            envs.append(env)
+    except PlanError as error:  # says by itself what to type instead
+        return failure_of(error, "plan")
+    except EnvironmentFailed as error:
+        return failure_of(error)
+    return [describe(env) for env in envs]
 
 
 def _dumps(reply: Any) -> bytes:
@@ -290,12 +175,4 @@ def _dumps(reply: Any) -> bytes:
                 f"what an environment gave cannot be sent to the learner: {error!r}. "
                 "Keep such objects out of its infos and attributes, or use the backend 'dummy'."
             )
-            return pickle.dumps(describe(error, message))
-
-
-def _close(envs: list[gym.Env[Any, Any]]) -> None:
-    for env in envs:
-        try:
-            env.close()
-        except Exception:
-            traceback.print_exc()
+            return pickle.dumps(failure_of(error, message=message))

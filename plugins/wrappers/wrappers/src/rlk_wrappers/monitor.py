@@ -129,7 +129,7 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         return [seconds for _, _, seconds in self._episodes]
 
     def get_state(self) -> dict[str, Any]:
-        """Its own part of an environment's state: see `rlk_vector_rows.env_state`."""
+        """Its own part of an environment's state: see `rlk_vector_environments.env_state`."""
         return {
             "rewards": list(self._rewards),
             "reset_values": list(self._reset_values),

@@ -1,0 +1,50 @@
+"""Merges what the ranks measured: rows of metrics, and the episodes that ended."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+#: How many episodes ended on a rank since the last border, and the latest as (return, length).
+EndedEpisodes = tuple[int, list[tuple[float, int]]]
+
+
+def merge_rows(
+    rows: Sequence[Mapping[str, float] | None], mine: Mapping[str, float]
+) -> dict[str, float]:
+    """One row of all ranks' rows, with this rank's tags first.
+
+    Times and values that are equal on all ranks stay this rank's own, since the clock counts the
+    steps of all ranks; a tag that differs becomes the mean over the ranks with a finite value.
+    """
+    known = [row for row in rows if row is not None]
+    tags = dict.fromkeys([*mine, *[tag for row in known for tag in row]])
+    found = {}
+    for tag in tags:
+        values = [row[tag] for row in known if tag in row]
+        if tag in mine and (tag.startswith("time/") or all(value == mine[tag] for value in values)):
+            found[tag] = mine[tag]
+            continue
+        finite = [value for value in values if math.isfinite(value)]
+        found[tag] = sum(finite) / len(finite) if finite else math.nan
+    return found
+
+
+def new_episodes(run: Run, counted: int) -> EndedEpisodes | None:
+    """The episodes that ended on this rank since `counted` were known; None if there are none."""
+    new = run.clock.episodes - counted
+    return (new, list(run.metrics.recent_episodes)[-new:]) if new else None
+
+
+def merge_episodes(run: Run, reports: Sequence[EndedEpisodes | None], rank: int) -> None:
+    """Replaces the new episodes of this rank by those of all ranks, in the order of ranks."""
+    for _ in range(len(reports[rank][1]) if reports[rank] else 0):  # type: ignore[index]
+        run.metrics.recent_episodes.pop()
+    for number, report in enumerate(reports):
+        if report is not None:
+            run.metrics.recent_episodes.extend(report[1])
+            run.clock.episodes += report[0] if number != rank else 0

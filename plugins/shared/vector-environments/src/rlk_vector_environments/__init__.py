@@ -1,0 +1,1 @@
+"""What vector-environment backends share: making, stepping, infos, saved states and adoption."""

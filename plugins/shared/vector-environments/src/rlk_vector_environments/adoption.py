@@ -1,0 +1,108 @@
+"""Vector environments that others made, as the loop takes them: Gymnasium's own, EnvPool's.
+
+N is the number of environments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+
+from rlk.errors import EnvironmentFailed, PlanError
+from rlk_vector_environments import rows
+from rlk_vector_environments.infos import missing
+
+AnyVector = VectorEnv[Any, Any, Any]
+
+
+def adopt(env: AnyVector, *, info_keys: Sequence[str] = ()) -> AnyVector:
+    """The environment, wrapped where needed, so that finished episodes restart in the same step.
+
+    Args:
+        info_keys: numbers of every info that go into `infos["kept"]`.
+
+    Raises:
+        PlanError: if it restarts episodes in the next step and cannot be made not to.
+    """
+    mode, inner = autoreset_mode(env), KeepInfos(env, info_keys) if info_keys else env
+    if mode == AutoresetMode.SAME_STEP:
+        return inner
+    # A masked reset takes back the restart that is due next; who knows what others do with a mask.
+    if mode == AutoresetMode.DISABLED or type(env) in (SyncVectorEnv, AsyncVectorEnv):
+        return ResetWhereEnded(inner)
+    raise PlanError(
+        f"vector environment {type(env).__name__} restarts episodes in the step after their "
+        "end, which puts a step that is none between them. Make it with "
+        "autoreset_mode=AutoresetMode.SAME_STEP or DISABLED."
+    )
+
+
+def autoreset_mode(env: AnyVector) -> AutoresetMode:
+    """How a vector environment restarts episodes; Gymnasium's default where it does not say."""
+    return AutoresetMode(env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
+
+
+class _Transparent(gym.vector.VectorWrapper[Any, Any, Any, Any]):
+    """A wrapper through which states are had, if the environment inside has any to give."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("get_state", "set_state"):
+            return getattr(self.env, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+class ResetWhereEnded(_Transparent):
+    """Same-step restarts by a masked reset, for an environment that leaves them to its user.
+
+    Gymnasium's own, which would restart in the next step, find nothing left to restart then.
+    """
+
+    def __init__(self, env: AnyVector) -> None:
+        super().__init__(env)
+        self.metadata = {**env.metadata, "autoreset_mode": AutoresetMode.SAME_STEP}
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        observation, reward, terminated, truncated, infos = self.env.step(actions)
+        ended = np.logical_or(terminated, truncated)
+        if ended.any():
+            final = np.full(self.num_envs, None, dtype=object)
+            for i in map(int, np.flatnonzero(ended)):
+                final[i] = rows.read(observation, i)
+            observation, restarted = self.env.reset(options={"reset_mask": ended})
+            last = {"final_obs": final, "final_info": infos}
+            kept = {"kept": infos.pop("kept")} if "kept" in infos else {}
+            infos = {**restarted, **last, "_final_obs": ended, "_final_info": ended, **kept}
+        return observation, reward, terminated, truncated, infos
+
+
+class KeepInfos(_Transparent):
+    """Adds `infos["kept"]`, `info.KEY` -> float32 [N]; at an end, those of the last step.
+
+    Raises:
+        EnvironmentFailed: in a step whose infos lack one of them.
+    """
+
+    def __init__(self, env: AnyVector, keys: Sequence[str]) -> None:
+        super().__init__(env)
+        self._keys, self._nowhere = tuple(keys), np.zeros(env.num_envs, bool)
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        observation, reward, terminated, truncated, infos = self.env.step(actions)
+        kept = {f"info.{key}": self._column(key, infos) for key in self._keys}
+        return observation, reward, terminated, truncated, {**infos, "kept": kept}
+
+    def _column(self, key: str, infos: dict[str, Any]) -> Any:
+        final, ended = infos.get("final_info", {}), infos.get("_final_info", self._nowhere)
+        of_step = ~ended & infos.get(f"_{key}", False)
+        of_end = ended & final.get(f"_{key}", False)
+        if not (of_step | of_end).all():
+            raise EnvironmentFailed(missing(int(np.flatnonzero(~(of_step | of_end))[0]), key))
+        column = np.zeros(self.num_envs, np.float32)
+        for where, source in ((of_step, infos), (of_end, final)):
+            if where.any():
+                column[where] = source[key][where]
+        return column

@@ -1,0 +1,60 @@
+"""What callers may give `reset` and `set_attr`, brought into one form and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+
+def resolve_reset(
+    n: int, seed: int | Sequence[int | None] | None, options: dict[str, Any] | None
+) -> tuple[list[int | None], list[int], dict[str, Any] | None]:
+    """One seed for each environment, the indices to reset, and the options without `reset_mask`.
+
+    Raises:
+        ValueError: if the number of seeds or the mask does not fit n environments.
+    """
+    if seed is None or isinstance(seed, (int, np.integer)):
+        seeds = [None if seed is None else int(seed) + i for i in range(n)]
+    else:
+        seeds = [None if one is None else int(one) for one in seed]
+    if len(seeds) != n:
+        raise ValueError(f"reset was given {len(seeds)} seeds for {n} environments.")
+    if options is None or "reset_mask" not in options:
+        return seeds, list(range(n)), options
+    chosen = np.asarray(options["reset_mask"])
+    if chosen.shape != (n,) or chosen.dtype != np.bool_ or not chosen.any():
+        raise ValueError(f"reset_mask must be bool [{n}] with at least one True, found {chosen!r}.")
+    return (
+        seeds,
+        np.flatnonzero(chosen).tolist(),
+        {k: v for k, v in options.items() if k != "reset_mask"},
+    )
+
+
+def resolve_indices(n: int, indices: Iterable[int] | None) -> list[int]:
+    """The indices as 0 to n - 1, where negative ones count from the end; None means all.
+
+    Raises:
+        IndexError: for an index that is not there.
+    """
+    chosen = list(range(n) if indices is None else indices)
+    for index in chosen:
+        if not -n <= index < n:
+            raise IndexError(f"there is no environment {index}: they are 0 to {n - 1}.")
+    return [index % n for index in chosen]
+
+
+def spread(values: Any, n: int) -> Sequence[Any]:
+    """One value for each of n environments: a list or tuple as it is, all else n times.
+
+    Raises:
+        ValueError: for a list or tuple of another length.
+    """
+    if not isinstance(values, (list, tuple)):
+        return [values] * n
+    if len(values) != n:
+        raise ValueError(f"{len(values)} values were given for {n} environments.")
+    return values

@@ -1,0 +1,157 @@
+"""The infos of N environments as one dict of arrays, in Gymnasium's format.
+
+Every key comes with a mask `_key`, bool [N], that says which environments had it. A column has the
+type of what is in it: numbers and arrays of one shape become arrays, dicts are gathered in turn,
+all else is kept in an array of objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlk.errors import EnvironmentFailed
+
+Found = list[tuple[int, Any]]
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def gather(n: int, entries: Iterable[tuple[int, dict[Any, Any]]]) -> dict[Any, Any]:
+    """Infos by environment -> {key: array [n, ...], _key: bool [n]}.
+
+    Args:
+        n: number of environments.
+        entries: (index of the environment, its info), in order of the index.
+
+    Where Gymnasium would fail or cut a value off, because two environments disagree about a key's
+    type or shape, the column becomes the wider number or objects.
+    """
+    columns: dict[Any, Found] = {}
+    for i, info in entries:
+        for key, value in info.items():
+            columns.setdefault(key, []).append((i, value))
+    gathered: dict[Any, Any] = {}
+    for key, found in columns.items():
+        gathered[key] = _column(n, found)
+        gathered[f"_{key}"] = mask(n, [i for i, _ in found])
+    return gathered
+
+
+def of_step(
+    n: int,
+    keys: Sequence[str] | None,
+    ends: Sequence[tuple[int, Any, dict[Any, Any]]],
+    entries: Sequence[tuple[int, dict[Any, Any]]],
+) -> dict[str, Any]:
+    """All infos of a step.
+
+    Args:
+        n: number of environments.
+        keys: what is kept of every info; with None they are gathered whole.
+        ends: (index, last observation, last info) of each episode that ended.
+        entries: (index, info) of what is kept.
+
+    Raises:
+        EnvironmentFailed: if an environment's info lacks one of the keys.
+    """
+    found = ended(n, ends) if ends else {}
+    if keys:
+        found["kept"] = kept(n, keys, dict(entries))
+    elif entries:
+        found.update(gather(n, entries))
+    return found
+
+
+def ended(n: int, ends: Sequence[tuple[int, Any, dict[Any, Any]]]) -> dict[str, Any]:
+    """The part of a step's infos that tells of ended episodes.
+
+    Args:
+        n: number of environments.
+        ends: (index, last observation, last info) of each that ended, in order of the index.
+
+    Returns:
+        `final_obs` (objects [n]), `final_info` (gathered), and their masks `_final_obs`,
+        `_final_info`.
+    """
+    indices = [i for i, _, _ in ends]
+    return {
+        "final_obs": _objects(n, [(i, observation) for i, observation, _ in ends]),
+        "_final_obs": mask(n, indices),
+        "final_info": gather(n, [(i, info) for i, _, info in ends]),
+        "_final_info": mask(n, indices),
+    }
+
+
+def kept(n: int, keys: Sequence[str], found: Mapping[int, dict[Any, Any]]) -> dict[str, Array]:
+    """The numbers that are kept with every step, `info.KEY` -> float32 [n].
+
+    Args:
+        n: number of environments.
+        keys: what is kept of every info.
+        found: the info of this step by environment; where an episode ended, of its last step.
+
+    Raises:
+        EnvironmentFailed: if an environment's info lacks one of them.
+    """
+    columns = {key: np.empty(n, np.float32) for key in keys}
+    for key, column in columns.items():
+        for i in range(n):
+            if key not in found.get(i, ()):
+                raise EnvironmentFailed(missing(i, key))
+            column[i] = found[i][key]
+    return {f"info.{key}": column for key, column in columns.items()}
+
+
+def missing(i: int, key: str) -> str:
+    """The message about an environment whose info lacks a number that is kept."""
+    return (
+        f"environment {i} gave no info {key!r} with a step; a storage's info_keys need it in "
+        "every step."
+    )
+
+
+def mask(n: int, indices: list[int]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """bool [n], true at the indices."""
+    found = np.zeros(n, np.bool_)
+    found[indices] = True
+    return found
+
+
+def _column(n: int, found: Found) -> Any:
+    values = [value for _, value in found]
+    if all(isinstance(value, dict) for value in values):
+        return gather(n, found)
+    if all(_is_number(value) for value in values):
+        return _numbers(n, found)
+    if all(isinstance(value, np.ndarray) for value in values):
+        first = values[0]
+        if all((value.shape, value.dtype) == (first.shape, first.dtype) for value in values):
+            column = np.zeros((n, *first.shape), first.dtype)
+            for i, value in found:
+                column[i] = value
+            return column
+    return _objects(n, found)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float, bool) or isinstance(value, np.number)
+
+
+def _numbers(n: int, found: Found) -> np.ndarray[Any, Any]:
+    kinds = [np.dtype(type(value)) for _, value in found]
+    column = np.zeros(n, np.result_type(*kinds))
+    try:
+        for i, value in found:
+            column[i] = value
+    except OverflowError:  # an int beyond 64 bits
+        return _objects(n, found)
+    return column
+
+
+def _objects(n: int, found: Found) -> np.ndarray[Any, Any]:
+    column = np.full(n, None, object)
+    for i, value in found:
+        column[i] = value
+    return column

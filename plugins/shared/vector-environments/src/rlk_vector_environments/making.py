@@ -1,0 +1,83 @@
+"""Makes the environments of a vector and checks that they fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from rlk.errors import EnvironmentFailed, PlanError
+from rlk_vector_environments.failures import raised
+
+MakesEnv = Callable[[], gym.Env[Any, Any]]
+
+
+class Description(NamedTuple):
+    """What a vector environment must know of one of its environments."""
+
+    observation_space: gym.Space[Any]
+    action_space: gym.Space[Any]
+    metadata: dict[str, Any]
+    render_mode: str | None
+
+
+def make_environments(env_fns: Iterable[MakesEnv], start: int = 0) -> Iterator[gym.Env[Any, Any]]:
+    """Makes one environment after the other, so that the caller can close those that were made.
+
+    Args:
+        start: the index of the first one in the vector, for messages.
+
+    Raises:
+        EnvironmentRaised: naming the environment that cannot be made.
+        EnvironmentFailed: if a function returns an environment that another has returned.
+        PlanError: as the function raised it, because it says by itself what to type instead.
+    """
+    made: list[gym.Env[Any, Any]] = []
+    for index, env_fn in enumerate(env_fns, start):
+        try:
+            env = env_fn()
+        except PlanError:
+            raise
+        except Exception as error:
+            raise raised(index, None, "when it was made", error) from error
+        for other, earlier in enumerate(made, start):
+            if earlier.unwrapped is env.unwrapped:
+                raise EnvironmentFailed(
+                    f"environments {other} and {index} are one and the same object. "
+                    "Let every function in env_fns make a new one: lambda: gym.make(...)."
+                )
+        made.append(env)
+        yield env
+
+
+def describe(env: gym.Env[Any, Any]) -> Description:
+    """The description of one environment; it can be pickled where the spaces can."""
+    return Description(env.observation_space, env.action_space, env.metadata, env.render_mode)
+
+
+def check_equal_spaces(descriptions: Sequence[Description]) -> None:
+    """Raises EnvironmentFailed if an environment has other spaces than the first."""
+    first = descriptions[0]
+    for index, description in enumerate(descriptions):
+        for name in ("observation_space", "action_space"):
+            found, expected = getattr(description, name), getattr(first, name)
+            if found != expected:
+                raise EnvironmentFailed(
+                    f"environment {index} has the {name} {found}, but environment 0 has "
+                    f"{expected}. All environments of a vector must have equal spaces."
+                )
+
+
+def describe_vector(vector: VectorEnv[Any, Any, Any], descriptions: Sequence[Description]) -> None:
+    """Sets the attributes that Gymnasium asks of a vector environment with same-step autoreset."""
+    first, n = descriptions[0], len(descriptions)
+    vector.num_envs = n
+    vector.single_observation_space = first.observation_space
+    vector.single_action_space = first.action_space
+    vector.observation_space = batch_space(first.observation_space, n)
+    vector.action_space = batch_space(first.action_space, n)
+    vector.metadata = {**first.metadata, "autoreset_mode": AutoresetMode.SAME_STEP}
+    vector.render_mode = first.render_mode

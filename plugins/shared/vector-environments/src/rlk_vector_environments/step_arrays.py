@@ -1,0 +1,67 @@
+"""The arrays that steps read and write. N is the number of environments."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+
+from rlk_vector_environments import rows
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Slot(NamedTuple):
+    """What one step writes; there are two, used in turn."""
+
+    observation: rows.Tree
+    reward: Array
+    terminated: Array
+    truncated: Array
+
+
+class StepArrays(NamedTuple):
+    """The memory of the steps of N environments.
+
+    Attributes:
+        slots: what steps return: float32 reward [N], bool terminated and truncated [N].
+        final: the last observation of an episode, in the rows of the environments where one ended
+            in the latest step.
+        actions: of the coming step.
+    """
+
+    slots: tuple[Slot, Slot]
+    final: rows.Tree
+    actions: rows.Tree
+
+    def part(self, start: int, stop: int) -> StepArrays:
+        """The same memory, rows start to stop only."""
+        slots = [Slot(*(rows.window(tree, start, stop) for tree in slot)) for slot in self.slots]
+        windows = (rows.window(tree, start, stop) for tree in (self.final, self.actions))
+        return StepArrays((slots[0], slots[1]), *windows)
+
+
+def allocate(
+    observation_space: gym.Space[Any],
+    action_space: gym.Space[Any],
+    n: int,
+    new: rows.New = np.zeros,
+) -> StepArrays:
+    """The arrays for n environments; `new(shape, dtype)` makes each, always in the same order.
+
+    Raises:
+        rlk.errors.PlanError: for a space whose samples have no fixed shape.
+    """
+
+    def slot() -> Slot:
+        observation = rows.allocate(observation_space, n, new)
+        return Slot(
+            observation,
+            reward=new((n,), np.float32),
+            terminated=new((n,), np.bool_),
+            truncated=new((n,), np.bool_),
+        )
+
+    final = rows.allocate(observation_space, n, new)
+    return StepArrays((slot(), slot()), final, rows.allocate(action_space, n, new))

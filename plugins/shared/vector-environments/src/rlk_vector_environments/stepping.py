@@ -1,0 +1,177 @@
+"""Environments that are stepped one after the other: all of a vector, or one worker's share.
+
+An *index* counts the environments of the whole vector; the group holds those from `start` on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from rlk_vector_environments import rows
+from rlk_vector_environments.env_state import Unsupported, capture, restore
+from rlk_vector_environments.failures import raised
+from rlk_vector_environments.step_arrays import StepArrays
+
+#: Infos by index, in its order.
+Infos = list[tuple[int, dict[str, Any]]]
+
+
+class EnvironmentGroup:
+    """Steps environments into arrays and restarts their episodes in the same step.
+
+    Every method raises `EnvironmentRaised`, naming the environment, if one raises.
+
+    Args:
+        envs: the environments.
+        arrays: the memory to read actions from and to write to, one row for each environment.
+        start: the index of the first environment in the vector.
+        info_keys: what to keep of every step's info, of an ended episode's last step if it ended
+            there. None keeps infos whole, those of the reset where an episode ended.
+    """
+
+    def __init__(
+        self,
+        envs: Sequence[gym.Env[Any, Any]],
+        arrays: StepArrays,
+        *,
+        start: int = 0,
+        info_keys: tuple[str, ...] | None = (),
+    ) -> None:
+        self.envs = envs
+        self._arrays = arrays
+        self._start = start
+        self._info_keys = info_keys
+        self._is_array = isinstance(arrays.final, np.ndarray)
+
+    def step(self, turn: int) -> tuple[Infos, Infos]:
+        """Steps every environment with its action, into the slot `turn`.
+
+        Returns:
+            The last infos of the episodes that ended, and the infos that are kept.
+        """
+        observation, reward, terminated, truncated = self._arrays.slots[turn]
+        terminated.fill(False)
+        truncated.fill(False)
+        actions = rows.samples(self._arrays.actions, len(self.envs))
+        keys, is_array, start = self._info_keys, self._is_array, self._start
+        ended: Infos = []
+        infos: Infos = []
+        row = 0
+        try:
+            for row, env in enumerate(self.envs):
+                sample, reward[row], over, cut, info = env.step(actions[row])
+                if keys:
+                    infos.append((start + row, {key: info[key] for key in keys if key in info}))
+                if over or cut:
+                    terminated[row], truncated[row] = over, cut
+                    rows.write(self._arrays.final, row, sample)
+                    ended.append((start + row, dict(info)))
+                    sample, info = env.reset()
+                if is_array:
+                    observation[row] = sample
+                else:
+                    rows.write(observation, row, sample)
+                if keys is None and info:
+                    infos.append((start + row, info))
+        except Exception as error:
+            raise raised(start + row, self.envs[row], "in step", error) from error
+        return ended, infos
+
+    def reset(
+        self, turn: int, seeds: Mapping[int, int | None], options: dict[str, Any] | None
+    ) -> Infos:
+        """Starts new episodes in the environments in `seeds`; their infos, if whole ones are kept.
+
+        Observations are written into the slot `turn`, and must have exactly their space's shape.
+        """
+        infos: Infos = []
+        for index, seed in seeds.items():
+            row = index - self._start
+            try:
+                sample, info = self.envs[row].reset(seed=seed, options=options)
+                rows.write_checked(self._arrays.slots[turn].observation, row, sample)
+            except Exception as error:
+                raise raised(index, self.envs[row], "in reset", error) from error
+            if self._info_keys is None and info:
+                infos.append((index, info))
+        return infos
+
+    def call(
+        self, name: str, indices: Iterable[int], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> list[Any]:
+        """The results of that method, or the values of that attribute, in the indices' order."""
+        found = []
+        for index in indices:
+            member = self._member(index, name)
+            if callable(member):
+                member = self._try(index, f"in {name}", member, *args, **kwargs)
+            found.append(member)
+        return found
+
+    def get_attr(self, name: str, indices: Iterable[int]) -> list[Any]:
+        """The values of that attribute; never a call."""
+        return [self._member(index, name) for index in indices]
+
+    def set_attr(self, name: str, values: Mapping[int, Any]) -> None:
+        """Sets an attribute of the environments in `values`."""
+        for index, value in values.items():
+            setter = self.envs[index - self._start].set_wrapper_attr
+            self._try(index, f"in set_attr of {name}", setter, name, value)
+
+    def render(self) -> list[Any]:
+        """Every environment's frame."""
+        return [self._try(i, "in render", env.render) for i, env in self._numbered()]
+
+    def get_state(self) -> list[dict[str, Any] | None]:
+        """The state of every environment, or None where it cannot be captured."""
+        return [self._try(i, "in get_state", _captured, env) for i, env in self._numbered()]
+
+    def set_state(self, states: Sequence[dict[str, Any]]) -> None:
+        """Puts every environment where `get_state` found it.
+
+        Raises:
+            Unsupported: for the state of another kind of environment.
+        """
+        for (index, env), state in zip(self._numbered(), states, strict=True):
+            self._try(index, "in set_state", restore, env, state)
+
+    def _numbered(self) -> list[tuple[int, gym.Env[Any, Any]]]:
+        return list(enumerate(self.envs, self._start))
+
+    def _member(self, index: int, name: str) -> Any:
+        try:
+            return self.envs[index - self._start].get_wrapper_attr(name)
+        except AttributeError as error:
+            raise AttributeError(f"environment {index} has no attribute {name!r}") from error
+
+    def _try(
+        self, index: int, when: str, function: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except Unsupported:
+            raise
+        except Exception as error:
+            raise raised(index, self.envs[index - self._start], when, error) from error
+
+
+def close_all(envs: Iterable[gym.Env[Any, Any]]) -> list[Exception]:
+    """Closes every environment; the errors that they raised."""
+    errors = []
+    for env in envs:
+        try:
+            env.close()
+        except Exception as error:
+            errors.append(error)
+    return errors
+
+
+def _captured(env: gym.Env[Any, Any]) -> dict[str, Any] | None:
+    try:
+        return capture(env)
+    except Unsupported:
+        return None

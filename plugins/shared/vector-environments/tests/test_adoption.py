@@ -1,0 +1,118 @@
+"""Vector environments that others made, as the loop takes them."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+
+from rlk.errors import EnvironmentFailed, PlanError
+from rlk_testing.environments import Walk
+from rlk_testing.stand_in_vec_env import StandInVecEnv
+from rlk_testing.vec_env import check, makers
+from rlk_vector_environments.adoption import ResetWhereEnded, adopt, autoreset_mode
+
+
+def test_a_same_step_environment_stays_as_it_is():
+    env = StandInVecEnv(makers(2))
+    assert adopt(env) is env
+
+
+def test_gymnasiums_default_is_taken_where_an_environment_does_not_say():
+    class Silent(gym.vector.VectorEnv):
+        metadata = {}
+
+    assert autoreset_mode(Silent()) == AutoresetMode.NEXT_STEP
+
+
+class Native(SyncVectorEnv):
+    """As vector environments that are not Gymnasium's: who knows what they do with a mask."""
+
+
+def test_a_next_step_environment_of_others_is_refused_with_what_to_do():
+    env = Native([Walk], autoreset_mode=AutoresetMode.NEXT_STEP)
+    with pytest.raises(PlanError, match=r"Native restarts.*SAME_STEP or DISABLED"):
+        adopt(env)
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode"),
+    [
+        (SyncVectorEnv, AutoresetMode.DISABLED),
+        (SyncVectorEnv, AutoresetMode.NEXT_STEP),
+        (AsyncVectorEnv, AutoresetMode.NEXT_STEP),
+    ],
+)
+def test_an_environment_is_reset_where_an_episode_ended_in_the_adopt(kind, mode):
+    env, twin = adopt(kind(makers(3), autoreset_mode=mode)), StandInVecEnv(makers(3))
+    assert isinstance(env, ResetWhereEnded) and autoreset_mode(env) == AutoresetMode.SAME_STEP
+    one, two = env.reset(seed=[1, 2, 3])[0], twin.reset(seed=[1, 2, 3])[0]
+    check(one, list(two), "the first observation")
+    ended = 0
+    for t in range(40):
+        actions = (np.arange(3) + t) % 3
+        found, expected = env.step(actions), twin.step(actions)
+        check(found[0], list(expected[0]), f"observation {t}")
+        for i in (1, 2, 3):
+            assert np.array_equal(found[i], expected[i])
+        over = expected[2] | expected[3]
+        assert np.array_equal(found[4].get("_final_obs", np.zeros(3, bool)), over)
+        for env_index in np.flatnonzero(over):
+            ended += 1
+            final, wanted = found[4]["final_obs"][env_index], expected[4]["final_obs"][env_index]
+            assert np.array_equal(final, wanted)
+    assert ended > 5
+    env.close()
+
+
+class Says(Walk):
+    """Its info is a number of the observation that the step led to."""
+
+    def step(self, action):
+        *result, _ = super().step(action)
+        return *result, {"place": float(result[0][0])}
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_infos_that_are_kept_are_those_of_the_step_also_at_an_end(mode):
+    env = adopt(
+        SyncVectorEnv([lambda: Says(length=4)] * 2, autoreset_mode=mode), info_keys=["place"]
+    )
+    env.reset(seed=[1, 2])
+    ended = 0
+    for _ in range(12):
+        observation, _, terminated, truncated, infos = env.step(np.zeros(2, np.int64))
+        kept = infos["kept"]["info.place"]
+        assert kept.dtype == np.float32
+        for i, over in enumerate(terminated | truncated):
+            ended += over
+            assert kept[i] == (infos["final_obs"][i] if over else observation[i])[0]
+    assert ended > 4
+
+
+def test_an_info_that_is_not_there_is_named():
+    env = adopt(StandInVecEnv([Says] * 2), info_keys=["height"])
+    env.reset(seed=[1, 2])
+    with pytest.raises(EnvironmentFailed, match="environment 0 gave no info 'height'"):
+        env.step(np.zeros(2, np.int64))
+
+
+def test_the_state_of_what_is_inside_is_had_through_it():
+    env, twin = (adopt(StandInVecEnv(makers(2)), info_keys=["place"]) for _ in range(2))
+    env.reset(seed=[1, 2])
+    twin.set_state(env.get_state())
+    assert not hasattr(adopt(SyncVectorEnv(makers(1))), "get_state")
+
+
+def test_final_observations_of_a_dict_are_dicts():
+    env = adopt(
+        SyncVectorEnv(
+            makers(2, observation="dict", length=2), autoreset_mode=AutoresetMode.DISABLED
+        )
+    )
+    env.reset(seed=[1, 2])
+    env.step(np.zeros(2, np.int64))
+    infos = env.step(np.zeros(2, np.int64))[4]
+    finals = [final for final in infos["final_obs"] if final is not None]
+    assert finals and all(set(final) == {"place", "room"} for final in finals)

@@ -1,0 +1,108 @@
+"""A group of environments that begins in the middle of a vector."""
+
+from __future__ import annotations
+
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from rlk.errors import EnvironmentFailed
+from rlk_vector_environments import making, step_arrays
+from rlk_vector_environments.failures import EnvironmentRaised
+from rlk_vector_environments.stepping import EnvironmentGroup, close_all
+
+
+class Counter(gym.Env):
+    """Observes how many steps the episode has had; the action is the length of the episode."""
+
+    observation_space = gym.spaces.Box(-1.0, 100.0, (1,))
+    action_space = gym.spaces.Discrete(10)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.time = 0
+        return np.array([0.0], np.float32), {"seed": seed}
+
+    def step(self, action):
+        self.time += 1
+        if action == 9:
+            raise RuntimeError("nine")
+        observation = np.array([self.time], np.float32)
+        return observation, 0.5, self.time == action, False, {"time": self.time}
+
+    def close(self):
+        if self.time == 1:
+            raise OSError("stuck")
+
+
+def group(n=3, **settings):
+    envs = list(making.make_environments([Counter] * n, start=4))
+    arrays = step_arrays.allocate(Counter.observation_space, Counter.action_space, n + 4)
+    return EnvironmentGroup(envs, arrays.part(4, 4 + n), start=4, **settings), arrays
+
+
+def test_it_writes_its_own_rows_and_counts_as_the_vector_does():
+    of_three, arrays = group(info_keys=("time",))
+    assert of_three.reset(0, {4: 1, 5: 2, 6: 3}, None) == []
+    arrays.actions[4:] = 5, 1, 5
+    ended, kept = of_three.step(1)
+    assert ended == [(5, {"time": 1})]
+    assert kept == [(4, {"time": 1}), (5, {"time": 1}), (6, {"time": 1})]
+    assert arrays.slots[1].observation.ravel().tolist() == [0, 0, 0, 0, 1, 0, 1]
+    assert arrays.slots[1].reward.tolist() == [0, 0, 0, 0, 0.5, 0.5, 0.5]
+    assert np.flatnonzero(arrays.slots[1].terminated).tolist() == [5]
+    assert arrays.final[5].tolist() == [1.0]
+
+
+def test_whole_infos_are_those_of_the_reset_where_an_episode_ended():
+    of_three, arrays = group(info_keys=None)
+    assert of_three.reset(0, {5: 7}, None) == [(5, {"seed": 7})]
+    of_three.reset(0, {4: 1, 6: 1}, None)
+    arrays.actions[4:] = 5, 1, 5
+    _, infos = of_three.step(0)
+    assert infos == [(4, {"time": 1}), (5, {"seed": None}), (6, {"time": 1})]
+
+
+def test_what_an_environment_raises_has_its_index_and_its_traceback_and_can_be_pickled():
+    of_three, arrays = group()
+    of_three.reset(0, {4: 1, 5: 2, 6: 3}, None)
+    arrays.actions[4:] = 1, 9, 1
+    with pytest.raises(EnvironmentRaised) as found:
+        of_three.step(0)
+    assert found.value.headline == "environment 5 failed in step: RuntimeError: nine"
+    assert "in step" in found.value.trace and found.value.trace.count("File ") == 1
+    assert isinstance(found.value.__cause__, RuntimeError)
+    assert str(pickle.loads(pickle.dumps(found.value))) == str(found.value)
+
+
+def test_an_attribute_that_is_not_there_is_named():
+    of_three, _ = group()
+    with pytest.raises(AttributeError, match="environment 6 has no attribute 'colour'"):
+        of_three.get_attr("colour", [6])
+
+
+def test_every_environment_is_closed_whatever_one_raises():
+    of_three, _ = group()
+    of_three.reset(0, {4: 1, 5: 2, 6: 3}, None)
+    of_three.envs[1].step(5)
+    (error,) = close_all(of_three.envs)
+    assert isinstance(error, OSError)
+
+
+def test_those_that_were_made_are_known_when_one_cannot_be():
+    def broken():
+        raise KeyError("robot")
+
+    made = []
+    with pytest.raises(EnvironmentRaised, match="environment 8 failed when it was made: KeyError"):
+        for env in making.make_environments([Counter, broken], start=7):
+            made.append(env)
+    assert len(made) == 1
+
+
+def test_one_object_for_two_environments_is_refused():
+    env = Counter()
+    with pytest.raises(EnvironmentFailed, match="environments 2 and 3 are one and the same"):
+        list(making.make_environments([lambda: env] * 2, start=2))

@@ -1,1 +1,0 @@
-"""What vector-environment backends share: rows, infos, arguments of calls, saved states."""
