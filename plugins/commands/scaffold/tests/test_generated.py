@@ -7,12 +7,12 @@ import sys
 import pytest
 
 from rlk.registry.kinds import KINDS, singular
-from rlk_scaffold.kinds import example
+from rlk_scaffold.kinds import VARIANTS, example
 from rlk_scaffold.package import names, render_package, write_package
 
 EVERY = {
-    f"new-{singular(kind)}" + ("-decorating" if decorating else ""): (kind, decorating)
-    for kind, decorating in [*((kind, False) for kind in KINDS), ("storages", True)]
+    **{f"new-{singular(kind)}": (kind, "") for kind in KINDS},
+    **{f"new-{singular(kind)}-{variant}": (kind, variant) for variant, kind in VARIANTS.items()},
 }
 PRINT_COMPONENTS = """
 from rlk.registry.kernel import Kernel
@@ -29,8 +29,8 @@ for registry in Kernel().registries:
 def packages(tmp_path_factory):
     """A folder with a package of every kind, and one that they are installed in, all in one go."""
     folder = tmp_path_factory.mktemp("packages")
-    for name, (kind, decorating) in EVERY.items():
-        files = render_package(names(name), example(kind, decorating=decorating))
+    for name, (kind, variant) in EVERY.items():
+        files = render_package(names(name), example(kind, variant))
         write_package(folder / name, files)
     target = tmp_path_factory.mktemp("installed")
     options = ["--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--quiet"]
