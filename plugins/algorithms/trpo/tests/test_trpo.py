@@ -167,9 +167,9 @@ def reference_step(agent, batch, max_kl, damping, entcoeff):
 
     gain, kl = losses()
     gradient = flat(torch.autograd.grad(gain, parameters, retain_graph=True)).double()
-    gradient = flat(torch.autograd.grad(kl, parameters, create_graph=True))
-    rows = [flat(torch.autograd.grad(s, parameters, retain_graph=True)) for s in gradient]
-    matrix = torch.stack(rows).double() + damping * torch.eye(len(gradient), dtype=torch.float64)
+    kl_gradient = flat(torch.autograd.grad(kl, parameters, create_graph=True))
+    rows = [flat(torch.autograd.grad(s, parameters, retain_graph=True)) for s in kl_gradient]
+    matrix = torch.stack(rows).double() + damping * torch.eye(len(kl_gradient), dtype=torch.float64)
     direction = torch.linalg.solve(matrix, gradient)
     return (2 * max_kl / direction.dot(matrix @ direction)).sqrt() * direction
 

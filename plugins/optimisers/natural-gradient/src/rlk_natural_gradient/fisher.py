@@ -18,8 +18,8 @@ class FisherProduct:
 
     J [B D, P] is the Jacobian of the distributions' numbers by the parameters, and M [B D, B D]
     the Hessian of the mean divergence by those numbers. Where the divergence is zero, so is its
-    gradient, and nothing else is left of its Hessian by the parameters. A product is J v (through the
-    graph of J^T w, by w alone), M of that, and J^T of that: 1.0 ms instead of 1.5 for
+    gradient, and nothing else is left of its Hessian by the parameters. A product is J v (through
+    the graph of J^T w, by w alone), M of that, and J^T of that: 1.0 ms instead of 1.5 for
     differentiating the divergence twice (1024 transitions, 64x64).
 
     Args:
