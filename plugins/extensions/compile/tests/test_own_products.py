@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 import torch
+from rlk_compile.own_products import COLUMNS, NUMBERS, WORK, OwnProducts, suits
 from torch import Tensor, fx
 
 from rlk_compile import native
 from rlk_compile.backend import compiler
-from rlk_compile.own_products import COLUMNS, NUMBERS, WORK, OwnProducts, suits
 
 HAVE = torch.backends.cpu.get_cpu_capability() == "AVX512" and compiler() is not None
 needs_them = pytest.mark.skipif(not HAVE, reason="wants AVX-512 and a C++ compiler")

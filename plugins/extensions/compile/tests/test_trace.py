@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 import torch
+from rlk_compile.products import split_bias, write_out_narrow
 from torch import Tensor, fx, nn
 
 from rlk_compile.leaves import kind, leaves, reader, size_of
-from rlk_compile.products import split_bias, write_out_narrow
 from rlk_compile.python_state import PythonState
 from rlk_compile.trace import FlatInputs, Retraced, Trace, Untraceable
 from rlk_testing.stand_in_parameters import StandInParameters
