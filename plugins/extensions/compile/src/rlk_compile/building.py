@@ -55,8 +55,10 @@ def built(
 
     found = together(lambda: first_that_works(ways, make))
     trace.recorder.execute = lambda *given: found.execute(*flat.gather(given))
+    state = PythonState(owners)
     with restored(fixed):  # once through Dynamo, which puts together what the update returns
         result = trace(batch, optimise)
+    state.put_back()
     scope = scope_of(update, batch, optimise)
     recipe = together(lambda: written(trace, flat, scope, batch, result))
     recipe = attrs.evolve(recipe, way=str(found.way))
