@@ -79,7 +79,7 @@ def test_tools_are_configured_at_the_root_only():
 
 
 #: The folder of a kind, where it is not the kind's own name.
-FOLDERS = {"storages": "storage", "vec_envs": "vec-envs"}
+FOLDERS = {"storages": "storage", "vec_envs": "vec-envs", "compile_passes": "extensions"}
 
 
 @pytest.mark.parametrize("folder", DISTRIBUTIONS[1:], ids=lambda folder: folder.name)
