@@ -28,7 +28,7 @@ def _are_keywords(_: object, attribute: attrs.Attribute[Any], value: tuple[str, 
 
 @attrs.frozen(kw_only=True)
 class MonitorConfig:
-    """Settings of `monitor`; names and defaults are the seed's."""
+    """Settings of `monitor`; names and defaults are those of Stable Baselines 2.10."""
 
     filename: str | None = attrs.field(
         default=None,
@@ -42,19 +42,19 @@ class MonitorConfig:
         default=(),
         converter=_as_tuple,
         validator=_are_keywords,
-        metadata={"help": "columns more: these options of the latest reset, which must have them"},
+        metadata={"help": "more columns: these options of the latest reset, which must have them"},
     )
     info_keywords: tuple[str, ...] = attrs.field(
         default=(),
         converter=_as_tuple,
         validator=_are_keywords,
-        metadata={"help": "columns more: these keys of the info that an episode ends with"},
+        metadata={"help": "more columns: these keys of the info that an episode ends with"},
     )
 
 
 @attrs.frozen(kw_only=True)
 class NormalizeConfig:
-    """Settings of `normalize`; names and defaults are the seed's (`VecNormalize`)."""
+    """Settings of `normalize`; names and defaults are those of `VecNormalize`."""
 
     training: bool = attrs.field(
         default=True,
