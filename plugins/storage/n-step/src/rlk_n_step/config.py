@@ -12,5 +12,7 @@ class NStepConfig:
     n_steps: int = attrs.field(
         default=3,
         validator=[attrs.validators.instance_of(int), attrs.validators.ge(1)],
-        metadata={"help": "rewards summed up before the value counts (1 or more); 1 is none more"},
+        metadata={
+            "help": "rewards summed up before the value counts (1 or more); 1 changes nothing"
+        },
     )
