@@ -7,8 +7,8 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import PlanError, UnknownName
+from rlk.planning.choice import Choice
 from rlk.planning.environment import EnvChoice, MakeEnv, choose_environment
-from rlk.planning.plan import Choice
 from rlk_testing.contract import run_python
 from rlk_testing.environments import DiscreteMatch, Walk
 

@@ -9,7 +9,7 @@ import pytest
 
 from rlk.errors import UnknownName
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import spec_of
+from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.stand_ins import COMPONENTS, StandIn, StandInOptimiser
@@ -49,7 +49,7 @@ def kernel(rlk_stand_in_kernel):
 
 @pytest.fixture
 def plan(kernel):
-    return lambda **said: resolve(kernel, make_spec("two", said))
+    return lambda **given: resolve(kernel, make_spec("two", given))
 
 
 def optimisers(plan):
@@ -77,24 +77,24 @@ def test_its_settings_are_reached_by_name_and_by_slot(plan):
 
 
 @pytest.mark.parametrize(
-    ("said", "near"),
+    ("given", "near"),
     [
         ({"vf_optimiser": "sloww"}, "slow"),
         ({"pi_optimiser": "slow"}, "vf_optimiser"),
         ({"vf_optimiser.speed": 1}, "rate"),
     ],
 )
-def test_what_does_not_exist_is_refused_with_what_does(plan, said, near):
+def test_what_does_not_exist_is_refused_with_what_does(plan, given, near):
     with pytest.raises(UnknownName, match=near):
-        plan(**said)
+        plan(**given)
 
 
 def test_the_plan_says_it_and_a_saved_plan_makes_it_again(plan, kernel):
     first = plan(**{"vf_optimiser": "fast", "fast.rate": 0.25})
-    saved = json.loads(json.dumps(first.as_json()))
+    saved = json.loads(json.dumps(as_json(first)))
     again = resolve(kernel, spec_of(saved, kernel))
     assert optimisers(again) == ("stand-in-optimiser", "fast", 0.25)
-    saved = plan(optimiser="slow", **{"slow.rate": 0.1, "vf_optimiser.rate": 0.3}).as_json()
+    saved = as_json(plan(optimiser="slow", **{"slow.rate": 0.1, "vf_optimiser.rate": 0.3}))
     again = resolve(kernel, spec_of(saved, kernel))
     assert again.optimiser.config.rate == 0.1 and optimisers(again)[2] == 0.3
 

@@ -5,8 +5,8 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import PlanError
+from rlk.planning.choice import Choice
 from rlk.planning.environment import EnvChoice, probe
-from rlk.planning.plan import Choice
 from rlk_testing.environments import Walk
 
 

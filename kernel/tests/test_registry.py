@@ -8,7 +8,10 @@ import pytest
 import rlk
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName
-from rlk.registry.kernel import KINDS, Entry, Kernel, Registries, singular
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import Kernel
+from rlk.registry.kinds import KINDS, singular
+from rlk.registry.registries import Registries
 from rlk_testing.contract import run_python
 
 

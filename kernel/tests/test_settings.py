@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from rlk.errors import PlanError, UnknownName
-from rlk.planning.spec import RunSettings
+from rlk.planning.run_settings import RunSettings
 from rlk.settings import structure, type_name, unstructure
 
 

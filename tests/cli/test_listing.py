@@ -5,7 +5,8 @@ import json
 import pytest
 
 from rlk.component import Component
-from rlk.registry.kernel import Entry, default_kernel
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import default_kernel
 
 
 @pytest.fixture

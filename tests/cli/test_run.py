@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -12,7 +10,8 @@ import numpy as np
 import pytest
 
 from rlk.component import Component
-from rlk.registry.kernel import Entry, default_kernel
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import default_kernel
 from rlk_cli import folder
 
 RUNS = ("one", "two")
@@ -80,7 +79,7 @@ def test_a_folder_that_is_not_empty_is_refused_with_what_to_type(rlk, small):
     Path("empty").mkdir()
     ended = rlk(*small, "--out", "full")
     assert ended.code == 2
-    assert "--out full is there and not empty" in ended.err and "rlk resume full" in ended.err
+    assert "--out full exists and is not empty" in ended.err and "rlk resume full" in ended.err
     assert rlk(*small, "--out", "full/file").code == 2
     assert rlk(*small, "--quiet", "--out", "empty").code == 0
 
@@ -242,7 +241,9 @@ def test_a_plugin_from_a_file_is_in_the_spec_by_its_place(rlk, small):
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_saves_says_how_to_go_on_and_has_an_exit_code(tmp_path, small, number, code):
+def test_a_signal_saves_says_how_to_go_on_and_has_an_exit_code(
+    rlk_forks, tmp_path, small, number, code
+):
     Path(tmp_path, "mine.py").write_text(
         "import os\n"
         "from rlk.hookspecs import hookimpl\n"
@@ -251,18 +252,13 @@ def test_a_signal_saves_says_how_to_go_on_and_has_an_exit_code(tmp_path, small, 
         f"    if run.timesteps == 16: os.kill(os.getpid(), {int(number)})\n"
     )
     arguments = [*small, "--plugin", "./mine.py", "--timesteps", 80, "--out", "there"]
-    done = subprocess.run(
-        [sys.executable, "-m", "rlk", *map(str, arguments)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == code, done.stderr
-    assert f"stopped by {number.name} after 24 timesteps" in done.stdout
-    assert done.stdout.splitlines()[-1] == "go on with: rlk resume there"
+    with rlk_forks.start("-m", "rlk", *arguments, cwd=tmp_path) as running:
+        printed, _ = running.communicate()
+    assert running.returncode == code, printed
+    assert f"stopped by {number.name} after 24 timesteps" in printed
+    assert printed.splitlines()[-1] == "go on with: rlk resume there"
     assert Path(tmp_path, "there", "checkpoints", "24.zip").is_file()
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in printed
 
 
 def test_signals_are_handled_as_before_when_the_run_is_over(rlk, small):

@@ -1,33 +1,40 @@
-"""The package in examples/third_party_plugin, installed by pip and used by `rlk run`."""
+"""The package in examples/third_party_plugin, built, installed and used by `rlk run`."""
 
+import contextlib
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from rlk_testing.forks import ForkServer
+from rlk_testing.wheels import install
 
 PACKAGE = Path(__file__).resolve().parents[2] / "examples" / "third_party_plugin"
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory):
-    """The environment variables of a Python that has the package besides what is installed here."""
+def forks(tmp_path_factory):
+    """Forks of a Python that has the package besides what is installed here."""
     target = tmp_path_factory.mktemp("installed")
-    options = ["--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--quiet"]
-    command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target)]
-    subprocess.run([*command, str(PACKAGE)], check=True)
+    install([PACKAGE], target)
     path = os.pathsep.join([str(target), os.environ.get("PYTHONPATH", "")])
-    return {**os.environ, "PYTHONPATH": path}
+    modules = ["torch", "gymnasium", "rlk_cli.main"]
+    with contextlib.closing(ForkServer(modules, {"PYTHONPATH": path})) as server:
+        yield server
 
 
-def rlk(environment, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-m", "rlk", *arguments], env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+@pytest.fixture
+def python(forks, tmp_path):
+    """A function that runs a module of that Python and returns what it printed."""
+
+    def run(*arguments):
+        with forks.start("-m", *arguments, cwd=tmp_path) as running:
+            printed, _ = running.communicate()
+        assert running.returncode == 0, printed
+        return printed
+
+    return run
 
 
 def test_both_plugins_together_have_fewer_than_60_lines():
@@ -35,17 +42,17 @@ def test_both_plugins_together_have_fewer_than_60_lines():
     assert sum(lines) < 60
 
 
-def test_they_are_listed_with_the_package_that_they_are_from(environment):
-    listed = json.loads(rlk(environment, "plugins", "list", "--json"))
+def test_they_are_listed_with_the_package_that_they_are_from(python):
+    listed = json.loads(python("rlk", "plugins", "list", "--json"))
     ours = {(row["kind"], row["name"]) for row in listed if row["dist"] == "acme-rlk"}
     assert ours == {("storages", "combined-replay"), ("extensions", "patience")}
 
 
-def test_a_run_takes_them_and_its_plan_names_them(environment, tmp_path):
+def test_a_run_takes_them_and_its_plan_names_them(python, tmp_path):
     out = tmp_path / "run"
     plugins = ["--plugin", "combined-replay", "--plugin", "patience:episodes=99"]
     options = ["--timesteps", "600", "--seed", "1", "--quiet", "--out", str(out)]
-    rlk(environment, "run", "--algo", "dqn", *plugins, *options)
+    python("rlk", "run", "--algo", "dqn", *plugins, *options)
     plan = json.loads((out / "plan.json").read_text())
     acme = [made for made in plan["components"] if made["dist"] == "acme-rlk"]
     assert [(made["name"], made["version"], made["chosen_by"]) for made in acme] == [
@@ -58,16 +65,12 @@ def test_a_run_takes_them_and_its_plan_names_them(environment, tmp_path):
     assert (out / "model.zip").is_file()
 
 
-def test_a_run_ends_when_its_patience_does(environment, tmp_path):
+def test_a_run_ends_when_its_patience_does(python, tmp_path):
     options = ["--timesteps", "20000", "--seed", "1", "--out", str(tmp_path / "run")]
-    printed = rlk(environment, "run", "--algo", "dqn", "--plugin", "patience:episodes=3", *options)
+    printed = python("rlk", "run", "--algo", "dqn", "--plugin", "patience:episodes=3", *options)
     assert "patience: nothing better in 3 episodes" in printed
 
 
-def test_its_contract_suites_pass(environment):
+def test_its_contract_suites_pass(python):
     options = ["--quiet", "--import-mode=importlib", "-p", "no:cacheprovider"]
-    command = [sys.executable, "-m", "pytest", *options, "--rootdir", str(PACKAGE)]
-    done = subprocess.run(
-        [*command, str(PACKAGE / "tests")], env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout[-4000:]
+    python("pytest", *options, "--rootdir", PACKAGE, PACKAGE / "tests")

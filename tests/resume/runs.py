@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -18,6 +15,7 @@ import torch
 
 from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint
+from rlk_testing.forks import ForkServer
 
 #: Timesteps of the checkpoint; a run is twice as long.
 N = 640
@@ -87,53 +85,42 @@ def plain_cases() -> Iterator[Case]:
                 yield Case(entry.name, env)
 
 
-def process(*arguments: str | int | Path, cwd: Path) -> subprocess.Popen[str]:
-    """Python, on one thread."""
-    return subprocess.Popen(
-        [sys.executable, *map(str, arguments)],
-        cwd=cwd,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-def ended(*arguments: str | int | Path, cwd: Path) -> str:
+def ended(forks: ForkServer, *arguments: object, cwd: Path) -> str:
     """What `rlk` printed, which must end well."""
-    running = process("-m", "rlk", *arguments, cwd=cwd)
-    printed, _ = running.communicate(timeout=PATIENCE)
+    with forks.start("-m", "rlk", *arguments, cwd=cwd) as running:
+        printed, _ = running.communicate(timeout=PATIENCE)
     assert running.returncode == 0, printed
     return printed
 
 
 @contextlib.contextmanager
-def to_be_killed(case: Case, out: Path, timesteps: int) -> Iterator[Callable[[], int]]:
+def to_be_killed(
+    forks: ForkServer, case: Case, out: Path, timesteps: int
+) -> Iterator[Callable[[], int]]:
     """Start a run; what is given kills it where its timesteps have passed this, and says where."""
     reached = out.with_name(f"{out.name}.reached")
-    command = (UNTIL, str(timesteps), reached, *case.arguments(out))
+    command = (UNTIL, timesteps, reached, *case.arguments(out))
 
     def killed() -> int:
         deadline = time.monotonic() + PATIENCE
         while not (reached.exists() and reached.read_text()):
-            assert running.poll() is None, running.communicate()[0]
+            assert running.poll() is None, running.printed()
             assert time.monotonic() < deadline, f"not at {timesteps} timesteps after {PATIENCE} s"
             time.sleep(0.01)
-        running.send_signal(signal.SIGKILL)
-        running.communicate(timeout=PATIENCE)
-        assert running.returncode == -signal.SIGKILL
+        running.kill()
+        assert running.wait(timeout=PATIENCE) == -signal.SIGKILL
         return int(reached.read_text())
 
-    with process(*command, cwd=out.parent) as running:
+    with forks.start(*command, cwd=out.parent) as running:
         try:
             yield killed
         finally:
             running.kill()
 
 
-def killed(case: Case, out: Path, timesteps: int) -> int:
+def killed(forks: ForkServer, case: Case, out: Path, timesteps: int) -> int:
     """Start a run, and kill it where its timesteps have passed this; where that was."""
-    with to_be_killed(case, out, timesteps) as kill:
+    with to_be_killed(forks, case, out, timesteps) as kill:
         return kill()
 
 

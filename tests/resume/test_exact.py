@@ -64,18 +64,18 @@ def run(case, out):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_run_killed_after_its_checkpoint_ends_as_the_uninterrupted_one(case, tmp_path):
+def test_a_run_killed_after_its_checkpoint_ends_as_the_uninterrupted_one(case, tmp_path, rlk_forks):
     if not case.is_installed:
         pytest.skip(f"not installed: {sorted({case.algo, *case.needs} - INSTALLED)}")
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    with to_be_killed(case, broken, N + N // 2) as kill:  # which starts meanwhile
+    with to_be_killed(rlk_forks, case, broken, N + N // 2) as kill:  # which starts meanwhile
         run(case, whole)
         at = kill()
     assert N < at < 2 * N
     left = broken / "checkpoints"
     assert sorted(path.stem for path in left.iterdir()) == [str(N)]
     assert not (broken / "model.zip").exists()
-    printed = ended("resume", broken, "--timesteps", 2 * N, cwd=tmp_path)
+    printed = ended(rlk_forks, "resume", broken, "--timesteps", 2 * N, cwd=tmp_path)
 
     # It starts at the checkpoint, neither at zero nor where it was killed.
     assert f"on from {left / str(N)}.zip at {N} timesteps" in printed

@@ -1,7 +1,8 @@
 """rlk: reinforcement learning as a plugin microkernel.
 
 `rlk.make` and `rlk.load` give an agent; `rlk.Component` is what a plugin's entry point names;
-`rlk.hookimpl` marks the answers to hooks. Nothing is imported until it is used."""
+`rlk.hookimpl` marks the answers to hooks. Nothing is imported until it is used.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +20,17 @@ if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel as Kernel
     from rlk.registry.kernel import default_kernel as default_kernel
 
+#: The module of every public name, below `rlk`.
 _HOMES = {
-    **dict.fromkeys(("Agent", "load", "make"), "agent"),
-    **dict.fromkeys(("Kernel", "default_kernel"), "registry.kernel"),
-    **dict.fromkeys(("Patch", "RunSpec"), "planning.spec"),
+    "Agent": "agent",
+    "load": "agent",
+    "make": "agent",
     "Component": "component",
     "hookimpl": "hookspecs",
+    "Patch": "planning.spec",
+    "RunSpec": "planning.spec",
+    "Kernel": "registry.kernel",
+    "default_kernel": "registry.kernel",
 }
 
 

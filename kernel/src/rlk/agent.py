@@ -20,8 +20,9 @@ from rlk.protocols import State
 from rlk.records import Array
 from rlk.registry.kernel import Kernel, default_kernel
 from rlk.running import checkpoint
-from rlk.running.build import build, make_vec_env
+from rlk.running.build import build
 from rlk.running.train import train
+from rlk.running.vec_env import make_vec_env
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -30,12 +31,18 @@ Place = str | os.PathLike[str]
 
 
 class Agent:
-    """A policy with everything that trains it: `run`, alive, and the `plan` it was made of."""
+    """A policy with everything that trains it.
+
+    Attributes:
+        run: the live run.
+        plan: what the run was made of.
+        differs: after `load`, what will not be as before, as sentences.
+    """
 
     def __init__(self, plan: Plan, kernel: Kernel, spec: RunSpec) -> None:
         self.plan, self.kernel, self.spec = plan, kernel, spec
         self.run = build(plan)
-        self.differs: list[str] = []  #: after `load`: what will not be as before
+        self.differs: list[str] = []
         self._actor: Any = None
 
     @property
@@ -43,11 +50,21 @@ class Agent:
         """Environment steps trained so far, over all environments."""
         return self.run.timesteps
 
+    # ---- learning and acting ---------------------------------------------------------------------
+
     def learn(
         self, total_timesteps: int | None = None, *, reset_num_timesteps: bool = True
     ) -> Agent:
-        """Train so many environment steps (None: what the plan says); counting, and every schedule,
-        starts again unless told. NotFinite, EnvironmentFailed: what was saved before stays."""
+        """Train, and return this agent.
+
+        Args:
+            total_timesteps: environment steps to train; None is what the plan says.
+            reset_num_timesteps: whether counting starts again; every schedule does in any case.
+
+        Raises:
+            NotFinite: if a loss, a gradient or the environment gives a non-finite number.
+            EnvironmentFailed: if an environment raises or its process dies.
+        """
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
         clock = self.run.clock
         if reset_num_timesteps:
@@ -57,7 +74,11 @@ class Agent:
         return self
 
     def learn_until(self, timesteps: int) -> str | None:
-        """Train until the clock reads this, schedules going on; why it ended early, or None."""
+        """Train until the clock reads this, schedules going on.
+
+        Returns:
+            Why it ended early, or None.
+        """
         with self.run.streams.globally("modules"):
             return train(self.run, timesteps)
 
@@ -68,65 +89,102 @@ class Agent:
         mask: Array | None = None,
         deterministic: bool = False,
     ) -> tuple[Any, Any]:
-        """(action, state) for one observation, or for a batch of any number of them: the action as
-        the environment takes it, batched if the observation was. ValueError if that does not fit.
+        """Choose an action for one observation, or for a batch of any number of them.
 
         Args:
+            observation: one, or a batch of them.
             state: what the last call returned; None at the start (recurrent policies).
-            mask: bool [B], where an episode has just begun; None: only where `state` is None.
-            deterministic: the mode of the policy instead of a sample."""
+            mask: bool [B], where an episode has just begun; None: everywhere if `state` is None,
+                else nowhere.
+            deterministic: take the mode of the policy instead of a sample.
+
+        Returns:
+            The action as the environment takes it, batched if the observation was, and the state
+            for the next call.
+
+        Raises:
+            ValueError: if the observation does not fit the agent's observation space.
+        """
         batch, was_batched = spaces.batched(self.plan.observation_space, observation)
         size = len(next(iter(batch.values())) if isinstance(batch, Mapping) else batch)
         if self._actor is None:
             # A stream of its own: acting must not change what training draws.
             self._actor = self.run.make_actor(self.run.streams.numpy("predict"))
         start = np.full(size, state is None) if mask is None else np.asarray(mask, dtype=bool)
-        state = self._actor.start(size) if state is None else state
+        if state is None:
+            state = self._actor.start(size)
         act = self._actor.act(batch, state, start.reshape(size), deterministic)
         return (act.env_action if was_batched else act.env_action[0]), act.carry
 
+    # ---- parameters and files --------------------------------------------------------------------
+
     def get_parameters(self) -> dict[str, Array]:
-        """`model/pi/out/weight` -> a copy, for every parameter of the policy."""
+        """A copy of every parameter of the policy, by name (`model/pi/out/weight`)."""
         values = self.run.parameters.state_dict()
         return {_public(name): value.cpu().numpy() for name, value in values.items()}
 
     def load_parameters(self, values: Mapping[str, Any] | Place, exact_match: bool = True) -> None:
-        """Set parameters from `get_parameters` or from a saved model; optimisers stay as they are.
-        RlkError if names or shapes do not fit, and with `exact_match` if any is missing."""
-        if not isinstance(values, Mapping):
-            named = checkpoint.read(Path(values), self.kernel)["parameters"]
+        """Set parameters of the policy; optimisers stay as they are.
+
+        Args:
+            values: what `get_parameters` returned, or a saved model.
+            exact_match: whether none may be missing.
+
+        Raises:
+            RlkError: if names or shapes do not fit.
+        """
+        if isinstance(values, Mapping):
+            named = self._by_own_names(values)
         else:
-            own = {_public(name): name for name in self.run.parameters.names}
-            if unknown := sorted(set(values) - set(own)):
-                raise RlkError(f"no parameters {unknown}; there are {sorted(own)}")
-            named = {own[key]: torch.as_tensor(value) for key, value in values.items()}
+            named = checkpoint.read(Path(values), self.kernel)["parameters"]
         if not exact_match:
-            named = self.run.parameters.state_dict() | named
+            named = {**self.run.parameters.state_dict(), **named}
         self.run.parameters.load_state_dict(named)
+
+    def _by_own_names(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        own = {_public(name): name for name in self.run.parameters.names}
+        unknown = sorted(set(values) - set(own))
+        if unknown:
+            raise RlkError(f"no parameters {unknown}; there are {sorted(own)}")
+        return {own[key]: torch.as_tensor(value) for key, value in values.items()}
 
     def save(self, path: Place) -> Path:
         """Write the model; the path, with the suffix of the serializer (`.zip`) added."""
         return checkpoint.save(self.run, Path(path))
 
     def save_checkpoint(self, path: Place, *, replay: bool = True) -> Path:
-        """Write everything that the run goes on from bit for bit, replay included unless told."""
+        """Write everything that the run goes on from, bit for bit; the path with its suffix.
+
+        Args:
+            path: the file.
+            replay: whether the contents of the replay go with it, which may be large.
+        """
         return checkpoint.save(self.run, Path(path), checkpoint.run_state, replay=replay)
 
     def restore(self, state: State) -> Agent:
-        """Become what was saved (`differs` says what will not be as before); closed if it fails."""
+        """Become what was saved, and return this agent; it is closed if that fails.
+
+        Afterwards `differs` says what will not be as before.
+        """
         try:
-            self.differs = checkpoint.restore(self.run, state)
+            self.differs = [*self.spec.notes, *checkpoint.restore(self.run, state)]
         except BaseException:
             self.close()
             raise
         return self
+
+    # ---- the environment -------------------------------------------------------------------------
 
     def get_env(self) -> Any:
         """The training environment, a gymnasium.vector.VectorEnv."""
         return self.run.env
 
     def set_env(self, env: Any) -> None:
-        """Go on, from a reset, in another environment; PlanError if its spaces are others."""
+        """Go on, from a reset, in another environment.
+
+        Raises:
+            PlanError: if it does not exist, or its spaces are others.
+        """
         spec = make_spec("", {"env": env}).over(self.spec)
         plan = resolve(self.kernel, spec)
         for key in ("observation_space", "action_space"):
@@ -155,17 +213,22 @@ class Agent:
         self.close()
 
 
-def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **said: Any) -> Agent:
-    """An agent from keywords; PlanError for what does not exist or does not fit.
+def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given: Any) -> Agent:
+    """An agent from keywords.
 
     Args:
+        algo: the algorithm's name.
         config: an instance of its config class, instead of keywords for it (`DQNConfig(…)`).
         kernel: where components come from; None is everything that is installed.
-        said: a `RunSpec`'s keys (env, n_envs, policy, plugins, seed, …) and hyperparameters of
-            the algorithm; `policy={"layers": [64]}` sets `policy.layers`."""
+        given: a `RunSpec`'s keys (env, n_envs, policy, plugins, seed, …) and hyperparameters of
+            the algorithm; `policy={"layers": [64]}` sets `policy.layers`.
+
+    Raises:
+        PlanError: for what does not exist or does not fit.
+    """
     kernel = kernel or default_kernel()
-    given = {} if config is None else attrs.asdict(config, recurse=False)
-    spec = make_spec(algo, {**given, **said})
+    settings = {} if config is None else attrs.asdict(config, recurse=False)
+    spec = make_spec(algo, {**settings, **given})
     return Agent(resolve(kernel, spec), kernel, spec)
 
 
@@ -178,17 +241,24 @@ def load(
     best: bool = False,
     **changes: Any,
 ) -> Agent:
-    """An agent from a model, a checkpoint, or a run folder; BadFile if that is damaged or not
-    ours, PlanError if it names what is not there.
+    """An agent from a model, a checkpoint, or a run folder.
 
     Args:
+        path: the file or the folder.
         env: another environment than the saved one; needed where that was an object or a file.
-        plugins: those that were passed as objects or files, again.
+        plugins: those that were passed as objects or files, again; `no:NAME` leaves one out.
+        kernel: where components come from; None is everything that is installed.
         best: of a run folder, the best model of its evaluations.
-        changes: settings that are to be others now."""
+        changes: settings that are to be others now.
+
+    Raises:
+        BadFile: if the file is damaged or not one of rlk's.
+        PlanError: if it names what is not there.
+    """
     kernel = kernel or default_kernel()
     state = checkpoint.read(Path(path), kernel, best=best)
-    spec = spec_of(state["manifest"]["plan"], kernel, env=env, plugins=plugins, changes=changes)
+    saved = state["manifest"]["plan"]
+    spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
     return Agent(resolve(kernel, spec), kernel, spec).restore(state)
 
 

@@ -1,6 +1,8 @@
 """The component record: what an entry point names, and all that planning needs to know of a plugin.
-A component lives in a module that imports no torch; its factory is imported when a plan is
-built. So listing, `--help`, `--explain` and every refusal cost milliseconds."""
+
+A component lives in a module that imports no torch; its factory is imported when a run is built.
+That is why listing, `--help`, `--explain` and every refusal cost milliseconds.
+"""
 
 from __future__ import annotations
 
@@ -27,37 +29,60 @@ def _is_factory(_: object, attribute: attrs.Attribute[Any], value: object) -> No
 class Component:
     """What a plugin offers under one name."""
 
-    name: str = attrs.field(validator=NAME)  #: what a user types; another entry point is an alias
-    factory: str | Callable[..., Any] = attrs.field(validator=_is_factory)  #: or "module:object"
-    summary: str = ""  #: one line for `rlk plugins list`
-    config: type | None = None  #: the attrs class of its settings; must import no torch
+    #: What a user types; an entry point of another name is an alias.
+    name: str = attrs.field(validator=NAME)
+    #: What makes one: a class or a function, or where it is, as "module:object".
+    factory: str | Callable[..., Any] = attrs.field(validator=_is_factory)
+    #: One line for `rlk plugins list`.
+    summary: str = ""
+    #: The attrs class of its settings; its module must not import torch.
+    config: type | None = None
     #: Settings that this name fixes (`LnMlpPolicy` is `mlp` with `layer_norm`).
     own: Mapping[str, Any] = attrs.field(factory=dict)
     #: What it wants elsewhere: a slot (`"policy": "mlp"`, or for `"distribution"` one name per
     #: action space), the optimiser of one parameter group (`"vf_optimiser": "adam"`), a setting of
     #: a slot (`"policy.act_fun": "relu"`), or one of the run (`"n_envs": 8`).
     defaults: Mapping[str, Any] = attrs.field(factory=dict)
-    #: Own setting -> another component's, as `"prioritized-replay.alpha"`: the value moves there
-    #: when that one is in the plan; both set and different is an error.
+
+    # ---- settings of an algorithm that concern other components ----------------------------------
+
+    #: Own setting -> another component's, as `"prioritized-replay.alpha"`: the value is used there
+    #: when that component is in the run; setting both to different values is an error.
     forwards: Mapping[str, str] = attrs.field(factory=dict)
-    #: Own boolean setting -> the plugin that it puts in (`prioritized_replay`), which sets it to
-    #: True when it is put in by name.
+    #: Own boolean setting -> the plugin that it puts in (`prioritized_replay`). The setting becomes
+    #: True when that plugin is put in by name.
     activates: Mapping[str, str] = attrs.field(factory=dict)
     #: Own text setting -> the kind of the plugin that it names (`action_noise`: `noises`).
     selects: Mapping[str, str] = attrs.field(factory=dict)
+
+    # ---- what it goes together with --------------------------------------------------------------
+
+    #: What comes with every Update of an algorithm (`td_error`), or what another one provides.
+    reports: tuple[str, ...] = ()
+    #: What the algorithm must report for this component to work.
+    needs: tuple[str, ...] = ()
+    #: The class names of Gymnasium's action spaces that it serves; empty: any.
+    action_spaces: tuple[str, ...] = ()
+    #: Likewise for observations; "Image" is a Box that holds an image.
+    observation_spaces: tuple[str, ...] = ()
+    #: How an algorithm learns; which algorithms a storage serves.
+    collects: Collects | None = None
+    #: Whether an algorithm trains recurrent policies, or a policy is one.
+    recurrent: bool = False
+    #: The sampling stages that a decorating storage takes; a base storage has none.
+    stages: tuple[Stage, ...] = ()
+    #: What a wrapper wraps: one environment, or the vector of them.
+    scope: Literal["env", "vector"] = "env"
+
+    # ---- how it gets into a run ------------------------------------------------------------------
+
+    #: Its kind, where no entry point says it (a component in `--plugin ./file.py`).
+    kind: str | None = None
     #: Whether it runs code that a name or a file points to; no saved model is made through it.
     runs_code: bool = False
-    reports: tuple[str, ...] = ()  #: what comes with every Update (`td_error`), or what it provides
-    needs: tuple[str, ...] = ()  #: what a storage, wrapper or extension must have reported to it
-    action_spaces: tuple[str, ...] = ()  #: Gymnasium's class names; empty: it does not care
-    observation_spaces: tuple[str, ...] = ()  #: likewise; "Image" is a Box that holds an image
-    collects: Collects | None = None  #: how an algorithm learns; which ones a storage serves
-    recurrent: bool = False  #: trains recurrent policies, or is one
-    stages: tuple[Stage, ...] = ()  #: that a decorating storage takes; a base storage has none
-    scope: Literal["env", "vector"] = "env"  #: what a wrapper wraps
-    kind: str | None = None  #: where no entry point says it (a component in `--plugin ./file.py`)
-    #: Active without being asked for: in any `rlk run`, only on a terminal, or wherever an agent is
-    #: made (what makes a run faster and changes nothing else).
+    #: When it is active without being asked for: in every run with a folder, only where a person
+    #: watches a terminal, or wherever an agent is made (for what makes a run faster and changes
+    #: nothing else).
     autostart: Literal["never", "run", "terminal", "always"] = "never"
 
     def load(self) -> Callable[..., Any]:

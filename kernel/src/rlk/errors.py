@@ -19,7 +19,14 @@ class PlanError(RlkError):
 
 
 class UnknownName(PlanError):
-    """A name that nothing installed answers to."""
+    """A name that nothing installed answers to.
+
+    Args:
+        what: what the name should stand for (`storage`).
+        name: what was asked for.
+        known: the names there are; the nearest one is suggested.
+        hint: a sentence to add.
+    """
 
     def __init__(self, what: str, name: str, known: Iterable[str], hint: str = "") -> None:
         names = sorted(set(known))
@@ -36,7 +43,7 @@ class BrokenPlugin(PlanError):
 
 
 class NotFinite(RlkError):
-    """NaN or infinity where there must be none; the run has stopped before using it."""
+    """A non-finite number where there must be none; the run has stopped before using it."""
 
 
 class EnvironmentFailed(RlkError):
@@ -44,4 +51,4 @@ class EnvironmentFailed(RlkError):
 
 
 class BadFile(RlkError):
-    """A model or checkpoint that is damaged, too new, or not one of ours."""
+    """A model or checkpoint that is damaged, too new, or not one of rlk's."""

@@ -1,19 +1,21 @@
 """Every seam that a name cannot carry, on one page.
 
-A hook never runs per environment step or per gradient step: a pluggy call costs 30 to 60 plain
-ones. Hooks run while a run is planned and built, and at the borders of iterations; they return
-objects and callables that the loop then calls directly. `None` always means "not mine". Arguments
-that an implementation does not name are not passed to it."""
+A hook never runs per environment step or per gradient step, because a call through pluggy costs 30
+to 60 plain calls. Hooks run while a run is planned and built, and at the borders of iterations;
+they return objects and callables, which the loop then calls directly. `None` always means "not
+mine". An implementation is only passed the arguments that it names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
 if TYPE_CHECKING:
-    from rlk.planning.plan import Choice, Plan
+    from rlk.planning.choice import Choice
+    from rlk.planning.plan import Plan
     from rlk.planning.spec import Patch, RunSpec
     from rlk.protocols import Actor, Collector, Communicator, OptimiserStep, State
     from rlk.records import Step
@@ -23,6 +25,18 @@ if TYPE_CHECKING:
 hookspec = pluggy.HookspecMarker("rlk")
 hookimpl = pluggy.HookimplMarker("rlk")
 Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
+Spec = TypeVar("Spec", bound=Callable[..., Any])
+
+
+def lifecycle(spec: Spec) -> Spec:
+    """Mark a hook of a run's life: its listeners are looked up once, when the run is built."""
+    vars(spec)["rlk_is_lifecycle"] = True
+    return hookspec(spec)
+
+
+def is_lifecycle(spec: object) -> bool:
+    """Whether a hook was marked with `lifecycle`."""
+    return getattr(spec, "rlk_is_lifecycle", False)
 
 
 class Specs:
@@ -30,25 +44,33 @@ class Specs:
 
     @hookspec(historic=True)
     def rlk_register(self, kernel: Kernel) -> None:
-        """Once, when a kernel is made or the plugin joins it: add components, kinds, hook specs."""
+        """Called once, when the plugin joins a kernel: add components, kinds or hook specs."""
 
     # ---- while planning: milliseconds, no torch -------------------------------------------------
     @hookspec
     def rlk_configure(self, spec: RunSpec) -> Patch | list[Patch] | None:
-        """Once per plan, all used: propose settings the user left unset; none may differ."""
+        """Once per plan: propose settings that the user left unset.
+
+        All answers are used; two that differ for one setting are refused.
+        """
 
     @hookspec
     def rlk_check_plan(self, plan: Plan) -> str | list[str] | None:
-        """Once per plan, all used: problems that forbid it, each saying what to type instead."""
+        """Once per plan: problems that forbid it, each saying what to type instead.
+
+        All answers are shown.
+        """
 
     @hookspec(firstresult=True)
     def rlk_settle_plan(self, plan: Plan) -> Plan | None:
-        """Once per plan, when nothing forbids it: the plan as this process is to have it. One of
-        several that share a run has no `out`: it writes nothing."""
+        """Once per plan, when nothing forbids it: the plan as this process is to have it.
+
+        One of several processes that share a run has no `out`: it writes nothing.
+        """
 
     @hookspec(firstresult=True)
     def rlk_take_over(self, plan: Plan) -> int | None:
-        """Before anything is built or written: do something else here; returns the exit code."""
+        """Before anything is built or written: do something else, and return the exit code."""
 
     # ---- while building: the first result wins --------------------------------------------------
     @hookspec(firstresult=True)
@@ -57,12 +79,17 @@ class Specs:
 
     @hookspec(firstresult=True)
     def rlk_make_policy(self, run: Run, heads: Any) -> Any:
-        """Once: the policy module, instead of what the chosen component builds (it flattens it)."""
+        """Once: the policy module, instead of the one that the chosen component builds.
+
+        The component still makes its flat parameters.
+        """
 
     @hookspec
     def rlk_filter_observation(self, run: Run) -> Any:
-        """Once, all used: a module between preprocessed observations and the policy's encoder
-        (running statistics): the same structure out as in; for speed, with `numpy_forward()`."""
+        """Once: a module between preprocessed observations and the policy's encoder.
+
+        It returns the same structure as it is given (running statistics). All answers are used.
+        """
 
     @hookspec(firstresult=True)
     def rlk_make_storage(self, run: Run, choice: Choice) -> Any:
@@ -70,8 +97,11 @@ class Specs:
 
     @hookspec(firstresult=True)
     def rlk_make_actor(self, run: Run, actor: Actor) -> Actor | None:
-        """For the collector, for `predict` and for every evaluation: an actor that takes the place
-        of the algorithm's own (a faster one that does the same), before noise wraps it."""
+        """Once for the collector, for `predict` and for every evaluation: an actor to use instead.
+
+        It takes the place of the algorithm's own (a faster one that does the same), before noise
+        wraps it.
+        """
 
     @hookspec(firstresult=True)
     def rlk_make_collector(self, run: Run) -> Collector | None:
@@ -83,67 +113,69 @@ class Specs:
 
     @hookspec(firstresult=True)
     def rlk_make_communicator(self, run: Run) -> Communicator | None:
-        """Once, before the environments: what several ranks agree through."""
+        """Once, before the environments are made: what several ranks agree through."""
 
-    # ---- while building: all results used, composed once, innermost first -----------------------
+    # ---- while building: all results are used, composed once, innermost first -------------------
     @hookspec
     def rlk_wrap_collector(self, run: Run) -> Wrapper | None:
-        """A wrapper around `collect() -> bool` (a learnt reward, timing)."""
+        """Once: a wrapper around `collect() -> bool` (a learnt reward, timing)."""
 
     @hookspec
     def rlk_wrap_loss(self, run: Run, group: str) -> Wrapper | None:
-        """A wrapper around that group's losses (an extra term); applied once per function."""
+        """Once per group: a wrapper around its losses (an extra term), applied once a function."""
 
     @hookspec
     def rlk_wrap_update(self, run: Run) -> Wrapper | None:
-        """A wrapper around `algorithm.update` (compile)."""
+        """Once: a wrapper around `algorithm.update` (compile)."""
 
-    # ---- lifecycle: who listens is asked once ---------------------------------------------------
-    @hookspec
+    # ---- lifecycle: who listens is looked up once -----------------------------------------------
+    @lifecycle
     def rlk_training_start(self, run: Run) -> None:
         """At every call of `learn`, before the first step."""
 
-    @hookspec
+    @lifecycle
     def rlk_rollout_start(self, run: Run) -> None:
         """Before every collection."""
 
-    @hookspec
+    @lifecycle
     def rlk_step(self, run: Run, step: Step) -> bool | None:
-        """After every vector step: only those who listen pay. False stops the run."""
+        """After every vector step; a run without listeners pays nothing. False stops the run."""
 
-    @hookspec
+    @lifecycle
     def rlk_rollout_end(self, run: Run) -> None:
         """After every collection that was not stopped, before its updates."""
 
-    @hookspec
+    @lifecycle
     def rlk_update_end(self, run: Run) -> None:
         """After the updates of an iteration: where checkpoints and evaluations happen."""
 
-    @hookspec
+    @lifecycle
     def rlk_evaluation_end(self, run: Run, result: Any) -> None:
-        """After an evaluation; result has `returns`, `lengths` and `mean_return`."""
+        """After an evaluation; the result has `returns`, `lengths` and `mean_return`."""
 
-    @hookspec
+    @lifecycle
     def rlk_log(self, run: Run, row: dict[str, float]) -> None:
-        """When a row of metrics is due, every `log_interval`: add to it, or change it."""
+        """When a row of metrics is due, every `log_interval`: add to the row, or change it."""
 
-    @hookspec
+    @lifecycle
     def rlk_write_row(self, run: Run, row: dict[str, float]) -> None:
         """After every `rlk_log`: print the row or write it; all are given the same one."""
 
-    @hookspec
+    @lifecycle
     def rlk_should_stop(self, run: Run) -> str | None:
         """At every iteration border: a reason to stop, or None."""
 
-    @hookspec
+    @lifecycle
     def rlk_training_end(self, run: Run, reason: str | None) -> None:
-        """When `learn` ends, also after a signal or an error; reason says why if early."""
+        """When `learn` ends, also after a signal or an error; a reason says why it ended early."""
 
     # ---- state ----------------------------------------------------------------------------------
     @hookspec
     def rlk_save(self, run: Run, replay: bool) -> State | None:
-        """While a checkpoint is taken: what this plugin has to remember, kept under its name;
-        without `replay` it leaves out what a replay holds."""
+        """While a checkpoint is taken: what this plugin has to remember, kept under its name.
+
+        Without `replay` it leaves out what belongs to the contents of a replay storage.
+        """
 
     @hookspec
     def rlk_load(self, run: Run, state: State) -> None:

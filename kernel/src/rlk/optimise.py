@@ -24,7 +24,7 @@ class Group:
     parameters: list[nn.Parameter]  #: the views, in the order of the range
     flat: Tensor  #: float [P], their memory
     learning_rate: Tensor  #: 0-dim, filled anew before every collection by its schedule
-    max_grad_norm: float | None = None  #: the gradient's norm is clipped to it
+    max_grad_norm: float | None = None  #: what the gradient's norm is clipped to
     options: Mapping[str, Any] = field(default_factory=dict)  #: of the optimiser (`betas`, `eps`)
 
 
@@ -39,7 +39,7 @@ class Objective:
 
     def __post_init__(self) -> None:
         self.mean = self.communicator.mean  #: of a tensor, over ranks
-        self.agree = self.communicator.agree  #: on rank 0's value: control flow may use no other
+        self.agree = self.communicator.agree  #: on rank 0's value, for all that steers control flow
 
     def evaluate(self) -> Loss:
         """The loss at the parameters as they are now, without gradient."""
@@ -47,37 +47,61 @@ class Objective:
             return self.loss_fn(*self.args)
 
     def gradient(self) -> tuple[Loss, Tensor]:
-        """The loss and its flat gradient [P], averaged over ranks; zeros for what it does not
-        touch. A step happens only if every rank accepts it."""
+        """The loss and its flat gradient [P], averaged over ranks.
+
+        The gradient is zero where the loss does not depend on a parameter. A step happens only if
+        every rank accepts it.
+        """
         loss = self.loss_fn(*self.args)
         gradient = _gradient(loss.value, tuple(self.group.parameters))
         if loss.accept is not None and self.communicator.size > 1:
-            loss = replace(loss, accept=self.mean(loss.accept.to(torch.float64)) == 1.0)
+            accepted = self.mean(loss.accept.to(torch.float64))
+            loss = replace(loss, accept=accepted == 1.0)
         return loss, self.mean(gradient)
 
     def differentiable(self) -> Loss:
-        """The loss with its graph, for optimisers that differentiate it themselves, by the group's
-        parameters or by what a layer gives: `Loss.fisher` is of the same graph."""
+        """The loss with its graph, for an optimiser that differentiates it itself.
+
+        It may do so by the group's parameters or by what a layer returns; `Loss.fisher` is of the
+        same graph.
+        """
         return self.loss_fn(*self.args)
 
 
 def _gradient(value: Tensor, parameters: tuple[Tensor, ...]) -> Tensor:
+    """The gradient of a scalar by the parameters, as one vector; zeros where it has none."""
     if torch.compiler.is_compiling():
         parts = list(torch.autograd.grad(value, parameters, materialize_grads=True))
-    else:  # As that function does after 30 µs of checks, which is a tenth of a small update.
-        run, ones = torch.autograd.Variable._execution_engine.run_backward, torch.ones_like(value)
-        found = run((value,), (ones,), False, False, parameters, True, accumulate_grad=False)
-        pairs = zip(found, parameters, strict=True)
-        parts = [torch.zeros_like(p) if g is None else g for g, p in pairs]
+    else:
+        found = _autograd(value, parameters)
+        parts = [
+            torch.zeros_like(parameter) if gradient is None else gradient
+            for gradient, parameter in zip(found, parameters, strict=True)
+        ]
     return torch._C._nn.flatten_dense_tensors(parts)
 
 
-def _detached(values: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {key: one.detach() if one.requires_grad else one for key, one in values.items()}
+def _autograd(value: Tensor, parameters: tuple[Tensor, ...]) -> tuple[Tensor | None, ...]:
+    """`torch.autograd.grad` without its checks, which take 30 µs: a tenth of a small update."""
+    run_backward = torch.autograd.Variable._execution_engine.run_backward
+    retain_graph, create_graph, allow_unreachable = False, False, True
+    return run_backward(
+        (value,),
+        (torch.ones_like(value),),
+        retain_graph,
+        create_graph,
+        parameters,
+        allow_unreachable,
+        accumulate_grad=False,
+    )
 
 
 def wrapped(function: Callable[..., Any], wrappers: Iterable[Any]) -> Callable[..., Any]:
-    """A function inside all its wrappers, the first innermost."""
+    """A function inside all its wrappers, the first innermost.
+
+    Raises:
+        RlkError: if a wrapper returns something that cannot be called.
+    """
     for wrapper in wrappers:
         function = wrapper(function)
         if not callable(function):
@@ -86,7 +110,7 @@ def wrapped(function: Callable[..., Any], wrappers: Iterable[Any]) -> Callable[.
 
 
 class Optimiser:
-    """`optimise(group, loss_fn, *args)`: one step of that group's optimiser; the loss, detached."""
+    """`optimise(group, loss_fn, *args)`: one step of that group's optimiser."""
 
     def __init__(self, communicator: Communicator) -> None:
         self.groups: dict[str, Group] = {}
@@ -96,23 +120,38 @@ class Optimiser:
         self._wrapped: dict[tuple[str, LossFn], LossFn] = {}
 
     def add(self, group: Group, step: OptimiserStep, wrappers: Sequence[Any] = ()) -> None:
-        """Declare a group, what drives it and what wraps its losses."""
-        self.groups[group.name], self.steps[group.name] = group, step
+        """Declare a group, what drives it, and what wraps its losses."""
+        self.groups[group.name] = group
+        self.steps[group.name] = step
         self._wrappers[group.name] = wrappers
 
     def __call__(self, group: str, loss_fn: LossFn, *args: Any) -> Loss:
+        """Take one step.
+
+        Args:
+            group: the name of the parameter group.
+            loss_fn: pure, of the arguments; plugins may wrap it.
+            args: what the loss is evaluated on.
+
+        Returns:
+            The loss that the optimiser reports, detached.
+
+        Raises:
+            RlkError: if there is no such group.
+        """
         if group not in self.groups:
             raise RlkError(f"no parameter group {group!r}; there are {sorted(self.groups)}")
         if self._wrappers[group]:
-            key = (group, loss_fn)  # bound methods compare equal from call to call
-            if key not in self._wrapped:
-                self._wrapped[key] = wrapped(loss_fn, self._wrappers[group])
-            loss_fn = self._wrapped[key]
+            loss_fn = self._wrapped_loss(group, loss_fn)
         objective = Objective(self.groups[group], loss_fn, args, self._communicator)
-        loss = self.steps[group].step(objective)
-        distribution = None if loss.distribution is None else loss.distribution.detach()
-        metrics, outputs = _detached(loss.metrics), _detached(loss.outputs)
-        return Loss(loss.value.detach(), distribution, None, loss.accept, metrics, outputs)
+        return _detached(self.steps[group].step(objective))
+
+    def _wrapped_loss(self, group: str, loss_fn: LossFn) -> LossFn:
+        """The loss in its wrappers, made once per function: bound methods compare equal."""
+        key = (group, loss_fn)
+        if key not in self._wrapped:
+            self._wrapped[key] = wrapped(loss_fn, self._wrappers[group])
+        return self._wrapped[key]
 
     def state_dict(self) -> State:
         return {name: step.state_dict() for name, step in self.steps.items()}
@@ -122,8 +161,23 @@ class Optimiser:
             step.load_state_dict(state[name])
 
 
+def _detached(loss: Loss) -> Loss:
+    """A loss without its graph, so that nothing keeps it alive."""
+    return Loss(
+        value=loss.value.detach(),
+        distribution=None if loss.distribution is None else loss.distribution.detach(),
+        accept=loss.accept,
+        metrics=_detached_values(loss.metrics),
+        outputs=_detached_values(loss.outputs),
+    )
+
+
+def _detached_values(values: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {key: one.detach() if one.requires_grad else one for key, one in values.items()}
+
+
 class OneProcess:
-    """The communicator of a run that is alone."""
+    """The communicator of a run in one process."""
 
     rank, size = 0, 1
     mean = agree = staticmethod(lambda value: value)

@@ -1,17 +1,20 @@
 """What each kind of component must be able to do, as typing protocols: no base class is needed.
 
-Dimensions: N environments, P parameters. A vector environment has no protocol here: it *is* a
-`gymnasium.vector.VectorEnv` with same-step restarts. Arrays that a step returns stay valid during
-the next one; infos are empty but where an episode ended, and but for `infos["kept"]` of one made
-with `info_keys`: `info.KEY` -> float32 [N], at an end those of the last step."""
+Dimensions: N environments, P parameters. A vector environment has no protocol here, because it *is*
+a `gymnasium.vector.VectorEnv` with same-step restarts. The arrays that a step returns stay valid
+during the next step. Its infos are empty except where an episode ended, and except for
+`infos["kept"]` of a backend made with `info_keys`: `info.KEY` -> float32 [N], where an episode
+ended those of its last step.
+
+The last section holds abilities that a component may have beyond its kind. The kernel asks for them
+with `offers`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
-
-from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,44 +23,58 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from rlk.optimise import Objective
+    from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
+    from rlk.running.run import Run
 
-#: As it goes into a checkpoint: JSON values, arrays and tensors in nested dicts and lists.
+#: What goes into a checkpoint: JSON values, arrays and tensors in nested dicts and lists.
 State = dict[str, Any]
 #: `optimise(group, loss_fn, *args)`: see `optimise.Optimiser`.
-Optimise = Callable[..., Loss]
+Optimise = Callable[..., "Loss"]
 
 
 class Stateful(Protocol):
-    """What has a part in a checkpoint."""
+    """Has a part in a checkpoint."""
 
     def state_dict(self) -> State: ...
     def load_state_dict(self, state: State) -> None: ...
 
 
+# ---- the kinds -----------------------------------------------------------------------------------
+
+
 class PolicyBuilder(Protocol):
-    """A policy component. What heads are is between it and the algorithm (see `rlk_networks`). Its
-    modules take raw observations; `rlk_filter_observation` needs their `add_filter(module)`."""
+    """A policy component.
+
+    What `heads` are is agreed between it and the algorithm (see `rlk_networks`). Its modules take
+    raw observations.
+    """
 
     def build(self, observation_space: Any, heads: Any) -> nn.Module: ...
     def flatten(self, module: nn.Module) -> Parameters: ...  #: of a policy on its device
 
 
 class Parameters(Stateful, Protocol):
-    """The trainable parameters of a module, as views of one tensor. A state is name -> values; one
-    that does not fit in names or shapes is an RlkError, and changes nothing."""
+    """The trainable parameters of a module, as views of one tensor.
+
+    A state maps names to values. Loading one that does not fit in names or shapes raises RlkError
+    and changes nothing.
+    """
 
     module: nn.Module
     names: list[str]  #: in the order of `flat`
     flat: Tensor  #: float [P], of one dtype on one device, outside autograd
 
     def clone(self) -> Parameters: ...  #: of a copy of the module, without gradients: a target
-    def check(self) -> None: ...  #: RlkError if one is no longer the view that it was made
+    def check(self) -> None: ...  #: RlkError if a parameter is no longer the view it was made
     def select(self, prefixes: Iterable[str] | None = None) -> tuple[list[nn.Parameter], Tensor]:
-        """Those under these names (None: all), and the contiguous range of `flat` they fill."""
+        """The parameters under these names, and the contiguous range of `flat` they fill.
+
+        None selects all of them.
+        """
 
 
 class Actor(Protocol):
-    """Chooses actions, once per vector step; allocates no tensor that it can do without."""
+    """Chooses actions, once per vector step; it creates no tensor that it can do without."""
 
     def start(self, n_envs: int) -> Any: ...  #: the carry before the first step, or None
     def metrics(self) -> Mapping[str, float]: ...  #: to log now (`rollout/exploration_rate`)
@@ -73,33 +90,37 @@ class Noise(Protocol):
 
 
 class Algorithm(Stateful, Protocol):
-    """State and order of updates, built once per run as `factory(config, run)`. Its state is what
-    the kernel does not know of: targets, counters. One with a method `explore(actor)` wraps the
-    actor of training, outside of any noise."""
+    """State and order of updates, built once per run as `factory(config, run)`.
+
+    Its state is what the kernel does not know of: targets and counters.
+    """
 
     @staticmethod
-    def heads(config: Any, run: Any) -> Any: ...  #: to build the policy with, which comes after
+    def heads(config: Any, run: Run) -> Any: ...  #: to build the policy with, which comes after
     def steps_per_collect(self) -> int: ...  #: vector steps in one collection
     def extras(self) -> Mapping[str, Field]: ...  #: fields that its actor adds to every step
-    def batches(self, storage: Storage) -> Iterable[Batch]: ...  #: to learn from now, or none yet
+    def batches(self, storage: Storage) -> Iterable[Batch]: ...  #: to learn from now; may be none
     def update(self, batch: Batch, optimise: Optimise) -> Update: ...
     def actor(self, rng: np.random.Generator | None = None) -> Actor:
         """A new actor; it draws from `rng`, or from the run's stream `actor` (the collector's)."""
 
 
 class Storage(Stateful, Protocol):
-    """Keeps steps. Memory is allocated once, in `open`."""
+    """Keeps steps. Its memory is allocated once, in `open`."""
 
     def open(self, schema: Schema) -> None: ...
     def add(self, step: Step) -> None: ...
-    def restart(self) -> None: ...  #: a collection was cut short: what it left is not whole
+    def restart(self) -> None: ...  #: a collection was cut short; what it left is incomplete
     def __len__(self) -> int: ...  #: transitions that can be sampled now
     def feedback(self, batch: Batch, update: Update) -> None: ...  #: after every update
 
 
 class Decorator(Stateful, Protocol):
-    """Takes some of the sampling stages of a base storage: it has the method of each (`choose(n)`,
-    `window(index, length)`, `relabel(window)`, `fold(window)`); see the README of `replay`."""
+    """Takes some of the sampling stages of a base storage, with one method for each stage.
+
+    They are `choose(n)`, `window(index, length)`, `relabel(window)` and `fold(window)`; the README
+    of `replay` has the details.
+    """
 
     def open(self, base: Any, schema: Schema) -> None: ...
     def added(self, slots: Array) -> None: ...  #: by the base's `add`: slots of new transitions
@@ -113,29 +134,34 @@ class OptimiserStep(Stateful, Protocol):
 
 
 class Communicator(Protocol):
-    """What ranks agree through: all of them call, and get the same. The identity in one process."""
+    """What ranks agree through: every rank calls, and all get the same value."""
 
     rank: int
     size: int
 
     def mean(self, tensor: Tensor) -> Tensor: ...  #: over ranks, of the same shape on each
-    def agree(self, value: Any) -> Any: ...  #: rank 0's: for all that steers control flow
-    def gather(self, value: Any) -> list[Any]: ...  #: every rank's, in the order of ranks
+    def agree(self, value: Any) -> Any: ...  #: rank 0's value, for all that steers control flow
+    def gather(self, value: Any) -> list[Any]: ...  #: every rank's value, in the order of ranks
 
 
 class Collector(Stateful, Protocol):
-    """Gathers experience: steps the environments into the storage. It winds the run's clock, calls
-    who listens to `rlk_step`, puts episodes that end into `run.metrics.recent_episodes`, and raises
-    NotFinite for a number of an environment that is none."""
+    """Gathers experience: it steps the environments and fills the storage.
+
+    It advances the run's clock, calls the listeners of `rlk_step`, puts finished episodes into
+    `run.metrics.recent_episodes`, and raises NotFinite for a non-finite number of an environment.
+    """
 
     def collect(self) -> bool: ...  #: False if a listener stopped the run
     def forget(self) -> None: ...  #: the next collection begins with a reset
 
 
 class Serializer(Protocol):
-    """Keeps a State in a file. A write that fails leaves what was there; reading runs nothing, and
-    is a BadFile with the file's name for whatever it cannot vouch for. A place is a file, with or
-    without its suffix, or a run folder: `best_model`, `model`, else the newest checkpoint."""
+    """Keeps a State in a file.
+
+    A write that fails leaves what was there. Reading runs no code, and raises BadFile with the
+    file's name for anything it cannot vouch for. A place is a file, with or without its suffix, or
+    a run folder, in which it means `best_model`, `model`, or else the newest checkpoint.
+    """
 
     suffix: str
 
@@ -151,6 +177,12 @@ class PresetSource(Protocol):
     def find(self, algo: str, env: str) -> Mapping[str, Any] | None: ...
 
 
+class NameSource(Protocol):
+    """An `environments` or `finders` component: it answers to names, or None to those of others."""
+
+    def __call__(self, name: str) -> Any: ...
+
+
 #: The protocol of every kind whose components are made as instances of a class.
 OF_KIND: Mapping[str, type] = {
     "algorithms": Algorithm,
@@ -164,15 +196,94 @@ OF_KIND: Mapping[str, type] = {
 }
 
 
+# ---- what a component may offer besides ----------------------------------------------------------
+
+
+class Explores(Protocol):
+    """An algorithm that explores by itself: it wraps the actor of training, around any noise."""
+
+    def explore(self, actor: Actor) -> Actor: ...
+
+
+class Filterable(Protocol):
+    """A policy module that takes the filters of `rlk_filter_observation`."""
+
+    def add_filter(self, module: nn.Module) -> None: ...
+
+
+class Decorated(Protocol):
+    """A base storage that decorators take stages of; it is called with each, in their order."""
+
+    def decorate(self, decorator: Decorator) -> None: ...
+
+
+class AdoptsVectors(Protocol):
+    """A vector backend that brings vector environments of others into the form described above."""
+
+    def adopt(self, env: Any, *, info_keys: Sequence[str] = ()) -> Any: ...
+
+
+class KeepsEnvironmentState(Protocol):
+    """A vector environment whose state goes into a checkpoint.
+
+    `get_state` gives a state per environment, None for one that has none, or None for all.
+    """
+
+    def get_state(self) -> list[Any] | None: ...
+    def set_state(self, states: list[Any]) -> None: ...
+
+
+class Discounts(Protocol):
+    """Settings of an algorithm with a discount per step; storages of the others are given 1."""
+
+    gamma: float
+
+
+class KeepsInfos(Protocol):
+    """Settings of a storage that keeps numbers of the infos with every step."""
+
+    info_keys: Sequence[str]
+
+
+class ListsNames(Protocol):
+    """A NameSource that lists the names it answers to, for error messages."""
+
+    def known(self) -> Iterable[str]: ...
+
+
+class ExplainsAbsence(Protocol):
+    """A PresetSource that says why it passes over settings that it has; None where it does not."""
+
+    def why_not(self, algo: str, env: str) -> str | None: ...
+
+
+# ---- asking --------------------------------------------------------------------------------------
+
+
+def offers(part: object, protocol: type) -> bool:
+    """Whether a part has everything that a protocol names.
+
+    Attributes that a wrapper delegates (`__getattr__`) count, which `isinstance` does not see.
+    """
+    annotated = vars(protocol).get("__annotations__", {})
+    return all(hasattr(part, name) for name in (*_methods(protocol), *annotated))
+
+
 def methods(kind: str, stages: Iterable[str] = ()) -> set[str]:
-    """What a component of this kind must have; one that decorates, a method of each stage too."""
+    """The methods that a component of this kind must have; a decorating storage, one per stage."""
     protocol = Decorator if stages else OF_KIND.get(kind, object)
-    public = {name for name in dir(protocol) if name == "__len__" or not name.startswith("_")}
-    return public | set(stages)
+    return _methods(protocol) | set(stages)
 
 
 def members(made_by: type) -> set[str]:
-    """What instances of a class have, as far as it tells: also what any `__init__` may set."""
+    """The attributes that instances of a class have, as far as the class tells.
+
+    Whatever name occurs in an `__init__` counts, because it may be set there.
+    """
     inits = [vars(base).get("__init__") for base in made_by.__mro__]
     names = [init.__code__.co_names for init in inits if isinstance(init, FunctionType)]
     return set(dir(made_by)).union(*names)
+
+
+def _methods(protocol: type) -> set[str]:
+    return {name for name in dir(protocol) if name == "__len__" or not name.startswith("_")}

@@ -1,8 +1,9 @@
 """The data that crosses the tensor side of a seam: what a step, a batch, a loss and an update are.
 
-Dimensions: N environments, B batch, P a distribution's flat parameters. Plain dataclasses and named
-tuples, for attrs' constructors do not trace under torch.compile. What planning passes around is in
-spec.py (RunSpec, Patch) and plan.py (Plan, Choice)."""
+Dimensions: N environments, B batch, P a distribution's flat parameters. These are plain dataclasses
+and named tuples, because attrs' constructors do not trace under torch.compile. What planning passes
+around is in `rlk.planning` (RunSpec, Patch, Plan, Choice).
+"""
 
 from __future__ import annotations
 
@@ -20,16 +21,16 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Step(NamedTuple):
-    """One step of a vector environment, as a storage is given it; arrays may be reused later."""
+    """One step of a vector environment, as a storage is given it; its arrays are reused later."""
 
-    observation: Any  #: [N, ...], raw, what the action was chosen on
+    observation: Any  #: [N, ...], raw, what the action was chosen for
     action: Array  #: [N, ...], what the policy chose, before clipping or scaling
     reward: Array  #: float [N]; never holds a bootstrap value
     terminated: Array  #: bool [N]
     truncated: Array  #: bool [N], apart from `terminated` everywhere
     next_observation: Any  #: [N, ...], after an episode's end the first of the next one
     final_observation: Mapping[int, Any]  #: what episodes ended on, by index of environment
-    extras: Mapping[str, Array]  #: what the schema asks for besides (value, log_prob …), [N, ...]
+    extras: Mapping[str, Array]  #: [N, ...], what the schema asks for besides (value, log_prob, …)
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,14 @@ class Schema:
     observation_space: gym.Space[Any]  #: of one environment
     action_space: gym.Space[Any]  #: of one environment
     n_envs: int  #: environments stepped together
-    n_steps: int  #: vector steps per collection: what a rollout storage holds
+    n_steps: int  #: vector steps per collection, which is what a rollout storage holds
     gamma: float  #: the discount per step
     device: Any  #: where batches go
     total_timesteps: int  #: of the whole run, for schedules
-    rng: np.random.Generator  #: the storage's own stream
+    rng: np.random.Generator  #: the storage's own random stream
     progress: Callable[[], float]  #: the part of the run that is done, 0 to 1
     extras: Mapping[str, Field] = field(default_factory=dict)  #: of `Step.extras`, to be kept
-    make_env: Callable[[], Any] | None = None  #: one to ask questions of, never to step
+    make_env: Callable[[], Any] | None = None  #: makes an environment to ask, never to step
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,9 @@ class Loss:
     value: Tensor  #: to be minimised
     distribution: Tensor | None = None  #: [B, P], flat parameters, for KL and Fisher products
     fisher: Tensor | None = None  #: a sampled log-likelihood, for K-FAC
-    accept: Tensor | None = None  #: bool; False makes the step not happen, without a branch
+    accept: Tensor | None = None  #: bool; where it is False, the step does not happen
     metrics: Mapping[str, Tensor] = field(default_factory=dict)  #: to log
-    outputs: Mapping[str, Tensor] = field(default_factory=dict)  #: given back (`td_error`)
+    outputs: Mapping[str, Tensor] = field(default_factory=dict)  #: for the algorithm (`td_error`)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """From settings as a user writes them to a component's config, by cattrs with types taken strictly.
 
-1.5 is no integer, "abc" no float, 1 no bool."""
+1.5 is no integer, "abc" is no float and 1 is no bool.
+"""
 
 from __future__ import annotations
 
@@ -24,22 +25,29 @@ def _form(kind: Any) -> Any:
 
 
 def _exactly(value: Any, kind: Any) -> Any:
-    """A value that must be of the type already; only whole floats are taken for an int."""
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if kind in (int, float):
-        fits = is_number and (kind is float or value == value // 1)
-    elif _form(kind) is Literal:
-        fits = value in get_args(kind)
-    else:
-        fits = callable(value) if _form(kind) is Callable else isinstance(value, kind)
-    if not fits:
+    """A value that must be of the type already; a float that is whole is taken for an int."""
+    if not _is_exactly(value, kind):
         raise ValueError(f"must be {_WORDS.get(kind) or type_name(kind)}, got {value!r}")
     return kind(value) if kind in (int, float) else value
 
 
+def _is_exactly(value: Any, kind: Any) -> bool:
+    if kind in (int, float):
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return is_number and (kind is float or value == value // 1)
+    if _form(kind) is Literal:
+        return value in get_args(kind)
+    if _form(kind) is Callable:
+        return callable(value)
+    return isinstance(value, kind)
+
+
 def _first(value: Any, kind: Any) -> Any:
-    """The first alternative of a union that takes the value as it is."""
-    if NoneType in get_args(kind) and (value is None or value == "none"):  # TOML has no null
+    """What the first alternative of a union that takes the value makes of it.
+
+    TOML has no null: `none` is None where that is an alternative.
+    """
+    if NoneType in get_args(kind) and (value is None or value == "none"):
         return None
     for alternative in get_args(kind):
         with contextlib.suppress(Exception):
@@ -55,41 +63,58 @@ _converter.register_structure_hook_func(lambda kind: _form(kind) is Union, _firs
 
 
 def names(config: type | None) -> list[str]:
-    """Of every setting that a config class takes."""
+    """The name of every setting that a config class takes."""
     return [field.name for field in attrs.fields(config) if field.init] if config else []
 
 
 def structure(
     config: type | None, values: Mapping[str, Any], whose: str, others: Iterable[str] = ()
 ) -> Any:
-    """An instance of an attrs class (None of none); a PlanError, which says `whose`, for what it
-    does not take. By an unknown key, `others` might have been meant."""
+    """An instance of a config class; None where there is no class.
+
+    Args:
+        config: an attrs class, or None for a component without settings.
+        values: settings by name.
+        whose: what the error calls the component.
+        others: names that an unknown key might have been meant for.
+
+    Raises:
+        PlanError: for a value that the class does not take.
+        UnknownName: for a key that it does not have.
+    """
     if config is None and values:
         raise PlanError(f"{whose} has no settings, got {', '.join(sorted(values))}.")
     if config is None:
         return None
-    hints, arguments, at = get_type_hints(config), {}, ""
     for key in values:
         if key not in names(config):
             raise UnknownName(f"setting of {whose}:", key, [*names(config), *others])
-    try:
-        for key, value in values.items():
-            at = f" {key}"
+    hints = get_type_hints(config)
+    arguments = {}
+    for key, value in values.items():
+        try:
             arguments[key] = _converter.structure(value, hints[key])
-        at = ""
+        except Exception as error:
+            raise _refusal(f"{whose}: {key}", error) from None
+    try:
         return config(**arguments)
     except Exception as error:
-        reason = str(error.args[0] if error.args else type(error).__name__)
-        raise PlanError(f"{whose}:{at} {reason.rstrip('.')}.") from None
+        raise _refusal(f"{whose}:", error) from None
+
+
+def _refusal(about: str, error: Exception) -> PlanError:
+    """What a converter or a validator says, as a sentence about a setting."""
+    reason = str(error.args[0] if error.args else type(error).__name__)
+    return PlanError(f"{about} {reason.rstrip('.')}.")
 
 
 def unstructure(config: Any) -> dict[str, Any]:
-    """A config as JSON values; {} for none."""
+    """A config as JSON values; {} where there is none."""
     return {} if config is None else plain(attrs.asdict(config, recurse=False))
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it; a callable, which no file can hold, as `{"callable": its name}`."""
+    """A value as JSON has it; a function, which no file can hold, as `{"callable": its name}`."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):

@@ -14,7 +14,7 @@ Space = spaces.Space[Any]
 
 
 def is_image(space: Space) -> bool:
-    """Whether it holds images: uint8, 0 to 255, [height, width, channels] or channels first."""
+    """Whether a space holds images: uint8, 0 to 255, channels first or last."""
     return (
         isinstance(space, spaces.Box)
         and space.dtype == np.uint8
@@ -29,29 +29,37 @@ def kind(space: Space) -> str:
 
 
 def describe(space: Space) -> str:
-    """A short text for messages and plan.json, the bounds of a large Box left out."""
+    """A short text for messages and plan.json, without the bounds of a Box."""
     return f"Box({space.shape}, {space.dtype})" if isinstance(space, spaces.Box) else str(space)
 
 
 def map_observation(function: Callable[[Array], Any], observation: Any) -> Any:
-    """`function` applied to an observation, or to each part of a Dict one."""
+    """`function` applied to an observation, or to each part of one that is a dict."""
     if isinstance(observation, Mapping):
         return {key: map_observation(function, value) for key, value in observation.items()}
     return function(observation)
 
 
 def batched(space: Space, observation: Any) -> tuple[Any, bool]:
-    """The observation (array, list or dict) with a leading batch axis, and whether it had one;
-    ValueError if the shape fits neither one observation nor a batch of them."""
+    """An observation (array, list or dict) with a leading batch axis, and whether it had one.
+
+    Raises:
+        ValueError: if its shape fits neither one observation nor a batch of them.
+    """
     if isinstance(space, spaces.Dict):
-        pairs = {key: batched(sub, observation[key]) for key, sub in space.spaces.items()}
-        vectorised = {was for _, was in pairs.values()}
-        if len(vectorised) > 1:
-            raise ValueError("some parts of the observation are batched and others are not")
-        return {key: value for key, (value, _) in pairs.items()}, vectorised.pop()
+        return _batched_parts(space, observation)
     array, shape = np.asarray(observation), space.shape or ()
-    if shape not in (array.shape, array.shape[1:]):
-        expected = f"{shape} or [B, *{shape}]"
-        raise ValueError(f"an observation of this agent has shape {expected}, got {array.shape}")
-    one = array.shape == shape
-    return (array[None] if one else array), not one
+    if array.shape == shape:
+        return array[None], False
+    if array.shape[1:] == shape and array.ndim > 0:
+        return array, True
+    expected = f"{shape} or [B, *{shape}]"
+    raise ValueError(f"an observation of this agent has shape {expected}, got {array.shape}")
+
+
+def _batched_parts(space: spaces.Dict, observation: Any) -> tuple[dict[str, Any], bool]:
+    parts = {key: batched(part, observation[key]) for key, part in space.spaces.items()}
+    had_axis = {had for _, had in parts.values()}
+    if len(had_axis) > 1:
+        raise ValueError("some parts of the observation are batched and others are not")
+    return {key: value for key, (value, _) in parts.items()}, had_axis.pop()

@@ -1,9 +1,10 @@
 """Which environment is meant, and functions that make it, here or in a worker.
 
-A component of kind `environments` is a function of the name: it answers None, or with a callable
-that makes one environment from keywords, which travels to workers and imports no torch, nor does
-this module. If that runs code which the name points to, it sets `runs_code`, and no saved
-model is made through it. `known()`, if it has that, lists names for messages."""
+A component of the kind `environments` is a function of a name (`protocols.NameSource`): it returns
+None, or a callable that makes one environment from keywords. That callable travels to workers and
+imports no torch, and neither does this module. A component that runs code which the name points to
+says so with `runs_code`; no saved model is made through it.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +18,18 @@ from rlk.errors import PlanError
 if TYPE_CHECKING:
     import gymnasium as gym
 
-    from rlk.planning.plan import Choice
-    from rlk.registry.kernel import Registries
+    from rlk.planning.choice import Choice
+    from rlk.registry.registries import Registries
 
 
 @attrs.frozen
 class EnvChoice:
     """An environment, as a plan holds it."""
 
-    name: str  # what the user wrote, or made from the object that was passed
+    name: str  #: what the user wrote, or the name of the object that was passed
     kwargs: Mapping[str, Any] = attrs.field(factory=dict)
-    made: Any = attrs.field(default=None, eq=False)  # what makes it, or is it
-    source: str = ""  # the component that answered to the name; of what was passed, none
+    made: Any = attrs.field(default=None, eq=False)  #: what makes it, or the environment itself
+    source: str = ""  #: the component that answered to the name; empty for an object
 
     @property
     def is_vector(self) -> bool:
@@ -37,17 +38,24 @@ class EnvChoice:
 
     @property
     def size(self) -> int | None:
-        """How many environments it is, if it was passed finished: there can be no others."""
-        return self.made.num_envs if self.is_vector else None if callable(self.made) else 1
+        """How many environments it is, where it was passed finished; None where it can be made."""
+        if self.is_vector:
+            return int(self.made.num_envs)
+        return None if callable(self.made) else 1
 
     def make(self, **extra: Any) -> gym.Env[Any, Any]:
-        """One environment; a PlanError if it refuses the keywords."""
-        keywords = {**self.kwargs, **extra}
-        return self.made(**keywords) if callable(self.made) else self.made  # type: ignore[no-any-return]
+        """One environment, with further keywords; an environment that was passed is itself."""
+        if not callable(self.made):
+            return self.made  # type: ignore[no-any-return]
+        return self.made(**{**self.kwargs, **extra})  # type: ignore[no-any-return]
 
 
 def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, Any]) -> EnvChoice:
-    """What a user wrote, or passed, as an EnvChoice; UnknownName if nobody answers to it."""
+    """What a user wrote or passed, as an EnvChoice.
+
+    Raises:
+        PlanError: if no component answers to the name, or the object is no environment.
+    """
     if isinstance(asked, str):
         entry, made = registries.environments.ask("environment", asked)
         return EnvChoice(asked, kwargs, made, entry.name)
@@ -61,21 +69,28 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
 
 @attrs.frozen
 class MakeEnv:
-    """A zero-argument factory of one environment with its wrappers; travels to workers."""
+    """Makes one environment with its wrappers, without arguments; it travels to workers."""
 
     choice: EnvChoice
     wrappers: tuple[Choice, ...] = ()  #: innermost first; those of the vector are left out
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(factory=dict)  #: further keywords of the environment
 
     def __call__(self) -> gym.Env[Any, Any]:
         env = self.choice.make(**self.extra)
         for wrapper in self.wrappers:
-            env = wrapper.make(env) if wrapper.component.scope == "env" else env
+            if wrapper.component.scope == "env":
+                env = wrapper.make(env)
         return env
 
 
 def probe(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
-    """(observation space, action space) of one environment with its wrappers, made and closed."""
+    """The observation space and the action space of one environment with its wrappers.
+
+    The environment is made for that and closed again, unless it was passed.
+
+    Raises:
+        PlanError: if it cannot be made, or has no spaces of Gymnasium's.
+    """
     import gymnasium as gym
 
     if env.is_vector:

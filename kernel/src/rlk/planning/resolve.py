@@ -1,99 +1,162 @@
-"""From a RunSpec to a Plan: who fills each slot, with which settings, and whether it fits."""
+"""From a RunSpec to a Plan: who fills each slot, with which settings, and whether it fits.
+
+Planning is functions over frozen values: `gather` asks everybody, `select` picks the components,
+`configured` gives each its settings, and `conflicts` says what does not fit.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from rlk import settings
 from rlk.component import STAGES
-from rlk.errors import PlanError, UnknownName
+from rlk.errors import PlanError
+from rlk.planning.choice import Choice
+from rlk.planning.configure import check_keys, configured, forwarded
+from rlk.planning.conflicts import conflicts
+from rlk.planning.draft import Draft
 from rlk.planning.environment import EnvChoice, choose_environment, probe
-from rlk.planning.layers import FILE, FORWARDED, Wishes
-from rlk.planning.plan import Choice, Plan
-from rlk.planning.spec import LISTS, RUN_SETTINGS, RunSettings, RunSpec, is_group_slot
+from rlk.planning.gather import gather
+from rlk.planning.layers import Rank, SettingLayers
+from rlk.planning.plan import Plan
+from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
+from rlk.planning.select import filling, select
+from rlk.planning.spec import RunSpec
+from rlk.registry.kinds import LISTS, is_group_slot
 
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
+
+Parts = Mapping[str, tuple[Choice, ...]]
+#: Slots that no run can do without.
+REQUIRED = ("policy", "vec_env", "storage", "collector", "optimiser", "serializer")
 
 
 def resolve(
     kernel: Kernel, spec: RunSpec, *, terminal: bool = False, autostart: bool = True
 ) -> Plan:
-    """The plan for a spec, or a PlanError for whatever does not exist or does not fit. Without
-    `autostart` nothing joins unasked; where a person watches a `terminal`, more does."""
+    """The plan for a spec.
+
+    Args:
+        kernel: where components come from.
+        spec: what was asked for.
+        terminal: whether a person watches, for whom more components join.
+        autostart: whether those components join that are active in every run with a folder.
+
+    Raises:
+        PlanError: for whatever does not exist or does not fit.
+    """
     if not spec.algo:
         names = ", ".join(kernel.registries.algorithms.names()) or "none"
         raise PlanError(f"no algorithm. Say --algo NAME; installed: {names}.")
-    wishes = Wishes(kernel, spec)
-    wishes.collect(terminal, autostart and spec.said.get("out") is not None)
-    active = wishes.active()
-    env = _environment(wishes)
-    wishes.forward(active)
-    made: dict[str, list[Choice]] = {p: [] for p in ("algorithm", *wishes.slots, *LISTS)}
-    for choice in (wishes.algorithm, *active):
-        made[choice.slot].append(wishes.configured(choice))
-    made["storage"].sort(key=lambda one: min(map(STAGES.index, one.component.stages), default=-1))
-    _check_keys(wishes, made)
-    for slot in ("policy", "vec_env", "storage", "collector", "optimiser", "serializer"):
-        if not made[slot] or made[slot][0].component.stages:
-            lacks = f"nothing fills the slot {slot!r}: {spec.algo} names no default for it"
+    joins = autostart and spec.given.get("out") is not None
+    draft = gather(kernel, spec, moments=_moments(joins, terminal))
+    chosen = select(draft)
+    env = _environment(draft)
+    layers = _with_size_of(env, draft.layers)
+    layers = forwarded(layers, draft.algorithm, chosen)
+    draft = attrs.evolve(draft, layers=layers)
+    parts = _by_slot(draft, (configured(choice, layers) for choice in chosen))
+    check_keys(layers, parts)
+    _check_filled(parts, spec.algo)
+    return _accepted(_plan(spec, draft, parts, env))
+
+
+def _moments(joins: bool, terminal: bool) -> tuple[str, ...]:
+    """The values of `Component.autostart` with which components join this run."""
+    if not joins:
+        return ("always",)
+    return ("always", "run", "terminal") if terminal else ("always", "run")
+
+
+def _environment(draft: Draft) -> EnvChoice:
+    asked = draft.layers.find("env").value
+    if asked is None:
+        name = draft.algorithm.name
+        raise PlanError(f"no environment: algorithm {name!r} names no default. Say --env NAME.")
+    prefix = "env."
+    kwargs = {
+        key.removeprefix(prefix): setting.value
+        for key, setting in draft.layers
+        if key.startswith(prefix)
+    }
+    return choose_environment(asked, draft.registries, kwargs)
+
+
+def _with_size_of(env: EnvChoice, layers: SettingLayers) -> SettingLayers:
+    """With the number of environments that were passed, unless the user demands another one."""
+    if env.size is None or layers.find("n_envs").rank >= Rank.FILE:
+        return layers
+    return layers.set("n_envs", env.size, "the environment passed", Rank.FORWARDED)
+
+
+def _by_slot(draft: Draft, choices: Iterable[Choice]) -> dict[str, tuple[Choice, ...]]:
+    """The components of every slot and list, storages in the order of their sampling stages."""
+    parts: dict[str, list[Choice]] = {
+        slot: [] for slot in ("algorithm", *draft.layers.slots, *LISTS)
+    }
+    for choice in choices:
+        parts[choice.slot].append(choice)
+    parts["storage"].sort(key=_first_stage)
+    return {slot: tuple(found) for slot, found in parts.items()}
+
+
+def _first_stage(storage: Choice) -> int:
+    """The place of a storage in the stack: the base first, decorators by their first stage."""
+    return min((STAGES.index(stage) for stage in storage.component.stages), default=-1)
+
+
+def _check_filled(parts: Parts, algo: str) -> None:
+    for slot in REQUIRED:
+        if not parts[slot] or parts[slot][0].component.stages:
+            lacks = f"nothing fills the slot {slot!r}: {algo} names no default for it"
             raise PlanError(f"{lacks}. Say --{slot.replace('_', '-')} NAME.")
-    observation_space, action_space = probe(env, made["wrappers"])
-    for choice in wishes.filling("distribution", type(action_space).__name__):
-        made["distribution"].append(wishes.configured(choice))
-    parts: dict[str, Any] = {kind: tuple(made.pop(kind)) for kind in LISTS}
-    parts["storages"] = tuple(made.pop("storage"))
-    groups = [(slot, made.pop(slot)) for slot in wishes.slots if is_group_slot(slot)]
-    parts["optimisers"] = {slot: choice for slot, choices in groups for choice in choices}
-    parts |= {slot: choices[0] if choices else None for slot, choices in made.items()}
-    said = {key: found for key in ("env", *RUN_SETTINGS) if (found := wishes.find(key)).by}
-    run = {key: found.value for key, found in said.items() if key != "env"}
-    plan = Plan(
+
+
+def _plan(spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
+    """The plan of these components, once the environment has told its spaces."""
+    layers = draft.layers
+    observation_space, action_space = probe(env, parts["wrappers"])
+    distribution = filling(draft, "distribution", type(action_space).__name__)
+    given = {key: layers.find(key) for key in ("env", *RUN_SETTINGS)}
+    given = {key: setting for key, setting in given.items() if setting.is_set}
+    run = {key: setting.value for key, setting in given.items() if key != "env"}
+    optimisers = {slot: found[0] for slot, found in parts.items() if is_group_slot(slot) and found}
+    return Plan(
         **attrs.asdict(settings.structure(RunSettings, run, "a run")),
-        **parts,
+        algorithm=parts["algorithm"][0],
+        policy=parts["policy"][0],
+        vec_env=parts["vec_env"][0],
+        collector=parts["collector"][0],
+        optimiser=parts["optimiser"][0],
+        serializer=parts["serializer"][0],
+        storages=parts["storage"],
+        optimisers=optimisers,
+        wrappers=parts["wrappers"],
+        callbacks=parts["callbacks"],
+        loggers=parts["loggers"],
+        extensions=parts["extensions"],
+        distribution=distribution and configured(distribution, layers),
+        noise=next(iter(parts["noise"]), None),
         env=env,
         observation_space=observation_space,
         action_space=action_space,
-        out=spec.said.get("out") or None,
-        preset=wishes.preset,
-        sources={key: found.by for key, found in said.items()},
-        notes=tuple(wishes.notes),
+        out=spec.given.get("out") or None,
+        preset=draft.preset,
+        refused=draft.refused,
+        sources={key: setting.by for key, setting in given.items()},
+        notes=draft.notes,
     )
+
+
+def _accepted(plan: Plan) -> Plan:
+    """The plan as this process is to have it; PlanError with every problem that forbids it."""
     hooks = plan.hooks()
-    problems = list(plan.misfits()) or hooks.all("rlk_check_plan", plan=plan)
+    problems: list[Any] = list(conflicts(plan)) or hooks.all("rlk_check_plan", plan=plan)
     if problems:
         raise PlanError("\n".join(map(str, problems)))
-    return hooks.first("rlk_settle_plan", plan=plan) or plan
-
-
-def _environment(wishes: Wishes) -> EnvChoice:
-    asked, registries = wishes.find("env").value, wishes.kernel.registries
-    if asked is None:
-        name = wishes.algorithm.name
-        raise PlanError(f"no environment: algorithm {name!r} names no default. Say --env NAME.")
-    kwargs = {key[4:]: said.value for key, said in wishes if key.startswith("env.")}
-    env = choose_environment(asked, registries, kwargs)
-    if env.size is not None and wishes.find("n_envs").rank < FILE:
-        wishes.say({"n_envs": env.size}, "the environment passed", FORWARDED)
-    return env
-
-
-def _check_keys(wishes: Wishes, made: Mapping[str, list[Choice]]) -> None:
-    """Every setting belongs to a component in this run; its own were looked at with it."""
-    stored = {
-        name for choice in made["storage"] for name in settings.names(choice.component.config)
-    }
-    wanted = wishes.find("distribution").value
-    distributions = wanted.values() if isinstance(wanted, Mapping) else [wanted]
-    names = [name for one in made.values() for c in one for name in (c.name, c.alias)]
-    known = {"env", *wishes.slots, *names, *filter(None, map(str, distributions))}
-    for key, said in wishes:
-        head, dot, setting = key.partition(".")
-        if dot and head not in known:
-            hint = f"In the setting {key!r} ({said.by})."
-            raise UnknownName("component in this run", head, known, hint)
-        if dot and head == "storage" and setting not in stored:
-            raise UnknownName("setting of this run's storages:", setting, stored)
+    settled: Plan | None = hooks.first("rlk_settle_plan", plan=plan)
+    return settled or plan

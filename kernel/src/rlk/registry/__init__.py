@@ -1,7 +1,8 @@
 """The components of the default kernel, a registry per kind.
 
 `rlk.registry.storages.register("mine", MyStorage)` adds one, `rlk.registry.storages.get("replay")`
-finds one; every attribute of `rlk.registry.kernel.Registries` is there, looked up when it is used.
+finds one. Every attribute of `rlk.registry.registries.Registries` is there, looked up when it is
+used.
 """
 
 from __future__ import annotations
@@ -13,4 +14,5 @@ from typing import Any
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    return getattr(importlib.import_module("rlk.registry.kernel").default_kernel().registries, name)
+    kernel = importlib.import_module("rlk.registry.kernel").default_kernel()
+    return getattr(kernel.registries, name)

@@ -1,6 +1,10 @@
-"""Components that no entry point names: passed as objects, or found at a place. A component of kind
-`finders` is a function of a place and the kind that is wanted (None: any), which answers None or
-with a Component; if it runs code for that, it sets `runs_code`."""
+"""Components that no entry point names: passed as objects, or found at a place.
+
+A place is a text such as `./file.py:Class` or `package.module:Class`. Components of the kind
+`finders` answer to places: each is a function of a place and of the kind that is wanted (None means
+any), and returns a Component, or None where the place is not its own. One that runs code to find it
+says so with `runs_code`.
+"""
 
 from __future__ import annotations
 
@@ -8,33 +12,62 @@ from typing import Any
 
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.registry.kernel import Entry, Registries
+from rlk.registry.entry import Entry
+from rlk.registry.registries import Registries
 
+#: The owner of a component that was passed as an object.
 PASSED = "passed as object"
 
 
 def is_place(name: str) -> bool:
-    """Whether a name is a place (`./file.py`, `module:Object`) and not a component's."""
+    """Whether a text is a place (`./file.py`, `module:Object`) and not a component's name."""
     return ":" in name or name.endswith(".py")
 
 
-def loose_entry(asked: Any, kind: str | None, registries: Registries) -> Entry:
-    """The entry for a place or an object, of that kind if its component does not say its own."""
-    at = isinstance(asked, str)
-    component = described(registries.finders.ask("plugin", asked, kind)[1] if at else asked)
-    place = asked if at else PASSED
-    return Entry(component.kind or str(kind), component.name, place, "", lambda: component)
+def find_entry(asked: Any, kind: str | None, registries: Registries) -> Entry:
+    """The entry for a name, a place or an object; of any kind where `kind` is None.
+
+    Raises:
+        PlanError: if nothing answers to it.
+    """
+    if not isinstance(asked, str) or is_place(asked):
+        return external_entry(asked, kind, registries)
+    return registries[kind].get(asked) if kind else registries.find(asked)
+
+
+def external_entry(asked: Any, kind: str | None, registries: Registries) -> Entry:
+    """The entry for a place or an object, of that kind unless its component names its own.
+
+    Raises:
+        PlanError: if no finder answers to the place, or the object cannot be a component.
+    """
+    if isinstance(asked, str):
+        _, found = registries.finders.ask("plugin", asked, kind)
+        owner = asked
+    else:
+        found, owner = asked, PASSED
+    component = as_component(found)
+    return Entry(component.kind or str(kind), component.name, owner, "", lambda: component)
 
 
 def hooks_entry(plugin: Any, number: int) -> Entry:
-    """The entry for an object that implements hooks, of which there may be several of one class."""
+    """The entry for an object that implements hooks.
+
+    Args:
+        plugin: the object; there may be several of one class.
+        number: tells them apart.
+    """
     name = f"{type(plugin).__name__}-{number}"
     component = Component(name=name, factory=lambda: plugin)
     return Entry("extensions", name, PASSED, "", lambda: component)
 
 
-def described(found: Any) -> Component:
-    """A class or function as a Component, if it is none nor has one; a PlanError for the rest."""
+def as_component(found: Any) -> Component:
+    """A Component as it is, that of a class which has one, or one made of a class or function.
+
+    Raises:
+        PlanError: for anything else.
+    """
     component = getattr(found, "component", found)
     if isinstance(component, Component):
         return component

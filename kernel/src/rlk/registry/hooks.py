@@ -1,53 +1,54 @@
-"""The plugin manager of one run: which objects answer hooks, in a typed wrapper around pluggy's.
+"""The plugin manager of one run: a typed wrapper around pluggy's.
 
-A run has a manager of its own, else what one run activated would answer in the next."""
+Every run has a manager of its own, because what one run activated would otherwise answer in the
+next.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pluggy
 
 from rlk.errors import BrokenPlugin, UnknownName
-from rlk.hookspecs import Specs
-
-if TYPE_CHECKING:
-    from rlk.planning.plan import Choice
+from rlk.hookspecs import Specs, is_lifecycle
 
 Listener = Callable[..., Any]
+#: The name of every hook.
 HOOKS = [name for name in vars(Specs) if name.startswith("rlk_")]
-#: Who listens to these is asked once, when a run is built.
-LIFECYCLE = HOOKS[HOOKS.index("rlk_training_start") : HOOKS.index("rlk_training_end") + 1]
+#: The hooks whose listeners are looked up once, when a run is built, and then called directly.
+LIFECYCLE = [name for name in HOOKS if is_lifecycle(vars(Specs)[name])]
 
 
 class Hooks:
-    """Activated plugins and what they answer."""
+    """Activated plugins, and what they answer."""
 
     def __init__(self) -> None:
         self._manager = pluggy.PluginManager("rlk")
         self._manager.add_hookspecs(Specs)
 
     def activate(self, plugin: object, name: str, owner: str = "this program") -> None:
-        """Lets an object answer hooks, if all that it marks are hooks of rlk's."""
+        """Let an object answer hooks.
+
+        Raises:
+            BrokenPlugin: if it marks a method that is no hook, or its arguments are not the hook's.
+        """
         try:
             self._manager.register(plugin, name=name)
             self._manager.check_pending()
         except (pluggy.PluginValidationError, ValueError) as error:
             if self._manager.has_plugin(name):
                 self._manager.unregister(name=name)
-            cause = str(error).splitlines()[-1].strip() if str(error) else type(error).__name__
-            if unknown := re.match(r"unknown hook '(\w+)'", cause):
-                cause = str(UnknownName("hook", unknown[1], HOOKS))
-            raise BrokenPlugin(f"plugin {name!r} ({owner}) is broken: {cause}") from error
+            raise BrokenPlugin(f"plugin {name!r} ({owner}) is broken: {_cause(error)}") from error
 
     def get(self, name: str) -> Any:
-        """The plugin activated under that name, or None."""
+        """The plugin that was activated under that name, or None."""
         return self._manager.get_plugin(name)
 
     def historic(self, hook: str, **arguments: Any) -> None:
-        """Calls a historic hook now and for every plugin that is activated later."""
+        """Call a historic hook now, and for every plugin that is activated later."""
         getattr(self._manager.hook, hook).call_historic(kwargs=arguments)
 
     def first(self, hook: str, **arguments: Any) -> Any:
@@ -56,17 +57,24 @@ class Hooks:
 
     def all(self, hook: str, **arguments: Any) -> list[Any]:
         """Every answer that is not None, in the order of activation; lists are joined."""
-        found = reversed(getattr(self._manager.hook, hook)(**arguments))
-        return [one for answer in found for one in (answer if type(answer) is list else [answer])]
+        joined: list[Any] = []
+        for answer in reversed(getattr(self._manager.hook, hook)(**arguments)):
+            joined += answer if type(answer) is list else [answer]
+        return joined
 
     def answers(self, hook: str, **arguments: Any) -> list[tuple[str, Any]]:
-        """(plugin name, answer) of every plugin that answers."""
+        """Every answer that is not None, with the name of the plugin that gave it."""
         asked = [(name, function(**arguments)) for name, function in self.listeners(hook)]
         return [(name, answer) for name, answer in asked if answer is not None]
 
     def listeners(self, hook: str) -> list[tuple[str, Listener]]:
-        """(plugin name, function of the hook's keyword arguments) of all that implement it, as
-        activated, `tryfirst` before and `trylast` after all others."""
+        """The implementations of a hook, each with its plugin's name, to be called with keywords.
+
+        They come in the order of activation, `tryfirst` before and `trylast` after all others.
+
+        Raises:
+            BrokenPlugin: for an implementation that is one of pluggy's wrappers.
+        """
         found = getattr(self._manager.hook, hook).get_hookimpls()
         for one in found:
             if one.wrapper or one.hookwrapper:
@@ -75,18 +83,16 @@ class Hooks:
                     "directly and takes plain functions."
                 )
         found = sorted(found, key=lambda one: bool(one.trylast) - bool(one.tryfirst))
-        return [(one.plugin_name, _direct(one.function, tuple(one.argnames))) for one in found]
+        return [(one.plugin_name, _by_keyword(one.function, one.argnames)) for one in found]
 
 
-def activated(choices: Iterable[Choice]) -> Hooks:
-    """A manager with those components that answer hooks, made anew."""
-    hooks = Hooks()
-    for choice in choices:
-        if choice.kind in ("extensions", "callbacks", "loggers"):
-            hooks.activate(choice.make(), choice.name, choice.owner)
-    return hooks
-
-
-def _direct(function: Listener, names: tuple[str, ...]) -> Listener:
-    """The function, taking only the arguments that it names."""
+def _by_keyword(function: Listener, names: tuple[str, ...]) -> Listener:
+    """The function, called with keywords of which it takes only those that it names."""
     return lambda **arguments: function(*[arguments[name] for name in names])
+
+
+def _cause(error: Exception) -> str:
+    """The last line of what pluggy says; for an unknown hook, with the nearest that there is."""
+    cause = str(error).splitlines()[-1].strip() if str(error) else type(error).__name__
+    unknown = re.match(r"unknown hook '(\w+)'", cause)
+    return str(UnknownName("hook", unknown[1], HOOKS)) if unknown else cause

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from gymnasium.vector import AutoresetMode
-
-from rlk import spaces
-from rlk.errors import PlanError
 from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.planning.environment import MakeEnv
-from rlk.planning.plan import Plan
+from rlk.protocols import Discounts, Explores, offers
 from rlk.records import Field, Schema
-from rlk.registry.hooks import LIFECYCLE, Hooks
+from rlk.registry.hooks import LIFECYCLE
+from rlk.running.device import choose_device, prepare_torch
 from rlk.running.run import Run
 from rlk.running.seeding import Streams
+from rlk.running.vec_env import make_vec_env
 
-#: Networks up to this many parameters train faster on one thread.
-ONE_THREAD_MAX_PARAMETERS = 1_000_000
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk.protocols import Actor
 
 
 def build(plan: Plan) -> Run:
-    """A Run of everything in the plan; whatever was opened is closed again if it fails."""
+    """A Run of everything in the plan; what was opened is closed again if building fails."""
     plan.load_factories()
     run = Run(plan, plan.hooks())
     try:
@@ -34,31 +32,18 @@ def build(plan: Plan) -> Run:
 
 
 def _assemble(run: Run) -> None:
+    """Make the parts of a run, each of those that come before it."""
     plan, hooks = run.plan, run.hooks
     run.communicator = hooks.first("rlk_make_communicator", run=run) or OneProcess()
     run.streams = Streams(plan.seed, run.communicator.rank)
-    run.device = _device(plan)
+    run.device = choose_device(plan)
     run.env = make_vec_env(plan, hooks, plan.n_envs, training=True)
     run.distribution = plan.distribution and plan.distribution.make(plan.action_space)
     run.optimise = Optimiser(run.communicator)
-    factory: Any = plan.algorithm.load()
-    heads = factory.heads(plan.algorithm.config, run)
-    with run.streams.globally("init"):
-        policy = plan.policy.make()
-        made = hooks.first("rlk_make_policy", run=run, heads=heads)
-        if made is None:
-            made = policy.build(plan.observation_space, heads)
-    for module in hooks.all("rlk_filter_observation", run=run):
-        made.add_filter(module)
-    run.policy = made.to(run.device)
-    run.parameters = policy.flatten(run.policy)
-    _prepare_torch(run)
-    run.algorithm = factory(plan.algorithm.config, run)
-    run.actor = run.make_actor()
-    if plan.noise is not None:
-        run.actor = plan.noise.make(run).wrap(run.actor, run.policy)
-    # What an algorithm itself does to explore comes last: noise is none on a random action.
-    run.actor = getattr(run.algorithm, "explore", lambda inner: inner)(run.actor)
+    _make_policy(run)
+    prepare_torch(run)
+    run.algorithm = plan.algorithm.load()(plan.algorithm.config, run)
+    run.actor = _training_actor(run)
     run.storage = _make_storage(run)
     run.collector = hooks.first("rlk_make_collector", run=run) or plan.collector.make(run)
     run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))
@@ -67,62 +52,38 @@ def _assemble(run: Run) -> None:
     run.parameters.check()
 
 
-def make_vec_env(
-    plan: Plan, hooks: Hooks, n_envs: int, *, training: bool, out: Any = None, **extra: Any
-) -> Any:
-    """A vector environment with the plan's wrappers. One that was passed, or that a hook made, a
-    backend that has `adopt(env, info_keys=…)` brings into the form that `protocols.py` tells of.
+def _make_policy(run: Run) -> None:
+    """The policy with its filters, on its device, and its flat parameters."""
+    plan, hooks = run.plan, run.hooks
+    heads = plan.algorithm.load().heads(plan.algorithm.config, run)
+    with run.streams.globally("init"):
+        builder = plan.policy.make()
+        policy = hooks.first("rlk_make_policy", run=run, heads=heads)
+        if policy is None:
+            policy = builder.build(plan.observation_space, heads)
+    for module in hooks.all("rlk_filter_observation", run=run):
+        policy.add_filter(module)
+    run.policy = policy.to(run.device)
+    run.parameters = builder.flatten(run.policy)
 
-    Args:
-        hooks: the run's; wrappers of the vector may activate in it what their environments share.
-        training: whether wrappers learn (statistics) and record; for evaluation they do neither.
-        out: the run's folder for wrappers that write; None is the plan's.
-        extra: keywords for the environment (`render_mode`)."""
-    backend: Any = plan.vec_env.load()
-    keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
-    if plan.env.is_vector and training:
-        env = plan.env.made
-    else:
-        env = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
-    if env is None:
-        make = MakeEnv(plan.env, plan.wrappers, extra)
-        config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
-        env = backend([make] * n_envs, **config, **keep)
-    elif hasattr(backend, "adopt"):
-        env = backend.adopt(env, **keep)
-    mode = AutoresetMode(env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
-    if mode != AutoresetMode.SAME_STEP:
-        raise PlanError(
-            f"vector environment {type(env).__name__} does not restart episodes in the step that "
-            "ends them. Make it with autoreset_mode=AutoresetMode.SAME_STEP."
-        )
-    for choice in plan.wrappers:
-        if choice.component.scope == "vector":
-            env = choice.make(env, training=training, out=out or plan.out, hooks=hooks)
-    return env
+
+def _training_actor(run: Run) -> Actor:
+    """What the collector acts with: the policy's actor, inside noise, inside exploration.
+
+    What the algorithm itself does to explore comes last, because no noise belongs on an action that
+    is random already.
+    """
+    actor = run.make_actor()
+    if run.plan.noise is not None:
+        actor = run.plan.noise.make(run).wrap(actor, run.policy)
+    algorithm: Any = run.algorithm
+    return algorithm.explore(actor) if offers(algorithm, Explores) else actor
 
 
 def _make_storage(run: Run) -> Any:
     """The base storage, opened, with its decorators around its stages."""
-    plan, made = run.plan, []
-    infos = {f"info.{key}": Field(()) for key in plan.info_keys}
-    schema = Schema(
-        observation_space=plan.observation_space,
-        action_space=plan.action_space,
-        n_envs=plan.n_envs,
-        n_steps=run.algorithm.steps_per_collect(),
-        gamma=float(getattr(plan.algorithm.config, "gamma", 1.0)),
-        device=run.device,
-        total_timesteps=plan.total_timesteps,
-        rng=run.streams.numpy("storage"),
-        progress=run.clock.progress,
-        extras={**run.algorithm.extras(), **infos},
-        make_env=lambda: _spare_env(run),
-    )
-    for choice in plan.storages:
-        one = run.hooks.first("rlk_make_storage", run=run, choice=choice)
-        made.append(choice.make() if one is None else one)  # not `or`: an empty storage is false
-    base, *decorators = made
+    base, *decorators = [_make_one_storage(run, choice) for choice in run.plan.storages]
+    schema = _schema(run)
     base.open(schema)
     for decorator in decorators:
         decorator.open(base, schema)
@@ -130,33 +91,37 @@ def _make_storage(run: Run) -> Any:
     return base
 
 
+def _make_one_storage(run: Run, choice: Any) -> Any:
+    made = run.hooks.first("rlk_make_storage", run=run, choice=choice)
+    return choice.make() if made is None else made  # not `or`: an empty storage is false
+
+
+def _schema(run: Run) -> Schema:
+    """What the storages are opened with."""
+    plan, config = run.plan, run.plan.algorithm.config
+    infos = {f"info.{key}": Field(()) for key in plan.info_keys}
+    return Schema(
+        observation_space=plan.observation_space,
+        action_space=plan.action_space,
+        n_envs=plan.n_envs,
+        n_steps=run.algorithm.steps_per_collect(),
+        gamma=float(config.gamma) if offers(config, Discounts) else 1.0,
+        device=run.device,
+        total_timesteps=plan.total_timesteps,
+        rng=run.streams.numpy("storage"),
+        progress=run.clock.progress,
+        extras={**run.algorithm.extras(), **infos},
+        make_env=lambda: _spare_env(run),
+    )
+
+
 def _spare_env(run: Run) -> Any:
     """An environment to ask questions of; where a finished one was passed, that (never step it)."""
     env = run.plan.env
+    if env.is_vector:
+        return run.env
     if env.size is not None:
-        return run.env if env.is_vector else env.made
+        return env.made
     made = MakeEnv(env, run.plan.wrappers)()
     run.on_close.append(made.close)
     return made
-
-
-def _device(plan: Plan) -> Any:
-    """The torch device; `auto` takes a GPU only where it pays, which is for images."""
-    if plan.device == "auto":
-        images = spaces.is_image(plan.observation_space)
-        return "cuda" if images and torch.cuda.is_available() else "cpu"
-    try:
-        torch.zeros(1, device=plan.device)
-    except (RuntimeError, AssertionError) as error:  # not known to torch, or not in this machine
-        cause = str(error).splitlines()[0]
-        raise PlanError(f"device {plan.device!r} cannot be used: {cause}") from None
-    return plan.device
-
-
-def _prepare_torch(run: Run) -> None:
-    """Torch's threads, as told, else one for a small network (more only cost there); its memory."""
-    small = run.parameters.flat.numel() <= ONE_THREAD_MAX_PARAMETERS
-    if run.plan.n_threads is not None or (small and not spaces.is_image(run.observation_space)):
-        torch.set_num_threads(run.plan.n_threads or 1)
-    # Once 31 MB were freed, glibc keeps up to 62, which spares SAC 200 page faults in each step.
-    torch.empty(31 << 20, dtype=torch.uint8)

@@ -1,5 +1,8 @@
-"""The state of a run: what a model and a checkpoint hold, and how a run takes it up again. A State
-is nested dicts of JSON values, arrays and tensors; its file is the business of a serializer."""
+"""The state of a run: what a model and a checkpoint hold, and how a run takes it up again.
+
+A State is nested dicts of JSON values, arrays and tensors; how it is kept in a file is up to a
+serializer.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile
-from rlk.protocols import Serializer, State
+from rlk.planning.saved_plan import as_json
+from rlk.protocols import KeepsEnvironmentState, Serializer, State, offers
 
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
@@ -19,15 +23,19 @@ STATE_VERSION = 1  #: of what a file holds, not of how the serializer lays it ou
 PARTS = ("parameters", "algorithm", "optimise", "streams", "clock", "metrics")
 
 
+# ---- what a file holds ---------------------------------------------------------------------------
+
+
 def model_state(run: Run) -> State:
-    """What a model holds: all that learning goes on from but the replay and environments."""
-    plan = run.plan.as_json()
+    """What a model holds: everything that learning needs but replay and environments."""
+    plan = as_json(run.plan)
     plan["run"]["seed"] = run.streams.seed
+    dists = {(choice.dist, choice.version) for _, choice in run.plan.choices() if choice.version}
     manifest = {
         "state_version": STATE_VERSION,
         "contents": ["model"],
         "timesteps": run.timesteps,
-        "dists": dict(sorted({(c.dist, c.version) for _, c in run.plan.choices() if c.version})),
+        "dists": dict(sorted(dists)),
         "plan": plan,
     }
     buffers = {name: value.clone() for name, value in run.policy.named_buffers()}
@@ -38,30 +46,51 @@ def model_state(run: Run) -> State:
 def run_state(run: Run, *, replay: bool = True) -> State:
     """What a checkpoint holds: with replay and environments, the run goes on bit for bit."""
     state = model_state(run)
+    contents = state["manifest"]["contents"]
+    contents.append("run")
     state["collector"] = run.collector.state_dict()
     state["plugins"] = dict(run.hooks.answers("rlk_save", run=run, replay=replay))
     if replay:
         state["storage"] = run.storage.state_dict()
-    environments = run.env.get_state() if hasattr(run.env, "get_state") else None
-    if environments is not None and all(one is not None for one in environments):
-        state["environments"] = list(environments)
-    more = (part for part in ("storage", "environments") if part in state)
-    state["manifest"]["contents"] += ["run", *more]
+        contents.append("storage")
+    environments = _environment_states(run.env)
+    if environments is not None:
+        state["environments"] = environments
+        contents.append("environments")
     return state
 
 
+def _environment_states(env: Any) -> list[Any] | None:
+    """The state of every environment, or None if one of them has none."""
+    states = env.get_state() if offers(env, KeepsEnvironmentState) else None
+    if states is None or any(state is None for state in states):
+        return None
+    return list(states)
+
+
 def restore(run: Run, state: State) -> list[str]:
-    """Put a saved state into a run of the same plan, which stays as it was if parameters do not fit
-    (RlkError). What will differ from a run that was never interrupted, as sentences."""
+    """Put a saved state into a run of the same plan.
+
+    Returns:
+        What will differ from a run that was never interrupted, as sentences.
+
+    Raises:
+        RlkError: if the parameters do not fit; the run stays as it was.
+    """
     for part in PARTS:
         getattr(run, part).load_state_dict(state[part])
     for name, value in state["buffers"].items():
         run.policy.get_buffer(name).copy_(value)
     run.refresh_schedules()
     run.parameters.check()
-    contents, differs = state["manifest"]["contents"], []
-    if "run" not in contents:
+    if "run" not in state["manifest"]["contents"]:
         return ["this is a model, not a checkpoint: replay, environments and callbacks start anew"]
+    return _restore_experience(run, state)
+
+
+def _restore_experience(run: Run, state: State) -> list[str]:
+    """Plugins, replay and environments of a checkpoint; what will differ."""
+    contents, differs = state["manifest"]["contents"], []
     for name, load in run.hooks.listeners("rlk_load"):
         if name in state["plugins"]:
             load(run=run, state=state["plugins"][name])
@@ -69,7 +98,7 @@ def restore(run: Run, state: State) -> list[str]:
         run.storage.load_state_dict(state["storage"])
     else:
         differs.append("the replay was left out of the checkpoint and fills up anew")
-    if "environments" in contents and hasattr(run.env, "set_state"):
+    if "environments" in contents and offers(run.env, KeepsEnvironmentState):
         run.env.reset(seed=run.streams.integers("environments", run.n_envs))
         run.env.set_state(state["environments"])
         run.collector.load_state_dict(state["collector"])
@@ -79,8 +108,15 @@ def restore(run: Run, state: State) -> list[str]:
     return differs
 
 
+# ---- files ---------------------------------------------------------------------------------------
+
+
 def save(run: Run, path: Path, compose: Callable[..., State] = model_state, **how: Any) -> Path:
-    """Write `compose(run, **how)`, of several ranks the first; the path with its suffix."""
+    """Write `compose(run, **how)`; of several ranks, the first one writes.
+
+    Returns:
+        The path, with the suffix of the serializer.
+    """
     serializer: Serializer = run.plan.serializer.make()
     if not path.name.endswith(serializer.suffix):
         path = path.with_name(path.name + serializer.suffix)
@@ -90,18 +126,28 @@ def save(run: Run, path: Path, compose: Callable[..., State] = model_state, **ho
 
 
 def serializers(kernel: Kernel) -> list[Serializer]:
-    """The installed ones that run no code from a file."""
+    """The installed serializers, without those that run code from a file."""
     components = [entry.component() for entry in kernel.registries.serializers]
-    return [one.load()() for one in components if not one.runs_code]
+    return [component.load()() for component in components if not component.runs_code]
 
 
 def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Serializer]:
-    """The file that RUN means, and whose it is; BadFile if none of the installed has one."""
+    """The file that RUN means, and the serializer that reads it.
+
+    Args:
+        place: a run folder, a model or a checkpoint.
+        kernel: where serializers come from.
+        best: of a run folder, the best model of its evaluations.
+
+    Raises:
+        BadFile: if no installed serializer has a file there.
+    """
     installed = serializers(kernel)
     for serializer in installed:
-        if path := serializer.find(place, best):
+        path = serializer.find(place, best)
+        if path:
             return path, serializer
-    known = sorted(one.suffix for one in installed)
+    known = sorted(serializer.suffix for serializer in installed)
     model = f"model{'/'.join(known)}"
     if place.is_dir():
         raise BadFile(f"{place} holds no {model} and no checkpoint.")
@@ -112,7 +158,11 @@ def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Seri
 
 
 def read(place: Path, kernel: Kernel, *, best: bool = False) -> State:
-    """The state in the file that RUN means; BadFile if it is damaged, too new, or not ours."""
+    """The state in the file that RUN means (see `find`).
+
+    Raises:
+        BadFile: if it is damaged, written by a newer rlk, or no file of rlk's.
+    """
     path, serializer = find(place, kernel, best=best)
     state = serializer.read(path)
     manifest = state.get("manifest", {})

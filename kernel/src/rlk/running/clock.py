@@ -1,4 +1,4 @@
-"""The clock of a run, which drives every number that changes while it goes on."""
+"""The clock of a run, which drives every scheduled number."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ Scheduled = float | Callable[[float], float]
 class Clock:
     """How far a run has come. One vector step is `n_envs` timesteps."""
 
-    total_timesteps: int  #: where the current call of `learn` ends
+    total_timesteps: int  #: the timestep at which the current call of `learn` ends
     timesteps: int = 0  #: environment steps so far, over all environments of all ranks
     start: int = 0  #: the timestep at which the current schedule began
     iterations: int = 0  #: collections finished
     updates: int = 0  #: calls of `algorithm.update`
-    episodes: int = 0  #: that ended, of all ranks
+    episodes: int = 0  #: episodes finished, of all ranks
     logged: int = 0  #: iterations or episodes (see `log_interval`) when the last row was due
 
     def progress(self) -> float:
         """The part of the run that is done, 0 to 1."""
         span = self.total_timesteps - self.start
-        return min(1.0, max(0.0, (self.timesteps - self.start) / span)) if span > 0 else 1.0
+        if span <= 0:
+            return 1.0
+        return min(1.0, max(0.0, (self.timesteps - self.start) / span))
 
     def remaining(self) -> float:
-        """What is left of the run, 1 to 0: the argument of every schedule."""
+        """The part of the run that is left, 1 to 0: the argument of every schedule."""
         return 1.0 - self.progress()
 
     def state_dict(self) -> dict[str, int]:

@@ -17,24 +17,33 @@ EPISODE_WINDOW = 100
 
 
 class Metrics:
-    """Collects what is measured. `recent_episodes` holds (return, length), the latest last."""
+    """Collects what is measured.
+
+    Attributes:
+        recent_episodes: (return, length) of the latest episodes, the latest last.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self.recent_episodes: deque[tuple[float, int]] = deque(maxlen=EPISODE_WINDOW)
         self._unread: list[Mapping[str, Tensor]] = []
-        self._totals: dict[str, list[float]] = {}  # sum and count
+        self._totals: dict[str, tuple[float, int]] = {}  # sum and count, by name
         self._extra: dict[str, float] = {}
         self.mark()
 
     def push(self, metrics: Mapping[str, Tensor]) -> None:
-        """The metrics of one update; they stay tensors until `read`."""
+        """Take the metrics of one update; they stay tensors until `read`."""
         self._unread.append(metrics)
 
     def read(self) -> str | None:
-        """Add up what was pushed; says of the first figure that is not finite what and when."""
+        """Add up what was pushed.
+
+        Returns:
+            A sentence about the first metric that is not finite, or None.
+        """
         unread, self._unread = self._unread, []
-        for update, metrics in enumerate(unread, self._clock.updates - len(unread) + 1):
+        first_update = self._clock.updates - len(unread) + 1
+        for update, metrics in enumerate(unread, first_update):
             for name, value in metrics.items():
                 number = value.item()
                 if not math.isfinite(number):
@@ -42,11 +51,11 @@ class Metrics:
                     when = f"in update {update} at timestep {self._clock.timesteps}"
                     return f"{what} is {number} {when}"
                 total, count = self._totals.get(name, (0.0, 0))
-                self._totals[name] = [total + number, count + 1]
+                self._totals[name] = (total + number, count + 1)
         return None
 
     def set(self, tag: str, value: float) -> None:
-        """A figure for the next row (`eval/mean_reward`)."""
+        """Put a number into the next row (`eval/mean_reward`)."""
         self._extra[tag] = float(value)
 
     def has_news(self) -> bool:
@@ -54,11 +63,14 @@ class Metrics:
         return self._clock.timesteps != self._row_at or bool(self._extra)
 
     def mark(self) -> None:
-        """Nothing that happened so far asks for a row."""
+        """Remember that nothing which happened so far asks for a row."""
         self._row_at = self._clock.timesteps
 
     def row(self) -> dict[str, float]:
-        """Means since the last row, by SB3's tags, and what was set; starts the next."""
+        """The means since the last row, by Stable-Baselines3's tags, and what was set.
+
+        The next row starts from here.
+        """
         self.read()
         self.mark()
         row = {f"train/{name}": total / count for name, (total, count) in self._totals.items()}
@@ -71,10 +83,14 @@ class Metrics:
     def state_dict(self) -> dict[str, Any]:
         """What the next row is to average, with what came before."""
         self.read()
-        episodes = [list(one) for one in self.recent_episodes]
-        return {"totals": {**self._totals}, "extra": {**self._extra}, "episodes": episodes}
+        return {
+            "totals": {name: list(pair) for name, pair in self._totals.items()},
+            "extra": dict(self._extra),
+            "episodes": [list(episode) for episode in self.recent_episodes],
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self._totals, self._extra = dict(state["totals"]), dict(state["extra"])
+        self._totals = {name: (total, count) for name, (total, count) in state["totals"].items()}
+        self._extra = dict(state["extra"])
         self.recent_episodes.clear()
         self.recent_episodes.extend((float(r), int(length)) for r, length in state["episodes"])

@@ -1,4 +1,4 @@
-"""A live run: everything that `build.py` put together, and what the loop asks of it."""
+"""A live run: everything that `build.py` has put together, and what the loop asks of it."""
 
 from __future__ import annotations
 
@@ -25,34 +25,37 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """One run, alive: algorithms are built with it, and hooks are handed it. While `build.py` makes
-    it, the parts that come later, in the order below, are not there yet."""
+    """One run, alive: algorithms are built with it, and hooks are handed it.
+
+    The attributes stand in the order in which `build.py` makes them: while it does, those that come
+    later are not there yet.
+    """
 
     plan: Plan  #: what it was made of
     hooks: Hooks  #: its own plugin manager
     out: Path | None  #: its folder, or None if it writes nothing
     observation_space: Any  #: of one environment
     action_space: Any  #: of one environment
-    n_envs: int  #: stepped together
+    n_envs: int  #: environments stepped together
     clock: Clock  #: timesteps, iterations, updates, episodes
     metrics: Metrics  #: the latest episodes, and what updates report
     communicator: Communicator  #: what ranks agree through
     streams: Streams  #: its random streams
-    device: Any  #: of the policy
+    device: Any  #: the torch device of the policy
     env: Any  #: the training vector environment
     distribution: Any  #: of the actions, or None
     optimise: Optimiser  #: the optimiser seam
-    policy: Any  #: the module
-    parameters: Parameters  #: of the policy
-    algorithm: Algorithm
+    policy: Any  #: the policy module
+    parameters: Parameters  #: the flat parameters of the policy
+    algorithm: Algorithm  #: the algorithm
     actor: Actor  #: what the collector acts with, noise included
     storage: Any  #: the base storage, decorated
-    collector: Collector
-    collect: Callable[[], bool]  #: with all wrappers, as the loop calls it
-    update: Callable[[Batch, Any], Update]  #: likewise
+    collector: Collector  #: rollout collection
+    collect: Callable[[], bool]  #: the collector's, in all wrappers, as the loop calls it
+    update: Callable[[Batch, Any], Update]  #: the algorithm's, in all wrappers
     listeners: dict[str, list[Listener]]  #: by lifecycle hook, called with its keywords
     evaluation_return: float | None = None  #: mean return of the latest evaluation
-    closed = False
+    closed: bool = False  #: whether `close` was called
 
     def __init__(self, plan: Plan, hooks: Hooks) -> None:
         self.plan, self.hooks = plan, hooks
@@ -66,11 +69,11 @@ class Run:
         self._stop: str | None = None
 
     def schedule(self, value: Scheduled) -> Tensor:
-        """A number as a 0-dim tensor; that of a function is filled before every collection."""
-        now = value(self.clock.remaining()) if callable(value) else value
-        tensor = torch.tensor(float(now), device=self.device)
-        if callable(value):
-            self._schedules.append((value, tensor))
+        """A number as a 0-dim tensor; a function's is filled anew before every collection."""
+        if not callable(value):
+            return torch.tensor(float(value), device=self.device)
+        tensor = torch.tensor(float(value(self.clock.remaining())), device=self.device)
+        self._schedules.append((value, tensor))
         return tensor
 
     def group(
@@ -86,11 +89,13 @@ class Run:
         """Declare what `optimise(name, …)` moves.
 
         Args:
+            name: of the parameter group.
             prefixes: names of the policy's submodules, a contiguous range; None is all of it.
             learning_rate: a number, or a function of what remains of the run, 1 to 0.
-            max_grad_norm: clip the gradient's norm; None does not.
+            max_grad_norm: clip the gradient's norm to this; None does not.
             parameters: of another module than the policy (an entropy coefficient).
-            options: for the optimiser (`eps=1e-5`, `betas=…`)."""
+            options: for the optimiser (`eps=1e-5`, `betas=…`).
+        """
         views, memory = (parameters or self.parameters).select(prefixes)
         group = Group(name, views, memory, self.schedule(learning_rate), max_grad_norm, options)
         step = self.hooks.first("rlk_make_optimiser", run=self, group=group)
@@ -99,11 +104,14 @@ class Run:
         self.optimise.add(group, step, self.hooks.all("rlk_wrap_loss", run=self, group=name))
 
     def make_actor(self, rng: np.random.Generator | None = None) -> Actor:
-        """The algorithm's actor, or what a plugin puts in its place; it draws from `rng`, or from
-        the run's stream `actor`, which is the collector's."""
+        """A new actor: the algorithm's own, or what a plugin puts in its place.
+
+        Args:
+            rng: what it draws from; None is the run's stream `actor`, which is the collector's.
+        """
         actor = self.algorithm.actor(rng)
-        made: Actor | None = self.hooks.first("rlk_make_actor", run=self, actor=actor)
-        return made or actor
+        other: Actor | None = self.hooks.first("rlk_make_actor", run=self, actor=actor)
+        return actor if other is None else other
 
     @property
     def timesteps(self) -> int:
@@ -115,30 +123,33 @@ class Run:
         self._stop = self._stop or reason
 
     def stop_reason(self) -> str | None:
-        """Why the run must end now, or None; any rank's reason ends all."""
+        """Why the run must end now, or None; a reason of any rank ends all."""
         for listener in self.listeners["rlk_should_stop"]:
             self._stop = self._stop or listener(run=self)
-        if self.communicator.size > 1:
-            said = enumerate(self.communicator.gather(self._stop))
-            return next((f"{reason} (rank {rank})" for rank, reason in said if reason), None)
-        return self._stop
+        if self.communicator.size == 1:
+            return self._stop
+        for rank, reason in enumerate(self.communicator.gather(self._stop)):
+            if reason:
+                return f"{reason} (rank {rank})"
+        return None
 
     def notify(self, hook: str, **arguments: Any) -> None:
-        """Calls everyone who listens to a lifecycle hook."""
+        """Call everyone who listens to a lifecycle hook."""
         for listener in self.listeners[hook]:
             listener(run=self, **arguments)
 
     def close(self) -> None:
-        """Close environments and whatever plugins opened, the last first. Safe to call twice."""
-        if not self.closed:
-            self.closed = True
-            for close in reversed(self.on_close):
-                close()
-            if hasattr(self, "env"):
-                self.env.close()
+        """Close environments and whatever plugins opened, the last first; calling twice is safe."""
+        if self.closed:
+            return
+        self.closed = True
+        for close in reversed(self.on_close):
+            close()
+        if hasattr(self, "env"):
+            self.env.close()
 
     def begin(self, total_timesteps: int) -> None:
-        """A new call of `learn` that ends at this timestep."""
+        """Begin a call of `learn` that ends at this timestep."""
         self.clock.total_timesteps = total_timesteps
         self._stop = None
         self.metrics.mark()
@@ -149,9 +160,14 @@ class Run:
             tensor.fill_(schedule(self.clock.remaining()))
 
     def iteration_ended(self) -> None:
-        """The check for NaN (optimisers skip the steps of gradients that are not finite; NotFinite
-        says which figure was not), lifecycle, and a row of metrics when one is due."""
-        if bad := self.metrics.read():
+        """Check the metrics, tell the plugins, and log a row if one is due.
+
+        Raises:
+            NotFinite: for the first metric that was not finite. Optimisers do not take the step of
+                a gradient that is not finite, so the parameters are still good.
+        """
+        bad = self.metrics.read()
+        if bad:
             raise NotFinite(
                 f"{self.plan.algorithm.title}: {bad}. That step was not taken: the parameters are "
                 "the last good ones.\nTry a lower learning rate (--set learning_rate=…) or look at "
@@ -159,20 +175,29 @@ class Run:
             )
         self.clock.iterations += 1
         self.notify("rlk_update_end")
-        on_policy = self.plan.algorithm.component.collects == "on-policy"
-        done = self.clock.iterations if on_policy else self.clock.episodes
+        is_on_policy = self.plan.algorithm.component.collects == "on-policy"
+        done = self.clock.iterations if is_on_policy else self.clock.episodes
         if done - self.clock.logged >= self.plan.log_interval:
             self.clock.logged = done
             self.log()
 
     def log(self) -> None:
-        """Make a row of metrics and hand it to the loggers now."""
+        """Make a row of metrics, and hand it to the loggers, now."""
         row = self.metrics.row()
-        groups = self.optimise.groups
-        if "train/n_updates" in row:
-            for name, group in groups.items():
-                suffix = f"_{name}" if len(groups) > 1 else ""
-                row[f"train/learning_rate{suffix}"] = float(group.learning_rate)
+        has_updates = "train/n_updates" in row
+        if has_updates:
+            row |= self._learning_rates()
         row |= self.actor.metrics()
         self.notify("rlk_log", row=row)
         self.notify("rlk_write_row", row=row)
+
+    def _learning_rates(self) -> dict[str, float]:
+        """The learning rate, by group where there are several."""
+        groups = self.optimise.groups
+        if len(groups) == 1:
+            (group,) = groups.values()
+            return {"train/learning_rate": float(group.learning_rate)}
+        return {
+            f"train/learning_rate_{name}": float(group.learning_rate)
+            for name, group in groups.items()
+        }

@@ -1,8 +1,9 @@
-"""Randomness: one seed, and a stream of its own for whoever draws from it.
+"""Randomness: one seed, and a stream of its own for everything that draws.
 
 Streams are named (`environments`, `actor`, `storage`, `update`, `evaluation`, …) and do not depend
-on the order in which they are asked for. Nothing of rlk draws from a global generator; a custom
-module's dropout does, so while a run trains, torch's is the stream `modules`."""
+on the order in which they are asked for. Nothing in rlk draws from a global generator. A custom
+module's dropout does, so while a run trains, torch's global generator is the stream `modules`.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,15 @@ CONTROL = "control"
 
 
 class Streams:
-    """The named random streams of one run; a `seed` of None draws one, which `seed` then tells."""
+    """The named random streams of one run.
+
+    Args:
+        seed: of all of them; None draws one.
+        rank: of this process; every stream but `control` differs from rank to rank.
+
+    Attributes:
+        seed: the one given, or drawn.
+    """
 
     def __init__(self, seed: int | None, rank: int = 0) -> None:
         self.seed = secrets.randbits(32) if seed is None else int(seed)
@@ -45,32 +54,32 @@ class Streams:
         import torch
 
         if name not in self._torch:
-            word = int(self._sequence(name).generate_state(1, np.uint64)[0]) >> 1
-            self._torch[name] = torch.Generator(device=device).manual_seed(word)
+            seed = int(self._sequence(name).generate_state(1, np.uint64)[0]) >> 1
+            self._torch[name] = torch.Generator(device=device).manual_seed(seed)
         return self._torch[name]
 
     def integers(self, name: str, count: int) -> list[int]:
-        """`count` seeds for things that want an integer (environments); the same at every call."""
-        return [int(word) >> 1 for word in self._sequence(name).generate_state(count, np.uint32)]
+        """Seeds for what wants an integer (environments); the same at every call."""
+        return [int(seed) >> 1 for seed in self._sequence(name).generate_state(count, np.uint32)]
 
     @contextlib.contextmanager
     def globally(self, name: str) -> Iterator[None]:
-        """Torch's global CPU generator is this stream meanwhile, for code that knows no other."""
+        """Make torch's global CPU generator this stream, for code that draws from no other."""
         import torch
 
-        held, general = self.torch(name), torch.default_generator
-        before = general.get_state()
-        general.set_state(held.get_state())
-        self._torch[name] = general  # states are taken from it and put into it
+        stream, default = self.torch(name), torch.default_generator
+        before = default.get_state()
+        default.set_state(stream.get_state())
+        self._torch[name] = default  # meanwhile, a checkpoint saves and restores this one
         try:
             yield
         finally:
-            held.set_state(general.get_state())
-            self._torch[name] = held
-            general.set_state(before)
+            stream.set_state(default.get_state())
+            self._torch[name] = stream
+            default.set_state(before)
 
     def reseed(self, seed: int) -> None:
-        """Start every stream anew from another seed; whoever holds a generator keeps the object."""
+        """Start every stream anew from another seed; generators that parts hold stay the same."""
         fresh = Streams(seed, self.rank)
         for name in self._numpy:
             fresh.numpy(name)

@@ -10,13 +10,17 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 
-# NaN and infinity are looked for where they can be named; numpy need not warn of them as well.
+# Non-finite numbers are looked for where they can be named; numpy need not warn of them as well.
 @np.errstate(over="ignore", invalid="ignore")
 def train(run: Run, total_timesteps: int) -> str | None:
-    """Collect and update until the clock reads `total_timesteps`; why it ended early, or None.
+    """Collect and update until the clock reads `total_timesteps`.
 
     An iteration is one collection and the updates that follow it. Signals, checkpoints and every
-    other plugin wait for its border."""
+    other plugin wait for its border.
+
+    Returns:
+        Why it ended early, or None.
+    """
     run.begin(total_timesteps)
     run.notify("rlk_training_start")
     reason: str | None = "an error"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import attrs
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
+from rlk.records import Loss
 from rlk_on_policy.minibatches import Minibatch
 from rlk_ppo2 import PPO2Config
 from rlk_testing import AlgorithmContract, mean_return
@@ -124,19 +127,8 @@ def test_three_updates_equal_those_of_torch_on_the_loss_written_out(rlk_make):
     assert torch.allclose(agent.run.parameters.flat, twin.run.parameters.flat, atol=2e-5)
 
 
-def test_advantages_are_normalised_over_the_minibatch(rlk_make):
-    agent, _ = agent_and_batch(rlk_make)
-    found = agent.run.algorithm._normalised(torch.tensor([1.0, 3.0]))
-    assert found.tolist() == pytest.approx([-1.0, 1.0])
-
-
-def test_one_advantage_alone_becomes_zero_instead_of_nan(rlk_make):
-    agent, _ = agent_and_batch(rlk_make)
-    assert agent.run.algorithm._normalised(torch.tensor([5.0])).tolist() == [0.0]
-
-
-def test_advantage_moments_are_means_over_ranks(rlk_make):
-    agent, _ = agent_and_batch(rlk_make)
+def test_advantages_are_normalised_over_the_minibatches_of_all_ranks(rlk_make):
+    agent, batch = agent_and_batch(rlk_make, rows=2)
 
     class OtherRankHasZeros:
         size, rank = 2, 0
@@ -144,10 +136,15 @@ def test_advantage_moments_are_means_over_ranks(rlk_make):
         def mean(self, tensor):
             return tensor / 2
 
-    agent.run.communicator = OtherRankHasZeros()
-    found = agent.run.algorithm._normalised(torch.tensor([2.0, 2.0]))
+    agent.run.communicator, given = OtherRankHasZeros(), []
+
+    def optimise(group, loss, minibatch, advantage):
+        given.append(advantage)
+        return Loss(advantage.mean())
+
+    agent.run.algorithm.update(replace(batch, advantage=torch.tensor([2.0, 2.0])), optimise)
     # The mean over both ranks is 1; centred here 1, 1; the mean square over both (1 + 0) / 2.
-    assert found.tolist() == pytest.approx([2**0.5, 2**0.5])
+    assert given[0].tolist() == pytest.approx([2**0.5, 2**0.5])
 
 
 def test_metrics_are_those_of_the_first_update_of_a_batch(rlk_make):

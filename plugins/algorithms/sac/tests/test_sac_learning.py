@@ -8,12 +8,20 @@ import pytest
 import torch
 
 import rlk
-from rlk_networks import FlatParameters
-from rlk_sac.algorithm import MOVES_TARGET
+from rlk_flat_parameters import FlatParameters
+from rlk_off_policy.noise import with_noise
 from rlk_testing import mean_return
 
 MATCH = "rlk_testing.environments:BoxMatch"
 SMALL = {"learning_starts": 50, "batch_size": 32, "policy": {"layers": [32]}}
+
+
+def batch_of(agent, rows):
+    """Transitions of the agent's replay with the noise that an update takes."""
+    run = agent.run
+    rng = run.streams.numpy("update")
+    noise = {name: run.distribution.noise(rng, rows) for name in ("noise", "next_noise")}
+    return with_noise(run.storage.sample(rows), "", "cpu", **noise)
 
 
 # ---- what it learns ------------------------------------------------------------------------------
@@ -78,8 +86,8 @@ def test_its_entropy_becomes_the_one_that_is_wanted(rlk_make, wanted):
     said = {"gamma": 0.0, "learning_rate": 0.01, "target_entropy": wanted, **SMALL}
     agent = rlk_make("sac", env=MATCH, seed=0, **said)
     agent.learn(900)
-    batch = agent.run.algorithm._with_noise(agent.run.storage.sample(512), "")
-    found = agent.run.algorithm.actor_loss(batch).metrics["entropy"].detach()
+    batch = batch_of(agent, 512)
+    found = agent.run.algorithm.actor_loss(batch).metrics["actor_entropy"].detach()
     assert float(found) == pytest.approx(wanted, abs=0.4)
 
 
@@ -104,7 +112,7 @@ def test_a_shared_encoder_is_trained_by_the_critics_alone(rlk_make):
     agent = rlk_make("sac", env=MATCH, seed=0, batch_size=16, **said)
     agent.learn(59)
     run = agent.run
-    batch = run.algorithm._with_noise(run.storage.sample(16), MOVES_TARGET)
+    batch = batch_of(agent, 16)
     shared = next(run.policy.shared.parameters())
     before = shared.detach().clone()
     run.optimise("actor", run.algorithm.actor_loss, batch)
@@ -210,6 +218,6 @@ def test_its_state_has_the_target_and_the_entropys_weight_of_the_model(rlk_make,
     agent.learn(100)
     loaded = rlk.load(agent.save(tmp_path / "model"), env=MATCH)
     assert loaded.run.algorithm.ent_coef().equal(agent.run.algorithm.ent_coef())
-    assert loaded.run.algorithm._target_flat.equal(agent.run.algorithm._target_flat)
+    assert loaded.run.algorithm.target.flat.equal(agent.run.algorithm.target.flat)
     assert isinstance(loaded.run.algorithm.entropy, FlatParameters)
     loaded.close()

@@ -6,10 +6,8 @@ import pytest
 import torch
 from torch import tensor
 
-from rlk_mlp.config import MlpConfig
-from rlk_mlp.network import Mlp
 from rlk_sac.loss import actor_loss, critic_loss, entropy_loss, soft_target
-from rlk_sac.network import EntropyCoefficient, TwinCritic
+from rlk_sac.network import EntropyCoefficient
 
 
 def test_the_target_is_the_reward_and_the_lesser_value_with_the_entropy_of_the_action():
@@ -36,7 +34,8 @@ def test_the_critics_loss_is_half_the_weighted_squares_of_both():
 
 
 def test_the_actors_loss_is_the_entropy_term_less_the_lesser_value():
-    found = actor_loss(tensor([1.0, 4.0]), tensor([-1.0, 2.0]), tensor(0.5))
+    q = tensor([[1.0, 6.0], [3.0, 4.0]])
+    found = actor_loss(q, tensor([-1.0, 2.0]), tensor(0.5))
     assert found.item() == pytest.approx(((-0.5 - 1.0) + (1.0 - 4.0)) / 2)
 
 
@@ -57,40 +56,6 @@ def test_the_coefficient_rises_where_there_is_less_entropy_than_wanted(log_prob,
 
 
 # ---- networks ------------------------------------------------------------------------------------
-
-
-def trunk(role, *, extra=0, copies=1):
-    return Mlp(MlpConfig(layers=[5, 4])).trunk(role, 3, extra=extra, copies=copies)
-
-
-def test_twin_critics_equal_two_of_their_own_fed_with_observation_and_action():
-    torch.manual_seed(0)
-    critic = TwinCritic(trunk, 2)
-    with torch.no_grad():
-        critic.bias.copy_(tensor([[0.5], [-0.5]]))
-    features, action = torch.randn(6, 3), torch.randn(6, 2)
-    found = critic(features, action)
-    assert found.shape == (2, 6)
-    for copy in range(2):
-        x = torch.cat([features, action], 1)
-        for weight, bias in zip(critic.trunk.weights, critic.trunk.biases, strict=True):
-            x = torch.tanh(x @ weight[copy] + bias[copy])
-        expected = x @ critic.weight[copy, 0] + critic.bias[copy]
-        assert torch.allclose(found[copy], expected, atol=1e-6)
-
-
-def test_twin_critics_begin_as_different_functions():
-    torch.manual_seed(0)
-    found = TwinCritic(trunk, 2)(torch.randn(6, 3), torch.randn(6, 2))
-    assert not torch.allclose(found[0], found[1], atol=1e-2)
-
-
-def test_critics_may_have_no_hidden_layers():
-    torch.manual_seed(0)
-    critic = TwinCritic(lambda role, **k: Mlp(MlpConfig(layers=[])).trunk(role, 3, **k), 1)
-    x = torch.randn(4, 3), torch.randn(4, 1)
-    expected = torch.cat(x, 1) @ critic.weight[:, 0].T + critic.bias[:, 0]
-    assert torch.allclose(critic(*x), expected.T, atol=1e-6)
 
 
 def test_the_coefficient_is_kept_as_its_logarithm():

@@ -11,10 +11,19 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import rlk
+from rlk_off_policy.noise import with_noise
 from rlk_sac.algorithm import MOVES_TARGET
 
 MATCH = "rlk_testing.environments:BoxMatch"
 SMALL = {"learning_starts": 50, "batch_size": 32, "policy": {"layers": [32]}}
+
+
+def batch_of(agent, rows, key=MOVES_TARGET):
+    """Transitions of the agent's replay with the noise that an update takes."""
+    run = agent.run
+    rng = run.streams.numpy("update")
+    noise = {name: run.distribution.noise(rng, rows) for name in ("noise", "next_noise")}
+    return with_noise(run.storage.sample(rows), key, "cpu", **noise)
 
 
 # ---- an update, against one written out ----------------------------------------------------------
@@ -30,7 +39,7 @@ def adam(flat, gradient, state, rate):
     flat.sub_(rate * step)
 
 
-class Twin:
+class WrittenOut:
     """SAC as the papers write it: a module for each critic, a loop over both, autograd's grad."""
 
     def __init__(self, agent: rlk.Agent, rate: float, gamma_alpha: float) -> None:
@@ -108,25 +117,25 @@ def test_updates_equal_the_papers_algorithm_written_out(rlk_make):
         batch_size=16, learning_starts=40, policy={"layers": [7, 6]},
     )  # fmt: skip
     agent.learn(39)
-    algorithm, storage, run = agent.run.algorithm, agent.run.storage, agent.run
-    twin = Twin(agent, 0.01, 0.2)
+    algorithm, run = agent.run.algorithm, agent.run
+    written = WrittenOut(agent, 0.01, 0.2)
     weight = torch.linspace(0.2, 1.8, 16)
     for _ in range(4):
-        batch = algorithm._with_noise(storage.sample(16), MOVES_TARGET)
+        batch = batch_of(agent, 16)
         batch = dataclasses.replace(batch, weight=weight)
         update = algorithm.update(batch, run.optimise)
-        expected = twin.update(batch, 0.1, -2.0)
+        expected = written.update(batch, 0.1, -2.0)
         assert torch.allclose(update.td_error, expected, atol=1e-4)
-    assert float(algorithm.ent_coef()) == pytest.approx(float(twin.log_alpha.exp()), abs=1e-5)
+    assert float(algorithm.ent_coef()) == pytest.approx(float(written.log_alpha.exp()), abs=1e-5)
     critic, target = run.policy.qf, algorithm.target.module.qf
-    for module, stacks in ((critic, twin.q), (target, twin.target)):
+    for module, stacks in ((critic, written.q), (target, written.target)):
         for c, stack in enumerate(stacks):
             for (weight_, _), found in zip(stack[:-1], module.trunk.weights, strict=True):
                 assert torch.allclose(found[c], weight_, atol=1e-4)
             assert torch.allclose(module.weight[c, 0], stack[-1][0][:, 0], atol=1e-4)
             assert torch.allclose(module.bias[c], stack[-1][1], atol=1e-4)
-    assert torch.allclose(run.policy.pi.out.weight, twin.pi[-1][0], atol=1e-4)
-    for layer, (expected, _) in zip(run.policy.pi.trunk.layers, twin.pi, strict=False):
+    assert torch.allclose(run.policy.pi.out.weight, written.pi[-1][0], atol=1e-4)
+    for layer, (expected, _) in zip(run.policy.pi.trunk.layers, written.pi, strict=False):
         assert torch.allclose(layer.weight, expected, atol=1e-4)
 
 
@@ -141,11 +150,11 @@ def test_an_update_is_traced_into_one_graph_with_the_same_result(rlk_make, ent_c
     with torch._dynamo.config.patch(trace_autograd_ops=True):
         for key in (MOVES_TARGET, "", MOVES_TARGET):
             updates = [
-                update(run.algorithm._with_noise(run.storage.sample(16), key), run.optimise)
-                for run, update in ((eager, eager.algorithm.update), (traced, compiled))
+                update(batch_of(agent, 16, key), agent.run.optimise)
+                for agent, update in zip(agents, (eager.algorithm.update, compiled), strict=True)
             ]
     assert torch.allclose(eager.parameters.flat, traced.parameters.flat, atol=1e-5)
-    assert torch.allclose(eager.algorithm._target_flat, traced.algorithm._target_flat, atol=1e-6)
+    assert torch.allclose(eager.algorithm.target.flat, traced.algorithm.target.flat, atol=1e-6)
     assert torch.allclose(updates[0].td_error, updates[1].td_error, atol=1e-4)
     assert eager.algorithm.ent_coef().item() == pytest.approx(traced.algorithm.ent_coef().item())
     torch._dynamo.reset()
@@ -157,8 +166,12 @@ def test_an_update_is_traced_into_one_graph_with_the_same_result(rlk_make, ent_c
 def agent_with_batch(rlk_make, **said):
     agent = rlk_make("sac", env=MATCH, seed=0, **{**SMALL, **said})
     agent.learn(49)
-    algorithm = agent.run.algorithm
-    return agent, algorithm._with_noise(agent.run.storage.sample(32), MOVES_TARGET)
+    return agent, batch_of(agent, 32)
+
+
+def critics_of(agent):
+    """The critics' own parameters, flat."""
+    return agent.run.optimise.groups["critic"].flat
 
 
 def test_later_losses_see_the_steps_of_the_earlier_groups(rlk_make):
@@ -201,10 +214,9 @@ class CountsProducts(TorchDispatchMode):
 
 @pytest.mark.parametrize(
     ("group", "products"),
-    # Two layers forward each; backward, the actor needs what they hand on to the action (of each
-    # row's own critic, and from few inputs of all in one, which are no batched products), the
+    # Two layers forward each; backward, the actor needs what both hand on to the action, the
     # critics both weights and what the second hands on to the first.
-    [("actor", 2), ("critic", 2 + 3)],
+    [("actor", 2 + 2), ("critic", 2 + 3)],
 )
 def test_the_actors_gradient_computes_none_of_the_critics_weights(rlk_make, group, products):
     agent, batch = agent_with_batch(rlk_make, policy={"layers": [32, 32]})
@@ -218,35 +230,18 @@ def test_the_actors_gradient_computes_none_of_the_critics_weights(rlk_make, grou
     assert counted.count == products
 
 
-@pytest.mark.parametrize("policy", ["MlpPolicy", "LnMlpPolicy"])
-@pytest.mark.parametrize("layers", [[], [8], [16, 8]])
-def test_the_lesser_critic_has_the_value_and_slope_of_both_evaluated(rlk_make, policy, layers):
-    agent, batch = agent_with_batch(rlk_make, policy=policy, **{"policy.layers": layers})
-    algorithm, critic = agent.run.algorithm, agent.run.policy.qf
-    assert (critic.smallest(batch.observation, batch.action) is None) == (
-        policy == "LnMlpPolicy" and bool(layers)
-    )
-    action = batch.action.clone().requires_grad_()
-    found = algorithm.smallest_q(batch.observation, action)
-    both = critic(batch.observation, action)
-    assert 0 < int(both.argmin(0).sum()) < len(action), "one critic is the lesser everywhere"
-    assert torch.allclose(found, both.amin(0), atol=1e-6)
-    slopes = [torch.autograd.grad(q.sum(), action)[0] for q in (found, both.amin(0))]
-    assert torch.allclose(*slopes, atol=1e-6) and bool(slopes[0].any())
-
-
 def test_the_target_begins_as_a_copy_and_moves_by_tau(rlk_make):
     agent, batch = agent_with_batch(rlk_make, tau=0.25)
     algorithm, run = agent.run.algorithm, agent.run
-    before = algorithm._target_flat.clone()
-    assert before.equal(algorithm._critic_flat)
-    assert algorithm._target_flat.data_ptr() != algorithm._critic_flat.data_ptr()
+    before = algorithm.target.flat.clone()
+    assert before.equal(critics_of(agent))
+    assert algorithm.target.flat.data_ptr() != critics_of(agent).data_ptr()
     algorithm.update(batch, run.optimise)
-    expected = 0.75 * before + 0.25 * algorithm._critic_flat
-    assert torch.allclose(algorithm._target_flat, expected, atol=1e-6)
-    kept = algorithm._target_flat.clone()
+    expected = 0.75 * before + 0.25 * critics_of(agent)
+    assert torch.allclose(algorithm.target.flat, expected, atol=1e-6)
+    kept = algorithm.target.flat.clone()
     algorithm.update(dataclasses.replace(batch, key=""), run.optimise)
-    assert kept.equal(algorithm._target_flat)
+    assert kept.equal(algorithm.target.flat)
 
 
 @pytest.mark.parametrize("bad", ["reward", "noise"])

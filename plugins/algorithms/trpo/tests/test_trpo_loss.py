@@ -5,7 +5,7 @@ import math
 import pytest
 from torch import tensor
 
-from rlk_trpo.loss import standardised, surrogate, value_loss
+from rlk_trpo.loss import surrogate, value_loss
 
 
 def test_the_surrogate_by_hand():
@@ -21,18 +21,3 @@ def test_the_surrogate_of_the_old_policy_is_the_mean_advantage():
 
 def test_the_value_loss_by_hand():
     assert value_loss(tensor([1.0, 2.0]), tensor([3.0, 1.0])).item() == pytest.approx(2.5)
-
-
-def test_advantages_get_zero_mean_and_unit_variance():
-    found = standardised(tensor([1.0, 3.0]), lambda value: value)
-    assert found.tolist() == pytest.approx([-1.0, 1.0])
-
-
-def test_one_advantage_alone_becomes_zero_instead_of_nan():
-    assert standardised(tensor([5.0]), lambda value: value).tolist() == [0.0]
-
-
-def test_moments_of_advantages_are_means_over_ranks():
-    """The other rank has zeros: the mean over both is 1, the mean square of what is left 1/2."""
-    found = standardised(tensor([2.0, 2.0]), lambda value: value / 2)
-    assert found.tolist() == pytest.approx([2**0.5, 2**0.5])

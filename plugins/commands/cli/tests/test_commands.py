@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 from rlk.component import Component
 from rlk.errors import RlkError, UnknownName
-from rlk.registry.kernel import Entry, default_kernel
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import default_kernel
 from rlk_cli.check import check
 from rlk_cli.main import main
 from rlk_cli.show import show
@@ -43,7 +44,17 @@ def test_show_tells_what_an_algorithm_declares_wants_and_takes():
     assert "default noise                 epsilon-greedy" in lines
     assert "settings (--set KEY=VALUE)" in lines
     at = lines.index("buffer_size                    50000        int")
-    assert lines[at + 1 : at + 3] == ["transitions that the replay holds", "is replay.buffer_size"]
+    assert lines[at + 1 : at + 3] == [
+        "transitions that the replay holds",
+        "sets replay.buffer_size",
+    ]
+
+
+def test_show_tells_which_plugin_a_setting_puts_in_and_of_which_kind_one_names():
+    lines = [line.strip() for line in called(show, "dqn").output.splitlines()]
+    assert "true is the same as --plugin prioritized-replay" in lines
+    lines = [line.strip() for line in called(show, "sac").output.splitlines()]
+    assert "names one of: rlk plugins list --kind noises" in lines
 
 
 def test_settings_of_anything_else_are_set_under_its_name():
@@ -56,7 +67,7 @@ def test_an_alias_shows_the_defaults_that_its_name_fixes():
     entry = default_kernel().registries.find("LnMlpPolicy")
     ((key, value),) = entry.component().own.items()
     lines = [line.split() for line in called(show, "LnMlpPolicy").output.splitlines()]
-    assert [key, repr(value), "bool"] in lines
+    assert [key, str(value).lower(), "bool"] in lines
 
 
 def test_a_default_by_action_space_is_written_out(registries):

@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from rlk.component import Component
-from rlk.registry.kernel import Entry, Registries
+from rlk.registry.entry import Entry
+from rlk.registry.registries import Registries
 from rlk_cli import diagnose
 
 

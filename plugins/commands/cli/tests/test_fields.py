@@ -9,7 +9,8 @@ from typing import Literal, Optional
 import attrs
 import pytest
 
-from rlk_cli.fields import fields_of, type_name
+from rlk.settings import type_name
+from rlk_cli.fields import fields_of, typed
 
 
 @attrs.frozen(kw_only=True)
@@ -26,18 +27,34 @@ class Config:
 
 def test_every_field_is_listed_with_type_default_and_help():
     assert fields_of(Config) == [
-        ("rate", "float or str or a callable", "0.1", "how fast"),
-        ("steps", "int", "3", "how many"),
-        ("layers", "list of int", "[64]", ""),
-        ("kind", "'a' or 'b'", "'a'", ""),
-        ("limit", "int or none", "None", ""),
-        ("size", "int", "required", ""),
+        ("rate", "float or str or a callable", "0.1", "how fast", ()),
+        ("steps", "int", "3", "how many", ()),
+        ("layers", "list of int", "[64]", "", ()),
+        ("kind", "'a' or 'b'", "a", "", ("a", "b")),
+        ("limit", "int or none", "none", "", ()),
+        ("size", "int", "required", "", ()),
     ]
 
 
 def test_a_default_that_the_components_name_fixes_is_shown_instead():
-    rows = {name: default for name, _, default, _ in fields_of(Config, {"steps": 7})}
-    assert (rows["steps"], rows["kind"]) == ("7", "'a'")
+    rows = {field.name: field.default for field in fields_of(Config, {"steps": 7})}
+    assert (rows["steps"], rows["kind"]) == ("7", "a")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "none"),
+        (True, "true"),
+        (1e-8, "1e-08"),
+        ("auto", "auto"),
+        ([64, 64], "[64, 64]"),
+        ((), "[]"),
+        (["lstm", None], "[lstm, none]"),
+    ],
+)
+def test_a_default_is_shown_as_it_is_typed(value, text):
+    assert typed(value) == text
 
 
 @pytest.mark.parametrize(

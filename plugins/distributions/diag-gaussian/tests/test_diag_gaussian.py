@@ -96,21 +96,8 @@ def test_the_spread_is_one_parameter_for_all_observations():
     assert found[:, :2].abs().max().item() < 0.1  # a gain of 0.01: the first actions are near zero
 
 
-def test_the_twin_of_its_head_equals_torch_and_follows_its_parameters(two):
-    torch.manual_seed(0)
-    head = two.head(8)
-    forward = head.numpy_forward()
-    x = torch.randn(5, 8)
-    for _ in range(2):
-        assert np.allclose(forward(x.numpy()), head(x).detach().numpy(), atol=1e-6)
-        with torch.no_grad():
-            for parameter in head.parameters():
-                parameter.add_(0.3)
-
-
-def test_its_numpy_log_prob_is_that_of_the_action_and_not_of_the_clipped_one(two):
+def test_log_prob_is_that_of_the_action_and_not_of_the_clipped_one(two):
     given = parameters([50.0, 0.0], [1.0, 1.0])
-    action, log_prob = two.numpy_sample(given.numpy(), np.zeros((1, 2), np.float32))
+    action = two.sample(given, torch.zeros(1, 2))
     assert action.tolist() == [[50.0, 0.0]]
-    assert log_prob.item() == pytest.approx(-2 * HALF_LOG_2PI, abs=1e-6)
-    assert log_prob.dtype == np.float32
+    assert two.log_prob(given, action).item() == pytest.approx(-2 * HALF_LOG_2PI, abs=1e-6)

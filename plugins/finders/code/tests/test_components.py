@@ -8,7 +8,7 @@ import pytest
 
 from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import spec_of
+from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
 from rlk_code.components import component_at, guessed
@@ -117,7 +117,7 @@ def test_settings_stand_behind_the_place(file):
 
 def test_a_component_from_a_file_must_be_passed_again(file):
     file.write_text(HOOKS)
-    saved = json.loads(json.dumps(planned(plugins=[f"{file}:Mine"]).as_json()))
+    saved = json.loads(json.dumps(as_json(planned(plugins=[f"{file}:Mine"]))))
     with pytest.raises(PlanError, match=r"no file may run by itself. Pass it again"):
         spec_of(saved, default_kernel())
     spec = spec_of(saved, default_kernel(), plugins=(f"{file}:Mine",))
@@ -125,7 +125,7 @@ def test_a_component_from_a_file_must_be_passed_again(file):
 
 
 def test_an_environment_that_is_code_must_be_passed_again():
-    saved = planned(env="rlk_testing.environments:DiscreteMatch").as_json()
+    saved = as_json(planned(env="rlk_testing.environments:DiscreteMatch"))
     with pytest.raises(
         PlanError, match=r"was code, which no file may run by itself. Pass it again"
     ):

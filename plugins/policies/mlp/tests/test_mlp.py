@@ -9,8 +9,11 @@ import torch
 from torch.nn import functional as F
 
 from rlk.errors import PlanError
+from rlk_mlp.activations import ACTIVATIONS
+from rlk_mlp.batched_layers import BatchedLayers
 from rlk_mlp.config import MlpConfig
-from rlk_mlp.network import ACTIVATIONS, Layers, Mlp, TwinLayers
+from rlk_mlp.layers import Layers
+from rlk_mlp.network import Mlp
 from rlk_testing import PolicyContract
 
 BOX = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
@@ -90,50 +93,24 @@ def test_observations_of_several_axes_are_flattened():
     assert torch.equal(made(x), made(x.flatten(1)))
 
 
-@pytest.mark.parametrize("act_fun", ["tanh", "relu"])
-def test_the_numpy_twin_equals_torch_and_follows_its_parameters(act_fun):
-    made = layers(3, [5, 4], act_fun=act_fun)
-    forward = made.numpy_forward()
-    x = torch.randn(6, 3)
-    for _ in range(2):
-        assert np.allclose(forward(x.numpy()), made(x).detach().numpy(), atol=1e-6)
-        with torch.no_grad():
-            for parameter in made.parameters():
-                parameter.mul_(-0.7)
-
-
-def test_the_numpy_twin_flattens_as_torch_does():
-    made = layers(6, [4])
-    x = torch.randn(5, 2, 3)
-    assert np.allclose(made.numpy_forward()(x.numpy()), made(x).detach().numpy(), atol=1e-6)
-
-
-def test_there_is_no_twin_for_what_numpy_lacks():
-    for made in (layers(3, [5], act_fun="elu"), layers(3, [5], layer_norm=True)):
-        assert made.numpy_forward() is None
-
-
-def test_without_layers_the_twin_is_there_whatever_the_activation():
-    x = np.ones((2, 3), np.float32)
-    assert np.array_equal(layers(3, [], act_fun="elu").numpy_forward()(x), x)
-
-
 @pytest.mark.parametrize("act_fun", list(ACTIVATIONS))
 def test_copies_equal_as_many_stacks_of_their_own(act_fun):
     torch.manual_seed(0)
-    twins = TwinLayers(3, [5, 4], 2, MlpConfig(act_fun=act_fun))
+    batched = BatchedLayers(3, [5, 4], 2, MlpConfig(act_fun=act_fun))
     x = torch.randn(6, 3)
     kept = x.clone()
-    found = twins(x)
+    found = batched(x)
     assert torch.equal(x, kept)
     assert found.shape == (2, 6, 4)
     for copy in range(2):
         expected = x
-        for weight, bias in zip(twins.weights, twins.biases, strict=True):
+        for weight, bias in zip(batched.weights, batched.biases, strict=True):
             expected = ACTIVATIONS[act_fun](expected @ weight[copy] + bias[copy])
         assert torch.allclose(found[copy], expected, atol=1e-6)
         one, other = (
-            torch.autograd.grad(value.square().sum(), twins.weights[0], retain_graph=True)[0][copy]
+            torch.autograd.grad(value.square().sum(), batched.weights[0], retain_graph=True)[0][
+                copy
+            ]
             for value in (found[copy], expected)
         )
         assert torch.allclose(one, other, atol=1e-5)
@@ -141,20 +118,20 @@ def test_copies_equal_as_many_stacks_of_their_own(act_fun):
 
 def test_copies_with_layer_norm_equal_as_many_stacks_of_their_own():
     torch.manual_seed(0)
-    twins = Mlp(MlpConfig(layers=[5, 4], layer_norm=True)).trunk("qf", 3, copies=2)
+    batched = Mlp(MlpConfig(layers=[5, 4], layer_norm=True)).trunk("qf", 3, n_copies=2)
     with torch.no_grad():
-        for parameter in twins.parameters():
+        for parameter in batched.parameters():
             parameter.add_(torch.randn(parameter.shape))
     x = torch.randn(6, 3)
-    found = twins(x)
+    found = batched(x)
     for copy in range(2):
         expected = x
         for i, size in enumerate([5, 4]):
             expected = F.layer_norm(
-                expected @ twins.weights[i][copy] + twins.biases[i][copy],
+                expected @ batched.weights[i][copy] + batched.biases[i][copy],
                 (size,),
-                twins.scales[i][copy, 0],
-                twins.shifts[i][copy, 0],
+                batched.scales[i][copy, 0],
+                batched.shifts[i][copy, 0],
             )
             expected = torch.tanh(expected)
         assert torch.allclose(found[copy], expected, atol=1e-5)
@@ -184,10 +161,10 @@ def test_biases_begin_at_zero():
 
 def test_every_copy_is_initialised_as_a_stack_of_its_own():
     torch.manual_seed(0)
-    twins = TwinLayers(4, [4], 2, MlpConfig())
-    for weight in twins.weights[0].detach():
+    batched = BatchedLayers(4, [4], 2, MlpConfig())
+    for weight in batched.weights[0].detach():
         assert torch.allclose(weight @ weight.T, 2.0 * torch.eye(4), atol=1e-5)
-    assert not torch.equal(twins.weights[0][0], twins.weights[0][1])
+    assert not torch.equal(batched.weights[0][0], batched.weights[0][1])
 
 
 # ---- which layers --------------------------------------------------------------------------------
@@ -256,33 +233,3 @@ def test_its_settings_are_reached_through_a_run(rlk_make):
     assert agent.run.policy.vf.trunk.features == 7
     with pytest.raises(PlanError, match="layers"):
         rlk_make("stand-in", kernel=kernel, policy="mlp", mlp={"layers": [-7]})
-
-
-# ---- slopes of one copy for each row -------------------------------------------------------------
-
-
-@pytest.mark.parametrize("act_fun", list(ACTIVATIONS))
-@pytest.mark.parametrize("sizes", [[], [5], [5, 4], [5, 6, 4]])
-@pytest.mark.parametrize("copies", [2, 3])
-def test_slopes_of_chosen_copies_equal_autograd(act_fun, sizes, copies):
-    torch.manual_seed(0)
-    twins = TwinLayers(3, sizes, copies, MlpConfig(act_fun=act_fun))
-    with torch.no_grad():
-        for bias in twins.biases:
-            bias.normal_()
-    x, choice = torch.randn(8, 3, requires_grad=True), torch.arange(8) % copies
-    slope = torch.randn(8, twins.features)
-    hidden, slopes_of = twins.with_slopes(x)
-    expected = twins(x)
-    assert torch.equal(hidden, expected) and not hidden.requires_grad
-    value = (expected[choice, torch.arange(8)] * slope).sum()
-    (by_x,) = torch.autograd.grad(value, x)
-    assert torch.allclose(slopes_of(choice, slope), by_x, atol=1e-5)
-    assert torch.allclose(slopes_of(choice, slope, 2), by_x[:, 2:], atol=1e-5)
-
-
-def test_normalised_copies_and_those_off_the_cpu_leave_slopes_to_autograd():
-    twins = TwinLayers(3, [5], 2, MlpConfig(layer_norm=True))
-    assert twins.with_slopes(torch.randn(4, 3)) is None
-    elsewhere = TwinLayers(3, [5], 2, MlpConfig()).to("meta")
-    assert elsewhere.with_slopes(torch.randn(4, 3, device="meta")) is None

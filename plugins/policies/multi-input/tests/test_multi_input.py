@@ -1,4 +1,4 @@
-"""The encoder of Dict observations: order of keys, sizes, and the numpy twin."""
+"""The encoder of Dict observations: order of keys and sizes."""
 
 import gymnasium as gym
 import numpy as np
@@ -48,7 +48,7 @@ def test_keys_stand_side_by_side_in_alphabetical_order():
     # a flattened, b = 3 of 1..3, c as it is, d = 0 of 2 and 2 of 3.
     expected = [0.1, 0.2, 0.3, 0.4, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1]
     assert features.tolist() == [pytest.approx(expected)]
-    assert made.keys == ("a", "b", "c", "d") and made.features == 14
+    assert tuple(made.spaces) == ("a", "b", "c", "d") and made.features == 14
 
 
 def test_the_order_in_which_a_space_has_its_keys_makes_no_difference():
@@ -76,25 +76,6 @@ def test_layers_that_all_heads_share_come_after_all_keys():
     made = encoder(NUMBERS, net_arch=[7])
     assert made.features == 7
     assert made(preprocess(NUMBERS)(observations(NUMBERS, 2))).shape == (2, 7)
-
-
-@pytest.mark.parametrize("net_arch", [None, [8]])
-def test_the_numpy_twin_equals_torch_on_raw_observations(net_arch):
-    made = policy(NUMBERS, layers=[6], net_arch=net_arch)
-    (forward,) = made.numpy_forward("pi")
-    raw = observations(NUMBERS, 9)
-    arrays = {key: value.numpy() for key, value in raw.items()}
-    arrays["a"] = arrays["a"].astype(np.float64)
-    for _ in range(2):
-        assert np.allclose(forward(arrays), made(raw, "pi")[0].detach().numpy(), atol=1e-5)
-        with torch.no_grad():
-            for parameter in made.parameters():
-                parameter.mul_(-1.3)
-
-
-def test_there_is_no_numpy_twin_with_an_image():
-    space = gym.spaces.Dict({"camera": IMAGE, "b": gym.spaces.Discrete(2)})
-    assert policy(space, features=4).numpy_forward("pi") is None
 
 
 def test_an_image_that_is_too_small_is_refused_by_its_key():

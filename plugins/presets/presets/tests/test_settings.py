@@ -4,9 +4,12 @@ import attrs
 import pytest
 
 from rlk import settings
+from rlk.planning.parse import parse_plugin
 from rlk.planning.resolve import resolve
-from rlk.planning.spec import RUN_KEYS, SLOTS, RunSettings, make_spec, parse_plugin
+from rlk.planning.run_settings import RUN_KEYS, RunSettings
+from rlk.planning.spec import make_spec
 from rlk.registry.kernel import Kernel
+from rlk.registry.kinds import SLOTS
 from rlk_presets.zoo import Zoo, algorithms, entries
 
 REGISTRIES = Kernel().registries

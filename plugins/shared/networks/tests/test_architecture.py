@@ -21,15 +21,15 @@ class Notes(NoLayers):
         self.asked.append(("encoder", observation_space))
         return super().encoder(observation_space)
 
-    def trunk(self, role, features, *, extra=0, copies=1):
-        self.asked.append((role, features, extra, copies))
-        return super().trunk(role, features, extra=extra, copies=copies)
+    def trunk(self, role, features, *, extra=0, n_copies=1):
+        self.asked.append((role, features, extra, n_copies))
+        return super().trunk(role, features, extra=extra, n_copies=n_copies)
 
 
 def test_the_encoder_is_made_first_and_then_heads_in_their_order():
     architecture = Notes()
     heads = {
-        "qf": lambda trunk: trunk("qf", extra=2, copies=2),
+        "qf": lambda trunk: trunk("qf", extra=2, n_copies=2),
         "pi": lambda trunk: trunk("pi"),
         "vf": lambda trunk: Head(trunk("vf"), Linear(3, 1)),
     }

@@ -19,7 +19,8 @@ from torch.overrides import TorchFunctionMode
 
 from rlk.optimise import Group, OneProcess, Optimiser
 from rlk.records import Loss
-from rlk_networks import FlatParameters, Head, Linear, Policy
+from rlk_flat_parameters import FlatParameters
+from rlk_networks import Head, Linear, Policy
 
 
 class Products(TorchFunctionMode):

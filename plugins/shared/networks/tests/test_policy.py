@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from rlk_networks import FlatParameters, Head, Linear, twin
+from rlk_flat_parameters import FlatParameters
+from rlk_networks import Head, Linear
 from rlk_testing import NoLayers
 
 BOX = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
@@ -49,94 +50,6 @@ def test_observations_are_preprocessed_by_their_space():
     assert found.tolist() == [[1.0, 0, 0, 0, 0], [0, 0, 0, 0, 1.0]]
 
 
-def test_numpy_twins_compute_the_same_on_the_same_memory():
-    policy = made()
-    flat = FlatParameters(policy)
-    pi, vf = policy.numpy_forward("pi", "vf")
-    x = torch.randn(4, 3)
-    for _ in range(2):
-        expected = policy(x, "pi", "vf")
-        assert np.allclose(pi(x.numpy()), expected[0].detach().numpy(), atol=1e-6)
-        assert np.allclose(vf(x.numpy()), expected[1].detach().numpy(), atol=1e-6)
-        flat.flat.mul_(2.0)
-
-
-class TakesADict(NoLayers):
-    """Reads one key of a Dict observation as it is."""
-
-    def encoder(self, observation_space):
-        return OneKey()
-
-
-class OneKey(nn.Module):
-    features = 3
-
-    def forward(self, observation):
-        return observation["place"]
-
-    def numpy_forward(self):
-        return lambda observation: observation["place"].astype(np.float32)
-
-
-def test_the_twin_of_an_encoder_of_dicts_is_given_the_raw_dict():
-    space = gym.spaces.Dict({"place": gym.spaces.Box(-9, 9, (3,), np.float64)})
-    policy = TakesADict().build(space, {"pi": head})
-    place = np.array([[1.0, 2.0, 3.0]])
-    (forward,) = policy.numpy_forward("pi")
-    (expected,) = policy({"place": torch.from_numpy(place)}, "pi")
-    assert np.allclose(forward({"place": place}), expected.detach().numpy(), atol=1e-6)
-
-
-def test_a_dict_that_the_encoder_has_no_twin_for_has_none():
-    class NoReader(TakesADict):
-        def encoder(self, observation_space):
-            layer = nn.Identity()
-            layer.features = 3
-            return layer
-
-    space = gym.spaces.Dict({"place": BOX})
-    assert NoReader().build(space, {"pi": head}).numpy_forward("pi") is None
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_twin_takes_plain_observations_of_any_float(dtype):
-    policy = made(gym.spaces.Box(-1.0, 1.0, (3,), dtype))
-    x = np.array([[0.5, -0.25, 1.0]], dtype)
-    (forward,) = policy.numpy_forward("pi")
-    assert forward(x).dtype == np.float32
-    expected = policy(torch.from_numpy(x), "pi")[0].detach().numpy()
-    assert np.allclose(forward(x), expected, atol=1e-6)
-
-
-class NoTwin(NoLayers):
-    def trunk(self, role, features, *, extra=0, copies=1):
-        layer = nn.Linear(features, 4)
-        layer.features = 4
-        return layer
-
-
-@pytest.mark.parametrize(
-    "space", [gym.spaces.Discrete(3), gym.spaces.Box(0, 255, (4, 4, 3), np.uint8)]
-)
-def test_there_is_no_twin_for_other_observations_than_plain_floats(space):
-    assert made(space).numpy_forward("pi") is None
-
-
-def test_there_is_no_twin_where_a_part_has_none():
-    assert NoTwin().build(BOX, {"pi": head}).numpy_forward("pi") is None
-    assert twin(nn.Linear(2, 2)) is None
-
-
-def test_a_large_network_has_no_twin():
-    assert made(pi=200_001).numpy_forward("pi") is None
-
-
-def test_a_large_head_is_in_nobodys_way_but_its_own():
-    policy = made(pi=2, vf=200_001)
-    assert policy.numpy_forward("vf") is None and policy.numpy_forward("pi", "vf") is None
-    assert policy.numpy_forward("pi") is not None
-
-
 def test_a_linear_layer_is_a_product_and_a_bias():
     layer = Linear(2, 3)
     with torch.no_grad():
@@ -144,7 +57,6 @@ def test_a_linear_layer_is_a_product_and_a_bias():
         layer.bias.copy_(torch.tensor([0.0, 0.0, 0.5]))
     x = torch.tensor([[1.0, 1.0]])
     assert layer(x).tolist() == [[11.0, 22.0, 33.5]]
-    assert layer.numpy_forward()(x.numpy()).tolist() == [[11.0, 22.0, 33.5]]
 
 
 @pytest.mark.parametrize(("features", "size"), [(6, 3), (3, 6)])
@@ -169,11 +81,9 @@ def test_a_copy_computes_with_parameters_of_its_own():
 class Minus(nn.Module):
     """Subtracts what its buffer says."""
 
-    def __init__(self, twin=True):
+    def __init__(self):
         super().__init__()
         self.register_buffer("offset", torch.tensor([1.0, 2.0, 3.0]))
-        if twin:
-            self.numpy_forward = lambda: lambda x: x - self.offset.numpy()
 
     def forward(self, observation):
         return observation - self.offset
@@ -186,11 +96,7 @@ def test_a_filter_stands_between_preprocessing_and_the_encoder():
     assert torch.equal(filtered(x, "pi")[0], policy(x - module.offset, "pi")[0])
     assert torch.equal(filtered.encode(x), policy.encode(x - module.offset))
     assert "filter1.offset" in dict(filtered.named_buffers())
-    (twin_of_pi,) = filtered.numpy_forward("pi")
-    for _ in range(2):
-        expected = filtered(x, "pi")[0].detach().numpy()
-        np.testing.assert_allclose(twin_of_pi(x.numpy()), expected, rtol=1e-5, atol=1e-6)
-        module.offset.mul_(2.0)
+    assert filtered.filters == (module,)
 
 
 def test_filters_are_passed_in_the_order_they_were_added():
@@ -211,12 +117,4 @@ def test_a_target_goes_through_the_filter_of_its_policy_and_not_a_copy():
     target = FlatParameters(policy).clone().module
     module.offset.fill_(7.0)
     assert torch.equal(target(x, "pi")[0], policy(x, "pi")[0])
-    assert np.array_equal(
-        target.numpy_forward("pi")[0](x.numpy()), policy.numpy_forward("pi")[0](x.numpy())
-    )
-
-
-def test_a_filter_without_a_numpy_twin_leaves_the_policy_without_one():
-    policy = made()
-    policy.add_filter(Minus(twin=False))
-    assert policy.numpy_forward("pi") is None
+    assert target.filters == (module,) and target.filter1 is module

@@ -110,14 +110,6 @@ class TwoActions:
     def env_action(self, action):
         return action + 7
 
-    def numpy_sample(self, parameters, noise):
-        action = (noise < 1 / (1 + np.exp(-parameters)))[:, 0].astype(np.int64)
-        sign = np.where(action == 1, np.float32(1), np.float32(-1))
-        return action, -np.log1p(np.exp(-sign * parameters[:, 0]))
-
-    def numpy_mode(self, parameters):
-        return (parameters > 0)[:, 0].astype(np.int64)
-
 
 @pytest.fixture
 def policy():
@@ -131,15 +123,8 @@ def head(trunk):
     return Head(trunk, Linear(trunk.features, 1))
 
 
-def actors(policy, **keywords):
-    """One that computes in numpy, and one in torch, on the same noise."""
-    made = [
-        DistributionActor(policy, TwoActions(), np.random.default_rng(3), **keywords)
-        for _ in range(2)
-    ]
-    assert made[0]._fast is not None
-    made[1]._fast = None
-    return made
+def actor(policy, **keywords):
+    return DistributionActor(policy, TwoActions(), np.random.default_rng(3), **keywords)
 
 
 def observations(dtype=np.float32):
@@ -147,22 +132,26 @@ def observations(dtype=np.float32):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("deterministic", [False, True])
-def test_numpy_and_torch_act_alike(policy, dtype, deterministic):
-    start = np.ones(40, bool)
-    one, two = (
-        actor.act(observations(dtype), None, start, deterministic) for actor in actors(policy)
-    )
-    assert np.array_equal(one.action, two.action)
-    assert np.array_equal(one.env_action, one.action + 7)
-    assert set(one.extras) == set(two.extras) == (set() if deterministic else {"value", "log_prob"})
-    for name in one.extras:
-        assert one.extras[name].shape == (40,) and one.extras[name].dtype == np.float32
-        assert np.allclose(one.extras[name], two.extras[name], atol=1e-5)
+def test_a_sample_is_that_of_the_actors_own_stream(policy, dtype):
+    act = actor(policy).act(observations(dtype), None, np.ones(40, bool))
+    (parameters,) = policy(torch.from_numpy(observations()), "pi")
+    noise = TwoActions().noise(np.random.default_rng(3), 40)
+    expected = TwoActions().sample(parameters, torch.from_numpy(noise)).numpy()
+    assert np.array_equal(act.action, expected) and len(set(expected.tolist())) == 2
+    assert np.array_equal(act.env_action, act.action + 7)
+    for extra in act.extras.values():
+        assert extra.shape == (40,) and extra.dtype == np.float32
+
+
+def test_the_deterministic_action_is_the_mode_and_keeps_nothing(policy):
+    act = actor(policy).act(observations(), None, np.ones(40, bool), deterministic=True)
+    (parameters,) = policy(torch.from_numpy(observations()), "pi")
+    assert np.array_equal(act.action, (parameters[:, 0] > 0).long().numpy())
+    assert act.extras == {}
 
 
 def test_value_and_log_prob_are_those_of_the_policy(policy):
-    act = actors(policy)[0].act(observations(), None, np.ones(40, bool))
+    act = actor(policy).act(observations(), None, np.ones(40, bool))
     parameters, value = policy(torch.from_numpy(observations()), "pi", "vf")
     assert np.allclose(act.extras["value"], value[:, 0].detach().numpy(), atol=1e-6)
     expected = TwoActions().log_prob(parameters, torch.from_numpy(act.action))
@@ -171,6 +160,5 @@ def test_value_and_log_prob_are_those_of_the_policy(policy):
 
 @pytest.mark.parametrize("extras", [("log_prob",), ("value",), ()])
 def test_only_what_is_asked_for_is_kept(policy, extras):
-    for actor in actors(policy, extras=extras):
-        act = actor.act(observations(), None, np.ones(40, bool))
-        assert set(act.extras) == set(extras)
+    act = actor(policy, extras=extras).act(observations(), None, np.ones(40, bool))
+    assert set(act.extras) == set(extras)

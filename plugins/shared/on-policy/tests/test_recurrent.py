@@ -51,11 +51,14 @@ class Higher:
     def env_action(self, action):
         return action + 7
 
-    def numpy_sample(self, parameters, noise):
-        return (parameters > noise)[:, 0].astype(np.int64), np.zeros(len(noise), np.float32)
+    def sample(self, parameters, noise):
+        return (parameters > noise)[:, 0].long()
 
-    def numpy_mode(self, parameters):
-        return (parameters > 0)[:, 0].astype(np.int64)
+    def mode(self, parameters):
+        return (parameters > 0)[:, 0].long()
+
+    def log_prob(self, parameters, action):
+        return torch.zeros(len(parameters))
 
 
 def made(architecture=None):
@@ -98,17 +101,12 @@ def test_each_policy_gets_the_actor_that_it_needs():
 # ---- the actor -----------------------------------------------------------------------------------
 
 
-def actor(numpy=True):
-    actor = RecurrentActor(made(), Higher(), np.random.default_rng(0))
-    assert actor._numpy
-    if not numpy:
-        actor._numpy, actor._pi, actor._vf = False, actor.policy.pi, actor.policy.vf
-    return actor
+def actor():
+    return RecurrentActor(made(), Higher(), np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("numpy", [True, False])
-def test_the_carry_is_the_state_and_is_stored_as_it_came_in(numpy):
-    acting, start = actor(numpy), np.array([True, True])
+def test_the_carry_is_the_state_and_is_stored_as_it_came_in():
+    acting, start = actor(), np.array([True, True])
     assert acting.start(2).tolist() == [[0.0], [0.0]]
     first = acting.act(column(1, 2), acting.start(2), start)
     assert first.carry.tolist() == [[1.0], [2.0]]
@@ -123,9 +121,8 @@ def test_the_carry_is_the_state_and_is_stored_as_it_came_in(numpy):
     assert first.carry.tolist() == [[1.0], [2.0]], "a later step wrote to an earlier state"
 
 
-@pytest.mark.parametrize("numpy", [True, False])
-def test_actions_come_from_the_state(numpy):
-    acting = actor(numpy)
+def test_actions_come_from_the_state():
+    acting = actor()
     act = acting.act(column(-1, -1), column(0, 50), np.zeros(2, bool), deterministic=True)
     assert act.action.tolist() == [0, 1] and act.env_action.tolist() == [7, 8]
     assert act.extras == {}

@@ -48,14 +48,6 @@ class Choice:
     def env_action(self, action):
         return action + self.start
 
-    def numpy_sample(self, parameters, noise):
-        tensor = torch.from_numpy(parameters)
-        action = self.sample(tensor, torch.from_numpy(noise))
-        return action.numpy(), self.log_prob(tensor, action).numpy()
-
-    def numpy_mode(self, parameters):
-        return parameters.argmax(-1)
-
 
 class DoesNotNormalise(Choice):
     def log_prob(self, parameters, action):
@@ -80,12 +72,6 @@ class CountsEntropyInBits(Choice):
 class TurnsKlRound(Choice):
     def kl(self, parameters, other):
         return super().kl(other, parameters)
-
-
-class HasAnotherTwin(Choice):
-    def numpy_sample(self, parameters, noise):
-        action, log_prob = super().numpy_sample(parameters, noise)
-        return (action + 1) % self.parameter_size, log_prob
 
 
 class ForgetsTheStart(Choice):
@@ -137,7 +123,6 @@ CHOICE = Component(name="choice", factory=Choice, summary="one of n", action_spa
         (TurnsEntropyRound, "test_entropy_is_the_mean_of_minus_log_prob"),
         (CountsEntropyInBits, "test_entropy_is_the_mean_of_minus_log_prob"),
         (TurnsKlRound, "test_the_divergence_is_the_mean_difference_of_log_prob"),
-        (HasAnotherTwin, "test_its_numpy_twins_equal_torch"),
         (ForgetsTheStart, "test_what_the_environment_gets_is_in_its_action_space"),
         (NeverTakesTheLast, "test_every_action_of_the_environment_can_come_up"),
         (TakesTheWorst, "test_the_mode_of_a_countable_distribution_is_its_likeliest_action"),

@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 import rlk
 from rlk.registry.hooks import Hooks
-from rlk.running.build import make_vec_env
+from rlk.running.vec_env import make_vec_env
 from rlk_testing.environments import Walk
 from rlk_testing.stand_ins import StandIn, stand_in_kernel
 from rlk_wrappers import VectorMonitor

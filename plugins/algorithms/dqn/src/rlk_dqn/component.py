@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rlk.component import Component
 from rlk_dqn.config import DQNConfig
+from rlk_off_policy.defaults import OFF_POLICY
 
 component = Component(
     name="dqn",
@@ -14,16 +15,9 @@ component = Component(
     collects="off-policy",
     reports=("td_error",),
     defaults={
+        **OFF_POLICY,
         "env": "CartPole-v1",
-        "policy": "mlp",
-        "policy.act_fun": "relu",
-        "policy.init": "xavier",
         "noise": "epsilon-greedy",
-        "vec_env": "dummy",
-        "storage": "replay",
-        "collector": "steps",
-        "optimiser": "adam",
-        "serializer": "zip",
         "log_interval": 10,
     },
     forwards={

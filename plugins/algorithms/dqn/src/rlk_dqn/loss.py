@@ -1,14 +1,14 @@
 """The DQN loss: Mnih et al. 2015 (doi:10.1038/nature14236).
 
-With double Q-learning (van Hasselt 2016, arXiv 1509.06461).
+Double Q-learning is van Hasselt et al. 2016, arXiv 1509.06461.
 
 Shapes: B transitions, A discrete actions.
 """
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
+from torch.nn import functional
 
 
 def q_target(reward: Tensor, discount: Tensor, next_q_target: Tensor) -> Tensor:
@@ -36,20 +36,13 @@ def double_q_target(
     return reward + discount * chosen
 
 
-def huber_loss(q: Tensor, target: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
-    """(E[weight * huber(e)], e) with e = q - target: quadratic within 1 and linear beyond.
+def huber_loss(q: Tensor, target: Tensor, weight: Tensor) -> Tensor:
+    """E[weight * huber(q - target)], 0-dim: quadratic within 1 and linear beyond.
 
-    huber(e) = c * e - c^2 / 2 with c = e clipped to 1. c counts as a constant: the gradient is then
-    c, as it must be in both parts, and the mean is a dot product with q less other constants: two
-    nodes to walk back, a fifth of the usual form.
+    huber(e) = e^2 / 2 for |e| <= 1, else |e| - 1 / 2. Its gradient is e clipped to -1 to 1, as in
+    the paper.
 
     Args:
         q, target, weight: float [B]; only q is differentiated.
-
-    Returns:
-        The mean, 0-dim, and the temporal-difference error without gradient, float [B].
     """
-    td_error = q.detach() - target
-    clipped = td_error.clamp(-1.0, 1.0)
-    share = weight * clipped / len(weight)
-    return torch.dot(share, q - torch.add(target, clipped, alpha=0.5)), td_error
+    return (weight * functional.huber_loss(q, target, reduction="none")).mean()

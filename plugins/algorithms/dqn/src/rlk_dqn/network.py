@@ -6,14 +6,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from rlk.records import Array
-from rlk_networks import (
-    Head,
-    Linear,
-    NumpyForward,
-    Trunk,
-    twin,
-)
+from rlk_networks import Head, Linear, Trunk
 
 
 def q_head(trunk: Trunk, n_actions: int) -> nn.Module:
@@ -34,15 +27,3 @@ class DuelingHead(nn.Module):
         advantage: Tensor = self.advantage(features)
         value: Tensor = self.value(features)
         return value + advantage - advantage.mean(1, keepdim=True)
-
-    def numpy_forward(self) -> NumpyForward | None:
-        advantages, values = twin(self.advantage), twin(self.value)
-        if advantages is None or values is None:
-            return None
-
-        def forward(features: Array) -> Array:
-            advantage = advantages(features)
-            result: Array = values(features) + advantage - advantage.mean(1, keepdims=True)
-            return result
-
-        return forward

@@ -1,12 +1,9 @@
-"""PPO2: Schulman et al.
-
-2017, arXiv 1707.06347, as OpenAI's `ppo2` and Stable Baselines 2.10 have it.
-"""
+"""PPO2: Schulman et al. 2017, arXiv 1707.06347, as in OpenAI's `ppo2` and Stable Baselines 2.10."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from torch import Tensor
@@ -14,10 +11,12 @@ from torch import Tensor
 from rlk.errors import PlanError
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
-from rlk_networks import Head, Heads, Linear
-from rlk_on_policy.advantages import explained_variance, gae, next_values
-from rlk_on_policy.bootstrap import following_values
+from rlk_networks import Heads
+from rlk_on_policy.advantages import advantages
+from rlk_on_policy.explained_variance import explained_variance
+from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
+from rlk_on_policy.normalise import normalised
 from rlk_on_policy.recurrent import is_recurrent, make_actor, state_fields
 from rlk_on_policy.sequences import sequence_epochs, whole_environments
 from rlk_ppo2 import loss as losses
@@ -25,19 +24,21 @@ from rlk_ppo2.config import PPO2Config
 from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import as_schedule
 
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
 TITLE = "algorithm 'ppo2' (rlk-ppo2)"
 
 
 class PPO2:
     """Collects `n_steps` of every environment, then passes over them in minibatches."""
 
-    def __init__(self, config: PPO2Config, run: Any) -> None:
+    def __init__(self, config: PPO2Config, run: Run) -> None:
         transitions = config.n_steps * run.n_envs
         if config.nminibatches > transitions:
             raise PlanError(
-                f"{TITLE}: a collection of n_steps={config.n_steps} of "
-                f"{run.n_envs} "
-                f"environments makes no nminibatches={config.nminibatches}. Set at most "
+                f"{TITLE}: a collection of n_steps={config.n_steps} of {run.n_envs} environments "
+                f"cannot be divided into nminibatches={config.nminibatches}. Set at most "
                 f"{transitions}."
             )
         self.config, self.run = config, run
@@ -55,25 +56,17 @@ class PPO2:
         )
 
     def _cliprange_vf(self) -> Tensor | None:
-        """The clipping of values.
-
-        That of ratios if unset, None if a negative number turned it off.
-        """
+        """The clipping of values: that of ratios if unset, None if it was turned off."""
         chosen = self.config.cliprange_vf
         if chosen is None:
-            clipped: Tensor = self.cliprange
-            return clipped
+            return self.cliprange
         if isinstance(chosen, (int, float)) and chosen < 0:
             return None
-        scheduled: Tensor = self.run.schedule(as_schedule(chosen))
-        return scheduled
+        return self.run.schedule(as_schedule(chosen))
 
     @staticmethod
-    def heads(config: PPO2Config, run: Any) -> Heads:
-        return {
-            "pi": lambda trunk: _head(trunk("pi"), run.distribution.head),
-            "vf": lambda trunk: _head(trunk("vf"), lambda features: Linear(features, 1)),
-        }
+    def heads(config: PPO2Config, run: Run) -> Heads:
+        return actor_critic(run.distribution)
 
     def steps_per_collect(self) -> int:
         return self.config.n_steps
@@ -88,38 +81,20 @@ class PPO2:
     # ---- learning -------------------------------------------------------------------------------
 
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
-        config, run = self.config, self.run
-        rollout = storage.latest()
+        config, run, rollout = self.config, self.run, storage.latest()
+        advantage = advantages(rollout, self.policy, config.gamma, config.lam, run.device)
         value = rollout.extras["value"]
-        last_value, final_value = following_values(self.policy, rollout, self.run.device)
-        following = next_values(
-            value,
-            last_value,
-            rollout.terminated,
-            rollout.truncated,
-            rollout.final_time,
-            rollout.final_env,
-            final_value,
-        )
-        ended = rollout.terminated | rollout.truncated
-        advantage = gae(rollout.reward, value, following, ended, config.gamma, config.lam)
         run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
         passes = config.noptepochs, config.nminibatches, run.streams.numpy("update")
         if self.recurrent:
-            yield from sequence_epochs(rollout, advantage, *passes, self.run.device)
+            yield from sequence_epochs(rollout, advantage, *passes, run.device)
         else:
-            yield from epochs(flat(rollout, advantage, self.run.device), *passes)
+            yield from epochs(flat(rollout, advantage, run.device), *passes)
 
     def update(self, batch: Minibatch, optimise: Optimise) -> Update:
-        loss = optimise("policy", self.loss, batch, self._normalised(batch.advantage))
+        advantage = normalised(batch.advantage, self.run.communicator.mean)
+        loss = optimise("policy", self.loss, batch, advantage)
         return Update(loss.metrics)
-
-    def _normalised(self, advantage: Tensor) -> Tensor:
-        """Zero mean and unit variance over the minibatch, on all ranks."""
-        mean = self.run.communicator.mean
-        centred = advantage - mean(advantage.mean())
-        normalised: Tensor = centred / (mean(centred.square().mean()).sqrt() + 1e-8)
-        return normalised
 
     def loss(self, batch: Minibatch, advantage: Tensor) -> Loss:
         """Policy, value and entropy in one loss, as all of the network is one group."""
@@ -156,7 +131,3 @@ class PPO2:
 
     def load_state_dict(self, state: State) -> None:
         """Nothing beyond parameters, optimiser and streams, which the kernel keeps."""
-
-
-def _head(trunk: Any, out: Any) -> Head:
-    return Head(trunk, out(trunk.features))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
+from rlk_on_policy.defaults import ON_POLICY
 from rlk_ppo2.config import PPO2Config
 
 component = Component(
@@ -13,19 +14,5 @@ component = Component(
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
     collects="on-policy",
     recurrent=True,
-    defaults={
-        "env": "CartPole-v1",
-        "policy": "mlp",
-        "distribution": {
-            "Discrete": "categorical",
-            "Box": "diag-gaussian",
-            "MultiDiscrete": "multi-categorical",
-            "MultiBinary": "bernoulli",
-        },
-        "vec_env": "dummy",
-        "storage": "rollout",
-        "collector": "steps",
-        "optimiser": "adam",
-        "serializer": "zip",
-    },
+    defaults=ON_POLICY,
 )

@@ -1,6 +1,4 @@
-"""The PPO2 loss: Schulman et al. 2017, arXiv 1707.06347, eq.
-
-7 and 9, with OpenAI's clipped value loss.
+"""The PPO2 loss: Schulman et al. 2017, arXiv 1707.06347, eq. 7 and 9; OpenAI's clipped value loss.
 
 Shapes: B transitions.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
+from rlk_off_policy.defaults import CONTINUOUS
 from rlk_sac.config import SACConfig
 
 component = Component(
@@ -13,19 +14,7 @@ component = Component(
     action_spaces=("Box",),
     collects="off-policy",
     reports=("td_error",),
-    defaults={
-        "env": "Pendulum-v1",
-        "policy": "mlp",
-        "policy.act_fun": "relu",
-        "policy.init": "xavier",
-        "distribution": {"Box": "squashed-gaussian"},
-        "vec_env": "dummy",
-        "storage": "replay",
-        "collector": "steps",
-        "optimiser": "adam",
-        "serializer": "zip",
-        "log_interval": 4,
-    },
+    defaults={**CONTINUOUS, "distribution": {"Box": "squashed-gaussian"}},
     forwards={"buffer_size": "replay.buffer_size"},
     selects={"action_noise": "noises"},
 )

@@ -9,16 +9,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk_schedules import is_schedule
-
-_UNIT = [v.ge(0.0), v.le(1.0)]
-
-
-def _not_zero(_: object, attribute: attrs.Attribute[Any], value: int) -> None:
-    if value < -1 or value == 0:
-        raise ValueError(
-            f"{attribute.name} must be at least 1, or -1 for one update per timestep, got {value}"
-        )
+from rlk_off_policy import settings
 
 
 def _is_coefficient(_: object, attribute: attrs.Attribute[Any], value: float | str) -> None:
@@ -57,54 +48,34 @@ def entropy_coefficient(value: float | str) -> tuple[bool, float]:
 class SACConfig:
     """Hyperparameters of SAC. A timestep is one step of one environment."""
 
-    gamma: float = attrs.field(
-        default=0.99, validator=_UNIT, metadata={"help": "discount per step, 0 to 1"}
-    )
+    gamma: float = attrs.field(default=0.99, **settings.GAMMA)
     learning_rate: float | str | Callable[[float], float] = attrs.field(
-        default=0.0003,
-        validator=is_schedule,
-        metadata={"help": "Adam's step size, of all three groups; may be scheduled"},
+        default=0.0003, **settings.LEARNING_RATE
     )
-    buffer_size: int = attrs.field(
-        default=50_000, validator=v.ge(1), metadata={"help": "transitions that the replay holds"}
-    )
-    learning_starts: int = attrs.field(
-        default=100,
-        validator=v.ge(0),
-        metadata={"help": "timesteps collected, with random actions, before the first update"},
-    )
-    train_freq: int = attrs.field(
-        default=1, validator=v.ge(1), metadata={"help": "vector steps between updates"}
-    )
-    batch_size: int = attrs.field(
-        default=64, validator=v.ge(1), metadata={"help": "transitions per update"}
-    )
-    tau: float = attrs.field(
-        default=0.005,
-        validator=_UNIT,
-        metadata={"help": "how far the target moves to the critics at a time, 0 to 1"},
-    )
+    buffer_size: int = attrs.field(default=50_000, **settings.BUFFER_SIZE)
+    learning_starts: int = attrs.field(default=100, **settings.RANDOM_LEARNING_STARTS)
+    train_freq: int | str = attrs.field(default=1, **settings.TRAIN_FREQ)
+    batch_size: int = attrs.field(default=64, **settings.BATCH_SIZE)
+    tau: float = attrs.field(default=0.005, **settings.TAU)
     ent_coef: float | str = attrs.field(
         default="auto",
         validator=_is_coefficient,
-        metadata={"help": "weight of the entropy: auto, auto_0.1 (learnt from 0.1 on), a number"},
+        metadata={
+            "help": "weight of the entropy: auto (learnt, from 1 on), auto_0.1 (from 0.1 on), or a "
+            "fixed number"
+        },
     )
     target_update_interval: int = attrs.field(
         default=1, validator=v.ge(1), metadata={"help": "updates between moves of the target"}
     )
-    gradient_steps: int = attrs.field(
-        default=1,
-        validator=_not_zero,
-        metadata={"help": "updates every train_freq; -1 is one per timestep"},
-    )
+    gradient_steps: int = attrs.field(default=1, **settings.GRADIENT_STEPS)
     target_entropy: float | str = attrs.field(
         default="auto",
         validator=_auto_or_number,
-        metadata={"help": "entropy in nats that ent_coef is learnt for; auto is minus the actions"},
+        metadata={
+            "help": "entropy in nats that ent_coef is learnt for; auto is minus the number of "
+            "action dimensions"
+        },
     )
-    action_noise: str | None = attrs.field(
-        default=None, metadata={"help": "a noise, as normal-noise:sigma=0.1; none for none"}
-    )
-    random_exploration: float = attrs.field(
-        default=0.0, validator=_UNIT, metadata={"help": "probability of a random action, 0 to 1"}
-    )
+    action_noise: str | None = attrs.field(default=None, **settings.ACTION_NOISE)
+    random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)

@@ -1,6 +1,6 @@
 """The losses of soft actor-critic: Haarnoja et al. 2018, arXiv 1801.01290 and 1812.05905.
 
-Shapes: B transitions, C critics (two). alpha is the entropy coefficient, 0-dim.
+Shapes: B transitions, C critics. alpha is the entropy coefficient, 0-dim.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ def critic_loss(q: Tensor, target: Tensor, weight: Tensor) -> Tensor:
     return 0.5 * ((q - target).square().sum(0) * weight).mean()
 
 
-def actor_loss(smallest_q: Tensor, log_prob: Tensor, alpha: Tensor) -> Tensor:
+def actor_loss(q: Tensor, log_prob: Tensor, alpha: Tensor) -> Tensor:
     """mean_B(alpha log pi(a|s) - min_c Q_c(s, a)), 0-dim; 1812.05905, eq. 9.
 
     Args:
-        smallest_q: float [B], min_c Q_c at an action that the actor takes now, differentiable.
+        q: float [C, B], of the critics at an action that the actor takes now, differentiable.
         log_prob: float [B], of that action.
     """
-    return (alpha * log_prob - smallest_q).mean()
+    return (alpha * log_prob - q.amin(0)).mean()
 
 
 def entropy_loss(log_alpha: Tensor, log_prob: Tensor, target_entropy: float) -> Tensor:
     """-log alpha mean_B(log pi(a|s) + H), 0-dim.
 
-    1812.05905, eq. 18, with log alpha for alpha as in the authors' code and the seed system: the
-    sign of the gradient is the same, and alpha stays above 0.
+    1812.05905, eq. 18, with log alpha for alpha as in the authors' code and Stable Baselines 2.10:
+    the sign of the gradient is the same, and alpha stays above 0.
 
     Args:
         log_prob: float [B], without gradient. target_entropy: H, in nats.

@@ -8,21 +8,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from rlk.protocols import Optimise, State
 from rlk.records import Field, Loss, Update
-from rlk_networks import Head, Heads, Linear, as_tensor
+from rlk_networks import Heads
 from rlk_on_policy.actor import DistributionActor
-from rlk_on_policy.advantages import explained_variance, gae, next_values
+from rlk_on_policy.advantages import advantages
+from rlk_on_policy.explained_variance import explained_variance
+from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
-from rlk_rollout.rollout import OnPolicyStorage, Rollout
+from rlk_on_policy.normalise import normalised
+from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import as_schedule
 from rlk_trpo import loss as losses
 from rlk_trpo.config import TRPOConfig
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
 
 #: Transitions in a minibatch of the value function.
 VF_BATCH = 128
@@ -31,7 +36,7 @@ VF_BATCH = 128
 class TRPO:
     """Repeats: collect, one constrained step of the policy, `vf_iters` epochs of the value."""
 
-    def __init__(self, config: TRPOConfig, run: Any) -> None:
+    def __init__(self, config: TRPOConfig, run: Run) -> None:
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
         # What both heads share is the policy's: moved by the value as well, it would leave the
@@ -42,15 +47,11 @@ class TRPO:
         run.group("vf", ("vf",), learning_rate=as_schedule(config.vf_stepsize))
 
     @staticmethod
-    def heads(config: TRPOConfig, run: Any) -> Heads:
-        return {
-            "pi": lambda trunk: _head(trunk("pi"), run.distribution.head),
-            "vf": lambda trunk: _head(trunk("vf"), lambda features: Linear(features, 1)),
-        }
+    def heads(config: TRPOConfig, run: Run) -> Heads:
+        return actor_critic(run.distribution)
 
     def steps_per_collect(self) -> int:
-        n_envs: int = self.run.n_envs
-        return math.ceil(self.config.timesteps_per_batch / n_envs)
+        return math.ceil(self.config.timesteps_per_batch / self.run.n_envs)
 
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), "log_prob": Field(())}
@@ -64,12 +65,12 @@ class TRPO:
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
         """The whole collection for the policy, then minibatches of it for the value."""
         config, run, rollout = self.config, self.run, storage.latest()
-        advantage = self._advantage(rollout)
+        advantage = advantages(rollout, self.policy, config.gamma, config.lam, run.device)
         value = rollout.extras["value"]
         run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
         whole = flat(rollout, advantage, self.run.device)
-        standardised = losses.standardised(whole.advantage, run.communicator.mean)
-        yield replace(whole, advantage=standardised, key="pi")
+        advantage_of_unit_variance = normalised(whole.advantage, run.communicator.mean)
+        yield replace(whole, advantage=advantage_of_unit_variance, key="pi")
         minibatches = max(1, len(whole.action) // VF_BATCH)
         rng = run.streams.numpy("update")
         for batch in epochs(whole, config.vf_iters, minibatches, rng):
@@ -96,28 +97,6 @@ class TRPO:
         loss = losses.value_loss(value[:, 0], batch.return_)
         return Loss(loss, metrics={"value_loss": loss})
 
-    def _advantage(self, rollout: Rollout) -> Any:
-        """Generalised advantages, float32 [T, N]."""
-        value, config = rollout.extras["value"], self.config
-        ended = rollout.terminated | rollout.truncated
-        following = next_values(
-            value,
-            self._values(rollout.next_observation),
-            rollout.terminated,
-            rollout.truncated,
-            rollout.final_time,
-            rollout.final_env,
-            self._values(rollout.final_observation)
-            if len(rollout.final_time)
-            else np.empty(0, np.float32),
-        )
-        return gae(rollout.reward, value, following, ended, config.gamma, config.lam)
-
-    @torch.no_grad()
-    def _values(self, observation: Any) -> Any:
-        (value,) = self.policy(as_tensor(observation, self.run.device), "vf")
-        return value[:, 0].cpu().numpy()
-
     # ---- state ----------------------------------------------------------------------------------
 
     def state_dict(self) -> State:
@@ -125,7 +104,3 @@ class TRPO:
 
     def load_state_dict(self, state: State) -> None:
         """Nothing beyond parameters, optimisers and streams, which the kernel keeps."""
-
-
-def _head(trunk: Any, out: Any) -> Head:
-    return Head(trunk, out(trunk.features))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
+from rlk_on_policy.defaults import ON_POLICY
 from rlk_trpo.config import TRPOConfig
 
 component = Component(
@@ -17,20 +18,5 @@ component = Component(
         "cg_iters": "natural-gradient.cg_iters",
         "cg_damping": "natural-gradient.cg_damping",
     },
-    defaults={
-        "env": "CartPole-v1",
-        "policy": "mlp",
-        "distribution": {
-            "Discrete": "categorical",
-            "Box": "diag-gaussian",
-            "MultiDiscrete": "multi-categorical",
-            "MultiBinary": "bernoulli",
-        },
-        "vec_env": "dummy",
-        "storage": "rollout",
-        "collector": "steps",
-        "optimiser": "natural-gradient",
-        "vf_optimiser": "adam",
-        "serializer": "zip",
-    },
+    defaults={**ON_POLICY, "optimiser": "natural-gradient", "vf_optimiser": "adam"},
 )

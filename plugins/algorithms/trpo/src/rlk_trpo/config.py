@@ -7,6 +7,8 @@ from collections.abc import Callable
 import attrs
 from attrs import validators as v
 
+from rlk_on_policy import settings
+from rlk_on_policy.settings import described
 from rlk_schedules import is_schedule
 
 
@@ -14,48 +16,29 @@ from rlk_schedules import is_schedule
 class TRPOConfig:
     """Hyperparameters of TRPO. `max_kl`, `cg_iters`, `cg_damping` go to `natural-gradient`."""
 
-    gamma: float = attrs.field(
-        default=0.99,
-        validator=[v.ge(0.0), v.le(1.0)],
-        metadata={"help": "discount per step, 0 to 1"},
-    )
+    gamma: float = attrs.field(default=0.99, **settings.GAMMA)
     timesteps_per_batch: int = attrs.field(
         default=1024,
-        validator=v.ge(1),
-        metadata={"help": "timesteps in one collection, over all environments of this process"},
+        **described("timesteps in one collection, over all environments of this process", v.ge(1)),
     )
     max_kl: float = attrs.field(
         default=0.01,
-        validator=v.gt(0.0),
-        metadata={"help": "size of the trust region: mean divergence of a full step, in nats"},
+        **described("size of the trust region: mean divergence of a full step, in nats", v.gt(0.0)),
     )
     cg_iters: int = attrs.field(
-        default=10,
-        validator=v.ge(1),
-        metadata={"help": "iterations of conjugate gradient, at least 1"},
+        default=10, **described("iterations of conjugate gradient, at least 1", v.ge(1))
     )
-    lam: float = attrs.field(
-        default=0.98,
-        validator=[v.ge(0.0), v.le(1.0)],
-        metadata={"help": "bias against variance in generalised advantage estimation, 0 to 1"},
-    )
-    entcoeff: float = attrs.field(
-        default=0.0,
-        validator=v.ge(0.0),
-        metadata={"help": "weight of the entropy bonus, at least 0"},
-    )
+    lam: float = attrs.field(default=0.98, **settings.LAM)
+    entcoeff: float = attrs.field(default=0.0, **settings.ENT_COEF)
     cg_damping: float = attrs.field(
         default=0.01,
-        validator=v.ge(0.0),
-        metadata={"help": "added to the diagonal of the Fisher matrix, at least 0"},
+        **described("added to the diagonal of the Fisher matrix, at least 0", v.ge(0.0)),
     )
     vf_stepsize: float | str | Callable[[float], float] = attrs.field(
         default=0.0003,
-        validator=is_schedule,
-        metadata={"help": "step size of the value function's Adam; may be scheduled"},
+        **described("step size of the value function's Adam; may be scheduled", is_schedule),
     )
     vf_iters: int = attrs.field(
         default=3,
-        validator=v.ge(0),
-        metadata={"help": "epochs of the value function over each collection, at least 0"},
+        **described("epochs of the value function over each collection, at least 0", v.ge(0)),
     )

@@ -5,8 +5,6 @@ Shapes: B transitions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from torch import Tensor
 
 
@@ -18,13 +16,3 @@ def surrogate(log_prob: Tensor, old_log_prob: Tensor, advantage: Tensor) -> Tens
 def value_loss(value: Tensor, return_: Tensor) -> Tensor:
     """E[(V - R)^2], 0-dim, for float [B]."""
     return (value - return_).square().mean()
-
-
-def standardised(advantage: Tensor, mean: Callable[[Tensor], Tensor]) -> Tensor:
-    """Zero mean and unit variance over the batches of all ranks, float [B].
-
-    Args:
-        mean: the mean of a tensor over ranks.
-    """
-    centred = advantage - mean(advantage.mean())
-    return centred / (mean(centred.square().mean()).sqrt() + 1e-8)

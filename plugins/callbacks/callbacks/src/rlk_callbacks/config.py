@@ -33,7 +33,8 @@ class CheckpointConfig:
     replay: bool = attrs.field(
         default=True,
         metadata={
-            "help": "whether checkpoints hold the replay; without it a resumed run fills it anew"
+            "help": "whether checkpoints hold the replay; without it they are small, and a resumed "
+            "run fills it anew"
         },
     )
 
@@ -45,12 +46,14 @@ class EvaluationConfig:
     every: int = attrs.field(
         default=10_000,
         validator=_AT_LEAST_1,
-        metadata={"help": "timesteps between two evaluations, at least 1"},
+        metadata={
+            "help": "timesteps between two evaluations, at least 1 (eval_freq, which counts calls)"
+        },
     )
     episodes: int = attrs.field(
         default=5,
         validator=_AT_LEAST_1,
-        metadata={"help": "whole episodes in one evaluation, at least 1"},
+        metadata={"help": "whole episodes in one evaluation, at least 1 (n_eval_episodes)"},
     )
     n_envs: int = attrs.field(
         default=1,
@@ -63,7 +66,7 @@ class EvaluationConfig:
     seed: int | None = attrs.field(
         default=None,
         validator=attrs.validators.optional(attrs.validators.ge(0)),
-        metadata={"help": "of all evaluations, at least 0; none derives one from the run's"},
+        metadata={"help": "seed of all evaluations, at least 0; none derives one from the run's"},
     )
     stop_at: float | None = attrs.field(
         default=None,

@@ -1,6 +1,7 @@
 """What is wrong with components, found without importing their implementations.
 
-The factory's source is parsed, so that a listing of everything stays quick and starts no torch.
+The factory's module is looked at and not imported, so that a listing of everything takes a moment
+and starts no torch: first its compiled code, and where that leaves a doubt, its source.
 """
 
 from __future__ import annotations
@@ -9,24 +10,27 @@ import ast
 import difflib
 import importlib.util
 import re
+from collections import defaultdict
 from pathlib import Path
 
 from rlk import protocols
-from rlk.component import Component
 from rlk.errors import BrokenPlugin
+from rlk.registry.entry import Entry
 from rlk.registry.hooks import HOOKS
-from rlk.registry.kernel import Entry, Registries
+from rlk.registry.registries import Registries
+from rlk_cli.compiled import is_sound
 
 
 def problem(entry: Entry) -> str | None:
     """Why a component cannot be used, or None."""
     try:
         component = entry.component()
-        factory = component.factory
+        factory, required = component.factory, protocols.methods(entry.kind, component.stages)
         if isinstance(factory, str):
-            _check_source(entry.kind, component, *factory.split(":"))
+            if not is_sound(factory, required):
+                _check_source(entry.kind, factory, required)
         elif isinstance(factory, type):
-            _check_methods(entry.kind, component, protocols.members(factory))
+            _check_methods(entry.kind, str(factory), required - protocols.members(factory))
     except Exception as error:
         cause = error.__cause__ or error
         known = isinstance(cause, BrokenPlugin)
@@ -36,22 +40,23 @@ def problem(entry: Entry) -> str | None:
 
 def clashes(registries: Registries) -> dict[str, list[Entry]]:
     """Names that more than one distribution, or more than one kind, gives."""
-    entries = [entry for registry in registries for entry in registry]
-    named = {one.name: [two for two in entries if two.name == one.name] for one in entries}
+    named = defaultdict(list)
+    for entry in (entry for registry in registries for entry in registry):
+        named[entry.name].append(entry)
     return {name: found for name, found in named.items() if len(found) > 1}
 
 
-def _check_methods(kind: str, component: Component, has: set[str]) -> None:
-    missing = protocols.methods(kind, component.stages) - has
+def _check_methods(kind: str, factory: str, missing: set[str]) -> None:
     if missing:
         lacks = ", ".join(sorted(missing))
-        raise BrokenPlugin(f"{component.factory} lacks {lacks}, which every one of {kind} has")
+        raise BrokenPlugin(f"{factory} lacks {lacks}, which every one of {kind} has")
 
 
-def _check_source(kind: str, component: Component, module: str, name: str) -> None:
+def _check_source(kind: str, factory: str, required: set[str]) -> None:
+    module, _, name = factory.partition(":")
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
-        raise BrokenPlugin(f"its factory {component.factory!r} is in no module that can be found")
+        raise BrokenPlugin(f"its factory {factory!r} is in no module that can be found")
     text = Path(spec.origin).read_text()
     classes = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)}
     own = ast.get_source_segment(text, classes[name]) if name in classes else text
@@ -62,7 +67,7 @@ def _check_source(kind: str, component: Component, module: str, name: str) -> No
     if name in classes:
         has = _members(classes[name], classes)
         if has is not None:
-            _check_methods(kind, component, has)
+            _check_methods(kind, factory, required - has)
     elif not re.search(rf"\b{name.partition('.')[0]}\b|import \*", text):
         raise BrokenPlugin(f"{module} has no {name!r}")
 

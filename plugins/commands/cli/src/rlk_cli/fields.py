@@ -1,19 +1,27 @@
-"""The settings of a config class as rows of text."""
+"""The settings of a config class as text, for `rlk plugins show` and for READMEs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import attrs
 
 from rlk.settings import type_name
 
 
-def fields_of(
-    config: type, own: Mapping[str, Any] | None = None
-) -> list[tuple[str, str, str, str]]:
-    """(name, type, default, help) of every setting.
+class Field(NamedTuple):
+    """One setting; the default is written as a user would type it."""
+
+    name: str
+    type: str
+    default: str
+    help: str
+    choices: tuple[str, ...] = ()  #: the words to choose from, if it takes nothing else
+
+
+def fields_of(config: type, own: Mapping[str, Any] | None = None) -> list[Field]:
+    """Every setting of a config class, in its order.
 
     Args:
         config: an attrs class.
@@ -22,11 +30,25 @@ def fields_of(
     hints, fixed = get_type_hints(config), own or {}
     rows = []
     for field in attrs.fields(config):
+        if not field.init:
+            continue
         default: Any = field.default
         if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
             default = default.factory()
         default = fixed.get(field.name, default)
-        shown = "required" if default is attrs.NOTHING else repr(default)
-        help_text = field.metadata.get("help", "")
-        rows.append((field.name, type_name(hints[field.name]), shown, help_text))
+        shown = "required" if default is attrs.NOTHING else typed(default)
+        kind, help_text = hints[field.name], field.metadata.get("help", "")
+        choices = tuple(map(typed, get_args(kind))) if get_origin(kind) is Literal else ()
+        rows.append(Field(field.name, type_name(kind), shown, help_text, choices))
     return rows
+
+
+def typed(value: Any) -> str:
+    """A value as it is typed after `--set KEY=`: `true`, `none`, `1e-06`, `[64, 64]`, `auto`."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(typed, value))}]"
+    return str(value)

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from rlk.component import Component
-from rlk.registry.kernel import default_kernel, singular
+from rlk.registry.kernel import default_kernel
+from rlk.registry.kinds import singular
 from rlk_cli.fields import fields_of
 
 DECLARED = (
@@ -25,7 +26,7 @@ DECLARED = (
 @click.command()
 @click.argument("name")
 def show(name: str) -> None:
-    """One component: what it does, what it needs, and every setting with its default."""
+    """Show one component: what it does, what it needs, and every setting with its default."""
     entry = default_kernel().registries.find(name)
     component = entry.component()
     click.secho(name, bold=True, nl=False)
@@ -37,22 +38,31 @@ def show(name: str) -> None:
         return
     prefix = "" if entry.kind == "algorithms" else f"{component.name}."
     click.secho(f"\nsettings (--set {prefix}KEY=VALUE)", bold=True)
-    for field, kind, default, help_text in fields_of(component.config, component.own):
-        click.echo(f"  {field:<30} {default:<12} {kind}")
-        click.echo(f"  {'':<30} {help_text}")
-        if field in component.forwards:
-            click.echo(f"  {'':<30} is {component.forwards[field]}")
+    for field in fields_of(component.config, component.own):
+        click.echo(f"  {field.name:<30} {field.default:<12} {field.type}")
+        for line in (field.help, *elsewhere(component, field.name)):
+            click.echo(f"  {'':<30} {line}")
 
 
 def declared(component: Component) -> Iterator[tuple[str, str]]:
-    """(what, its value) of all that a component says about itself and wants elsewhere."""
+    """(label, text) of what a component declares, and of its defaults for other slots."""
     for label in DECLARED:
         value: Any = getattr(component, label)
         if value:
             text = ", ".join(value) if isinstance(value, tuple) else str(value)
             yield label.replace("_", " "), text
-    for slot, wish in component.defaults.items():
-        text = wish
-        if isinstance(wish, Mapping):
-            text = ", ".join(f"{name} for {space}" for space, name in wish.items())
+    for slot, default in component.defaults.items():
+        text = default
+        if isinstance(default, Mapping):
+            text = ", ".join(f"{name} for {space}" for space, name in default.items())
         yield f"default {slot}", text
+
+
+def elsewhere(component: Component, setting: str) -> Iterator[str]:
+    """What a setting does beyond its own component, a line each."""
+    if place := component.forwards.get(setting):
+        yield f"sets {place}"
+    if plugin := component.activates.get(setting):
+        yield f"true is the same as --plugin {plugin}"
+    if kind := component.selects.get(setting):
+        yield f"names one of: rlk plugins list --kind {kind}"

@@ -1,92 +1,88 @@
-"""`python -m rlk_scaffold.docs [--check]`: the table of components in the README.
+"""`python -m rlk_scaffold.docs [--check] [--root FOLDER]`: the generated tables of READMEs.
 
-It stands between `<!-- components -->` and `<!-- /components -->` and lists what the distributions
-of this repository register, as they are installed.
+Every README.md below the folder may have `<!-- settings: NAME -->` … `<!-- /settings -->`, which
+holds the settings of that component. The README of this repository also has `<!-- components -->` …
+`<!-- /components -->`, which lists what its distributions register. Everything is read off the
+components as they are installed.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
-from rlk.registry.kernel import Entry, Kernel, singular
-from rlk_scaffold import tree
+from rlk.errors import RlkError
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import default_kernel
+from rlk.registry.registries import Registries
+from rlk_scaffold import markers, tree
+from rlk_scaffold.components_table import components_table
 from rlk_scaffold.manifest import read_manifest
+from rlk_scaffold.settings_table import settings_table
 
-BEGIN, END = "<!-- components -->", "<!-- /components -->"
 
-
-def table(entries: Iterable[Entry], dists: dict[str, str]) -> str:
-    """A Markdown table, in the order of the entries; an alias stands beside the name it is one for.
-
-    Args:
-        entries: as registries have them.
-        dists: distribution -> its folder, for those that are listed.
+def drift(root: Path) -> dict[Path, str]:
+    """README.md -> the text that it must have, of those that have another.
 
     Raises:
-        BrokenPlugin: if a component cannot be loaded.
+        ValueError: for markers that do not match, or that name what has no settings; says where.
     """
-    rows: dict[tuple[str, str], list[str]] = {}
-    aliases: dict[tuple[str, str], list[str]] = {}
-    for entry in entries:
-        if entry.dist not in dists:
-            continue
-        component = entry.component()
-        key = (entry.kind, component.name)
-        if entry.name != component.name:
-            aliases.setdefault(key, []).append(entry.name)
-            continue
-        where = f"[{entry.dist}]({dists[entry.dist]})"
-        rows[key] = [entry.name, singular(entry.kind), where, component.summary]
-    lines = ["| name | kind | distribution | what it is |", "|---|---|---|---|"]
-    for key, (name, kind, where, summary) in rows.items():
-        also = "".join(f", `{alias}`" for alias in sorted(aliases.get(key, ())))
-        text = summary.strip().rstrip(".").replace("|", "\\|")
-        lines.append(f"| `{name}`{also} | {kind} | {where} | {text} |")
-    return "\n".join(lines)
+    expected = {path: _expected(root, path) for path in _readmes(root)}
+    return {path: text for path, text in expected.items() if path.read_text("utf-8") != text}
 
 
-def filled(text: str, rows: str) -> str:
-    """The text with what stands between the markers replaced.
-
-    Raises:
-        ValueError: if the markers do not stand there once each, in their order.
-    """
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end or BEGIN in after or END in after:
-        raise ValueError(f"the README must have {BEGIN} and {END} once each, in that order")
-    return f"{before}{BEGIN}\n\n{rows}\n\n{END}{after}"
+def _readmes(root: Path) -> Iterator[Path]:
+    """Every README.md below a folder, except in folders whose name begins with a dot."""
+    for path in sorted(root.rglob("README.md")):
+        if not any(part.startswith(".") for part in path.relative_to(root).parts):
+            yield path
 
 
-def expected(root: Path) -> str:
-    """The README with the table as it must be."""
+def _expected(root: Path, path: Path) -> str:
+    text, registries = path.read_text("utf-8"), default_kernel().registries
+    try:
+        text = markers.filled(text, "settings", partial(_settings, registries))
+        return markers.filled(text, "components", lambda _: _components(root, registries))
+    except (ValueError, RlkError) as error:
+        raise ValueError(f"{path.relative_to(root)}: {error}") from error
+
+
+def _settings(registries: Registries, name: str) -> str:
+    return settings_table(registries.find(name).component())
+
+
+def _components(root: Path, registries: Registries) -> str:
     folders = {
         read_manifest(folder / "pyproject.toml").name: folder.relative_to(root).as_posix()
         for folder in tree.distributions(root)
     }
-    entries = [entry for registry in Kernel().registries for entry in registry]
-    return filled((root / "README.md").read_text(encoding="utf-8"), table(entries, folders))
+    entries: list[Entry] = [entry for registry in registries for entry in registry]
+    return components_table(entries, folders)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; 1 if the table is out of date (with `--check`)."""
+    """The command; 1 if a table is out of date (with `--check`) or cannot be written."""
     parser = argparse.ArgumentParser(prog="python -m rlk_scaffold.docs", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; say if it differs")
-    parser.add_argument("--root", type=Path, help="the repository; default: the one around here")
-    said = parser.parse_args(arguments)
-    root = said.root or tree.find_root(Path.cwd())
-    text = expected(root)
-    if (root / "README.md").read_text(encoding="utf-8") == text:
-        print("README.md is up to date")
-        return 0
-    if said.check:
-        print("the table in README.md is out of date; run: python -m rlk_scaffold.docs")
+    parser.add_argument("--check", action="store_true", help="write nothing; say what differs")
+    parser.add_argument(
+        "--root", type=Path, help="a plugin's folder; default: the repository around here"
+    )
+    options = parser.parse_args(arguments)
+    root = (options.root or tree.find_root(Path.cwd())).resolve()
+    try:
+        differing = drift(root)
+    except ValueError as error:
+        print(error)
         return 1
-    (root / "README.md").write_text(text, encoding="utf-8")
-    print("wrote README.md")
-    return 0
+    for path, text in differing.items():
+        if not options.check:
+            path.write_text(text, encoding="utf-8")
+        print(f"{'out of date:' if options.check else 'wrote'} {path.relative_to(root).as_posix()}")
+    if options.check and differing:
+        print("run: python -m rlk_scaffold.docs")
+    return 1 if options.check and differing else 0
 
 
 if __name__ == "__main__":

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import attrs
 
 from rlk.errors import PlanError
-from rlk.registry.kernel import singular
+from rlk.registry.kinds import singular
 from rlk_scaffold import templates
 from rlk_scaffold.kinds import Example
 from rlk_scaffold.manifest import Manifest, import_name, render_pyproject
 
 if TYPE_CHECKING:
-    from rlk.registry.kernel import Registries
+    from rlk.registry.registries import Registries
 
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 

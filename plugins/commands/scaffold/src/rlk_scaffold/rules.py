@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from rlk.registry.kernel import KINDS
+from rlk.registry.kinds import KINDS
 from rlk_scaffold.manifest import Manifest, import_name, read_manifest, render_pyproject
 
 #: Entry-point groups that are not a kind of component.

@@ -1,8 +1,9 @@
 """K Bernoulli distributions beside each other; flat parameters are their logits, float [..., K].
 
 Given the observation, switches are independent, so log-probabilities, entropies and divergences
-are sums over K. A switch is on where its logit plus standard logistic noise is above zero: the
-difference of the two Gumbel variables of the Gumbel-max trick (Maddison 2014, arXiv 1411.0030).
+are sums over K. A switch is on where its logit plus standard logistic noise is above zero; that
+noise is the difference of the two Gumbel variables of the Gumbel-max trick (Maddison et al. 2014,
+arXiv 1411.0030).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Bernoulli(Distribution):
         self.action = Field((self.parameter_size,), "int8")
 
     def head(self, features: int) -> nn.Module:
-        """Linear to logits, small at first, so that every switch is on about half of the time."""
+        """Linear, with small initial weights: at first every switch is on half of the time."""
         return Linear(features, self.parameter_size, gain=0.01)
 
     def noise(self, rng: np.random.Generator, batch: int) -> Array:
@@ -43,7 +44,7 @@ class Bernoulli(Distribution):
         return (parameters + noise > 0).to(torch.int8)
 
     def mode(self, parameters: Tensor) -> Tensor:
-        """On where that is likelier than off, int8 [..., K]."""
+        """On where that is more likely than off, int8 [..., K]."""
         return (parameters > 0).to(torch.int8)
 
     def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
@@ -65,13 +66,3 @@ class Bernoulli(Distribution):
     def env_action(self, action: Array) -> Array:
         """The action in the space's shape, int8 [N, *shape]."""
         return action.reshape(-1, *self._shape)
-
-    def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
-        """(action int8 [N, K], log_prob float32 [N]) for logits and noise [N, K]."""
-        action = parameters + noise > 0
-        log_prob: Array = (action * parameters - np.logaddexp(np.float32(0.0), parameters)).sum(1)
-        return action.astype(np.int8), log_prob
-
-    def numpy_mode(self, parameters: Array) -> Array:
-        mode: Array = (parameters > 0).astype(np.int8)
-        return mode

@@ -1,8 +1,8 @@
 """The categorical distribution over A actions; flat parameters are logits, float [..., A].
 
-Samples are taken by the Gumbel-max trick (Gumbel 1954; Maddison 2014, arXiv 1411.0030):
-argmax(logits + g) with g from the standard Gumbel distribution, so that the noise comes from
-outside and one argmax is all.
+Samples are drawn by the Gumbel-max trick (Gumbel 1954; Maddison et al. 2014, arXiv 1411.0030):
+argmax(logits + g) with g from the standard Gumbel distribution. So the noise is an argument, and a
+sample is one argmax.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Categorical(Distribution):
         self.action = Field((), "int64")
 
     def head(self, features: int) -> nn.Module:
-        """Linear to logits; small initial weights, so that the first policy is close to uniform."""
+        """Linear to logits, with small initial weights: the first policy is nearly uniform."""
         return Linear(features, self.parameter_size, gain=0.01)
 
     def noise(self, rng: np.random.Generator, batch: int) -> Array:
@@ -38,7 +38,7 @@ class Categorical(Distribution):
         return (parameters + noise).argmax(-1)
 
     def mode(self, parameters: Tensor) -> Tensor:
-        """The likeliest action, int64 [...]."""
+        """The most likely action, int64 [...]."""
         return parameters.argmax(-1)
 
     def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
@@ -57,16 +57,5 @@ class Categorical(Distribution):
         return (log_p.exp() * (log_p - log_q)).sum(-1)
 
     def env_action(self, action: Array) -> Array:
-        """The action as the space numbers it."""
+        """The action, numbered from the first of the space on."""
         return action + self.start if self.start else action
-
-    def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
-        """(action int64 [N], log_prob float32 [N]) for logits and noise [N, A]."""
-        action = (parameters + noise).argmax(1)
-        shifted = parameters - parameters.max(1, keepdims=True)
-        log_sum = np.log(np.exp(shifted).sum(1))
-        return action, shifted[np.arange(len(action)), action] - log_sum
-
-    def numpy_mode(self, parameters: Array) -> Array:
-        mode: Array = parameters.argmax(1)
-        return mode

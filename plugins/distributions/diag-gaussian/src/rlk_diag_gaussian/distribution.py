@@ -1,8 +1,7 @@
 """The Gaussian with a diagonal covariance over D actions.
 
-Flat parameters are [mean, log_std], float [..., 2D].
-
-The spread is a parameter of its own and the same in all states, as in Stable Baselines 2.10.
+Flat parameters are [mean, log_std], float [..., 2D]. The standard deviation is a parameter of its
+own, the same in all states, as in Stable Baselines 2.10.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from torch import Tensor, nn
 
 from rlk.records import Array, Field
 from rlk_diag_gaussian.config import DiagGaussianConfig
-from rlk_networks import Distribution, Linear, NumpyForward
+from rlk_networks import Distribution, Linear
 
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 class DiagGaussian(Distribution):
-    """Functions on [mean, log_std]. Actions are float32 [..., D], unbounded.
+    """Functions on [mean, log_std]. Actions are float32 [..., D], without bounds.
 
-    The environment's are clipped.
+    What the environment gets is clipped to the bounds of its space.
     """
 
     def __init__(self, action_space: Any, config: DiagGaussianConfig | None = None) -> None:
@@ -36,7 +35,7 @@ class DiagGaussian(Distribution):
         self._shape = action_space.shape
 
     def head(self, features: int) -> nn.Module:
-        """Linear to the mean, small at first, beside one log_std for all states."""
+        """A linear mean with small initial weights, and one log_std for all states."""
         return GaussianHead(features, self.size, self.config.log_std_init)
 
     def noise(self, rng: np.random.Generator, batch: int) -> Array:
@@ -75,18 +74,9 @@ class DiagGaussian(Distribution):
         """Clipped into the space's bounds, in its shape, [N, *shape]."""
         return np.clip(action.reshape(-1, *self._shape), self._low, self._high)
 
-    def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
-        """(action float32 [N, D], log_prob float32 [N]) for parameters [N, 2D] and noise [N, D]."""
-        log_std = parameters[:, self.size :]
-        action = parameters[:, : self.size] + np.exp(log_std) * noise
-        return action, -(0.5 * noise * noise + log_std + HALF_LOG_2PI).sum(1, dtype=np.float32)
-
-    def numpy_mode(self, parameters: Array) -> Array:
-        return parameters[:, : self.size].copy()
-
 
 class GaussianHead(nn.Module):
-    """[B, F] to [B, 2D]: a linear mean, and log_std repeated for every row."""
+    """[B, F] to [B, 2D]: a linear mean, and log_std, which is the same in every row."""
 
     def __init__(self, features: int, size: int, log_std_init: float) -> None:
         super().__init__()
@@ -96,14 +86,3 @@ class GaussianHead(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         mean = self.mean(features)
         return torch.cat([mean, self.log_std.expand_as(mean)], -1)
-
-    def numpy_forward(self) -> NumpyForward:
-        mean, log_std = self.mean.numpy_forward(), self.log_std.detach().numpy()
-
-        def forward(features: Array) -> Array:
-            out = np.empty((len(features), 2 * len(log_std)), dtype=np.float32)
-            out[:, : len(log_std)] = mean(features)
-            out[:, len(log_std) :] = log_std
-            return out
-
-        return forward

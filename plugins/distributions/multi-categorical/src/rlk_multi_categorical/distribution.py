@@ -1,8 +1,8 @@
 """K categorical distributions beside each other; flat parameters are their logits, joined.
 
 Shapes: K choices of n_k options each, S = sum n_k, M = max n_k. Given the observation, choices are
-independent, so log-probabilities, entropies and divergences are sums over K. Samples are taken by
-the Gumbel-max trick (Gumbel 1954; Maddison 2014, arXiv 1411.0030).
+independent, so log-probabilities, entropies and divergences are sums over K. Samples are drawn by
+the Gumbel-max trick (Gumbel 1954; Maddison et al. 2014, arXiv 1411.0030).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from rlk.records import Array, Field
 from rlk_networks import Distribution, Linear
 
-#: The logit of an option that a choice has not. Not minus infinity: 0 times that is NaN.
+#: The logit of an option that a choice lacks. Not minus infinity, because 0 times that is NaN.
 ABSENT = -1e9
 
 
@@ -33,14 +33,11 @@ class MultiCategorical(Distribution):
         self.action = Field((len(self.sizes),), "int64")
         self._most = max(self.sizes)
         self._even = min(self.sizes) == self._most
-        #: Where each of the S logits stands in the table [K, M].
-        self._row = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        self._column = np.concatenate([np.arange(n) for n in self.sizes])
         self._start, self._shape = action_space.start, action_space.shape
         self._dtype = action_space.dtype
 
     def head(self, features: int) -> nn.Module:
-        """Linear to logits; small initial weights, so that the first policy is close to uniform."""
+        """Linear to logits, with small initial weights: the first policy is nearly uniform."""
         return Linear(features, self.parameter_size, gain=0.01)
 
     def table(self, parameters: Tensor) -> Tensor:
@@ -60,7 +57,7 @@ class MultiCategorical(Distribution):
         return self.table(parameters + noise).argmax(-1)
 
     def mode(self, parameters: Tensor) -> Tensor:
-        """The likeliest option of every choice, int64 [..., K]."""
+        """The most likely option of every choice, int64 [..., K]."""
         return self.table(parameters).argmax(-1)
 
     def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
@@ -84,21 +81,3 @@ class MultiCategorical(Distribution):
         """The action as the space numbers and shapes it, [N, *shape]."""
         shaped: Array = action.reshape(-1, *self._shape) + self._start
         return shaped.astype(self._dtype, copy=False)
-
-    def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
-        """(action int64 [N, K], log_prob float32 [N]) for logits and noise [N, S]."""
-        action: Array = self._numpy_table(parameters + noise).argmax(2)
-        logits = self._numpy_table(parameters)
-        logits -= logits.max(2, keepdims=True)
-        chosen = np.take_along_axis(logits, action[:, :, None], 2)[:, :, 0]
-        log_sum = np.log(np.exp(logits).sum(2))
-        return action, (chosen - log_sum).sum(1)
-
-    def numpy_mode(self, parameters: Array) -> Array:
-        mode: Array = self._numpy_table(parameters).argmax(2)
-        return mode
-
-    def _numpy_table(self, parameters: Array) -> Array:
-        table: Array = np.full((len(parameters), len(self.sizes), self._most), ABSENT, np.float32)
-        table[:, self._row, self._column] = parameters
-        return table

@@ -25,7 +25,10 @@ class CompileConfig:
     cpp_wrapper: bool | None = attrs.field(
         default=None,
         validator=v.optional(v.instance_of(bool)),
-        metadata={"help": "call kernels from C++; none is wherever a C++ compiler is found"},
+        metadata={
+            "help": "call kernels from C++; none is wherever a C++ compiler is found (CXX, else "
+            "g++, clang++, c++)"
+        },
     )
     cuda_graphs: bool | None = attrs.field(
         default=None,

@@ -9,8 +9,8 @@ import attrs
 
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.registry.external import described
-from rlk.registry.kernel import KINDS
+from rlk.registry.external import as_component
+from rlk.registry.kinds import KINDS
 from rlk_code.place import object_at
 
 #: What a class can do, and what kind it is then; the first that fits.
@@ -41,7 +41,7 @@ def component_at(place: str, kind: str | None = None) -> Component:
             f"plugin {place!r} is {type(found).__name__}, but must be an rlk.Component, a class, "
             "a function, or a module with hook implementations or a `component`."
         )
-    component = described(found)
+    component = as_component(found)
     kind = component.kind or kind or guessed(found)
     if kind not in KINDS:
         raise PlanError(

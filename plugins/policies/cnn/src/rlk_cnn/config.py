@@ -38,7 +38,7 @@ class CnnConfig(MlpConfig):
         default="auto",
         validator=attrs.validators.in_(("auto", "first", "last")),
         metadata={
-            "help": "which axis of an image holds its channels; auto takes the smallest of the "
+            "help": "which axis of an image holds its channels; auto takes the smaller of the "
             "two ends"
         },
     )

@@ -15,15 +15,13 @@ from torch.nn import functional as F
 
 from rlk.errors import PlanError
 from rlk_cnn.config import CnnConfig, channels_first
-from rlk_mlp.network import Layers, TwinLayers
+from rlk_mlp.layers import Layers
+from rlk_mlp.network import hidden_layers
 from rlk_networks import Architecture
 
 
 class Cnn(Architecture):
-    """The architecture.
-
-    The Nature CNN as the encoder, and hidden layers for heads, by default none.
-    """
+    """The Nature CNN as the encoder, and hidden layers for heads, by default none."""
 
     def __init__(self, config: CnnConfig | None = None) -> None:
         self.config = config or CnnConfig()
@@ -34,19 +32,15 @@ class Cnn(Architecture):
         shared = self.config.shared()
         return SharedLayers(cnn, Layers(cnn.features, shared, self.config)) if shared else cnn
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
-        sizes = self.config.own(role)
-        if copies > 1:
-            return TwinLayers(features + extra, sizes, copies, self.config)
-        return Layers(features + extra, sizes, self.config)
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+        return hidden_layers(self.config, role, features + extra, n_copies)
 
 
 class NatureCnn(nn.Module):
     """Images [B, H, W, C] or [B, C, H, W] to [B, features].
 
     Raises:
-        PlanError: if the image is too small for the convolutions (36 pixels each way are the
-            least).
+        PlanError: if the image is too small for the convolutions, which need 36 pixels each way.
     """
 
     def __init__(self, shape: tuple[int, ...], first: bool, features: int) -> None:
@@ -57,8 +51,8 @@ class NatureCnn(nn.Module):
             raise PlanError(
                 f"policy 'cnn' needs images of at least 36x36 pixels, got {size[0]}x{size[1]} "
                 f"({channels} channels, {'first' if first else 'last'}). Use --policy mlp, or "
-                "resize the "
-                "images; if that axis is not the channels': --set policy.channels=first or last."
+                "resize the images; if that axis is not the channels': "
+                "--set policy.channels=first or last."
             )
         self.conv1 = nn.Conv2d(channels, 32, 8, stride=4)
         self.conv2 = nn.Conv2d(32, 64, 4, stride=2)
@@ -82,7 +76,7 @@ class NatureCnn(nn.Module):
 
 
 class SharedLayers(nn.Module):
-    """The CNN and fully connected layers behind it."""
+    """The CNN, and the hidden layers that heads share."""
 
     def __init__(self, cnn: NatureCnn, layers: Layers) -> None:
         super().__init__()

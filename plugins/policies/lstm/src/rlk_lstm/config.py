@@ -60,8 +60,8 @@ class LstmConfig:
         default=None,
         validator=_marked,
         metadata={
-            "help": "shared layers with 'lstm' among them, then {pi=[…], vf=[…]} for each head; "
-            "overrides layers"
+            "help": "shared layers with 'lstm' among them, once, then {pi=[…], vf=[…]} for each "
+            "head; overrides layers"
         },
     )
     act_fun: Literal["tanh", "relu", "elu", "leaky_relu"] = attrs.field(
@@ -70,7 +70,8 @@ class LstmConfig:
         metadata={"help": "activation after every hidden layer"},
     )
     layer_norm: bool = attrs.field(
-        default=False, metadata={"help": "normalise the products and the cell of the LSTM"}
+        default=False,
+        metadata={"help": "normalise the products and the cell of the LSTM; ln-lstm sets it"},
     )
     feature_extraction: Literal["mlp", "cnn"] = attrs.field(
         default="mlp",
@@ -85,7 +86,10 @@ class LstmConfig:
     channels: Literal["auto", "first", "last"] = attrs.field(
         default="auto",
         validator=v.in_(("auto", "first", "last")),
-        metadata={"help": "which axis of an image holds its channels, for the CNN; auto: see cnn"},
+        metadata={
+            "help": "which axis of an image holds its channels, for the CNN; auto takes the "
+            "smaller of the two ends"
+        },
     )
     init: Literal["orthogonal", "xavier"] = attrs.field(
         default="orthogonal",

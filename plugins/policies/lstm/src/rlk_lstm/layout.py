@@ -45,12 +45,17 @@ class Layout:
         room = filling.expand(self.length * self.width, -1).contiguous()
         return room.index_copy(0, self.places, x).view(self.length, self.width, -1)
 
+    def forgets(self) -> Tensor:
+        """bool [L, K], the steps before which the state is forgotten."""
+        nowhere = self.starts.new_zeros(self.length * self.width)
+        return nowhere.index_copy(0, self.places, self.starts).view(self.length, self.width)
+
     def gather(self, x: Tensor) -> Tensor:
         """[T * N, ...] of x [L, K, ...]."""
         return x.flatten(0, 1).index_select(0, self.places)
 
     def states(self, state: Tensor) -> Tensor:
-        """[K, S] of the states [N, S]: zeros for the rows that go on from none."""
+        """[K, S] of the states [N, S]; rows that continue no environment's state get zeros."""
         return F.pad(state, (0, 0, 0, self.width - len(state)))
 
 

@@ -34,22 +34,20 @@ class LstmLayer(nn.Module):
         self.b = nn.Parameter(torch.zeros(4 * size))
         nn.init.orthogonal_(self.wx.detach())
         nn.init.orthogonal_(self.wh.detach())
-        self._cached = (self.wx, self.wh, self.b)
 
     def step(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """(hidden [N, H], state [N, 2H]) for x [N, I]."""
-        wx, wh, b = self._cached
-        # The kernel for CUDA wants both biases or none.
-        hidden, cell = torch.lstm_cell(x, state.chunk(2, 1), wx, wh, b, torch.zeros_like(b))
+        no_bias = torch.zeros_like(self.b)  # the kernel for CUDA takes two biases or none
+        hidden, cell = torch.lstm_cell(x, state.chunk(2, 1), self.wx, self.wh, self.b, no_bias)
         return hidden, torch.cat((hidden, cell), 1)
 
     def forward(self, x: Tensor, state: Tensor, episode_start: Tensor) -> Tensor:
         """Hidden values [T * N, H] for x [T * N, I], the state [N, 2H] before, bool [T, N].
 
-        The kernel knows no episodes, so a step that shuts all gates stands between two of them: it
-        leaves a state of zeros and has no gradient. So everything stays one call.
+        The kernel knows nothing of episodes, so a step that shuts all gates stands between two of
+        them: it leaves a state of zeros and has no gradient. So everything stays one call.
         """
-        wx, wh, b = self._cached
+        wx, wh, b = self.wx, self.wh, self.b
         state = state.masked_fill(episode_start[0][:, None], 0.0)
         if not bool(episode_start[1:].any()):
             hidden = unrolled(x.reshape(*episode_start.shape, -1), state, wx, wh, b)

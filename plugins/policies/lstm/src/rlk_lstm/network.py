@@ -1,4 +1,4 @@
-"""Recurrent policies: features, an LSTM that all heads share, and what each head has for itself.
+"""Recurrent policies: hidden layers or a CNN, an LSTM that all heads share, layers of each head.
 
 Shapes: T steps, N environments, F features, S numbers of state (hidden and cell of each unit).
 """
@@ -15,12 +15,13 @@ from rlk_cnn.network import Cnn
 from rlk_lstm.config import LstmConfig
 from rlk_lstm.lstm import LstmLayer
 from rlk_lstm.normalised import NormalisedLstmLayer
-from rlk_mlp.network import Layers, Mlp
+from rlk_mlp.layers import Layers
+from rlk_mlp.network import Mlp
 from rlk_networks import Architecture, flat_size
 
 
 class Lstm(Architecture):
-    """The architecture: everything up to the LSTM, and shared layers behind it, is the encoder."""
+    """The encoder is everything up to the LSTM, and the shared layers behind it."""
 
     def __init__(self, config: LstmConfig | None = None) -> None:
         self.config = config or LstmConfig()
@@ -30,7 +31,7 @@ class Lstm(Architecture):
         """The recurrent encoder.
 
         Raises:
-            PlanError: if a CNN is asked for where observations are no images.
+            PlanError: if a CNN is asked for where observations are not images.
         """
         config = self.config
         parts: list[nn.Module] = []
@@ -50,12 +51,12 @@ class Lstm(Architecture):
         lstm = layer(before.features, config.n_lstm)
         return Recurrent(nn.Sequential(*parts, before), lstm, config)
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
-        return self._heads.trunk(role, features, extra=extra, copies=copies)
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+        return self._heads.trunk(role, features, extra=extra, n_copies=n_copies)
 
 
 class Recurrent(nn.Module):
-    """The encoder of a recurrent policy, as `rlk_testing.PolicyContract` wants it.
+    """The encoder of a recurrent policy, as `rlk_testing.PolicyContract` describes it.
 
     Attributes:
         features: F. state_size: S, twice the units: hidden values first, then cells.

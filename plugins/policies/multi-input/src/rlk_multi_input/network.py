@@ -1,27 +1,26 @@
-"""The encoder of Dict observations in torch, and its numpy twin where no key is an image.
+"""The encoder of Dict observations: every key becomes numbers, which are put side by side.
 
-Keys are taken in alphabetical order, whatever order the space has them in: images through a Nature
-CNN each, all else flattened (whole numbers as one-hot), one after the other.
+Keys are taken in alphabetical order, whatever their order in the space. An image goes through a
+Nature CNN of its own; everything else is flattened (whole numbers as one-hot).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from rlk import spaces
 from rlk.errors import PlanError
-from rlk.records import Array
 from rlk_cnn.config import channels_first
 from rlk_cnn.network import NatureCnn
-from rlk_mlp.network import Layers, TwinLayers
+from rlk_mlp.layers import Layers
+from rlk_mlp.network import hidden_layers
 from rlk_multi_input.config import MultiInputConfig
-from rlk_networks import Architecture, NumpyForward, chain, flat_size
+from rlk_networks import Architecture, flat_size
 
 #: Spaces that become a row of numbers.
 _FLAT = (
@@ -41,18 +40,15 @@ class MultiInput(Architecture):
     def encoder(self, observation_space: Any) -> nn.Module:
         return SideBySide(observation_space, self.config)
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
-        sizes = self.config.own(role)
-        if copies > 1:
-            return TwinLayers(features + extra, sizes, copies, self.config)
-        return Layers(features + extra, sizes, self.config)
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+        return hidden_layers(self.config, role, features + extra, n_copies)
 
 
 class SideBySide(nn.Module):
     """Preprocessed Dict observations to [B, F], through the shared layers if there are any.
 
     Attributes:
-        keys: in the order in which they are put together.
+        spaces: by key, in the order in which they are put side by side.
         features: F.
 
     Raises:
@@ -61,11 +57,10 @@ class SideBySide(nn.Module):
 
     def __init__(self, space: gym.spaces.Dict, config: MultiInputConfig) -> None:
         super().__init__()
-        self._spaces = {key: space.spaces[key] for key in sorted(space.spaces)}
-        self.keys = tuple(self._spaces)
+        self.spaces = {key: space.spaces[key] for key in sorted(space.spaces)}
         self.cnns = nn.ModuleDict()
         size = 0
-        for number, (key, part) in enumerate(self._spaces.items()):
+        for number, (key, part) in enumerate(self.spaces.items()):
             if spaces.is_image(part):
                 cnn = _cnn(key, part, config)
                 self.cnns[f"image{number}"] = cnn  # a key may have a dot; a module's name may not
@@ -80,30 +75,16 @@ class SideBySide(nn.Module):
                 )
         self.layers = Layers(size, config.shared(), config)
         self.features = self.layers.features
-        self._shares = bool(config.shared())
 
     def forward(self, observation: Mapping[str, Tensor]) -> Tensor:
         parts = []
-        for number, key in enumerate(self.keys):
+        for number, key in enumerate(self.spaces):
             part, name = observation[key], f"image{number}"
             if name in self.cnns:
                 part = self.cnns[name](part)
-            parts.append(part.flatten(1) if part.dim() != 2 else part)
-        features = torch.cat(parts, dim=1)
-        return self.layers(features) if self._shares else features
-
-    def numpy_forward(self) -> NumpyForward | None:
-        """The same from a dict of raw arrays [B, ...]; None with images, or if a layer has none."""
-        layers = self.layers.numpy_forward()
-        if len(self.cnns) or layers is None:
-            return None
-        readers = [(key, _reader(part)) for key, part in self._spaces.items()]
-
-        def side_by_side(observation: Mapping[str, Array]) -> Array:
-            parts = [read(observation[key]) for key, read in readers]
-            return np.concatenate(parts, axis=1, dtype=np.float32)
-
-        return chain(side_by_side, layers) if self._shares else side_by_side
+            parts.append(part.flatten(1))
+        features: Tensor = self.layers(torch.cat(parts, dim=1))
+        return features
 
 
 def _cnn(key: str, space: Any, config: MultiInputConfig) -> NatureCnn:
@@ -112,21 +93,3 @@ def _cnn(key: str, space: Any, config: MultiInputConfig) -> NatureCnn:
         return NatureCnn(space.shape, first, config.features)
     except PlanError as error:
         raise PlanError(f"key {key!r} of the observation space: {error}") from None
-
-
-def _reader(space: gym.Space[Any]) -> Callable[[Array], Array]:
-    """From raw numpy [B, ...] to numbers [B, S], as `preprocess` does it in torch."""
-    if isinstance(space, gym.spaces.Discrete):
-        values = np.arange(space.start, space.start + space.n)
-        return lambda part: np.equal(np.reshape(part, (-1, 1)), values)
-    if isinstance(space, gym.spaces.MultiDiscrete):
-        sizes = [np.arange(n) for n in space.nvec.reshape(-1)]
-        return lambda part: np.concatenate(
-            [np.equal(column[:, None], n) for column, n in zip(_rows(part).T, sizes, strict=True)],
-            axis=1,
-        )
-    return _rows
-
-
-def _rows(part: Array) -> Array:
-    return part if part.ndim == 2 else part.reshape(len(part), -1)

@@ -14,7 +14,8 @@ from fnmatch import fnmatchcase
 from importlib.resources import files
 from typing import Any
 
-from rlk.planning.spec import SLOTS, parse_plugin
+from rlk.planning.parse import parse_plugin
+from rlk.registry.kinds import SLOTS
 
 Settings = Mapping[str, Any]
 

@@ -11,20 +11,21 @@ from typing import Any, Protocol, cast
 
 from torch import nn
 
-from rlk_networks.parameters import FlatParameters
+from rlk_flat_parameters import FlatParameters
 from rlk_networks.policy import Policy
 
 
 class Trunk(Protocol):
     """What an architecture gives an algorithm to build heads with."""
 
-    def __call__(self, role: str, *, extra: int = 0, copies: int = 1) -> nn.Module:
-        """Hidden layers on top of the encoder, with `.features`, the size of what they put out.
+    def __call__(self, role: str, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+        """Hidden layers on top of the encoder; their `features` is the size of their output.
 
         Args:
             role: `pi`, `vf` or `qf`.
-            extra: inputs behind the encoder's features (an action for a critic).
-            copies: independent ones in one batched call: [B, F] in, [copies, B, F'] out.
+            extra: number of inputs after the encoder's features (an action for a critic).
+            n_copies: so many independent stacks of layers in one batched call, from [B, F] to
+                [n_copies, B, F'].
         """
 
 
@@ -40,20 +41,20 @@ class Architecture(ABC):
         """From preprocessed observations (`preprocess`) to [B, F]; `.features` is F."""
 
     @abstractmethod
-    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         """Hidden layers on top of `features` inputs; see `Trunk`."""
 
     def build(self, observation_space: Any, heads: Heads) -> Policy:
-        """The policy of one encoder and these heads, in their order."""
+        """The policy module: one encoder and these heads, in their order."""
         shared = self.encoder(observation_space)
         features = cast(int, shared.features)
 
-        def trunk(role: str, *, extra: int = 0, copies: int = 1) -> nn.Module:
-            return self.trunk(role, features, extra=extra, copies=copies)
+        def trunk(role: str, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+            return self.trunk(role, features, extra=extra, n_copies=n_copies)
 
         made = {name: build(trunk) for name, build in heads.items()}
         return Policy(observation_space, shared, made)
 
     def flatten(self, module: nn.Module) -> FlatParameters:
-        """The parameters of a policy, of this architecture or not, that is on its device now."""
+        """The flat parameters of a policy module, of any architecture, that is on its device."""
         return FlatParameters(module)

@@ -15,11 +15,13 @@ from rlk.records import Array, Field
 
 
 class Distribution(Protocol):
-    """Functions on flat parameter tensors [..., P]: no objects on the hot path.
+    """Functions on flat parameter tensors [..., P]; no objects are made per call.
 
-    `sample` takes its noise from outside, so that it is pure, traceable, and the same in torch and
-    numpy. To inherit from it is optional: what does, and lacks a method, is refused when it is
-    loaded instead of where it is first missed.
+    `sample` takes its noise as an argument, so it is a pure function that compilers can trace. The
+    noise is drawn in numpy from a stream of the run.
+
+    Inheriting from this class is optional. A subclass that lacks a method is refused when it is
+    made, not where the method is first called.
     """
 
     parameter_size: int  #: P
@@ -31,23 +33,23 @@ class Distribution(Protocol):
 
     @abstractmethod
     def noise(self, rng: np.random.Generator, batch: int) -> Array:
-        """What `sample` takes, float32 [batch, ...]."""
+        """The noise that `sample` takes, float32 [batch, ...]."""
 
     @abstractmethod
     def sample(self, parameters: Tensor, noise: Tensor) -> Tensor:
-        """Actions of these parameters and this noise."""
+        """The actions that these parameters and this noise give."""
 
     @abstractmethod
     def mode(self, parameters: Tensor) -> Tensor:
-        """The likeliest action."""
+        """The most likely action."""
 
     @abstractmethod
     def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
-        """Float [...]."""
+        """The log-probability (or log-density) of these actions, float [...]."""
 
     @abstractmethod
     def entropy(self, parameters: Tensor) -> Tensor:
-        """Float [...]; NotImplementedError where there is no formula."""
+        """In nats, float [...]; NotImplementedError where there is no formula."""
 
     @abstractmethod
     def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
@@ -55,16 +57,4 @@ class Distribution(Protocol):
 
     @abstractmethod
     def env_action(self, action: Array) -> Array:
-        """Actions [N, ...] clipped or scaled into the environment's space."""
-
-    @abstractmethod
-    def numpy_sample(self, parameters: Array, noise: Array) -> tuple[Array, Array]:
-        """(action, log_prob) for float32 [N, P]: the torch pair's, to float tolerance."""
-
-    def numpy_action(self, parameters: Array, noise: Array) -> Array:
-        """The action of `numpy_sample` alone, for whoever needs no more; it may be sooner."""
-        return self.numpy_sample(parameters, noise)[0]
-
-    @abstractmethod
-    def numpy_mode(self, parameters: Array) -> Array:
-        """The likeliest actions for float32 [N, P]."""
+        """Actions [N, ...], clipped or scaled into the environment's space."""

@@ -1,4 +1,4 @@
-"""How an observation becomes what an encoder takes: as a tensor, then as numbers. B batch."""
+"""From raw observations to what an encoder takes: first tensors, then float numbers. B batch."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from gymnasium import spaces
 from torch import Tensor
 from torch.nn import functional
 
-from rlk.records import Array
-from rlk.spaces import Space, is_image, map_observation
+from rlk.spaces import Space, is_image
 
 
 def as_tensor(observation: Any, device: Any = "cpu") -> Any:
@@ -25,11 +24,6 @@ def as_tensor(observation: Any, device: Any = "cpu") -> Any:
         array = array.astype(np.float32)
     tensor = torch.from_numpy(np.ascontiguousarray(array))
     return tensor if device == "cpu" else tensor.to(device)
-
-
-def as_array(observation: Any) -> Any:
-    """The tensors of an observation as numpy on the same memory, which is the CPU's."""
-    return map_observation(_to_numpy, observation)
 
 
 def preprocess(space: Space) -> Callable[[Any], Any]:
@@ -65,11 +59,6 @@ def flat_size(space: Space) -> int:
 
 def _as_float(observation: Tensor) -> Tensor:
     return observation if observation.dtype == torch.float32 else observation.to(torch.float32)
-
-
-def _to_numpy(tensor: Any) -> Array:
-    array: Array = tensor.numpy()
-    return array
 
 
 def _one_hot(index: Tensor, n: int) -> Tensor:

@@ -1,7 +1,4 @@
-"""The actor of on-policy actor-critics.
-
-A sample of the policy, its log-probability and the value.
-"""
+"""The actor of on-policy actor-critics: a sample of the policy, its log-probability, the value."""
 
 from __future__ import annotations
 
@@ -15,9 +12,7 @@ from rlk_networks import Distribution, Policy, as_tensor
 
 
 class DistributionActor:
-    """The actor of algorithms with a `pi` head.
-
-    A sample of the distribution, and what `extras` asks.
+    """A sample of the distribution that head `pi` gives, and the extras that storage keeps.
 
     Args:
         policy: with heads `pi` and, where values are wanted, `vf`.
@@ -37,8 +32,7 @@ class DistributionActor:
     ) -> None:
         self.policy, self.distribution, self.rng, self.device = policy, distribution, rng, device
         self.extras = extras
-        self.heads = ("pi", "vf") if "value" in extras else ("pi",)
-        self._fast = policy.numpy_forward(*self.heads)
+        self._heads = ("pi", "vf") if "value" in extras else ("pi",)
 
     def start(self, n_envs: int) -> None:
         return None
@@ -46,41 +40,20 @@ class DistributionActor:
     def metrics(self) -> dict[str, float]:
         return {}
 
+    @torch.inference_mode()
     def act(
         self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
     ) -> Act:
-        if self._fast is not None:
-            return self._act_numpy(observation, deterministic)
-        return self._act_torch(observation, deterministic)
-
-    def _act_numpy(self, observation: Any, deterministic: bool) -> Act:
-        assert self._fast is not None
         distribution = self.distribution
-        parameters = self._fast[0](observation)
-        if deterministic:
-            action = distribution.numpy_mode(parameters)
-            return Act(action, distribution.env_action(action), None, {})
-        noise = distribution.noise(self.rng, len(parameters))
-        action, log_prob = distribution.numpy_sample(parameters, noise)
-        extras = {}
-        if len(self._fast) > 1:
-            extras["value"] = self._fast[1](observation)[:, 0]
-        if "log_prob" in self.extras:
-            extras["log_prob"] = log_prob
-        return Act(action, distribution.env_action(action), None, extras)
-
-    @torch.inference_mode()
-    def _act_torch(self, observation: Any, deterministic: bool) -> Act:
-        distribution = self.distribution
-        parameters, *rest = self.policy(as_tensor(observation, self.device), *self.heads)
+        parameters, *values = self.policy(as_tensor(observation, self.device), *self._heads)
         if deterministic:
             array = distribution.mode(parameters).cpu().numpy()
             return Act(array, distribution.env_action(array), None, {})
         noise = distribution.noise(self.rng, len(parameters))
         action = distribution.sample(parameters, torch.from_numpy(noise).to(self.device))
         extras = {}
-        if rest:
-            extras["value"] = rest[0][:, 0].cpu().numpy()
+        if values:
+            extras["value"] = values[0][:, 0].cpu().numpy()
         if "log_prob" in self.extras:
             extras["log_prob"] = distribution.log_prob(parameters, action).cpu().numpy()
         array = action.cpu().numpy()

@@ -1,74 +1,39 @@
-"""Generalised advantage estimation: Schulman et al. 2016, arXiv 1506.02438, eq. 16.
-
-Shapes: T steps, N environments. Truncated episodes bootstrap from the value of what they ended on,
-terminated ones from zero (Pardo et al. 2018, arXiv 1712.00378); Stable Baselines 2.10 takes zero
-for both.
-"""
+"""From a rollout to its advantages in one call: values of what follows, bootstraps, GAE."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
 from rlk.records import Array
+from rlk_networks import Policy
+from rlk_on_policy.bootstrap import following_values
+from rlk_on_policy.gae import gae, next_values
+from rlk_rollout.rollout import Rollout
 
 
-def next_values(
-    value: Array,
-    last_value: Array,
-    terminated: Array,
-    truncated: Array,
-    final_time: Array,
-    final_env: Array,
-    final_value: Array,
+def advantages(
+    rollout: Rollout, policy: Policy, gamma: float, lam: float, device: Any = "cpu"
 ) -> Array:
-    """V(s') of every step as its target needs it, float32 [T, N].
+    """Generalised advantages of T steps in N environments, float32 [T, N]; returns are + value.
+
+    A truncated episode bootstraps from the value of what it ended on, a terminated one from zero
+    (see `gae.py`). A recurrent policy values each observation with the state of its own episode.
 
     Args:
-        value: float [T, N], V of each step's observation.
-        last_value: float [N], V of what follows the last step.
-        terminated, truncated: bool [T, N].
-        final_time, final_env: int [F], where episodes ended.
-        final_value: float [F], V of what they ended on.
-    """
-    following = np.empty_like(value)
-    following[:-1] = value[1:]
-    following[-1] = last_value
-    following[final_time, final_env] = final_value
-    following[terminated] = 0.0
-    return following
-
-
-def gae(
-    reward: Array, value: Array, next_value: Array, ended: Array, gamma: float, lam: float
-) -> Array:
-    """A_t = delta_t + gamma * lam * (1 - ended_t) * A_{t+1}.
-
-    With delta_t = r_t + gamma * V(s'_t) - V(s_t).
-
-    Args:
-        reward, value, next_value: float32 [T, N]; see `next_values`.
-        ended: bool [T, N], where an episode ended with this step, by either flag.
+        rollout: with the extra `value`, and `state` and `episode_start` of a recurrent policy.
+        policy: with a head `vf`.
         gamma, lam: 0 to 1.
-
-    Returns:
-        float32 [T, N].
     """
-    delta = reward + np.float32(gamma) * next_value - value
-    decay = np.float32(gamma * lam) * ~ended
-    advantage = np.empty_like(delta)
-    following = np.zeros(delta.shape[1:], dtype=delta.dtype)
-    for t in range(len(delta) - 1, -1, -1):
-        following = np.multiply(decay[t], following, out=advantage[t])
-        following += delta[t]
-    return advantage
-
-
-def explained_variance(predicted: Array, actual: Array) -> float:
-    """1 - Var[actual - predicted] / Var[actual]: 1 is perfect, 0 as good as a constant.
-
-    NaN if actual is one.
-    """
-    variance = float(np.var(actual, dtype=np.float64))
-    if variance == 0.0:
-        return float("nan")
-    return 1.0 - float(np.var(actual - predicted, dtype=np.float64)) / variance
+    value = rollout.extras["value"]
+    last_value, final_value = following_values(policy, rollout, device)
+    next_value = next_values(
+        value,
+        last_value,
+        rollout.terminated,
+        rollout.truncated,
+        rollout.final_time,
+        rollout.final_env,
+        final_value,
+    )
+    ended = rollout.terminated | rollout.truncated
+    return gae(rollout.reward, value, next_value, ended, gamma, lam)

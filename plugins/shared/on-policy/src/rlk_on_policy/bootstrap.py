@@ -18,7 +18,7 @@ from rlk_rollout.rollout import Rollout
 def following_values(policy: Policy, rollout: Rollout, device: Any = "cpu") -> tuple[Array, Array]:
     """(V of the observation after the last step [N], V of what episodes ended on [F]), float32.
 
-    Those are `last_value` and `final_value` of `rlk_on_policy.advantages.next_values`. A recurrent
+    Those are `last_value` and `final_value` of `rlk_on_policy.gae.next_values`. A recurrent
     policy sees each with the state after the step before it: that of an episode which has ended is
     forgotten only afterwards.
     """

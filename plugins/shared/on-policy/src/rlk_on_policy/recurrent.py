@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from rlk.records import Act, Array, Field
-from rlk_networks import Distribution, Policy, as_tensor, twin
+from rlk_networks import Distribution, Policy, as_tensor
 from rlk_on_policy.actor import DistributionActor
 
 
@@ -78,6 +78,22 @@ def stepped(
     return encoder_of(policy).step(x, as_tensor(state, device), start)
 
 
+def checked_state(policy: Policy, state: Any, n_envs: int) -> Array:
+    """The state as float32 [N, S].
+
+    Raises:
+        ValueError: for a state of another number of environments, or of another policy.
+    """
+    array: Array = np.asarray(state, np.float32)
+    expected = (n_envs, encoder_of(policy).state_size)
+    if array.shape != expected:
+        raise ValueError(
+            f"the state of {n_envs} environments is {list(expected)}, got {list(array.shape)}: "
+            "pass what the last call returned, or None at the start"
+        )
+    return array
+
+
 class RecurrentActor:
     """The actor of a recurrent policy with heads `pi` and `vf`: its carry is the state [N, S].
 
@@ -94,10 +110,7 @@ class RecurrentActor:
     ) -> None:
         self.policy, self.distribution, self.rng, self.device = policy, distribution, rng, device
         self._state_size = encoder_of(policy).state_size
-        heads: list[Any] = [policy.get_submodule(name) for name in ("pi", "vf")]
-        twins: list[Any] = [twin(head) for head in heads]
-        self._numpy = device == "cpu" and None not in twins
-        self._pi, self._vf = twins if self._numpy else heads
+        self._pi, self._vf = policy.get_submodule("pi"), policy.get_submodule("vf")
 
     def start(self, n_envs: int) -> Array:
         return np.zeros((n_envs, self._state_size), np.float32)
@@ -115,29 +128,20 @@ class RecurrentActor:
             ValueError: for a state of another number of environments, or of another policy.
         """
         distribution, n_envs = self.distribution, len(episode_start)
-        carry = np.asarray(carry, np.float32)
-        if carry.shape != (n_envs, self._state_size):
-            raise ValueError(
-                f"the state of {n_envs} environments is [{n_envs}, {self._state_size}], got "
-                f"{list(carry.shape)}: pass what the last call returned, or None at the start"
-            )
+        carry = checked_state(self.policy, carry, n_envs)
         features, after = stepped(self.policy, observation, carry, episode_start, self.device)
         state = after.cpu().numpy()
-        given = features.numpy() if self._numpy else features
-        parameters = self._array(self._pi(given))
+        parameters = self._pi(features)
         if deterministic:
-            action = distribution.numpy_mode(parameters)
-            return Act(action, distribution.env_action(action), state, {})
+            array = distribution.mode(parameters).cpu().numpy()
+            return Act(array, distribution.env_action(array), state, {})
         noise = distribution.noise(self.rng, n_envs)
-        action, log_prob = distribution.numpy_sample(parameters, noise)
+        action = distribution.sample(parameters, torch.from_numpy(noise).to(self.device))
         extras = {
-            "value": self._array(self._vf(given))[:, 0],
-            "log_prob": log_prob,
+            "value": self._vf(features)[:, 0].cpu().numpy(),
+            "log_prob": distribution.log_prob(parameters, action).cpu().numpy(),
             "state": carry,
             "episode_start": episode_start,
         }
-        return Act(action, distribution.env_action(action), state, extras)
-
-    def _array(self, found: Any) -> Array:
-        array: Array = found if self._numpy else found.cpu().numpy()
-        return array
+        array = action.cpu().numpy()
+        return Act(array, distribution.env_action(array), state, extras)

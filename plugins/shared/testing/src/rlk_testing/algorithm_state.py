@@ -33,7 +33,7 @@ class AlgorithmStateChecks(RecurrentAgentChecks):
         """The agent in a file, with the environment passed again as a file may not name code."""
         from rlk.agent import load
 
-        return load(path, env=agent.spec.said.get("env"), kernel=self.kernel())
+        return load(path, env=agent.spec.given.get("env"), kernel=self.kernel())
 
     def observations(self, agent: Agent, count: int = 16) -> list[Any]:
         space = agent.plan.observation_space

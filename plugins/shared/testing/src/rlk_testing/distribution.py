@@ -1,10 +1,9 @@
-"""The contract of an action distribution: formulas against each other, samples and numpy.
+"""The contract of an action distribution: formulas against each other, and samples against them.
 
 Samples are drawn with a fixed seed, so a check gives the same answer at every call. Its tolerance
-is five
-standard deviations of what it estimates: a right formula fails with a probability of 6e-7, a wrong
-one is found if it is off by more than that (about 1 % of a probability of one half, with 50,000
-samples).
+is five standard deviations of what it estimates: a right formula fails with a probability of 6e-7,
+and a wrong one is found if it is off by more than that (about 1 % of a probability of one half,
+with 50,000 samples).
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import torch
 from torch import Tensor
 
 from rlk_testing.algorithm_state import as_sample
+from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, global_generators_untouched
 
 #: Action spaces for every name that components declare.
@@ -183,27 +183,24 @@ class DistributionContract(Contract):
 
     # ---- entropy and divergence ------------------------------------------------------------------
 
+    @applies(lambda suite: suite.has_entropy)
     def test_entropy_is_the_mean_of_minus_log_prob(self) -> None:
-        if not self.has_entropy:
-            pytest.skip("it has no formula for its entropy")
         for space, distribution in self.tried():
             parameters, drawn = self.draws(distribution)
             values = -distribution.log_prob(parameters.expand(_SAMPLES, -1), drawn).double()
             found = float(distribution.entropy(parameters)[0])
             assert abs(found - float(values.mean())) < margin(values), f"in {space}"
 
+    @applies(lambda suite: suite.has_kl)
     def test_the_divergence_from_itself_is_zero(self) -> None:
-        if not self.has_kl:
-            pytest.skip("it has no formula for the divergence")
         for space, distribution in self.tried():
             parameters = self.parameters(distribution, 9)
             assert torch.allclose(
                 distribution.kl(parameters, parameters), torch.zeros(9), atol=1e-6
             ), f"{space}"
 
+    @applies(lambda suite: suite.has_kl)
     def test_the_divergence_is_the_mean_difference_of_log_prob(self) -> None:
-        if not self.has_kl:
-            pytest.skip("it has no formula for the divergence")
         for space, distribution in self.tried():
             for seed in range(3):
                 # Far enough apart that the divergence is another one in the other direction.
@@ -240,24 +237,6 @@ class DistributionContract(Contract):
                 one = distribution.sample(parameters, torch.from_numpy(noise))
                 two = distribution.sample(parameters, torch.from_numpy(again))
             assert torch.equal(one, two), f"in {space}"
-
-    def test_its_numpy_twins_equal_torch(self) -> None:
-        for space, distribution in self.tried():
-            parameters = self.parameters(distribution, 200)
-            noise = distribution.noise(np.random.default_rng(3), 200)
-            action, log_prob = distribution.numpy_sample(parameters.numpy(), noise)
-            expected = distribution.sample(parameters, torch.from_numpy(noise))
-            assert np.allclose(action, expected.numpy(), atol=1e-5), f"in {space}"
-            assert action.dtype == np.dtype(distribution.action.dtype), f"in {space}"
-            if hasattr(distribution, "numpy_action"):
-                alone = distribution.numpy_action(parameters.numpy(), noise)
-                assert np.array_equal(alone, action), f"numpy_action in {space}"
-            wanted = distribution.log_prob(parameters, expected).numpy()
-            assert np.allclose(log_prob, wanted, atol=1e-4), f"log_prob in {space}"
-            mode = distribution.numpy_mode(parameters.numpy())
-            assert np.allclose(mode, distribution.mode(parameters).numpy(), atol=1e-5), (
-                f"in {space}"
-            )
 
 
 def enumerate_actions(space: gym.Space[Any]) -> list[Any]:

@@ -1,51 +1,48 @@
-"""The pytest plugin: fixtures. Loaded whenever pytest starts, it imports nothing heavy."""
+"""The pytest plugin: fixtures, and checks that do not apply are deselected.
+
+Loaded whenever pytest starts, it imports nothing heavy.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import inspect
 import itertools
+import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rlk_testing.applies import is_applicable, questions
+
 if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk.registry.kernel import Kernel
+    from rlk_testing.forks import ForkServer
 
 # Failing checks of the suites then show values, wherever rlk is installed.
-pytest.register_assert_rewrite(
-    *[
-        f"rlk_testing.{module}"
-        for module in (
-            "acting",
-            "algorithm",
-            "algorithm_state",
-            "collector",
-            "command",
-            "contract",
-            "decorator",
-            "distribution",
-            "environment",
-            "finder",
-            "logger",
-            "noise",
-            "observer",
-            "off_policy",
-            "on_policy",
-            "optimiser",
-            "policy",
-            "preset",
-            "recurrent_policy",
-            "replay_twin",
-            "serializer",
-            "storage",
-            "vec_env",
-            "wrapper",
-        )
-    ]
-)
+pytest.register_assert_rewrite("rlk_testing")
+
+#: What a fork server imports, so that no program in a fork has to.
+_FORKED = ("torch", "gymnasium", "rlk.agent", "rlk_cli.main")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselects the checks of contract suites that do not apply to the suite's component."""
+    kept, left_out = list[pytest.Item](), list[pytest.Item]()
+    for item in items:
+        (kept if _applies(item) else left_out).append(item)
+    if left_out:
+        items[:] = kept
+        config.hook.pytest_deselected(items=left_out)
+
+
+def _applies(item: pytest.Item) -> bool:
+    suite, check = getattr(item, "cls", None), getattr(item, "function", None)
+    if suite is None or not questions(check):
+        return True
+    return is_applicable(suite(), check)
 
 
 @pytest.fixture
@@ -85,12 +82,28 @@ def rlk_make() -> Iterator[Callable[..., Agent]]:
         yield made
 
 
+@pytest.fixture(scope="session")
+def rlk_forks() -> Iterator[ForkServer]:
+    """Starts programs in forks of a Python that has imported torch and rlk (`forks.py`)."""
+    from rlk_testing.forks import ForkServer
+
+    if not hasattr(os, "fork"):
+        pytest.skip("this system cannot fork a process")
+    with contextlib.closing(ForkServer(_FORKED)) as server:
+        yield server
+
+
 @pytest.fixture
 def rlk_verdict(tmp_path_factory: Any) -> Callable[..., str]:
-    """rlk_verdict(suite, check): "passed", "skipped", or what a contract's check fails with."""
+    """rlk_verdict(suite, check): what a contract's check comes to.
+
+    That is "passed", "skipped", "does not apply", or "failed: " and what it fails with.
+    """
 
     def judge(suite: type, check: str) -> str:
         method = getattr(suite(), check)
+        if not is_applicable(suite(), method):
+            return "does not apply"
         marks = [mark for mark in getattr(method, "pytestmark", []) if mark.name == "parametrize"]
         columns = [[{mark.args[0]: value} for value in mark.args[1]] for mark in marks]
         for chosen in itertools.product(*columns):

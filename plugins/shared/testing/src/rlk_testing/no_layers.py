@@ -1,4 +1,4 @@
-"""The smallest architecture, to test heads, actors and algorithms with; with numpy twins."""
+"""The smallest architecture, to test heads, actors and algorithms with."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from rlk_networks.architecture import Architecture
-from rlk_networks.numpy_twin import NumpyForward
 from rlk_networks.observations import flat_size
 
 
@@ -18,8 +17,8 @@ class NoLayers(Architecture):
     def encoder(self, observation_space: Any) -> nn.Module:
         return Flatten(flat_size(observation_space))
 
-    def trunk(self, role: str, features: int, *, extra: int = 0, copies: int = 1) -> nn.Module:
-        return Repeat(features + extra, copies) if copies > 1 else Flatten(features + extra)
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+        return Repeat(features + extra, n_copies) if n_copies > 1 else Flatten(features + extra)
 
 
 class Flatten(nn.Module):
@@ -32,17 +31,14 @@ class Flatten(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return x.flatten(1)
 
-    def numpy_forward(self) -> NumpyForward:
-        return lambda x: x.reshape(len(x), -1)
-
 
 class Repeat(nn.Module):
-    """[B, F] to [copies, B, F], each with a factor of its own."""
+    """[B, F] to [n_copies, B, F], each with a factor of its own."""
 
-    def __init__(self, features: int, copies: int) -> None:
+    def __init__(self, features: int, n_copies: int) -> None:
         super().__init__()
         self.features = features
-        self.scale = nn.Parameter(torch.randn(copies, 1, 1))
+        self.scale = nn.Parameter(torch.randn(n_copies, 1, 1))
 
     def forward(self, x: Tensor) -> Tensor:
         return x * self.scale

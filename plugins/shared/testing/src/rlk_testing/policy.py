@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import gymnasium as gym
-import numpy as np
-import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from rlk.errors import PlanError
 from rlk.running.seeding import Streams
@@ -16,11 +14,14 @@ from rlk_networks.architecture import Architecture
 from rlk_networks.layers import Head, Linear
 from rlk_networks.observations import preprocess
 from rlk_networks.policy import Policy
+from rlk_testing.applies import applies
 from rlk_testing.contract import global_generators_untouched, one_thread
 from rlk_testing.recurrent_policy import RecurrentPolicyChecks
 from rlk_testing.samples import BY_NAME, observations, row
 
 _SIZE = {"pi": 4, "vf": 1}
+#: The output of a recurrent policy depends on what went before; it has checks of its own.
+feedforward = applies(lambda suite: not suite.record().recurrent)
 
 
 class PolicyContract(RecurrentPolicyChecks):
@@ -56,14 +57,10 @@ class PolicyContract(RecurrentPolicyChecks):
             architecture: Architecture = factory() if config is None else factory(config)
             return architecture.build(space, {role: head(role) for role in _SIZE})
 
-    def feedforward(self) -> None:
-        if self.record().recurrent:
-            pytest.skip("it is recurrent: what it gives depends on what went before")
-
     # ---- shapes ----------------------------------------------------------------------------------
 
+    @feedforward
     def test_heads_get_what_they_ask_for_in_every_observation_space(self) -> None:
-        self.feedforward()
         for space in self.tried():
             policy = self.policy(space)
             for batch in (1, 7):
@@ -71,8 +68,8 @@ class PolicyContract(RecurrentPolicyChecks):
                 assert pi.shape == (batch, 4) and vf.shape == (batch, 1), f"in {space}"
                 assert pi.dtype == torch.float32 and bool(torch.isfinite(pi).all())
 
+    @feedforward
     def test_encoder_and_trunk_say_how_many_features_they_put_out(self) -> None:
-        self.feedforward()
         architecture = self.made()
         for space in self.tried():
             encoder = architecture.encoder(space)
@@ -86,12 +83,13 @@ class PolicyContract(RecurrentPolicyChecks):
         assert trunk(torch.randn(3, 8)).shape == (3, trunk.features)
 
     def test_copies_of_a_trunk_are_independent_and_computed_in_one_call(self) -> None:
+        """Or they are refused, with a ValueError or PlanError."""
         architecture = self.made()
         try:
             with Streams(0).globally("init"):
-                trunk = architecture.trunk("qf", 6, copies=2)
-        except (ValueError, PlanError) as error:
-            pytest.skip(f"it refuses copies, and says so: {error}")
+                trunk = architecture.trunk("qf", 6, n_copies=2)
+        except (ValueError, PlanError):
+            return
         x = torch.randn(3, 6, generator=torch.Generator().manual_seed(0))
         both = trunk(x)
         assert both.shape == (2, 3, trunk.features)
@@ -105,8 +103,8 @@ class PolicyContract(RecurrentPolicyChecks):
                 "copy 0 depends on the parameters of copy 1"
             )
 
+    @feedforward
     def test_rows_of_a_batch_do_not_influence_each_other(self) -> None:
-        self.feedforward()
         for space in self.tried():
             policy, batch = self.policy(space), observations(space, 5)
             pi, _ = policy(batch, "pi", "vf")
@@ -124,8 +122,8 @@ class PolicyContract(RecurrentPolicyChecks):
             names = {name.split(".")[0] for name in flat.names}
             assert names <= {"shared", "pi", "vf"}, f"parameters are named {names}"
 
+    @feedforward
     def test_gradients_reach_every_parameter(self) -> None:
-        self.feedforward()
         for space in self.tried():
             policy = self.policy(space)
             flat = self.made().flatten(policy)
@@ -137,8 +135,8 @@ class PolicyContract(RecurrentPolicyChecks):
             ]
             assert not idle, f"in {space} no gradient reaches {idle}"
 
+    @feedforward
     def test_a_copy_has_parameters_of_its_own(self) -> None:
-        self.feedforward()
         space = self.tried()[0]
         policy = self.policy(space)
         flat = self.made().flatten(policy)
@@ -155,8 +153,8 @@ class PolicyContract(RecurrentPolicyChecks):
             "the copy computes with the original's parameters: does it hold a function of them?"
         )
 
+    @feedforward
     def test_values_written_to_the_flat_tensor_are_used_at_once(self) -> None:
-        self.feedforward()
         space = self.tried()[0]
         policy = self.policy(space)
         flat = self.made().flatten(policy)
@@ -176,24 +174,3 @@ class PolicyContract(RecurrentPolicyChecks):
         self.policy(space)
         with global_generators_untouched():
             self.policy(space)
-
-    # ---- the numpy twin --------------------------------------------------------------------------
-
-    def test_its_numpy_twin_if_it_has_one_equals_torch(self) -> None:
-        self.feedforward()
-        space = BY_NAME["Box"]
-        if space not in self.tried():
-            pytest.skip("twins are for plain float observations, which it does not take")
-        policy = self.policy(space)
-        flat = self.made().flatten(policy)
-        twins = policy.numpy_forward("pi", "vf")
-        if twins is None:
-            pytest.skip("it offers no numpy twin")
-        for factor in (1.0, -1.5):
-            with torch.no_grad():
-                flat.flat.mul_(factor)  # the twin must follow what an optimiser does
-            x = cast(Tensor, observations(space, 9))
-            kept = x.numpy().copy()
-            for expected, forward in zip(policy(x, "pi", "vf"), twins, strict=True):
-                assert np.allclose(forward(x.numpy()), expected.detach().numpy(), atol=1e-5)
-            assert np.array_equal(x.numpy(), kept), "the twin wrote to its input"

@@ -13,15 +13,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import gymnasium as gym
-import pytest
 import torch
 from torch import Tensor
 
 from rlk_networks.observations import preprocess
+from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, one_thread
 from rlk_testing.samples import observations
 
 T, N = 9, 4
+recurrent = applies(lambda suite: suite.record().recurrent)
 
 
 def patterns() -> Iterator[Tensor]:
@@ -48,9 +49,7 @@ class RecurrentPolicyChecks(Contract):
         raise NotImplementedError
 
     def encoders(self) -> Iterator[tuple[Any, Any, gym.Space[Any]]]:
-        """(encoder, policy, observation space) for every space; skips what is not recurrent."""
-        if not self.record().recurrent:
-            pytest.skip("it is not recurrent")
+        """(encoder, policy, observation space) for every space."""
         for space in self.tried():
             policy = self.policy(space)
             with one_thread():
@@ -64,6 +63,7 @@ class RecurrentPolicyChecks(Contract):
                 f"{'has' if has else 'lacks'} a state_size"
             )
 
+    @recurrent
     def test_its_state_goes_in_and_out_for_any_number_of_environments(self) -> None:
         for encoder, policy, space in self.encoders():
             for n in (1, 2, 7):
@@ -74,6 +74,7 @@ class RecurrentPolicyChecks(Contract):
                     assert state.shape == (n, encoder.state_size), f"in {space}"
                     assert state.dtype == torch.float32 and bool(torch.isfinite(state).all())
 
+    @recurrent
     def test_sequences_in_one_call_are_what_step_by_step_gives(self) -> None:
         for encoder, policy, space in self.encoders():
             x, state = inputs(policy, space, T * N), random_state(encoder, N)
@@ -85,6 +86,7 @@ class RecurrentPolicyChecks(Contract):
                     f"in {space}, with episodes that start at {starts.nonzero().tolist()}"
                 )
 
+    @recurrent
     def test_sequences_in_one_call_have_the_gradients_of_step_by_step(self) -> None:
         for encoder, policy, space in self.encoders():
             x, state = inputs(policy, space, T * N), random_state(encoder, N)
@@ -103,6 +105,7 @@ class RecurrentPolicyChecks(Contract):
                     limit = 1e-4 * float(other.abs().max()) + 1e-5
                     assert float((one - other).abs().max()) <= limit, f"in {space}"
 
+    @recurrent
     def test_where_an_episode_starts_the_state_is_forgotten(self) -> None:
         for encoder, policy, space in self.encoders():
             x, state = inputs(policy, space, N), random_state(encoder, N)
@@ -115,6 +118,7 @@ class RecurrentPolicyChecks(Contract):
                     "the state makes no difference where no episode starts"
                 )
 
+    @recurrent
     def test_environments_do_not_see_each_others_state(self) -> None:
         for encoder, policy, space in self.encoders():
             x, state = inputs(policy, space, T * N), random_state(encoder, N)
@@ -123,6 +127,7 @@ class RecurrentPolicyChecks(Contract):
                 together = encoder(x, state, starts)[2::N]
                 assert torch.allclose(alone, together, atol=1e-5), f"in {space}"
 
+    @recurrent
     def test_what_it_is_given_stays_as_it_was(self) -> None:
         for encoder, policy, space in self.encoders():
             x, state = inputs(policy, space, T * N), random_state(encoder, N)
@@ -133,6 +138,7 @@ class RecurrentPolicyChecks(Contract):
                 encoder.step(x[:N], state, starts[0])
                 assert all(torch.equal(a, b) for a, b in zip(given, kept, strict=True))
 
+    @recurrent
     def test_gradients_reach_every_parameter_of_a_recurrent_policy(self) -> None:
         for encoder, policy, space in self.encoders():
             flat = self.made().flatten(policy)
@@ -146,6 +152,7 @@ class RecurrentPolicyChecks(Contract):
             ]
             assert not idle, f"in {space} no gradient reaches {idle}"
 
+    @recurrent
     def test_a_copy_of_a_recurrent_policy_has_parameters_of_its_own(self) -> None:
         for encoder, policy, space in self.encoders():
             flat = self.made().flatten(policy)
@@ -175,7 +182,7 @@ def random_state(encoder: Any, n: int) -> Tensor:
 
 
 def step_by_step(encoder: Any, x: Tensor, state: Tensor, starts: Tensor) -> Tensor:
-    """[T * N, F]: the brute-force twin of a whole sequence."""
+    """[T * N, F]: what a whole sequence must equal, one step after the other."""
     found = []
     for rows, start in zip(torch.split(x, starts.shape[1]), starts, strict=True):
         features, state = encoder.step(rows, state, start)

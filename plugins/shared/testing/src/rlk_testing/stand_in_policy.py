@@ -26,8 +26,8 @@ class StandInPolicy:
     ) -> StandInModule:
         size = flat_size(observation_space)
 
-        def trunk(role: str, *, extra: int = 0, copies: int = 1) -> nn.Module:
-            if copies > 1:
+        def trunk(role: str, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+            if n_copies > 1:
                 raise ValueError("policy 'stand-in-policy' has one copy of each head")
             return Passes(size + extra)
 

@@ -23,8 +23,8 @@ class HindsightReplayConfig:
         default="future",
         validator=v.in_(get_args(Strategy)),
         metadata={
-            "help": "what was reached later in the episode (future), at its end (final), anywhere "
-            "in it (episode), or in any (random)"
+            "help": "goals in hindsight are what was reached later in the episode (future), at its "
+            "end (final), anywhere in it (episode), or in any (random)"
         },
     )
     info_keys: list[str] = attrs.field(

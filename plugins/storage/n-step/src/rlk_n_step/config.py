@@ -13,6 +13,6 @@ class NStepConfig:
         default=3,
         validator=[attrs.validators.instance_of(int), attrs.validators.ge(1)],
         metadata={
-            "help": "rewards summed up before the value counts (1 or more); 1 changes nothing"
+            "help": "rewards that are summed before the value counts (1 or more); 1 changes nothing"
         },
     )

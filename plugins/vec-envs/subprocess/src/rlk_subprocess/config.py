@@ -19,14 +19,14 @@ class SubprocessConfig:
         validator=validators.optional([validators.instance_of(int), validators.ge(1)]),
         metadata={
             "help": "worker processes, at least 1, each with an equal share of the environments; "
-            "unset: as many as usable cores, at most one per environment"
+            "none is as many as usable cores, at most one per environment"
         },
     )
     start_method: StartMethod | None = attrs.field(
         default=None,
         validator=validators.optional(validators.in_(("fork", "spawn", "forkserver"))),
         metadata={
-            "help": "how workers are started: forkserver (the default), spawn, or fork; "
+            "help": "how workers are started: forkserver (also none), spawn, or fork; "
             "fork may deadlock where this process runs threads"
         },
     )

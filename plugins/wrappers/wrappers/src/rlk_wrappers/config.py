@@ -32,7 +32,10 @@ class MonitorConfig:
 
     filename: str | None = attrs.field(
         default=None,
-        metadata={"help": "the CSV file; none is monitor.csv in the run's folder, if it has one"},
+        metadata={
+            "help": "the CSV file (x becomes x.monitor.csv); none is monitor.csv in the run's "
+            "folder"
+        },
     )
     allow_early_resets: bool = attrs.field(
         default=True,
@@ -42,13 +45,15 @@ class MonitorConfig:
         default=(),
         converter=_as_tuple,
         validator=_are_keywords,
-        metadata={"help": "more columns: these options of the latest reset, which must have them"},
+        metadata={
+            "help": "further columns: these options of the latest reset, which must have them"
+        },
     )
     info_keywords: tuple[str, ...] = attrs.field(
         default=(),
         converter=_as_tuple,
         validator=_are_keywords,
-        metadata={"help": "more columns: these keys of the info that an episode ends with"},
+        metadata={"help": "further columns: these keys of the info that an episode ends with"},
     )
 
 
@@ -58,7 +63,10 @@ class NormalizeConfig:
 
     training: bool = attrs.field(
         default=True,
-        metadata={"help": "whether statistics follow what training sees, or stay as they are"},
+        metadata={
+            "help": "whether statistics follow what training sees, or stay as they are (as for a "
+            "loaded model)"
+        },
     )
     norm_obs: bool = attrs.field(
         default=True, metadata={"help": "whether the policy's observations are normalised"}
@@ -79,7 +87,10 @@ class NormalizeConfig:
     gamma: float = attrs.field(
         default=0.99,
         validator=[NOT_LESS, attrs.validators.le(1.0)],
-        metadata={"help": "discount per step of the returns that rewards are scaled by, 0 to 1"},
+        metadata={
+            "help": "discount per step of the returns that rewards are scaled by, 0 to 1; the "
+            "algorithm's own is not taken"
+        },
     )
     epsilon: float = attrs.field(
         default=1e-8,

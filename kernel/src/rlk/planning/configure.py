@@ -1,0 +1,121 @@
+"""From settings in layers to the config of every component."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from rlk import settings
+from rlk.errors import PlanError, UnknownName
+from rlk.planning.choice import Choice
+from rlk.planning.layers import Rank, Setting, SettingLayers
+from rlk.planning.run_settings import RUN_KEYS
+
+
+def configured(choice: Choice, layers: SettingLayers) -> Choice:
+    """A component with the settings that were given under its name or its slot.
+
+    Raises:
+        PlanError: if its config does not take one of them.
+    """
+    given = _given(choice, layers)
+    values = {**choice.component.own, **{key: setting.value for key, setting in given.items()}}
+    others = (*RUN_KEYS, *layers.slots) if choice.slot == "algorithm" else ()
+    config = settings.structure(choice.component.config, values, choice.title, others)
+    sources = {key: setting.by for key, setting in given.items()}
+    return attrs.evolve(choice, config=config, sources=sources)
+
+
+def _given(choice: Choice, layers: SettingLayers) -> dict[str, Setting]:
+    """The settings that are meant for a component, by its own names for them."""
+    known = settings.names(choice.component.config)
+    given: dict[str, Setting] = {}
+    for key, setting in layers:
+        head, _, own = key.partition(".")
+        by_name = head in (choice.name, choice.alias)
+        # A setting of the slot `storage` may belong to any storage in the stack. What an algorithm
+        # or a preset sets for the policy that it expects is no demand on another policy.
+        is_demand = setting.rank >= Rank.FILE and choice.slot != "storage"
+        by_slot = head == choice.slot and (is_demand or own in known)
+        if own and (by_name or by_slot):
+            given[own] = setting
+    return given
+
+
+def forwarded(layers: SettingLayers, algorithm: Choice, choices: Iterable[Choice]) -> SettingLayers:
+    """With the settings of the algorithm that other components use, under all keys they have.
+
+    `buffer_size` of an algorithm, `replay.size` and `storage.size` are one setting: the value of
+    the highest rank counts, and two of that rank must agree.
+
+    Raises:
+        PlanError: if they do not.
+    """
+    slots = {choice.name: choice.slot for choice in choices}
+    usual = configured(algorithm, layers).config
+    result = layers
+    for key, target in algorithm.component.forwards.items():
+        name, _, setting = target.partition(".")
+        if name not in slots:
+            continue
+        found = _set_under(layers, (key, target, f"{slots[name]}.{setting}"))
+        if found:
+            winner = _agreed(found)
+            result = result.set(key, winner.value, winner.by, Rank.FORWARDED)
+            result = result.set(target, winner.value, winner.by, Rank.FORWARDED)
+        else:
+            by = f"{algorithm.name} {key}"
+            result = result.set(target, getattr(usual, key), by, Rank.FORWARDED)
+    return result
+
+
+def _set_under(layers: SettingLayers, keys: Iterable[str]) -> dict[str, Setting]:
+    """Those of the keys that were set."""
+    return {key: layers.find(key) for key in keys if layers.find(key).is_set}
+
+
+def _agreed(found: Mapping[str, Setting]) -> Setting:
+    """The setting of the highest rank; PlanError if two of that rank differ."""
+    rank = max(setting.rank for setting in found.values())
+    highest = {key: setting for key, setting in found.items() if setting.rank == rank}
+    first = next(iter(highest.values()))
+    if any(setting.value != first.value for setting in highest.values()):
+        both = " and ".join(f"{key}={one.value!r} ({one.by})" for key, one in highest.items())
+        raise PlanError(f"{both} are one setting with two values. Set one of them.")
+    return first
+
+
+def check_keys(layers: SettingLayers, parts: Mapping[str, Sequence[Choice]]) -> None:
+    """Refuse a setting of a component that is not in the run, and of a storage that nobody has.
+
+    Settings of the components themselves were checked when these were configured.
+
+    Args:
+        layers: all settings.
+        parts: the configured components by slot, or by kind where there may be many.
+
+    Raises:
+        UnknownName: for the first such key.
+    """
+    choices = [choice for part in parts.values() for choice in part]
+    names = [name for choice in choices for name in (choice.name, choice.alias)]
+    known = {"env", *layers.slots, *names, *_distributions(layers)}
+    stored = {
+        name for choice in parts["storage"] for name in settings.names(choice.component.config)
+    }
+    for key, setting in layers:
+        head, dot, own = key.partition(".")
+        if dot and head not in known:
+            hint = f"In the setting {key!r} ({setting.by})."
+            raise UnknownName("component in this run", head, known, hint)
+        if dot and head == "storage" and own not in stored:
+            raise UnknownName("setting of this run's storages:", own, stored)
+
+
+def _distributions(layers: SettingLayers) -> set[str]:
+    """Every distribution that the run may use; which one it is depends on the action space."""
+    wanted: Any = layers.find("distribution").value
+    names = wanted.values() if isinstance(wanted, Mapping) else [wanted]
+    return {str(name) for name in names if name is not None}

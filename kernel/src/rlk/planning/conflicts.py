@@ -1,0 +1,130 @@
+"""What speaks against a plan, each reason with what to type instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rlk.planning.choice import Choice
+from rlk.planning.plan import Plan
+from rlk.registry.kinds import LISTS
+
+
+class Conflict(NamedTuple):
+    """Why a component does not fit into a run."""
+
+    reason: str
+    filter: str  #: the options of `rlk plugins list` that list what would fit
+
+
+def conflicts(plan: Plan) -> Iterator[str]:
+    """Everything that the parts of a plan have against each other, as messages."""
+    for slot, part in plan.choices():
+        conflict = _first_conflict(plan, slot, part)
+        if conflict is not None:
+            may_be_left_out = slot == "decorator" or part.kind in LISTS
+            use = f"--plugin no:{part.name}" if may_be_left_out else f"another {slot}"
+            yield f"{conflict.reason}.\nUse {use}, or one of: rlk plugins list {conflict.filter}"
+    yield from _shared_stages(plan)
+    if plan.env.size not in (None, plan.n_envs):
+        by = plan.sources.get("n_envs", "default")
+        yield (
+            f"n_envs={plan.n_envs} ({by}), but {plan.env.name!r} was passed as an object and "
+            f"has {plan.env.size}. Say n_envs={plan.env.size}, or pass what makes one."
+        )
+
+
+def _first_conflict(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+    """The first thing that speaks against one component."""
+    rules = [_reports, _action_space, _observation_space, _collects, _decorates, _recurrent]
+    if _goes_with_any_space(plan, slot):
+        rules = [_reports]
+    found = (rule(plan, slot, part) for rule in rules)
+    return next((conflict for conflict in found if conflict is not None), None)
+
+
+def _goes_with_any_space(plan: Plan, slot: str) -> bool:
+    """Whether spaces say nothing about this slot.
+
+    Wrappers make the plan's spaces, and a noise has to fit only where its algorithm does.
+    """
+    action = type(plan.action_space).__name__
+    served = plan.algorithm.component.action_spaces
+    return slot == "wrapper" or (slot == "noise" and bool(served) and action not in served)
+
+
+def _reports(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+    algorithm = plan.algorithm
+    missing = [need for need in part.component.needs if need not in algorithm.component.reports]
+    if not missing:
+        return None
+    return Conflict(
+        f"{part.title} needs {', '.join(missing)} after every update, but {algorithm.title} does "
+        "not report it",
+        f"--reports {missing[0]}",
+    )
+
+
+def _action_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+    from rlk.spaces import describe
+
+    served, found = part.component.action_spaces, type(plan.action_space).__name__
+    if not served or found in served:
+        return None
+    return Conflict(
+        f"{part.title} serves action spaces {', '.join(served)}, but the environment's is "
+        f"{describe(plan.action_space)}",
+        f"--action-space {found}",
+    )
+
+
+def _observation_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+    from rlk.spaces import describe, kind
+
+    served, found = part.component.observation_spaces, kind(plan.observation_space)
+    if not served or found in served:
+        return None
+    return Conflict(
+        f"{part.title} takes observations that are {', '.join(served)}, but the environment's are "
+        f"{describe(plan.observation_space)}",
+        f"--observation-space {found}",
+    )
+
+
+def _collects(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+    algorithm, own = plan.algorithm.component.collects, part.component.collects
+    if algorithm == own or {algorithm, own} & {None, "both"}:
+        return None
+    return Conflict(
+        f"{part.title} is for {own} algorithms, but {plan.algorithm.title} is {algorithm}",
+        f"--collects {algorithm}",
+    )
+
+
+def _decorates(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+    if slot != "decorator" or plan.algorithm.component.collects != "on-policy":
+        return None
+    return Conflict(
+        f"{part.title} decorates a replay storage, but {plan.algorithm.title} is on-policy and "
+        "keeps none",
+        "--collects off-policy",
+    )
+
+
+def _recurrent(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+    if slot != "policy" or not part.component.recurrent or plan.algorithm.component.recurrent:
+        return None
+    return Conflict(
+        f"{plan.algorithm.title} cannot train recurrent policies as {part.title}", "--recurrent"
+    )
+
+
+def _shared_stages(plan: Plan) -> Iterator[str]:
+    """Two storages that both take one sampling stage."""
+    takers: dict[str, Choice] = {}
+    for part in plan.storages:
+        for stage in part.component.stages:
+            other = takers.setdefault(stage, part)
+            if other is not part:
+                both = f"{other.title} and {part.title} both take the sampling stage"
+                yield f"{both} {stage!r}. Ask for one of them."

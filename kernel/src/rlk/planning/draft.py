@@ -1,0 +1,106 @@
+"""A run that is being planned: the algorithm, the settings, and the plugins put in so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from rlk.errors import PlanError
+from rlk.planning.choice import Choice
+from rlk.planning.layers import Rank, SettingLayers
+from rlk.planning.parse import parse_plugin
+from rlk.registry.entry import Entry
+from rlk.registry.external import PASSED, find_entry, hooks_entry
+from rlk.registry.kinds import LISTS, SLOTS
+from rlk.registry.registries import Registries
+
+#: Begins the name of a plugin that is to be left out.
+_NO = "no:"
+
+
+def is_refusal(plugin: Any) -> bool:
+    """Whether it is a `no:NAME`, which leaves a plugin out."""
+    return isinstance(plugin, str) and plugin.startswith(_NO)
+
+
+@attrs.frozen
+class Draft:
+    """What a run is made of, as far as it has been decided; every method returns a new draft."""
+
+    registries: Registries
+    algorithm: Choice
+    layers: SettingLayers
+    plugins: Mapping[str, Choice] = attrs.field(factory=dict)  #: what fills no slot, by name
+    refused: tuple[str, ...] = ()  #: names of components that are left out
+    preset: str = ""  #: the one that was applied
+    notes: tuple[str, ...] = ()  #: what the user should be told
+
+    def with_settings(self, values: Mapping[str, Any], by: str, rank: Rank) -> Draft:
+        """With settings by dotted key; `plugins` is a list of plugins to put in.
+
+        Raises:
+            PlanError: if another value of the same rank contradicts one of them.
+        """
+        draft = self
+        for key, value in values.items():
+            if key == "plugins":
+                draft = draft.with_plugins(value, by, rank)
+            else:
+                draft = attrs.evolve(draft, layers=draft.layers.set(key, value, by, rank))
+        return draft
+
+    def with_plugins(self, plugins: Iterable[Any], by: str, rank: Rank) -> Draft:
+        """With plugins: `NAME[:key=value,…]`, `no:NAME`, or objects that implement hooks."""
+        draft = self
+        for plugin in plugins:
+            if is_refusal(plugin):
+                draft = draft.without([plugin])
+            elif isinstance(plugin, str):
+                draft = draft._with_named(plugin, by, rank)
+            else:
+                number = sum(choice.dist == PASSED for choice in draft.plugins.values())
+                draft = draft._with_entry(hooks_entry(plugin, number), "", by, rank)
+        return draft
+
+    def without(self, plugins: Iterable[Any]) -> Draft:
+        """With every `no:NAME` of a list left out, whoever asks for it later.
+
+        A name that the list asks for after its `no:` is not left out.
+        """
+        refused: dict[str, None] = {}
+        for plugin in plugins:
+            if is_refusal(plugin):
+                refused[self.registries.find(plugin.removeprefix(_NO)).name] = None
+            elif isinstance(plugin, str):
+                refused.pop(parse_plugin(plugin)[0], None)
+        return attrs.evolve(self, refused=tuple(dict.fromkeys((*self.refused, *refused))))
+
+    def with_notes(self, *notes: str) -> Draft:
+        """With more that the user should be told."""
+        return attrs.evolve(self, notes=(*self.notes, *notes))
+
+    def _with_named(self, plugin: str, by: str, rank: Rank) -> Draft:
+        name, settings = parse_plugin(plugin)
+        entry = find_entry(name, None, self.registries)
+        if entry.name in self.refused:
+            return self
+        own = entry.component().name
+        draft = self._with_entry(entry, name, by, rank)
+        return draft.with_settings(
+            {f"{own}.{key}": value for key, value in settings.items()}, by, rank
+        )
+
+    def _with_entry(self, entry: Entry, name: str, by: str, rank: Rank) -> Draft:
+        """With a component where its kind belongs, which is in a slot or in a list."""
+        slot = next((slot for slot, kind in SLOTS.items() if kind == entry.kind), None)
+        choice = Choice.of(entry, slot or entry.kind, by)
+        if entry.kind in LISTS or choice.component.stages:
+            if choice.name in self.plugins:
+                return self
+            return attrs.evolve(self, plugins={**self.plugins, choice.name: choice})
+        if slot:
+            return self.with_settings({slot: name}, by, rank)
+        hint = f"; choose it with --algo {name}" if entry.kind == "algorithms" else ""
+        raise PlanError(f"{entry.title} is no part of a run that --plugin puts in{hint}.")

@@ -1,0 +1,50 @@
+"""Text that a user types, as values, settings and plugins."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+from rlk.errors import PlanError
+
+
+def parse_value(text: str) -> Any:
+    """A value as TOML has it where it parses (`1e-3`, `[64, 64]`, `true`), else the text itself.
+
+    TOML has no null: `none` is None.
+    """
+    if text in ("none", "None", "null"):
+        return None
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def parse_setting(pair: str) -> tuple[str, Any]:
+    """`key=value` as a dotted key and its value; PlanError if it is none."""
+    key, found, value = pair.partition("=")
+    if not found or not key.strip():
+        raise PlanError(f"a setting is key=value, as in --set gamma=0.98; got {pair!r}.")
+    return key.strip(), parse_value(value.strip())
+
+
+def parse_plugin(text: str) -> tuple[str, dict[str, Any]]:
+    """`NAME[:key=value,…]` as a name and settings, which begin at the first `:identifier=`."""
+    name, *arguments = re.split(r":(?=[A-Za-z_][\w.]*=)", text, maxsplit=1)
+    if not arguments:
+        return name, {}
+    return name, dict(parse_setting(pair) for pair in _split_at_commas(arguments[0]))
+
+
+def _split_at_commas(text: str) -> list[str]:
+    """The parts between commas that stand in no bracket and in no quotes."""
+    parts, depth = [""], 0
+    for token in re.findall(r"\"[^\"]*\"?|'[^']*'?|.", text):
+        depth += (token in "[{(") - (token in "]})")
+        if token == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += token
+    return parts

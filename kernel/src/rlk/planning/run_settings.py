@@ -1,0 +1,29 @@
+"""The settings of a run itself, which belong to no component."""
+
+from __future__ import annotations
+
+import attrs
+from attrs import validators as v
+
+
+@attrs.frozen(kw_only=True)
+class RunSettings:
+    """The settings of a run itself."""
+
+    #: Environments stepped together; one vector step is n_envs timesteps.
+    n_envs: int = attrs.field(default=1, validator=v.ge(1))
+    #: Environment steps of training, over all environments.
+    total_timesteps: int = attrs.field(default=100_000, validator=v.ge(0))
+    #: The seed of everything random; None draws one.
+    seed: int | None = attrs.field(default=None, validator=v.optional(v.ge(0)))
+    device: str = "auto"  #: auto, cpu, cuda, cuda:1, …
+    #: Torch's threads; None decides by the size of the network.
+    n_threads: int | None = attrs.field(default=None, validator=v.optional(v.ge(1)))
+    #: Iterations (on-policy) or episodes (off-policy) between rows of metrics.
+    log_interval: int = attrs.field(default=1, validator=v.ge(1))
+    verbose: int = attrs.field(default=0, validator=v.ge(0))  #: 0 prints nothing
+
+
+RUN_SETTINGS = tuple(attrs.fields_dict(RunSettings))
+#: Every key of a run that is no setting of a component.
+RUN_KEYS = ("env", "out", "preset", *RUN_SETTINGS)

@@ -1,0 +1,130 @@
+"""The entry points of installed distributions, found without importing anything of theirs.
+
+Importing `importlib.metadata` and parsing the metadata of 150 distributions with it takes 60 ms,
+which is half of the time that `rlk --help` may take. This module therefore reads the folders on
+`sys.path` directly: `entry_points.txt` of every distribution, and the name and version of those
+that have an entry point of rlk's. It asks `importlib.metadata` about whatever else can hold
+distributions, which are archives, and finders that a program has put into `sys.meta_path`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
+
+#: The names of rlk's entry-point groups begin with this.
+PREFIX = "rlk."
+#: The endings of folders of metadata (the last stands within an egg), and the file in each that has
+#: the name and the version.
+FOLDERS = {".dist-info": "METADATA", ".egg-info": "PKG-INFO", "egg-info": "PKG-INFO"}
+#: Finders whose distributions lie in the folders of `sys.path`.
+KNOWN_FINDERS = ("PathFinder", "MetadataPathFinder")
+
+
+class Point(NamedTuple):
+    """The entry point `name = target` in the group `rlk.<kind>` of a distribution."""
+
+    kind: str
+    name: str
+    target: str
+    dist: str
+    version: str
+
+    def load(self) -> Any:
+        """Import what it names."""
+        module, _, path = self.target.partition("[")[0].partition(":")
+        found: Any = importlib.import_module(module.strip())
+        for part in filter(None, path.strip().split(".")):
+            found = getattr(found, part)
+        return found
+
+
+def entry_points() -> Iterator[Point]:
+    """Every entry point of rlk's, in the order of `sys.path`.
+
+    A distribution that is installed in two of its folders comes twice.
+    """
+    for place in sys.path:
+        try:
+            names = sorted(os.listdir(place or "."))
+        except NotADirectoryError:
+            yield from _of_archive(place)
+        except OSError:  # `sys.path` may name what does not exist or cannot be read
+            continue
+        else:
+            for name in names:
+                yield from _of_folder(os.path.join(place, name))
+    for finder in sys.meta_path:
+        if getattr(finder, "__name__", "") not in KNOWN_FINDERS:
+            yield from _of_finder(finder)
+
+
+def _of_folder(folder: str) -> Iterator[Point]:
+    """Those of a folder, if it holds the metadata of a distribution."""
+    name = os.path.basename(folder).lower()
+    metadata = FOLDERS.get(os.path.splitext(name)[1] or name)
+    if metadata is None:
+        return
+    text = _read(os.path.join(folder, "entry_points.txt"))
+    if f"[{PREFIX}" in text:
+        yield from _points(text, _read(os.path.join(folder, metadata)))
+
+
+def _of_archive(place: str) -> Iterator[Point]:
+    """Those of an archive on `sys.path`."""
+    from importlib.metadata import distributions
+
+    yield from _of_distributions(distributions(path=[place]))
+
+
+def _of_finder(finder: object) -> Iterator[Point]:
+    """Those that a finder of `sys.meta_path` knows, if it knows of distributions at all."""
+    find = getattr(finder, "find_distributions", None)
+    if find is None:
+        return
+    from importlib.metadata import DistributionFinder
+
+    yield from _of_distributions(find(DistributionFinder.Context()))
+
+
+def _of_distributions(distributions: Iterable[Distribution]) -> Iterator[Point]:
+    for dist in distributions:
+        text = dist.read_text("entry_points.txt") or ""
+        if f"[{PREFIX}" in text:
+            metadata = dist.read_text("METADATA") or dist.read_text("PKG-INFO") or ""
+            yield from _points(text, metadata)
+
+
+def _points(text: str, metadata: str) -> Iterator[Point]:
+    """rlk's entry points in an `entry_points.txt`, of the distribution with this metadata."""
+    owner, version = _field("Name", metadata) or "unknown", _field("Version", metadata)
+    group = ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("["):
+            group = line.strip("[] ")
+        elif group.startswith(PREFIX) and "=" in line and line[0] not in "#;":
+            name, _, target = line.partition("=")
+            kind = group.removeprefix(PREFIX)
+            yield Point(kind, name.strip(), target.strip(), owner, version)
+
+
+def _field(name: str, metadata: str) -> str:
+    """A field in the header of metadata, or an empty text."""
+    prefix = f"{name}: "
+    lines = metadata.splitlines()
+    return next((line.removeprefix(prefix) for line in lines if line.startswith(prefix)), "")
+
+
+def _read(path: str) -> str:
+    """The text of a file; an empty one if it does not exist or cannot be read."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return ""

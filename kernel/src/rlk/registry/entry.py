@@ -1,0 +1,94 @@
+"""What a registry holds under a name: a component that is loaded when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from rlk.component import Component
+from rlk.errors import BrokenPlugin
+from rlk.registry.kinds import singular
+
+
+@attrs.frozen
+class Owned:
+    """A component's identity, as messages show it: `storage 'replay' (rlk-replay 0.1.0)`."""
+
+    kind: str
+    name: str
+    dist: str
+    version: str
+
+    @property
+    def owner(self) -> str:
+        return f"{self.dist} {self.version}".strip()
+
+    @property
+    def title(self) -> str:
+        return f"{singular(self.kind)} {self.name!r} ({self.owner})"
+
+    def broken(self, problem: str) -> BrokenPlugin:
+        """The error for a component that cannot be used."""
+        return BrokenPlugin(f"{self.title} is broken: {problem}.")
+
+    def factory_of(self, component: Component) -> Any:
+        """Import its component's factory.
+
+        Raises:
+            BrokenPlugin: if it cannot be imported, or is a class that lacks a method of its kind.
+        """
+        try:
+            factory = component.load()
+        except Exception as error:
+            raise self.broken(f"{type(error).__name__}: {error}") from error
+        if isinstance(factory, type):
+            missing = _missing_methods(factory, self.kind, component)
+            if missing:
+                raise self.broken(
+                    f"{component.factory} lacks {', '.join(sorted(missing))}, "
+                    f"which every one of {self.kind} has"
+                )
+        return factory
+
+
+@attrs.frozen(eq=False)
+class Entry(Owned):
+    """A name that a distribution (or a program) has put into a registry."""
+
+    _load: Callable[[], Any]
+    _loaded: list[Component] = attrs.field(factory=list)
+
+    def component(self) -> Component:
+        """The component, loaded when it is first asked for.
+
+        Raises:
+            BrokenPlugin: if it cannot be imported, or the name stands for something else.
+        """
+        if not self._loaded:
+            self._loaded.append(self._load_component())
+        return self._loaded[0]
+
+    def load(self) -> Any:
+        """The factory of its component; BrokenPlugin if that cannot be used."""
+        return self.factory_of(self.component())
+
+    def _load_component(self) -> Component:
+        try:
+            loaded = self._load()
+        except Exception as error:
+            raise self.broken(f"{type(error).__name__}: {error}") from error
+        if not isinstance(loaded, Component):
+            found = f"{type(loaded).__name__} {loaded!r:.60}"
+            raise BrokenPlugin(f"{self.title} names {found}, not an rlk.Component.")
+        return loaded
+
+
+def _missing_methods(factory: type, kind: str, component: Component) -> set[str]:
+    """The methods of its kind, and those its own abstract base asks for, that a class lacks."""
+    from rlk import protocols  # not at the top: what only lists components starts without it
+
+    wanted = protocols.methods(kind, component.stages)
+    abstract: frozenset[str] = getattr(factory, "__abstractmethods__", frozenset())
+    return (wanted - protocols.members(factory)) | abstract

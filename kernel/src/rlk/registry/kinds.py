@@ -1,0 +1,35 @@
+"""The kinds of components, and the places in a run that they fill."""
+
+from __future__ import annotations
+
+#: Slots of a run that hold one component each: the option that fills one, and the kind that goes
+#: there.
+SLOTS = {
+    "policy": "policies",
+    "distribution": "distributions",
+    "noise": "noises",
+    "vec_env": "vec_envs",
+    "storage": "storages",
+    "collector": "collectors",
+    "optimiser": "optimisers",
+    "serializer": "serializers",
+}
+#: Kinds of which any number may be active in a run.
+LISTS = ("wrappers", "extensions", "callbacks", "loggers")
+#: Every kind that the kernel knows; plugins may add more with `Registries.add_kind`.
+KINDS = ("algorithms", *SLOTS.values(), *LISTS, "environments", "finders", "commands", "presets")
+
+
+def is_group_slot(key: str) -> bool:
+    """Whether a key names the optimiser of one parameter group, as `vf_optimiser` does."""
+    return key.endswith("_optimiser")
+
+
+def singular(kind: str) -> str:
+    """A kind as messages name one of its components: `storages` is `storage`, `policies` `policy`.
+
+    An underscore becomes a hyphen: `vec_envs` is `vec-env`.
+    """
+    if kind.endswith("ies"):
+        return kind[:-3] + "y"
+    return kind.replace("_", "-").removesuffix("s")

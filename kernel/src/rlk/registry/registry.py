@@ -1,0 +1,131 @@
+"""The components of one kind, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import attrs
+
+from rlk.component import Component
+from rlk.errors import BrokenPlugin, PlanError, UnknownName
+from rlk.registry.entry import Entry
+from rlk.registry.kinds import singular
+
+#: The owner of what a program has registered itself.
+BY_HAND = "this program"
+
+
+class Registry:
+    """The components of one kind by name."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.entries: dict[str, dict[str, Entry]] = {}  # by name, then by distribution
+
+    def add(self, entry: Entry) -> None:
+        """Add what a distribution offers; a distribution that is found twice counts once."""
+        self.entries.setdefault(entry.name, {}).setdefault(entry.dist, entry)
+
+    def register(self, name: str, factory: Any = None, **fields: Any) -> Any:
+        """Add a component by hand; it wins over an installed one of the same name.
+
+        Args:
+            name: what users type.
+            factory: a class, a function or a finished Component; without one, this is a decorator.
+            fields: further fields of the Component (`config=`, `needs=`, …).
+
+        Raises:
+            PlanError: if the program has registered that name already.
+        """
+        if factory is None:
+            return lambda made: self.register(name, made, **fields) and made
+        if BY_HAND in self.entries.get(name, {}):
+            raise PlanError(f"{singular(self.kind)} {name!r} is registered by {BY_HAND} already.")
+        if isinstance(factory, Component):
+            component = attrs.evolve(factory, **fields) if fields else factory
+        else:
+            component = Component(name=name, factory=factory, **fields)
+        self.entries[name] = {BY_HAND: Entry(self.kind, name, BY_HAND, "", lambda: component)}
+        return factory
+
+    def unregister(self, name: str) -> None:
+        """Forget a name; one that is not there is no error."""
+        self.entries.pop(name, None)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.entries
+
+    def __iter__(self) -> Iterator[Entry]:
+        return (entry for name in self.names() for entry in self.entries[name].values())
+
+    def names(self) -> list[str]:
+        """Every name, sorted."""
+        return sorted(self.entries)
+
+    def get(self, name: str) -> Entry:
+        """The entry of that name.
+
+        Raises:
+            UnknownName: if there is none.
+            BrokenPlugin: if two distributions give it.
+        """
+        return only_entry(singular(self.kind), name, self)
+
+    def ask(self, what: str, name: str, *more: Any) -> tuple[Entry, Any]:
+        """The first component that answers to a name, and its answer.
+
+        This is for kinds whose components are functions of a name (`protocols.NameSource`): one
+        returns None for a name that is not its own. Those that a program registered come first.
+
+        Args:
+            what: what the name should stand for, as the error says it (`environment`).
+            name: passed to every function, with `more`.
+
+        Raises:
+            PlanError: if none answers.
+        """
+        entries = sorted(self, key=lambda entry: entry.dist != BY_HAND)
+        sources = [(entry, entry.component().load()) for entry in entries]
+        for entry, source in sources:
+            answer = source(name, *more)
+            if answer is not None:
+                return entry, answer
+        asked = ", ".join(f"{entry.name} ({entry.component().summary})" for entry in entries)
+        hint = f"Asked {self.kind}: {asked or 'none; a plugin of that kind is missing'}."
+        known = [one for _, source in sources for one in _known(source)]
+        if known:
+            raise UnknownName(what, name, known, hint)
+        raise PlanError(f"unknown {what} {name!r}. {hint}")
+
+
+def only_entry(what: str, name: str, entries: Iterable[Entry]) -> Entry:
+    """The one entry of that name; one that a program registered wins over installed ones.
+
+    Raises:
+        UnknownName: if there is none; `what` says what it should have been.
+        BrokenPlugin: if several distributions give it.
+    """
+    entries = list(entries)
+    found = [entry for entry in entries if entry.name == name]
+    if not found:
+        raise UnknownName(what, name, {entry.name for entry in entries}, "See: rlk plugins list")
+    wanted = [entry for entry in found if entry.dist == BY_HAND] or found
+    if len(wanted) > 1:
+        raise clash(name, found)
+    return wanted[0]
+
+
+def clash(name: str, entries: list[Entry]) -> BrokenPlugin:
+    """The error for a name that more than one distribution gives."""
+    owners = ", ".join(sorted(f"{singular(entry.kind)} of {entry.owner}" for entry in entries))
+    return BrokenPlugin(
+        f"{name!r} is given by {len(entries)} packages: {owners}. Uninstall all but one."
+    )
+
+
+def _known(source: Any) -> list[str]:
+    """The names that a source lists for messages, if it lists any."""
+    from rlk.protocols import ListsNames, offers  # not at the top: only an error needs it
+
+    return list(source.known()) if offers(source, ListsNames) else []

@@ -1,0 +1,48 @@
+"""Where a run computes: the torch device, the number of threads, and how memory is kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from rlk import spaces
+from rlk.errors import PlanError
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk.running.run import Run
+
+#: Networks up to this many parameters train faster on one thread.
+ONE_THREAD_MAX_PARAMETERS = 1_000_000
+#: Freeing a block of this size once makes glibc keep up to twice as much for the process.
+_KEPT_BYTES = 31 << 20
+
+
+def choose_device(plan: Plan) -> str:
+    """The torch device; `auto` takes a GPU only where it pays, which is for images.
+
+    Raises:
+        PlanError: if torch does not know the device, or it is not in this machine.
+    """
+    if plan.device == "auto":
+        images = spaces.is_image(plan.observation_space)
+        return "cuda" if images and torch.cuda.is_available() else "cpu"
+    try:
+        torch.zeros(1, device=plan.device)
+    except (RuntimeError, AssertionError) as error:
+        cause = str(error).splitlines()[0]
+        raise PlanError(f"device {plan.device!r} cannot be used: {cause}") from None
+    return plan.device
+
+
+def prepare_torch(run: Run) -> None:
+    """Set torch's threads: those of the plan, else one for a small network that sees no images."""
+    n_threads = run.plan.n_threads
+    is_small = run.parameters.flat.numel() <= ONE_THREAD_MAX_PARAMETERS
+    if n_threads is not None:
+        torch.set_num_threads(n_threads)
+    elif is_small and not spaces.is_image(run.observation_space):
+        torch.set_num_threads(1)
+    # Memory that glibc keeps is not mapped anew: it spares SAC 200 page faults in each step.
+    torch.empty(_KEPT_BYTES, dtype=torch.uint8)

@@ -1,0 +1,65 @@
+"""The vector environment of a plan, with its wrappers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gymnasium.vector import AutoresetMode
+
+from rlk.errors import PlanError
+from rlk.planning.environment import MakeEnv
+from rlk.protocols import AdoptsVectors, offers
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk.registry.hooks import Hooks
+
+
+def make_vec_env(
+    plan: Plan, hooks: Hooks, n_envs: int, *, training: bool, out: Any = None, **extra: Any
+) -> Any:
+    """A vector environment with the plan's wrappers.
+
+    One that was passed, or that a hook made, is adopted by a backend that can (`AdoptsVectors`).
+
+    Args:
+        plan: what the run is made of.
+        hooks: the run's; wrappers of the vector may activate in it what their environments share.
+        n_envs: how many environments.
+        training: whether wrappers learn (statistics) and record; for evaluation they do neither.
+        out: the run's folder for wrappers that write; None is the plan's.
+        extra: keywords for the environment (`render_mode`).
+
+    Raises:
+        PlanError: if it does not restart episodes in the step that ends them.
+    """
+    backend: Any = plan.vec_env.load()
+    keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
+    env = _finished(plan, hooks, n_envs, training)
+    if env is None:
+        make = MakeEnv(plan.env, plan.wrappers, extra)
+        config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
+        env = backend([make] * n_envs, **config, **keep)
+    elif offers(backend, AdoptsVectors):
+        env = backend.adopt(env, **keep)
+    _check_autoreset(env)
+    for choice in plan.wrappers:
+        if choice.component.scope == "vector":
+            env = choice.make(env, training=training, out=out or plan.out, hooks=hooks)
+    return env
+
+
+def _finished(plan: Plan, hooks: Hooks, n_envs: int, training: bool) -> Any:
+    """A vector environment that was passed to train in, or that a hook made, or None."""
+    if plan.env.is_vector and training:
+        return plan.env.made
+    return hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
+
+
+def _check_autoreset(env: Any) -> None:
+    mode = AutoresetMode(env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
+    if mode != AutoresetMode.SAME_STEP:
+        raise PlanError(
+            f"vector environment {type(env).__name__} does not restart episodes in the step that "
+            "ends them. Make it with autoreset_mode=AutoresetMode.SAME_STEP."
+        )

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+
+from rlk.component import Component
+from rlk.errors import PlanError
+from rlk.registry.external import as_component, external_entry, is_place
+
+
+class Thing:
+    config = None
+
+
+@pytest.fixture
+def registries(rlk_empty_kernel):
+    return rlk_empty_kernel.registries
+
+
+def test_a_place_has_a_colon_or_is_a_file():
+    assert is_place("./mine.py") and is_place("module:Object") and not is_place("replay")
+
+
+def test_a_class_that_is_passed_goes_where_it_is_said(registries):
+    entry = external_entry(Thing, "policies", registries)
+    assert (entry.kind, entry.name, entry.dist) == ("policies", "Thing", "passed as object")
+    assert entry.component().factory is Thing
+
+
+def test_a_component_says_itself_where_it_goes(registries):
+    component = Component(name="mine", factory=Thing, kind="loggers")
+    assert external_entry(component, "policies", registries).kind == "loggers"
+    assert external_entry(component, "policies", registries).component() is component
+
+
+def test_what_has_a_component_is_described_by_it():
+    class Has:
+        component = Component(name="mine", factory=Thing)
+
+    assert as_component(Has) is Has.component
+
+
+def test_something_that_cannot_be_called_is_refused(registries):
+    with pytest.raises(PlanError, match=r"no rlk.Component, class or function"):
+        external_entry(3, "policies", registries)
+
+
+def test_finders_are_asked_for_a_place_with_the_kind_that_is_wanted(registries):
+    asked = []
+
+    def nothing(place, kind):
+        asked.append((place, kind))
+
+    def shelf(place, kind):
+        return Component(name="mine", factory=Thing, kind=kind or "extensions")
+
+    registries.finders.register("nothing", nothing)
+    registries.finders.register("shelf", shelf)
+    entry = external_entry("./mine.py:Mine", "policies", registries)
+    assert (entry.kind, entry.name, entry.dist) == ("policies", "mine", "./mine.py:Mine")
+    assert external_entry("mine:Mine", None, registries).kind == "extensions"
+    assert asked == [("./mine.py:Mine", "policies"), ("mine:Mine", None)]
+
+
+def test_a_place_that_nobody_looks_at_says_what_kind_of_plugin_is_missing(registries):
+    message = r"unknown plugin './mine.py'\. Asked finders: none; a plugin of that kind is missing"
+    with pytest.raises(PlanError, match=message):
+        external_entry("./mine.py", None, registries)
+    registries.finders.register("shelf", lambda place, kind: None, summary="shelf:NAME")
+    with pytest.raises(PlanError, match=r"Asked finders: shelf \(shelf:NAME\)"):
+        external_entry("./mine.py", None, registries)

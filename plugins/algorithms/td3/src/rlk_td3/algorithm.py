@@ -1,0 +1,132 @@
+"""TD3, twin delayed DDPG: Fujimoto et al. 2018, arXiv 1802.09477, algorithm 1.
+
+The settings are those of Stable Baselines 2.10. Deviations from it: a truncated episode bootstraps,
+and several environments may collect; see the README for all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rlk.protocols import Actor, Optimise, State
+from rlk.records import Batch, Field, Loss, Update
+from rlk_networks import Heads
+from rlk_off_policy.actor import DeterministicActor
+from rlk_off_policy.critics import Critics, critic_prefixes
+from rlk_off_policy.exploration import with_random_actions
+from rlk_off_policy.noise import with_noise
+from rlk_off_policy.policy_heads import DeterministicHead
+from rlk_off_policy.target import Target
+from rlk_off_policy.update_schedule import UpdateSchedule
+from rlk_replay.protocol import ReplayStorage
+from rlk_schedules import as_schedule
+from rlk_td3 import loss as losses
+from rlk_td3.config import TD3Config
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+#: `batch.key` of an update that also moves the policy and the targets.
+DELAYED = "policy and targets"
+
+
+class TD3:
+    """Learns two critics in every update; the policy and all targets in each `policy_delay`-th.
+
+    An encoder that heads share (images) is trained by the critics alone.
+    """
+
+    def __init__(self, config: TD3Config, run: Run) -> None:
+        self.config, self.run = config, run
+        self.schedule = UpdateSchedule(config, run)
+        self.policy: Any = run.policy
+        self.target = Target(run.parameters)
+        self.action_size = math.prod(run.action_space.shape)
+        rate = as_schedule(config.learning_rate)
+        run.group("critic", critic_prefixes(run.parameters), learning_rate=rate)
+        run.group("policy", ("pi",), learning_rate=rate)
+
+    @staticmethod
+    def heads(config: TD3Config, run: Run) -> Heads:
+        size = math.prod(run.action_space.shape)
+        return {
+            "qf": lambda trunk: Critics(trunk, size),
+            "pi": lambda trunk: DeterministicHead(trunk, size),
+        }
+
+    def steps_per_collect(self) -> int:
+        return self.schedule.steps_per_collect()
+
+    def extras(self) -> Mapping[str, Field]:
+        return {}
+
+    def actor(self, rng: np.random.Generator | None = None) -> DeterministicActor:
+        """The policy's own action: it draws nothing, so it needs no stream."""
+        return DeterministicActor(self.policy, self.run.action_space, self.run.device)
+
+    def explore(self, actor: Actor) -> Actor:
+        """Uniform actions before `learning_starts`, and some of them later if that is wanted."""
+        starts, probability = self.config.learning_starts, self.config.random_exploration
+        return with_random_actions(actor, self.run, starts, probability)
+
+    # ---- learning -------------------------------------------------------------------------------
+
+    def batches(self, storage: ReplayStorage) -> Iterator[Batch]:
+        """Samples with standard normal noise for the target policy; every so many are `DELAYED`."""
+        config, run = self.config, self.run
+        rng, shape = run.streams.numpy("update"), (config.batch_size, self.action_size)
+        for _ in range(self.schedule.updates_due(len(storage))):
+            key = DELAYED if run.clock.updates % config.policy_delay == 0 else ""
+            epsilon = rng.standard_normal(shape, dtype=np.float32)
+            yield with_noise(storage.sample(config.batch_size), key, run.device, epsilon=epsilon)
+
+    def update(self, batch: Batch, optimise: Optimise) -> Update:
+        critics = optimise("critic", self.critic_loss, batch, self.q_target(batch))
+        metrics = dict(critics.metrics)
+        if batch.key == DELAYED:
+            metrics |= optimise("policy", self.policy_loss, batch).metrics
+            self.target.polyak(self.config.tau)
+        return Update(metrics, td_error=critics.outputs["td_error"])
+
+    @torch.no_grad()
+    def q_target(self, batch: Batch) -> Tensor:
+        """What both critics should have said of (s, a), float [B]."""
+        config, target = self.config, self.target.module
+        features = target.encode(batch.next_observation)
+        action = losses.smoothed_action(
+            target.pi(features),
+            batch.extras["epsilon"],
+            config.target_policy_noise,
+            config.target_noise_clip,
+        )
+        next_q = target.qf(features, action)
+        return losses.clipped_double_q_target(batch.reward, batch.discount, next_q)
+
+    def critic_loss(self, batch: Batch, target: Tensor) -> Loss:
+        features = self.policy.encode(batch.observation)
+        q = self.policy.qf(features, batch.action.flatten(1))
+        value = losses.critic_loss(q, target, batch.weight)
+        error = (q - target).abs().mean(0)
+        return Loss(value, metrics={"critic_loss": value}, outputs={"td_error": error})
+
+    def policy_loss(self, batch: Batch) -> Loss:
+        """By the critics as they are after their step, whose weights get no gradient."""
+        with torch.no_grad():
+            features = self.policy.encode(batch.observation)
+        value = losses.policy_loss(self.policy.qf(features, self.policy.pi(features)))
+        return Loss(value, metrics={"policy_loss": value})
+
+    # ---- state ----------------------------------------------------------------------------------
+
+    def state_dict(self) -> State:
+        return {"targets": self.target.flat.clone(), "schedule": self.schedule.state_dict()}
+
+    def load_state_dict(self, state: State) -> None:
+        self.target.flat.copy_(state["targets"])
+        self.schedule.load_state_dict(state["schedule"])

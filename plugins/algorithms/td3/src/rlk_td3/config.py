@@ -1,0 +1,39 @@
+"""TD3's hyperparameters, with the names and defaults of Stable Baselines 2.10."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+from attrs import validators as v
+
+from rlk_off_policy import settings
+from rlk_off_policy.settings import described
+
+
+@attrs.frozen(kw_only=True)
+class TD3Config:
+    """Hyperparameters of TD3. A timestep is one step of one environment; actions are -1 to 1."""
+
+    gamma: float = attrs.field(default=0.99, **settings.GAMMA)
+    learning_rate: float | str | Callable[[float], float] = attrs.field(
+        default=0.0003, **settings.LEARNING_RATE
+    )
+    buffer_size: int = attrs.field(default=50_000, **settings.BUFFER_SIZE)
+    learning_starts: int = attrs.field(default=100, **settings.RANDOM_LEARNING_STARTS)
+    train_freq: int | str = attrs.field(default=100, **settings.TRAIN_FREQ)
+    gradient_steps: int = attrs.field(default=100, **settings.GRADIENT_STEPS)
+    batch_size: int = attrs.field(default=128, **settings.BATCH_SIZE)
+    tau: float = attrs.field(default=0.005, **settings.TAU)
+    policy_delay: int = attrs.field(
+        default=2, **described("updates of the critics for each of the policy and targets", v.ge(1))
+    )
+    action_noise: str | None = attrs.field(default=None, **settings.ACTION_NOISE)
+    target_policy_noise: float = attrs.field(
+        default=0.2,
+        **described("standard deviation of the noise on the target policy's action", v.ge(0.0)),
+    )
+    target_noise_clip: float = attrs.field(
+        default=0.5, **described("largest absolute value of that noise", v.ge(0.0))
+    )
+    random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)

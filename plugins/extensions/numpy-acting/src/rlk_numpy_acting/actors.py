@@ -1,0 +1,156 @@
+"""The actors of algorithms in numpy, by their exact types.
+
+Each takes the place of one in torch, draws the same noise from the same stream, and gives the same
+actions to float tolerance. Dimensions: N environments, F features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from rlk.protocols import Actor
+from rlk.records import Act, Array
+from rlk_action_scaling import scaled
+from rlk_numpy_acting.distributions import distribution_of
+from rlk_numpy_acting.forward import StaysInTorch
+from rlk_numpy_acting.policies import heads_of, network_of
+from rlk_off_policy.actor import DeterministicActor, GreedyActor, StochasticActor
+from rlk_on_policy.actor import DistributionActor
+from rlk_on_policy.recurrent import RecurrentActor, checked_state, stepped
+
+
+def in_numpy(actor: Actor) -> Actor | None:
+    """The same actor in numpy, or None where it, its policy or its distribution stays in torch."""
+    make = _ACTORS.get(type(actor))
+    try:
+        return None if make is None else make(actor)
+    except StaysInTorch:
+        return None
+
+
+class NumpyDistributionActor:
+    """`DistributionActor` in numpy."""
+
+    def __init__(self, actor: DistributionActor) -> None:
+        self.start, self.metrics = actor.start, actor.metrics
+        self._distribution, self._rng, self._extras = actor.distribution, actor.rng, actor.extras
+        names = ("pi", "vf") if "value" in actor.extras else ("pi",)
+        self._encode, (self._pi, *self._vf) = network_of(actor.policy, *names)
+        self._formulas = distribution_of(actor.distribution)
+
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+    ) -> Act:
+        distribution = self._distribution
+        features = self._encode(observation)
+        parameters = self._pi(features)
+        if deterministic:
+            action = self._formulas.mode(parameters)
+            return Act(action, distribution.env_action(action), None, {})
+        noise = distribution.noise(self._rng, len(parameters))
+        action, log_prob = self._formulas.sample_with_log_prob(parameters, noise)
+        extras = {"log_prob": log_prob} if "log_prob" in self._extras else {}
+        if self._vf:
+            extras["value"] = self._vf[0](features)[:, 0]
+        return Act(action, distribution.env_action(action), None, extras)
+
+
+class NumpyRecurrentActor:
+    """`RecurrentActor` with heads and distribution in numpy; the recurrent encoder stays in torch.
+
+    PyTorch's kernel for one step of an LSTM has no equal in numpy.
+    """
+
+    def __init__(self, actor: RecurrentActor) -> None:
+        self.start, self.metrics = actor.start, actor.metrics
+        self._policy, self._distribution, self._rng = actor.policy, actor.distribution, actor.rng
+        self._pi, self._vf = heads_of(actor.policy, "pi", "vf")
+        self._formulas = distribution_of(actor.distribution)
+
+    @torch.inference_mode()
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+    ) -> Act:
+        distribution, n_envs = self._distribution, len(episode_start)
+        carry = checked_state(self._policy, carry, n_envs)
+        encoded, after = stepped(self._policy, observation, carry, episode_start, "cpu")
+        features, state = encoded.numpy(), after.numpy()
+        parameters = self._pi(features)
+        if deterministic:
+            action = self._formulas.mode(parameters)
+            return Act(action, distribution.env_action(action), state, {})
+        noise = distribution.noise(self._rng, n_envs)
+        action, log_prob = self._formulas.sample_with_log_prob(parameters, noise)
+        extras = {
+            "value": self._vf(features)[:, 0],
+            "log_prob": log_prob,
+            "state": carry,
+            "episode_start": episode_start,
+        }
+        return Act(action, distribution.env_action(action), state, extras)
+
+
+class NumpyGreedyActor:
+    """`GreedyActor` in numpy."""
+
+    def __init__(self, actor: GreedyActor) -> None:
+        self.start, self.metrics = actor.start, actor.metrics
+        self._encode, (self._qf,) = network_of(actor.policy, "qf")
+        self._first_action = int(actor.action_space.start)
+
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+    ) -> Act:
+        action: Array = self._qf(self._encode(observation)).argmax(1)
+        return Act(action, action + self._first_action, None, {})
+
+
+class NumpyStochasticActor:
+    """`StochasticActor` in numpy."""
+
+    def __init__(self, actor: StochasticActor) -> None:
+        self.start, self.metrics = actor.start, actor.metrics
+        self._distribution, self._rng = actor.distribution, actor.rng
+        self._shape = actor.action_space.shape
+        self._encode, (self._pi,) = network_of(actor.policy, "pi")
+        self._formulas = distribution_of(actor.distribution)
+
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+    ) -> Act:
+        distribution = self._distribution
+        parameters = self._pi(self._encode(observation))
+        if deterministic:
+            action = self._formulas.mode(parameters)
+        else:
+            noise = distribution.noise(self._rng, len(parameters))
+            action = self._formulas.sample(parameters, noise)
+        action = action.reshape(-1, *self._shape)
+        return Act(action, distribution.env_action(action), None, {})
+
+
+class NumpyDeterministicActor:
+    """`DeterministicActor` in numpy."""
+
+    def __init__(self, actor: DeterministicActor) -> None:
+        self.start, self.metrics = actor.start, actor.metrics
+        self._encode, (self._pi,) = network_of(actor.policy, "pi")
+        self._shape, self._scaled = actor.action_space.shape, scaled(actor.action_space)
+
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+    ) -> Act:
+        action = self._pi(self._encode(observation)).reshape(-1, *self._shape)
+        return Act(action, self._scaled(action), None, {})
+
+
+_ACTORS: dict[type, Callable[[Any], Actor]] = {
+    DeterministicActor: NumpyDeterministicActor,
+    DistributionActor: NumpyDistributionActor,
+    GreedyActor: NumpyGreedyActor,
+    RecurrentActor: NumpyRecurrentActor,
+    StochasticActor: NumpyStochasticActor,
+}

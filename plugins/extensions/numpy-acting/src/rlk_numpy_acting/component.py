@@ -1,0 +1,12 @@
+"""What this distribution offers: `numpy-acting`, which joins wherever an agent is made."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+component = Component(
+    name="numpy-acting",
+    factory="rlk_numpy_acting.extension:NumpyActing",
+    summary="small networks on the CPU act in numpy, several times faster; torch where it cannot",
+    autostart="always",
+)

@@ -1,0 +1,169 @@
+"""The five distributions in numpy, by their exact types, on flat parameters float32 [N, P].
+
+Each formula is derived and cited in the distribution's own file; here log-probabilities are of the
+sample that was just drawn, which is cheaper than of any action.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rlk.records import Array
+from rlk_bernoulli.distribution import Bernoulli
+from rlk_categorical.distribution import Categorical
+from rlk_diag_gaussian.distribution import DiagGaussian
+from rlk_multi_categorical.distribution import ABSENT, MultiCategorical
+from rlk_numpy_acting.forward import StaysInTorch
+from rlk_squashed_gaussian.distribution import LOG_STD_MAX, LOG_STD_MIN, SquashedGaussian
+
+HALF_LOG_2PI = np.float32(0.5 * math.log(2.0 * math.pi))
+LOG_2 = np.float32(math.log(2.0))
+
+
+@dataclass(frozen=True)
+class NumpyDistribution:
+    """What an actor asks of a distribution.
+
+    Attributes:
+        sample: (parameters, noise) -> actions.
+        sample_with_log_prob: (parameters, noise) -> actions and their log-probabilities [N].
+        mode: parameters -> the most likely actions.
+    """
+
+    sample: Callable[[Array, Array], Array]
+    sample_with_log_prob: Callable[[Array, Array], tuple[Array, Array]]
+    mode: Callable[[Array], Array]
+
+
+def distribution_of(distribution: Any) -> NumpyDistribution:
+    """The numpy version of a distribution.
+
+    Raises:
+        StaysInTorch: for a type that is not known.
+    """
+    make = _DISTRIBUTIONS.get(type(distribution))
+    if make is None:
+        raise StaysInTorch(f"distribution {type(distribution).__name__}")
+    return make(distribution)
+
+
+def _categorical(distribution: Categorical) -> NumpyDistribution:
+    def sample(logits: Array, noise: Array) -> Array:
+        action: Array = (logits + noise).argmax(1)
+        return action
+
+    def sample_with_log_prob(logits: Array, noise: Array) -> tuple[Array, Array]:
+        action = sample(logits, noise)
+        shifted = logits - logits.max(1, keepdims=True)
+        log_sum = np.log(np.exp(shifted).sum(1))
+        return action, shifted[np.arange(len(action)), action] - log_sum
+
+    def mode(logits: Array) -> Array:
+        action: Array = logits.argmax(1)
+        return action
+
+    return NumpyDistribution(sample, sample_with_log_prob, mode)
+
+
+def _multi_categorical(distribution: MultiCategorical) -> NumpyDistribution:
+    sizes = distribution.sizes
+    row = np.repeat(np.arange(len(sizes)), sizes)
+    column = np.concatenate([np.arange(n) for n in sizes])
+
+    def table(logits: Array) -> Array:
+        """Logits [N, S] as [N, K, M]; `ABSENT` where a choice has fewer options."""
+        padded = np.full((len(logits), len(sizes), max(sizes)), ABSENT, np.float32)
+        padded[:, row, column] = logits
+        return padded
+
+    def sample(logits: Array, noise: Array) -> Array:
+        action: Array = table(logits + noise).argmax(2)
+        return action
+
+    def sample_with_log_prob(logits: Array, noise: Array) -> tuple[Array, Array]:
+        action = sample(logits, noise)
+        shifted = table(logits)
+        shifted -= shifted.max(2, keepdims=True)
+        chosen = np.take_along_axis(shifted, action[:, :, None], 2)[:, :, 0]
+        log_sum = np.log(np.exp(shifted).sum(2))
+        return action, (chosen - log_sum).sum(1)
+
+    def mode(logits: Array) -> Array:
+        action: Array = table(logits).argmax(2)
+        return action
+
+    return NumpyDistribution(sample, sample_with_log_prob, mode)
+
+
+def _bernoulli(distribution: Bernoulli) -> NumpyDistribution:
+    def sample(logits: Array, noise: Array) -> Array:
+        action: Array = (logits + noise > 0).astype(np.int8)
+        return action
+
+    def sample_with_log_prob(logits: Array, noise: Array) -> tuple[Array, Array]:
+        action = sample(logits, noise)
+        log_prob = action * logits - np.logaddexp(np.float32(0.0), logits)
+        return action, log_prob.sum(1)
+
+    def mode(logits: Array) -> Array:
+        action: Array = (logits > 0).astype(np.int8)
+        return action
+
+    return NumpyDistribution(sample, sample_with_log_prob, mode)
+
+
+def _diag_gaussian(distribution: DiagGaussian) -> NumpyDistribution:
+    size = distribution.size
+
+    def sample(parameters: Array, noise: Array) -> Array:
+        action: Array = parameters[:, :size] + np.exp(parameters[:, size:]) * noise
+        return action
+
+    def sample_with_log_prob(parameters: Array, noise: Array) -> tuple[Array, Array]:
+        density = 0.5 * noise * noise + parameters[:, size:] + HALF_LOG_2PI
+        return sample(parameters, noise), -density.sum(1)
+
+    def mode(parameters: Array) -> Array:
+        return parameters[:, :size].copy()
+
+    return NumpyDistribution(sample, sample_with_log_prob, mode)
+
+
+def _squashed_gaussian(distribution: SquashedGaussian) -> NumpyDistribution:
+    size = distribution.size
+
+    def before_tanh(parameters: Array, noise: Array) -> tuple[Array, Array]:
+        """The Gaussian's sample, and log_std."""
+        # Faster than `np.clip` for a few numbers.
+        log_std = np.minimum(np.maximum(parameters[:, size:], LOG_STD_MIN), LOG_STD_MAX)
+        return parameters[:, :size] + np.exp(log_std) * noise, log_std
+
+    def sample(parameters: Array, noise: Array) -> Array:
+        action: Array = np.tanh(before_tanh(parameters, noise)[0])
+        return action
+
+    def sample_with_log_prob(parameters: Array, noise: Array) -> tuple[Array, Array]:
+        before, log_std = before_tanh(parameters, noise)
+        squashing = 2.0 * (LOG_2 - before - np.logaddexp(np.float32(0.0), -2.0 * before))
+        density = 0.5 * noise * noise + log_std + HALF_LOG_2PI + squashing
+        return np.tanh(before), -density.sum(1)
+
+    def mode(parameters: Array) -> Array:
+        action: Array = np.tanh(parameters[:, :size])
+        return action
+
+    return NumpyDistribution(sample, sample_with_log_prob, mode)
+
+
+_DISTRIBUTIONS: dict[type, Callable[[Any], NumpyDistribution]] = {
+    Bernoulli: _bernoulli,
+    Categorical: _categorical,
+    DiagGaussian: _diag_gaussian,
+    MultiCategorical: _multi_categorical,
+    SquashedGaussian: _squashed_gaussian,
+}

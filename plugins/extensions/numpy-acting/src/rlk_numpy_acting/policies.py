@@ -1,0 +1,71 @@
+"""The numpy forward of a policy: its encoder with all filters, and the heads asked for."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from rlk_networks import Policy
+from rlk_numpy_acting.forward import Forward, StaysInTorch, chained
+from rlk_numpy_acting.layers import forward_of
+from rlk_numpy_acting.observations import as_numbers
+
+#: Above this many parameters in what is computed, torch is faster than numpy on one thread.
+MAX_PARAMETERS = 200_000
+
+
+class Network(NamedTuple):
+    """A policy in numpy.
+
+    Attributes:
+        encode: from raw observations [N, ...] to features [N, F].
+        heads: from features to the output of each head that was asked for.
+    """
+
+    encode: Forward
+    heads: list[Forward]
+
+
+def network_of(policy: Policy, *names: str) -> Network:
+    """The encoder and the named heads in numpy.
+
+    Raises:
+        StaysInTorch: on another device than the CPU, for large networks, and for unknown modules.
+    """
+    if type(policy) is not Policy:
+        raise StaysInTorch(f"policy {type(policy).__name__}")
+    _check_size(policy, "shared", *names)
+    filters = [_filter_of(module) for module in policy.filters]
+    encode = chained(as_numbers(policy.observation_space), *filters, forward_of(policy.shared))
+    return Network(encode, heads_of(policy, *names))
+
+
+def heads_of(policy: Policy, *names: str) -> list[Forward]:
+    """The named heads in numpy, from features [N, F].
+
+    Raises:
+        StaysInTorch: as `network_of`.
+    """
+    _check_size(policy, *names)
+    return [forward_of(policy.get_submodule(name)) for name in names]
+
+
+def _check_size(policy: nn.Module, *names: str) -> None:
+    """Raises StaysInTorch unless these submodules are small, in float32 and on the CPU."""
+    parameters = [p for name in names for p in policy.get_submodule(name).parameters()]
+    size = sum(p.numel() for p in parameters)
+    if size > MAX_PARAMETERS:
+        raise StaysInTorch(f"{size} parameters")
+    if any(p.device.type != "cpu" or p.dtype != torch.float32 for p in parameters):
+        raise StaysInTorch("parameters that are not float32 on the CPU")
+
+
+def _filter_of(module: nn.Module) -> Forward:
+    """What a filter of observations offers as `numpy_forward()`; see `rlk_filter_observation`."""
+    offered: Any = getattr(module, "numpy_forward", None)
+    if offered is None:
+        raise StaysInTorch(f"filter {type(module).__name__}, which has no numpy_forward()")
+    forward: Forward = offered()
+    return forward

@@ -1,0 +1,55 @@
+"""Hidden layers: linear layers with an activation after each. B batch, F features."""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor, nn
+
+from rlk_mlp.activations import ACTIVATIONS
+from rlk_mlp.config import MlpConfig
+from rlk_networks import Linear
+
+
+def initialise(weight: Tensor, kind: str) -> None:
+    """Fill [outputs, inputs] weights in place, from torch's global generator.
+
+    Args:
+        kind: `orthogonal` with gain sqrt(2), or `xavier` for Xavier's uniform.
+    """
+    if kind == "orthogonal":
+        nn.init.orthogonal_(weight, gain=math.sqrt(2))
+    else:
+        nn.init.xavier_uniform_(weight)
+
+
+class Layers(nn.Module):
+    """Hidden layers from [B, ...], which is flattened, to [B, F]; with no sizes, flattening alone.
+
+    Each layer is linear, then layer norm if the settings say so, then the activation.
+
+    Attributes:
+        features: F, the size of the output.
+        act_fun: the name of the activation.
+    """
+
+    def __init__(self, inputs: int, sizes: list[int], config: MlpConfig) -> None:
+        super().__init__()
+        self.features = sizes[-1] if sizes else inputs
+        self.act_fun = config.act_fun
+        self.layers = nn.ModuleList(
+            Linear(before, after) for before, after in zip([inputs, *sizes], sizes, strict=False)
+        )
+        for layer in self.layers:
+            initialise(layer.weight.detach().T, config.init)  # type: ignore[operator]
+        self.norms = nn.ModuleList(nn.LayerNorm(size) for size in sizes if config.layer_norm)
+
+    def forward(self, x: Tensor) -> Tensor:
+        act = ACTIVATIONS[self.act_fun]
+        x = x.flatten(1)
+        for number, layer in enumerate(self.layers):
+            x = layer(x)
+            if len(self.norms):
+                x = self.norms[number](x)
+            x = act(x)
+        return x

@@ -1,0 +1,110 @@
+"""The trainable parameters of a module as views of one contiguous tensor.
+
+A gradient norm, an Adam step, a Polyak average, an all-reduce and a snapshot are then one call each
+(65 µs instead of 634 for clipping and Adam on a 64x64 network).
+
+What breaks the views without an error (each was tried): `.to()` another device or dtype,
+`load_state_dict(assign=True)`, `vector_to_parameters`, `deepcopy`, `weight_norm`. So make it when
+the module is on its device; `check()` finds such a break.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from itertools import accumulate
+
+import torch
+from torch import Tensor, nn
+
+from rlk.errors import RlkError
+
+
+class FlatParameters:
+    """The trainable parameters of `module` as views of `flat`, float [P].
+
+    They stand there in the order of `named_parameters`. `flat` has one dtype and one device and is
+    never part of autograd.
+
+    Raises:
+        RlkError: if the module has no trainable parameters, or some of another dtype or device.
+    """
+
+    def __init__(self, module: nn.Module) -> None:
+        self.module = module
+        named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
+        if not named:
+            raise RlkError(f"{type(module).__name__} has no trainable parameters")
+        kinds = {(p.dtype, p.device) for _, p in named}
+        if len(kinds) > 1:
+            found = sorted(map(str, kinds))
+            raise RlkError(f"parameters must have one dtype and device, found {found}")
+        self.names, self.parameters = [name for name, _ in named], [p for _, p in named]
+        self.flat = torch.cat([p.detach().reshape(-1) for p in self.parameters])
+        sizes = [p.numel() for p in self.parameters]
+        self._bounds = [0, *accumulate(sizes)]
+        for parameter, part in zip(self.parameters, torch.split(self.flat, sizes), strict=True):
+            parameter.data = part.view_as(parameter)
+
+    def select(self, prefixes: Iterable[str] | None = None) -> tuple[list[nn.Parameter], Tensor]:
+        """The parameters under these names (all if None) and the range of `flat` that they fill.
+
+        Raises:
+            RlkError: if a prefix names no parameter, or together they are no contiguous range.
+        """
+        if prefixes is None:
+            return self.parameters, self.flat
+        wanted = set(prefixes)
+        heads = [name.split(".")[0] for name in self.names]
+        found = [i for i, name in enumerate(self.names) if {name, heads[i]} & wanted]
+        missing = sorted(wanted.difference(self.names, heads))
+        if missing:
+            raise RlkError(f"no trainable parameters under {missing}; there are {self.names}")
+        if found != list(range(found[0], found[-1] + 1)):
+            raise RlkError(f"{sorted(wanted)} is no contiguous range of parameters: {self.names}")
+        start, end = self._bounds[found[0]], self._bounds[found[-1] + 1]
+        # `.data`: a slice is a view to autograd, and a compiler refuses to write to one.
+        return [self.parameters[i] for i in found], self.flat[start:end].data
+
+    def clone(self) -> FlatParameters:
+        """A copy of the module with flat parameters of its own, without gradients: a target."""
+        module = copy.deepcopy(self.module)
+        copied = FlatParameters(module)
+        for parameter in module.parameters():
+            parameter.requires_grad_(False)
+        return copied
+
+    def check(self) -> None:
+        """Raises RlkError if a parameter is no longer the view of `flat` that it was made."""
+        named = dict(self.module.named_parameters())
+        base, size = self.flat.data_ptr(), self.flat.element_size()
+        for name, parameter, start in zip(self.names, self.parameters, self._bounds, strict=False):
+            if named.get(name) is not parameter or parameter.data_ptr() != base + start * size:
+                raise RlkError(
+                    f"parameter {name!r} is no longer part of the policy's flat tensor: something "
+                    "replaced its memory (.to(), load_state_dict(assign=True), deepcopy). Change "
+                    "values in place instead."
+                )
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """name -> a copy of that parameter, as it is saved."""
+        pairs = zip(self.names, self.parameters, strict=True)
+        return {name: parameter.detach().clone() for name, parameter in pairs}
+
+    @torch.no_grad()
+    def load_state_dict(self, state: dict[str, Tensor]) -> None:
+        """Copy values into the parameters, in place.
+
+        Raises:
+            RlkError: for a name or shape that does not fit; nothing is changed then.
+        """
+        own = dict(zip(self.names, self.parameters, strict=True))
+        unknown, missing = sorted(set(state) - set(own)), sorted(set(own) - set(state))
+        if unknown or missing:
+            raise RlkError(f"parameters do not fit: missing {missing}, unknown {unknown}")
+        for name, value in state.items():
+            here, there = tuple(own[name].shape), tuple(value.shape)
+            if here != there:
+                raise RlkError(f"parameter {name!r} has shape {here} here and {there} there")
+        for name, value in state.items():
+            own[name].copy_(torch.as_tensor(value))

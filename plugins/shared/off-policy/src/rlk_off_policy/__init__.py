@@ -1,0 +1,1 @@
+"""What off-policy algorithms share: when to update, actors, exploration, critics and targets."""

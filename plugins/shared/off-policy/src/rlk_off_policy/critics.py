@@ -1,0 +1,50 @@
+"""Critics of continuous actions: several independent Q functions as one batched module.
+
+Shapes: B transitions, F features, D numbers per action, C critics.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from rlk.protocols import Parameters
+from rlk_networks import Trunk
+
+
+class Critics(nn.Module):
+    """Q_c(s, a) in one call: features [B, F] and actions [B, D] to float [C, B].
+
+    Args:
+        trunk: the maker of hidden layers.
+        action_size: D.
+        n_critics: C, at least 2.
+    """
+
+    def __init__(self, trunk: Trunk, action_size: int, n_critics: int = 2) -> None:
+        super().__init__()
+        hidden: Any = trunk("qf", extra=action_size, n_copies=n_critics)
+        self.trunk = hidden
+        self.weight = nn.Parameter(torch.empty(n_critics, 1, hidden.features))
+        self.bias = nn.Parameter(torch.zeros(n_critics, 1))
+        for weight in self.weight.detach():
+            nn.init.orthogonal_(weight)
+        # Plain references: looking a submodule up costs more than a small layer.
+        self._cached = (hidden, self.weight, self.bias)
+
+    def forward(self, features: Tensor, action: Tensor) -> Tensor:
+        trunk, weight, bias = self._cached
+        hidden: Tensor = trunk(torch.cat([features, action], -1))
+        # Not a product: of a matrix and a vector, a batched one takes six times as long.
+        return (hidden * weight).sum(-1) + bias
+
+
+def critic_prefixes(parameters: Parameters) -> tuple[str, ...]:
+    """The submodules that the critics' loss trains.
+
+    An encoder that heads share (images) is trained by the critics alone.
+    """
+    shared = any(name.startswith("shared.") for name in parameters.names)
+    return ("shared", "qf") if shared else ("qf",)

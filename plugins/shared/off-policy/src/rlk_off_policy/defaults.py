@@ -1,0 +1,23 @@
+"""The components that every off-policy algorithm of this repository wants unless told otherwise.
+
+An algorithm's `Component.defaults` begins with one of these records. Imports no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+#: Two layers of 64 with ReLU and Xavier's uniform weights for every head, as in Stable Baselines.
+OFF_POLICY: Mapping[str, Any] = {
+    "policy": "mlp",
+    "policy.act_fun": "relu",
+    "policy.init": "xavier",
+    "vec_env": "dummy",
+    "storage": "replay",
+    "collector": "steps",
+    "optimiser": "adam",
+    "serializer": "zip",
+}
+#: Likewise for continuous actions.
+CONTINUOUS: Mapping[str, Any] = {**OFF_POLICY, "env": "Pendulum-v1", "log_interval": 4}

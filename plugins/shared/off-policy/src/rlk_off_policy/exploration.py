@@ -1,0 +1,77 @@
+"""Random continuous actions: all of them while a run warms up, and now and then afterwards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlk.protocols import Actor
+from rlk.records import Act, Array
+from rlk_action_scaling import scaled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rlk.running.run import Run
+
+
+def with_random_actions(
+    actor: Actor, run: Run, learning_starts: int, random_exploration: float
+) -> Actor:
+    """The actor of training for `Algorithm.explore`, or the same one if nothing is to be random.
+
+    Args:
+        learning_starts: timesteps, before which every action is random.
+        random_exploration: probability of a random action afterwards, 0 to 1.
+    """
+    if not learning_starts and not random_exploration:
+        return actor
+    rng = run.streams.numpy("exploration")
+
+    def warms_up() -> bool:
+        return run.timesteps < learning_starts
+
+    return RandomExploration(actor, run.action_space, rng, random_exploration, warms_up)
+
+
+class RandomExploration:
+    """Uniform actions of all environments while it warms up, and of some of them afterwards.
+
+    Args:
+        actor: whose actions are replaced, noise included.
+        action_space: a Box with finite bounds. Actions are kept in -1 to 1.
+        rng: a stream of its own.
+        probability: of a random action, for each environment and step, 0 to 1.
+        warms_up: () -> whether all actions are random now.
+    """
+
+    def __init__(
+        self,
+        actor: Actor,
+        action_space: Any,
+        rng: np.random.Generator,
+        probability: float,
+        warms_up: Callable[[], bool],
+    ) -> None:
+        self.actor, self.start, self.metrics = actor, actor.start, actor.metrics
+        self._env_action, self._shape = scaled(action_space), action_space.shape
+        self._rng, self._probability, self._warms_up = rng, probability, warms_up
+
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+    ) -> Act:
+        if deterministic:
+            return self.actor.act(observation, carry, episode_start, deterministic)
+        n, all_random = len(episode_start), self._warms_up()
+        if not all_random and not self._probability:
+            return self.actor.act(observation, carry, episode_start)
+        chosen = np.full(n, all_random) | (self._rng.random(n) < self._probability)
+        if not chosen.any():
+            return self.actor.act(observation, carry, episode_start)
+        action = self._rng.uniform(-1.0, 1.0, (n, *self._shape)).astype(np.float32)
+        # An actor that carries something (noise) must be called even if every action is random.
+        if carry is not None or not chosen.all():
+            inner = self.actor.act(observation, carry, episode_start)
+            action[~chosen], carry = inner.action[~chosen], inner.carry
+        return Act(action, self._env_action(action), carry, {})

@@ -1,0 +1,25 @@
+"""What happens every so many timesteps, whatever the number of environments. Imports no torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rlk.running.clock import Clock
+
+
+class TimestepInterval:
+    """Whether a multiple of `every` timesteps was passed since it was last asked.
+
+    Attributes:
+        asked_at: the timestep at which it was last asked; it belongs to a checkpoint.
+    """
+
+    def __init__(self, every: int, clock: Clock) -> None:
+        self.every, self.asked_at = every, 0
+        self._clock = clock
+
+    def passed(self) -> bool:
+        before, self.asked_at = self.asked_at, self._clock.timesteps
+        # Not "greater": a second call of learn may have begun to count again.
+        return self.asked_at // self.every != before // self.every

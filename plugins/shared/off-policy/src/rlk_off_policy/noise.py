@@ -1,0 +1,24 @@
+"""What an update draws at random comes in with its batch, so that it is a function of it.
+
+Then it can be traced, and an eager update equals a compiled one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import torch
+
+from rlk.records import Array, Batch
+
+
+def with_noise(batch: Batch, key: str, device: Any, **noise: Array) -> Batch:
+    """The batch with arrays of noise [B, ...] among its extras, by name.
+
+    Args:
+        key: which of an algorithm's alternating updates this is; static under compile.
+        device: of the batch.
+    """
+    tensors = {name: torch.from_numpy(array).to(device) for name, array in noise.items()}
+    return dataclasses.replace(batch, extras={**batch.extras, **tensors}, key=key)

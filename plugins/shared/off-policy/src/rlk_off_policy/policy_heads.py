@@ -1,0 +1,33 @@
+"""The heads `pi` of off-policy actors: parameters of a distribution, or the action itself.
+
+Shapes: B transitions, F features, D numbers per action, P a distribution's flat parameters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from rlk_networks import Distribution, Head, Linear, Trunk
+
+
+def stochastic_head(trunk: Trunk, distribution: Distribution) -> nn.Module:
+    """Hidden layers and the distribution's own head, [B, F] to float [B, P]."""
+    layers: Any = trunk("pi")
+    return Head(layers, distribution.head(layers.features))
+
+
+class DeterministicHead(nn.Module):
+    """Hidden layers, a linear one and tanh: [B, F] to actions in -1 to 1, float [B, D]."""
+
+    def __init__(self, trunk: Trunk, action_size: int) -> None:
+        super().__init__()
+        layers: Any = trunk("pi")
+        self.trunk, self.out = layers, Linear(layers.features, action_size)
+        self._parts = (layers, self.out)
+
+    def forward(self, features: Tensor) -> Tensor:
+        trunk, out = self._parts
+        return torch.tanh(out(trunk(features)))

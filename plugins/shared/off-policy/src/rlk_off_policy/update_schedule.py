@@ -1,0 +1,101 @@
+"""When an off-policy algorithm updates, and how often. Imports no torch.
+
+One vector step is `n_envs` timesteps.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from rlk.errors import PlanError
+from rlk.protocols import State
+from rlk_off_policy.train_freq import parse_train_freq
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+class UpdateSettings(Protocol):
+    """The settings that `UpdateSchedule` reads from the config of an algorithm."""
+
+    @property
+    def train_freq(self) -> int | str: ...
+    @property
+    def gradient_steps(self) -> int: ...
+    @property
+    def learning_starts(self) -> int: ...
+    @property
+    def batch_size(self) -> int: ...
+    @property
+    def buffer_size(self) -> int: ...
+
+
+class UpdateSchedule:
+    """Every `train_freq`, `gradient_steps` updates, once there is enough to learn from.
+
+    Enough are `learning_starts` timesteps collected and `batch_size` transitions stored. Where
+    `gradient_steps` is -1, there are as many updates as timesteps were collected since the last.
+
+    Args:
+        settings: of the algorithm.
+        run: its clock and its number of environments count.
+
+    Raises:
+        PlanError: if the buffer can never hold as many transitions as a batch has.
+    """
+
+    def __init__(self, settings: UpdateSettings, run: Run) -> None:
+        self._settings, self._clock, self._n_envs = settings, run.clock, run.n_envs
+        self._steps, self._episodes = parse_train_freq(settings.train_freq)
+        self._timesteps_collected = 0
+        self._episodes_collected = 0
+        self._episodes_seen = 0  # what the clock said last
+        capacity = settings.buffer_size // run.n_envs * run.n_envs
+        if capacity < settings.batch_size:
+            raise PlanError(
+                f"{run.plan.algorithm.title} would never learn: buffer_size="
+                f"{settings.buffer_size}, of {run.n_envs} environments, holds fewer transitions "
+                f"than batch_size={settings.batch_size}. Set buffer_size higher."
+            )
+
+    def steps_per_collect(self) -> int:
+        """Vector steps in one collection: one by one where episodes are counted."""
+        return self._steps or 1
+
+    def updates_due(self, stored: int) -> int:
+        """How many updates to make now, after a collection.
+
+        Args:
+            stored: transitions that can be sampled.
+        """
+        self._timesteps_collected += self.steps_per_collect() * self._n_envs
+        if self._episodes and not self._episodes_are_over():
+            return 0
+        collected, self._timesteps_collected = self._timesteps_collected, 0
+        settings = self._settings
+        if self._clock.timesteps < settings.learning_starts or stored < settings.batch_size:
+            return 0
+        return settings.gradient_steps if settings.gradient_steps > 0 else collected
+
+    def _episodes_are_over(self) -> bool:
+        """Whether as many episodes have ended as are to be collected between updates."""
+        before, self._episodes_seen = self._episodes_seen, self._clock.episodes
+        # A second call of learn may have begun to count again.
+        new = self._episodes_seen - before if self._episodes_seen >= before else self._episodes_seen
+        self._episodes_collected += new
+        if self._episodes_collected < self._episodes:
+            return False
+        self._episodes_collected = 0
+        return True
+
+    def state_dict(self) -> State:
+        return {
+            "timesteps_collected": self._timesteps_collected,
+            "episodes_collected": self._episodes_collected,
+            "episodes_seen": self._episodes_seen,
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        self._timesteps_collected = int(state["timesteps_collected"])
+        self._episodes_collected = int(state["episodes_collected"])
+        self._episodes_seen = int(state["episodes_seen"])

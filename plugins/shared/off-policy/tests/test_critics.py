@@ -1,0 +1,61 @@
+"""Batched critics against critics of their own, and what their loss trains."""
+
+from __future__ import annotations
+
+import torch
+from torch import tensor
+
+from rlk_mlp.config import MlpConfig
+from rlk_mlp.network import Mlp
+from rlk_off_policy.critics import Critics, critic_prefixes
+
+
+def trunk(role, *, extra=0, n_copies=1):
+    return Mlp(MlpConfig(layers=[5, 4])).trunk(role, 3, extra=extra, n_copies=n_copies)
+
+
+def test_batched_critics_equal_two_of_their_own_fed_with_observation_and_action():
+    torch.manual_seed(0)
+    critic = Critics(trunk, 2)
+    with torch.no_grad():
+        critic.bias.copy_(tensor([[0.5], [-0.5]]))
+    features, action = torch.randn(6, 3), torch.randn(6, 2)
+    found = critic(features, action)
+    assert found.shape == (2, 6)
+    for copy in range(2):
+        x = torch.cat([features, action], 1)
+        for weight, bias in zip(critic.trunk.weights, critic.trunk.biases, strict=True):
+            x = torch.tanh(x @ weight[copy] + bias[copy])
+        expected = x @ critic.weight[copy, 0] + critic.bias[copy]
+        assert torch.allclose(found[copy], expected, atol=1e-6)
+
+
+def test_batched_critics_begin_as_different_functions():
+    torch.manual_seed(0)
+    found = Critics(trunk, 2)(torch.randn(6, 3), torch.randn(6, 2))
+    assert not torch.allclose(found[0], found[1], atol=1e-2)
+
+
+def test_critics_may_have_no_hidden_layers():
+    torch.manual_seed(0)
+    critic = Critics(lambda role, **k: Mlp(MlpConfig(layers=[])).trunk(role, 3, **k), 1)
+    x = torch.randn(4, 3), torch.randn(4, 1)
+    expected = torch.cat(x, 1) @ critic.weight[:, 0].T + critic.bias[:, 0]
+    assert torch.allclose(critic(*x), expected.T, atol=1e-6)
+
+
+def test_more_critics_than_two_are_evaluated_in_one_call():
+    torch.manual_seed(0)
+    found = Critics(trunk, 2, n_critics=5)(torch.randn(6, 3), torch.randn(6, 2))
+    assert found.shape == (5, 6)
+    assert len({round(value, 5) for value in found[:, 0].tolist()}) == 5
+
+
+class Parameters:
+    def __init__(self, *names):
+        self.names = list(names)
+
+
+def test_an_encoder_that_heads_share_is_trained_by_the_critics():
+    assert critic_prefixes(Parameters("pi.out.weight", "qf.weight")) == ("qf",)
+    assert critic_prefixes(Parameters("shared.0.weight", "qf.weight")) == ("shared", "qf")

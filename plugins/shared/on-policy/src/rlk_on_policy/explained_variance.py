@@ -1,0 +1,18 @@
+"""How much of the variance of returns the values predicted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlk.records import Array
+
+
+def explained_variance(predicted: Array, actual: Array) -> float:
+    """1 - Var[actual - predicted] / Var[actual]: 1 is perfect, 0 as good as a constant.
+
+    NaN if the actual returns are all the same.
+    """
+    variance = float(np.var(actual, dtype=np.float64))
+    if variance == 0.0:
+        return float("nan")
+    return 1.0 - float(np.var(actual - predicted, dtype=np.float64)) / variance

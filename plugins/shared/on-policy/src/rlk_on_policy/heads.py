@@ -1,0 +1,27 @@
+"""The heads of actor-critics: `pi`, the distribution's parameters, and `vf`, the value.
+
+Shapes: B transitions, F features, P a distribution's flat parameters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlk_networks import Distribution, Head, Heads, Linear, Trunk
+
+
+def policy_head(trunk: Trunk, distribution: Distribution) -> Head:
+    """Hidden layers and the distribution's own head, [B, F] to float [B, P]."""
+    layers: Any = trunk("pi")
+    return Head(layers, distribution.head(layers.features))
+
+
+def value_head(trunk: Trunk) -> Head:
+    """Hidden layers and one linear output, [B, F] to float [B, 1]."""
+    layers: Any = trunk("vf")
+    return Head(layers, Linear(layers.features, 1))
+
+
+def actor_critic(distribution: Distribution) -> Heads:
+    """Both, as an algorithm's `heads` returns them."""
+    return {"pi": lambda trunk: policy_head(trunk, distribution), "vf": value_head}

@@ -1,0 +1,38 @@
+"""Settings that on-policy algorithms have in common: validators and help texts, written once.
+
+Each constant is what `attrs.field` takes beside the default: `gamma: float = attrs.field(
+default=0.99, **GAMMA)`. Imports no torch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+from attrs import validators as v
+
+from rlk_schedules import is_schedule
+
+#: A validator: from 0 to 1.
+UNIT = v.and_(v.ge(0.0), v.le(1.0))
+
+
+def described(text: str, validator: Any = None) -> dict[str, Any]:
+    """The help text and the validator of one setting, as `attrs.field` takes them."""
+    return {"metadata": {"help": text}, "validator": validator}
+
+
+def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float | None) -> None:
+    if value is not None and not value > 0:
+        raise ValueError(f"{attribute.name} must be above 0, or none, got {value!r}")
+
+
+GAMMA = described("discount per step, 0 to 1", UNIT)
+LAM = described("bias against variance in generalised advantage estimation, 0 to 1", UNIT)
+LEARNING_RATE = described("Adam's step size; may be scheduled", is_schedule)
+ENT_COEF = described("weight of the entropy bonus, at least 0", v.ge(0.0))
+VF_COEF = described("weight of the value loss, at least 0", v.ge(0.0))
+MAX_GRAD_NORM = described(
+    "the gradient's norm is clipped to this; none for no clipping", _above_zero_or_none
+)
+N_STEPS = described("steps per environment in one collection; a batch is n_steps * n_envs", v.ge(1))

@@ -1,0 +1,208 @@
+"""Python processes that start in milliseconds: forks of one that has imported torch already.
+
+A test of a run that is killed, or of how a program ends, needs a real process. What it does not
+need is the second or more that importing torch takes in each. A `ForkServer` is one Python that
+imports what takes long and then forks for every program that it is asked to run; each is a process
+of its own, with its own working directory and output, and can be killed like any other.
+
+This module runs on both sides: `ForkServer` and `Fork` in the tests, the rest in the server. It
+wants a system that forks (Linux, macOS).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+#: A request, with the file descriptors of the program's output and of its status, fits in this.
+_LONGEST_REQUEST = 1 << 16
+
+
+class ForkServer:
+    """A Python that has imported some modules and runs programs in forks of itself.
+
+    Args:
+        modules: imported once, before the first program runs. Threads do not survive a fork, so no
+            module may start one.
+        environment: variables besides those of this process.
+    """
+
+    def __init__(
+        self, modules: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "rlk_testing.forks", str(theirs.fileno()), *modules],
+                pass_fds=[theirs.fileno()],
+                env={**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})},
+            )
+
+    def start(self, *arguments: object, cwd: Path) -> Fork:
+        """Run in that folder what `python ARGUMENTS…` runs: `-m module …` or `file.py …`."""
+        request = {"arguments": [str(argument) for argument in arguments], "cwd": str(cwd)}
+        output = tempfile.TemporaryFile()  # noqa: SIM115
+        status, theirs = os.pipe()
+        message = json.dumps(request).encode()
+        assert len(message) <= _LONGEST_REQUEST, "too long for one request"
+        socket.send_fds(self._socket, [message], [output.fileno(), theirs])
+        os.close(theirs)
+        return Fork(output, status)
+
+    def close(self) -> None:
+        """End the server; programs that still run go on."""
+        self._socket.close()
+        self._process.wait()
+
+
+class Fork:
+    """A program in a process of its own, used as one uses a `subprocess.Popen`.
+
+    Attributes:
+        pid: of the process. returncode: None while it runs, negative after a signal.
+    """
+
+    def __init__(self, output: Any, status: int) -> None:
+        self._output, self._status = output, status
+        self.returncode: int | None = None
+        self.pid = int(self._next_line())
+
+    def __enter__(self) -> Fork:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Waits for its end."""
+        self.wait()
+        self._output.close()
+        os.close(self._status)
+
+    def poll(self) -> int | None:
+        """The return code if it has ended."""
+        if self.returncode is None and select.select([self._status], [], [], 0)[0]:
+            self.returncode = int(self._next_line())
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The return code, once it has ended.
+
+        Raises:
+            TimeoutError: if it runs longer than that many seconds.
+        """
+        until = None if timeout is None else time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            left = None if until is None else until - time.monotonic()
+            if left is not None and left <= 0:
+                raise TimeoutError(f"still running after {timeout} s; printed {self.printed()!r}")
+            select.select([self._status], [], [], left)
+        return code
+
+    def printed(self) -> str:
+        """What it has written to standard output and standard error so far."""
+        self._output.seek(0)
+        return str(self._output.read().decode())
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, None]:
+        """Wait for its end; what it printed."""
+        self.wait(timeout)
+        return self.printed(), None
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, if it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Send SIGKILL, if it still runs."""
+        self.send_signal(signal.SIGKILL)
+
+    def _next_line(self) -> str:
+        line = b""
+        while not line.endswith(b"\n"):
+            found = os.read(self._status, 1)
+            assert found, "the fork server ended"
+            line += found
+        return line.decode()
+
+
+# ---- in the server -------------------------------------------------------------------------------
+
+
+def serve(connection: socket.socket) -> list[str] | None:
+    """Fork for every request. Returns in the forks, with a program's arguments; None at the end."""
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(connection, _LONGEST_REQUEST, 2)
+        _collect_ended()
+        if not message:
+            return None
+        output, status = descriptors
+        if os.fork() == 0:
+            connection.close()
+            request = json.loads(message)
+            if _wait_for_fork(status):
+                os._exit(0)
+            _take_place(request["cwd"], output)
+            return list(request["arguments"])
+        os.close(output)
+        os.close(status)
+
+
+def _collect_ended() -> None:
+    """Take note of forks that have ended, or each would stay as a zombie."""
+    with contextlib.suppress(ChildProcessError):  # there are none
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _wait_for_fork(status: int) -> bool:
+    """Fork once more: False in the program's process; True in this one, once that has ended."""
+    pid = os.fork()
+    if pid == 0:
+        os.close(status)
+        return False
+    os.write(status, f"{pid}\n".encode())
+    _, ended = os.waitpid(pid, 0)
+    os.write(status, f"{os.waitstatus_to_exitcode(ended)}\n".encode())
+    return True
+
+
+def _take_place(folder: str, output: int) -> None:
+    """Make this process what the program expects: its streams and its folder."""
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.close(output)
+    os.chdir(folder)
+
+
+def run_program(arguments: list[str]) -> None:
+    """What `python ARGUMENTS…` does, in this process."""
+    if arguments[0] == "-m":
+        sys.path[0] = os.getcwd()
+        sys.argv = arguments[1:]
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0] = str(Path(arguments[0]).parent.resolve())
+        sys.argv = arguments
+        runpy.run_path(arguments[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[2:]:
+        importlib.import_module(name)
+    program = serve(socket.socket(fileno=int(sys.argv[1])))
+    if program is not None:
+        run_program(program)
