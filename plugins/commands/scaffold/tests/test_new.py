@@ -3,12 +3,12 @@
 import pytest
 from click.testing import CliRunner
 
-from rlk.errors import PlanError, UnknownName
+from rlk.errors import PlanError
 from rlk.registry.kernel import Kernel
-from rlk.registry.kinds import KINDS, singular
+from rlk.registry.kinds import KINDS
 from rlk_scaffold import rules
 from rlk_scaffold.command import new
-from rlk_scaffold.kinds import example, kind_of
+from rlk_scaffold.kinds import example
 from rlk_scaffold.package import check_free, names, render_package, write_package
 
 EVERY = [(kind, False) for kind in KINDS] + [("storages", True)]
@@ -58,18 +58,6 @@ def test_the_distribution_can_be_given(tmp_path):
     run("recent", "--kind", "callback", "--dist", "Acme.rlk", "--out", str(tmp_path / "x"))
     text = (tmp_path / "x" / "pyproject.toml").read_text()
     assert 'name = "Acme.rlk"' in text and 'recent = "acme_rlk.component:component"' in text
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_kind_is_understood_in_singular_and_plural_with_dash_or_underscore(kind):
-    one = singular(kind)
-    for said in (kind, one, kind.replace("_", "-"), one.replace("-", "_").upper()):
-        assert kind_of(said) == kind
-
-
-def test_an_unknown_kind_is_refused_with_the_nearest():
-    with pytest.raises(UnknownName, match="Did you mean 'storage'"):
-        kind_of("storag")
 
 
 def test_only_a_storage_can_decorate():

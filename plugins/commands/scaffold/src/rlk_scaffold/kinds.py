@@ -8,8 +8,8 @@ from typing import Any
 
 import attrs
 
-from rlk.errors import PlanError, UnknownName
-from rlk.registry.kinds import KINDS, singular
+from rlk.errors import PlanError
+from rlk.registry.kinds import singular
 from rlk_scaffold import templates
 
 
@@ -38,19 +38,6 @@ class Example:
     test: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     try_it: tuple[str, ...] = attrs.field(converter=tuple)
     tried: str = ""
-
-
-def kind_of(said: str) -> str:
-    """The kind a user means: `storage`, `storages` and `vec-env` are all understood.
-
-    Raises:
-        UnknownName: if there is no such kind.
-    """
-    wanted = said.lower().replace("_", "-")
-    for kind in KINDS:
-        if wanted in (singular(kind), kind.replace("_", "-")):
-            return kind
-    raise UnknownName("kind", said, [singular(kind) for kind in KINDS])
 
 
 def example(kind: str, *, decorating: bool = False) -> Example:

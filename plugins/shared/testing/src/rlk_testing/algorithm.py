@@ -27,6 +27,8 @@ SMALL: dict[str, Any] = {
     "n_steps": 16,
     "batch_size": 16,
     "learning_starts": 32,
+    "train_freq": 1,
+    "gradient_steps": 1,
     "buffer_size": 512,
     "target_network_update_freq": 32,
     "timesteps_per_actorbatch": 32,
@@ -45,10 +47,11 @@ def trains_on_a_match(suite: AlgorithmContract) -> bool:
 
 
 class AlgorithmContract(AlgorithmStateChecks):
-    """What every algorithm must do.
+    """What every algorithm must do; `OffPolicyContract` has more for those with a replay.
 
     Attributes:
-        component: its name. settings: over `SMALL`, for every run of the suite.
+        component: its name, or the component itself.
+        settings: hyperparameters for every run of the suite, over those of `SMALL`.
         env: what most checks train on; "" is the first small environment that its action spaces
             allow.
         envs: more that it must train on.
@@ -107,7 +110,7 @@ class AlgorithmContract(AlgorithmStateChecks):
                 for name in names:
                     assert name in registries[kind], f"its default {slot} {name!r} is not installed"
 
-    def test_every_setting_that_it_feeds_to_another_component_is_one_of_its_own(self) -> None:
+    def test_every_setting_that_it_forwards_is_one_of_its_own(self) -> None:
         record = self.record()
         names = {field.name for field in attrs.fields(record.config)} if record.config else set()
         assert set(record.forwards) <= names, (
@@ -276,7 +279,7 @@ class AlgorithmContract(AlgorithmStateChecks):
 
     @applies(trains_on_a_match)
     @pytest.mark.parametrize("field", ["reward", "observation"])
-    def test_a_number_that_is_none_stops_the_run_and_leaves_parameters_finite(
+    def test_a_non_finite_number_stops_the_run_and_leaves_parameters_finite(
         self, field: str
     ) -> None:
         with self.agent(**self.spoilt(field)) as agent:

@@ -1,15 +1,15 @@
-"""What a command line asks for, and what a SPEC.toml says."""
+"""The settings that a command line and a SPEC.toml give."""
 
 from __future__ import annotations
 
 import pytest
 
 from rlk.errors import PlanError
-from rlk_cli.asked import SHARED, read_spec, said
+from rlk_cli.options import SHARED, given, read_spec
 
 
-def test_an_option_wins_over_set_and_what_is_unsaid_is_left_out():
-    found = said(("seed=1", "gamma=0.9"), seed=2, device=None, plugins=())
+def test_an_option_wins_over_set_and_what_is_not_given_is_left_out():
+    found = given(("seed=1", "gamma=0.9"), seed=2, device=None, plugins=())
     assert found == {"seed": 2, "gamma": 0.9}
 
 
@@ -44,9 +44,9 @@ def test_a_file_is_read_with_its_tables(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("algo = ", "no TOML file"),
+        ("algo = ", "is not a TOML file"),
         ("algo = 3", "algo must be a name"),
-        (b"\xff\xfe", "no TOML file"),
+        (b"\xff\xfe", "is not a TOML file"),
     ],
 )
 def test_a_file_that_is_no_spec_is_refused(tmp_path, text, message):

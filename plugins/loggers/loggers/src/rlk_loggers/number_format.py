@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 
-def shown(value: float) -> str:
-    """A number in few letters: whole ones with commas, others with about four digits.
+def readable(value: float) -> str:
+    """A number in few characters: whole ones with commas, others with about four digits.
 
-    >>> shown(12345), shown(212.34), shown(0.000123), shown(500.0)
+    >>> readable(12345), readable(212.34), readable(0.000123), readable(500.0)
     ('12,345', '212.3', '1.23e-04', '500.0')
     """
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""What a logger says whose files have nowhere to go."""
+"""The refusal of a logger that writes files, in a run without a folder."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 def lacks_folder(plan: Plan, logger: str) -> str | None:
-    """Why a logger of files cannot be in this plan, and how to give the run a folder; or None."""
+    """Why a logger that writes files cannot be in this plan and what to type instead, or None."""
     if plan.out is not None:
         return None
     return (
         f"logger {logger!r} writes into the run's folder, and this run has none. "
-        "Say --out DIR (out=… in Python)."
+        "Add --out DIR (out=… in Python)."
     )

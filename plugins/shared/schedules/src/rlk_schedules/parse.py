@@ -1,4 +1,4 @@
-"""Schedules as users write them: a number, `"lin_0.001"`, or a callable of what remains."""
+"""Schedules from what users write: a number, `"lin_0.001"`, or a callable of what remains."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def as_schedule(value: ScheduleLike) -> float | Schedule:
     try:
         return kinds[kind](float(number))
     except (KeyError, ValueError):
-        raise ValueError(f"{value!r} is no schedule: write {allowed}") from None
+        raise ValueError(f"{value!r} is not a schedule: write {allowed}") from None
 
 
 def is_schedule(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
