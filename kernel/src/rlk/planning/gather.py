@@ -15,6 +15,7 @@ from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.parse import parse_plugin
 from rlk.planning.select import JOINED, select
 from rlk.planning.spec import Patch, RunSpec, flatten, plugin_key
+from rlk.protocols import ExplainsAbsence, offers
 from rlk.registry.entry import Entry
 from rlk.registry.external import find_entry
 from rlk.registry.hooks import Hooks
@@ -98,8 +99,6 @@ def _with_preset(draft: Draft, wanted: str) -> Draft:
 
 def _why_not(source: Any, algo: str, env: Any) -> str | None:
     """Why a preset source passes over settings that it has, if it says so."""
-    from rlk.protocols import ExplainsAbsence, offers  # not at the top: it needs numpy
-
     return source.why_not(algo, env) if offers(source, ExplainsAbsence) else None
 
 

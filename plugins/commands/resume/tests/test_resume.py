@@ -11,7 +11,7 @@ import pytest
 
 import rlk
 from rlk_cli.main import main
-from rlk_model_files.places import checkpoints
+from rlk_model_files.locate import checkpoints
 from rlk_testing.environments import Walk
 
 WALK = f"{Walk.__module__}:Walk"

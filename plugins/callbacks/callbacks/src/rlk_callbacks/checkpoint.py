@@ -18,7 +18,7 @@ from rlk.hookspecs import hookimpl
 from rlk.running import checkpoint
 from rlk_callbacks.config import CheckpointConfig
 from rlk_callbacks.message import print_message
-from rlk_model_files.places import checkpoints
+from rlk_model_files.locate import checkpoints
 
 if TYPE_CHECKING:
     from rlk.protocols import State

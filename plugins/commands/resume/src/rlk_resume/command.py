@@ -11,7 +11,7 @@ from rlk.errors import BadFile
 from rlk.registry.kernel import default_kernel
 from rlk_cli.options import SHARED, given
 from rlk_cli.train import take_over, train_to_the_end
-from rlk_model_files.places import checkpoints
+from rlk_model_files.locate import checkpoints
 
 if TYPE_CHECKING:
     from rlk.agent import Agent

@@ -3,8 +3,8 @@
     @applies(lambda suite: suite.record().config is not None)
     def test_every_setting_has_a_help_text(self) -> None: ...
 
-A check that does not apply is deselected, so what a test run reports as skipped is what could not be
-tested on this machine. A question that fails leaves the check where it is, to fail for itself.
+A check that does not apply is deselected, so what a test run reports as skipped is what could not
+be tested on this machine. A question that fails leaves the check where it is, to fail for itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The pytest plugin: fixtures. Loaded whenever pytest starts, it imports nothing heavy."""
+"""The pytest plugin: fixtures, and checks that do not apply are deselected.
+
+Loaded whenever pytest starts, it imports nothing heavy.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rlk_testing.applies import is_applicable, questions
+
 if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk.registry.kernel import Kernel
@@ -21,6 +26,23 @@ pytest.register_assert_rewrite("rlk_testing")
 
 #: What a fork server imports, so that no program in a fork has to.
 _FORKED = ("torch", "gymnasium", "rlk.agent", "rlk_cli.main")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselects the checks of contract suites that do not apply to the suite's component."""
+    kept, left_out = list[pytest.Item](), list[pytest.Item]()
+    for item in items:
+        (kept if _applies(item) else left_out).append(item)
+    if left_out:
+        items[:] = kept
+        config.hook.pytest_deselected(items=left_out)
+
+
+def _applies(item: pytest.Item) -> bool:
+    suite, check = getattr(item, "cls", None), getattr(item, "function", None)
+    if suite is None or not questions(check):
+        return True
+    return is_applicable(suite(), check)
 
 
 @pytest.fixture
@@ -73,10 +95,15 @@ def rlk_forks() -> Iterator[ForkServer]:
 
 @pytest.fixture
 def rlk_verdict(tmp_path_factory: Any) -> Callable[..., str]:
-    """rlk_verdict(suite, check): "passed", "skipped", or what a contract's check fails with."""
+    """rlk_verdict(suite, check): what a contract's check comes to.
+
+    That is "passed", "skipped", "does not apply", or "failed: " and what it fails with.
+    """
 
     def judge(suite: type, check: str) -> str:
         method = getattr(suite(), check)
+        if not is_applicable(suite(), method):
+            return "does not apply"
         marks = [mark for mark in getattr(method, "pytestmark", []) if mark.name == "parametrize"]
         columns = [[{mark.args[0]: value} for value in mark.args[1]] for mark in marks]
         for chosen in itertools.product(*columns):

@@ -16,7 +16,8 @@ from rlk.component import Component
 from rlk.registry.hooks import Hooks
 from rlk.registry.kernel import Kernel
 from rlk.running import checkpoint
-from rlk_testing.contract import Contract, one_thread, plain, same
+from rlk_testing.applies import applies
+from rlk_testing.contract import Contract, may_have, one_thread, plain, same
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.stand_ins import stand_in_kernel
 
@@ -121,6 +122,7 @@ class ObserverChecks(RunContract):
             "it is made while a run is planned, which must write nothing"
         )
 
+    @applies(lambda suite: may_have(suite, "rlk_save"))
     def test_what_it_remembers_is_plain_and_goes_on_where_it_was(self) -> None:
         name = self.entry().name
         with self.agent() as agent, self.agent() as other:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rlk.protocols import State
 from rlk.records import Array
-from rlk_replay.layout import Leaf
+from rlk_stored_steps.leaves import Leaf
 
 
 class Aside:

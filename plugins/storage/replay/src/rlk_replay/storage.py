@@ -2,8 +2,8 @@
 
     choose(n) -> (index, weight)   window(index, length)   relabel(window)   fold(window) -> Batch
 
-Dimensions: C vector steps kept, N environments, B batch, L steps of a window. What a slot is stands
-    in `ring.py`; the page for those who write a decorating storage is the README.
+Dimensions: C vector steps kept, N environments, B batch, L steps of a window. `ring.py` says what a
+slot is; the README explains how to write a decorating storage.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from rlk.errors import RlkError
 from rlk.protocols import Decorator, State
 from rlk.records import Array, Batch, Schema, Step, Update
 from rlk_replay.config import ReplayConfig
-from rlk_replay.layout import observation_of
 from rlk_replay.ring import Ring
 from rlk_replay.window import Window
+from rlk_stored_steps.leaves import observation_of
 
 
 class Replay:

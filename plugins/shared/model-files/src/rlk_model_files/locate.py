@@ -1,4 +1,4 @@
-"""Which file RUN means, of those with one suffix, and the checkpoints of a run folder."""
+"""Finds the file that RUN means and the checkpoints of a run folder, by their suffix."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from pathlib import Path
 
 
 def find(place: Path, suffix: str, best: bool = False) -> Path | None:
-    """The file that a place means, or None: the file itself, also by its name without the suffix.
+    """The file that a place means, or None if it does not exist.
 
-    Of a run folder it is the best model (with `best`), else the last, else the newest checkpoint.
+    A place is the file itself, its name without the suffix, or a run folder. Of a run folder it is
+    the best model (with `best`), else the last model, else the newest checkpoint.
     """
     if place.is_dir():
         models = [place / f"best_model{suffix}"] if best else []

@@ -6,15 +6,15 @@ from types import SimpleNamespace
 import pytest
 
 from rlk.running.clock import Clock
-from rlk_step_collector import figures
-from rlk_step_collector.figures import Figures
+from rlk_step_collector import rollout_metrics
+from rlk_step_collector.rollout_metrics import RolloutMetrics
 
 
 @pytest.fixture
 def now(monkeypatch):
     """now(seconds) sets the time."""
     at = [100.0]
-    monkeypatch.setattr(figures.time, "monotonic", lambda: at[0])
+    monkeypatch.setattr(rollout_metrics.time, "monotonic", lambda: at[0])
     return lambda seconds: at.__setitem__(0, seconds)
 
 
@@ -31,19 +31,19 @@ def row_of(made, run, **row):
 
 def test_a_row_has_the_means_of_the_latest_episodes():
     run = run_with((2.0, 1), (4.0, 3), episodes=7)
-    row = row_of(Figures(run), run)
+    row = row_of(RolloutMetrics(run), run)
     assert row["rollout/ep_rew_mean"] == 3.0 and row["rollout/ep_len_mean"] == 2.0
     assert row["time/episodes"] == 7
 
 
 def test_a_row_without_episodes_has_no_means():
     run = run_with()
-    assert not any(tag.startswith("rollout/") for tag in row_of(Figures(run), run))
+    assert not any(tag.startswith("rollout/") for tag in row_of(RolloutMetrics(run), run))
 
 
 def test_speed_is_measured_from_row_to_row_and_from_the_start_of_training(now):
     run = run_with()
-    made = Figures(run)
+    made = RolloutMetrics(run)
     now(110.0)
     made.rlk_training_start(run)
     run.timesteps = 40
@@ -57,12 +57,12 @@ def test_speed_is_measured_from_row_to_row_and_from_the_start_of_training(now):
 
 def test_no_time_at_all_is_no_division_by_zero(now):
     run = run_with(timesteps=8)
-    assert row_of(Figures(run), run)["time/fps"] == 0.0
+    assert row_of(RolloutMetrics(run), run)["time/fps"] == 0.0
 
 
 def test_its_figures_come_before_what_is_in_the_row():
     run = run_with((1.0, 1), timesteps=8, iterations=2)
-    row = row_of(Figures(run), run, **{"train/loss": 0.5})
+    row = row_of(RolloutMetrics(run), run, **{"train/loss": 0.5})
     assert list(row) == [
         "rollout/ep_rew_mean",
         "rollout/ep_len_mean",

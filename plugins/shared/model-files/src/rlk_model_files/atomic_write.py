@@ -1,4 +1,4 @@
-"""Writing a file so that a crash never costs the last good one."""
+"""Writes a file so that a crash never costs the last good one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import IO
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to, empty, which becomes `path` at the end, and safely on the disk.
+    """An empty file to write to, which replaces `path` at the end and is synced to the disk.
 
-    If anything fails, `path` holds what it held, and nothing else is left. Its folder is made.
+    If anything fails, `path` holds what it held before and nothing else is left. Missing folders
+    are created.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}")

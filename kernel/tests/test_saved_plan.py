@@ -1,7 +1,10 @@
+"""A plan as files hold it, and back."""
+
 from __future__ import annotations
 
 import json
 
+import attrs
 import pytest
 
 from rlk.component import Component
@@ -15,6 +18,20 @@ from rlk_testing.stand_ins import COMPONENTS
 
 class Watches:
     pass
+
+
+class Shakes:
+    def wrap(self, actor, policy): ...
+
+
+@attrs.frozen(kw_only=True)
+class HasteConfig:
+    speed: int = 1
+
+
+class Configured:
+    def __init__(self, config):
+        self.config = config
 
 
 class Wraps:
@@ -40,8 +57,8 @@ def kernel(rlk_stand_in_kernel):
 
 @pytest.fixture
 def saved(kernel):
-    def plan_of(**said):
-        plan = resolve(kernel, make_spec("stand-in", {"env": "CartPole-v1", **said}))
+    def plan_of(**given):
+        plan = resolve(kernel, make_spec("stand-in", {"env": "CartPole-v1", **given}))
         return json.loads(json.dumps(as_json(plan)))
 
     return plan_of
@@ -171,3 +188,87 @@ def test_components_are_resolved_and_not_built(kernel, saved):
         "wraps", Component(name="wraps", factory=Wraps, scope="vector")
     )
     assert [c.name for c in again(kernel, saved(plugins=["wraps"])).wrappers] == ["wraps"]
+
+
+# ---- what had joined by itself -------------------------------------------------------------------
+
+
+@pytest.fixture
+def hastens(kernel):
+    """An extension that joins wherever an agent is made."""
+    kernel.registries.extensions.register("hastens", Watches, autostart="always")
+
+
+@pytest.mark.usefixtures("hastens")
+def test_what_had_joined_by_itself_is_still_known_to_have_joined(kernel, saved):
+    (found,) = again(kernel, saved()).extensions
+    assert (found.name, found.by) == ("hastens", "active in every run")
+
+
+@pytest.mark.usefixtures("hastens")
+def test_what_had_joined_by_itself_and_is_not_installed_is_left_out_with_a_note(kernel, saved):
+    plan = saved()
+    kernel.registries.extensions.unregister("hastens")
+    found = again(kernel, plan)
+    assert found.extensions == ()
+    (note,) = found.notes
+    assert "extension 'hastens' (this program) had joined by itself and is left out" in note
+    assert "not installed here" in note
+
+
+def test_settings_of_what_is_left_out_are_left_out_too(kernel, saved):
+    kernel.registries.extensions.register(
+        "hastens", Configured, config=HasteConfig, autostart="always"
+    )
+    plan = saved(**{"hastens.speed": 3})
+    assert plan["components"][-1]["settings"] == {"speed": 3}
+    assert again(kernel, plan).extensions[0].config.speed == 3
+    kernel.registries.extensions.unregister("hastens")
+    assert again(kernel, plan).extensions == ()
+
+
+@pytest.mark.usefixtures("hastens")
+def test_what_had_joined_by_itself_and_is_broken_here_is_left_out_with_its_cause(kernel, saved):
+    plan = saved()
+    kernel.registries.extensions.unregister("hastens")
+    kernel.registries.extensions.register("hastens", "no_such_module:Hastens", autostart="always")
+    found = again(kernel, plan)
+    assert found.extensions == () and "No module named 'no_such_module'" in found.notes[0]
+
+
+@pytest.mark.usefixtures("hastens")
+def test_what_had_joined_and_was_named_as_well_is_missed(kernel, saved):
+    plan = saved(plugins=["hastens"])
+    kernel.registries.extensions.unregister("hastens")
+    with pytest.raises(PlanError, match="unknown plugin 'hastens'"):
+        again(kernel, plan)
+
+
+@pytest.mark.usefixtures("hastens")
+def test_what_had_joined_can_be_left_out_when_a_model_is_loaded(kernel, saved):
+    assert again(kernel, saved(), plugins=("no:hastens",)).extensions == ()
+
+
+@pytest.mark.usefixtures("hastens")
+def test_what_was_left_out_stays_left_out_unless_it_is_named(kernel, saved):
+    plan = saved(plugins=["no:hastens"])
+    assert plan["refused"] == ["hastens"]
+    assert again(kernel, plan).extensions == ()
+    assert [c.name for c in again(kernel, plan, plugins=("hastens",)).extensions] == ["hastens"]
+    kernel.registries.extensions.unregister("hastens")
+    assert again(kernel, plan).extensions == ()
+
+
+def test_a_default_that_was_left_out_does_not_come_back(kernel):
+    kernel.registries.noises.register("shakes", Shakes)
+    kernel.registries.algorithms.register(
+        "noisy",
+        attrs.evolve(
+            COMPONENTS["algorithms"],
+            name="noisy",
+            defaults={**COMPONENTS["algorithms"].defaults, "noise": "shakes"},
+        ),
+    )
+    for plugins, noises in (([], ["shakes"]), (["no:shakes"], [])):
+        plan = resolve(kernel, make_spec("noisy", {"plugins": plugins}))
+        assert [c.name for c in (plan.noise, again(kernel, as_json(plan)).noise) if c] == noises * 2

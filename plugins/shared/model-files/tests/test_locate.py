@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rlk_model_files.places import checkpoints, find
+from rlk_model_files.locate import checkpoints, find
 
 
 def touch(folder: Path, *names: str) -> None:

@@ -1,4 +1,4 @@
-"""What collecting adds to every row of metrics: the latest episodes, and speed."""
+"""The metrics that collecting adds to every row: the latest episodes, and speed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 
-class Figures:
-    """Answers hooks of one run, whatever collects in it; speed is measured from row to row."""
+class RolloutMetrics:
+    """Adds them through the hooks of a run; speed is measured from row to row."""
 
     def __init__(self, run: Run) -> None:
         self._started = time.monotonic()

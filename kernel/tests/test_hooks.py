@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from rlk.errors import BrokenPlugin
-from rlk.hookspecs import hookimpl
-from rlk.registry.hooks import Hooks
+from rlk.hookspecs import Specs, hookimpl, hookspec, is_lifecycle, lifecycle
+from rlk.registry.hooks import HOOKS, LIFECYCLE, Hooks
 
 
 class Answers:
@@ -34,10 +34,10 @@ def test_the_first_answer_of_those_who_do_not_decline_wins():
             return self.answer
 
     hooks = Hooks()
-    assert hooks.first("rlk_make_actor", run=None) is None
+    assert hooks.first("rlk_make_actor", run=None, actor=None) is None
     hooks.activate(Makes("first"), "first")
     hooks.activate(Makes(None), "declines")
-    assert hooks.first("rlk_make_actor", run=None) == "first"
+    assert hooks.first("rlk_make_actor", run=None, actor=None) == "first"
 
 
 def test_a_misspelt_hook_is_refused_with_whose_it_is():
@@ -213,3 +213,37 @@ def test_a_plugin_is_had_by_its_name():
     hooks.activate(plugin, "a")
     assert hooks.get("a") is plugin
     assert hooks.get("b") is None
+
+
+# ---- which hooks there are -----------------------------------------------------------------------
+
+
+def test_the_hooks_of_a_runs_life_are_those_that_are_marked():
+    assert set(LIFECYCLE) == {
+        "rlk_training_start",
+        "rlk_rollout_start",
+        "rlk_step",
+        "rlk_rollout_end",
+        "rlk_update_end",
+        "rlk_evaluation_end",
+        "rlk_log",
+        "rlk_write_row",
+        "rlk_should_stop",
+        "rlk_training_end",
+    }
+    assert set(LIFECYCLE) < set(HOOKS)
+
+
+def test_a_mark_makes_a_hook_one_of_a_runs_life_wherever_it_stands():
+    @lifecycle
+    def rlk_marked(run): ...
+
+    @hookspec
+    def rlk_unmarked(run): ...
+
+    assert is_lifecycle(rlk_marked) and not is_lifecycle(rlk_unmarked)
+
+
+def test_every_hook_says_in_its_docstring_when_it_is_called():
+    assert len(HOOKS) > 20
+    assert [name for name in HOOKS if not vars(Specs)[name].__doc__] == []

@@ -1,31 +1,21 @@
-"""Planning: what is forwarded, what fits together, what joins unasked, and what a plan says."""
+"""Which parts fit together, and what is given where they do not."""
 
 from __future__ import annotations
-
-import json
 
 import attrs
 import gymnasium as gym
 import pytest
 
 from rlk import hookimpl
-from rlk.component import Component
-from rlk.errors import BrokenPlugin, PlanError
-from rlk.planning.saved_plan import as_json
-from rlk.registry.entry import Entry
+from rlk.errors import PlanError
 from rlk_testing.environments import DiscreteMatch, MultiBinaryMatch
-
-
-class Silent:
-    @hookimpl
-    def rlk_update_end(self): ...
 
 
 class Shakes:
     def wrap(self, actor, policy): ...
 
 
-# ---- noise ---------------------------------------------------------------------------------------
+# ---- noise --------------------------------------------------------------------------------------
 
 
 def test_a_noise_for_other_actions_is_refused(planning_kernel, plan):
@@ -42,88 +32,11 @@ def test_a_noise_for_algorithms_that_learn_otherwise_is_refused(planning_kernel,
     assert plan(noise="hums").noise.name == "hums"
 
 
-# ---- forwards, activates, selects ----------------------------------------------------------------
-
-
-def test_a_setting_of_the_algorithm_feeds_the_component_that_uses_it(plan):
-    assert plan().storages[0].config.size == 100  # the algorithm's default
-    assert plan(store_size=7).storages[0].config.size == 7
-    assert (
-        plan(store_size=7, storage="hoards").storages[0].config.size == 1
-    )  # it forwards to `keeps` alone
-
-
-@pytest.mark.parametrize("key", ["keeps.size", "storage.size"])
-def test_the_components_own_key_is_the_same_setting(plan, key):
-    found = plan(**{key: 7})
-    assert found.storages[0].config.size == 7
-    assert found.algorithm.config.store_size == 7
-    assert plan(store_size=7, **{key: 7}).storages[0].config.size == 7
-
-
-def test_one_setting_with_two_values_is_refused(plan):
-    with pytest.raises(PlanError, match=r"store_size=7 .*keeps\.size=8 .*Set one of them"):
-        plan(store_size=7, **{"keeps.size": 8})
+# ---- what fits together -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("tuned", "said", "size"),
-    [
-        ({"store_size": 5}, {"keeps.size": 8}, 8),
-        ({"keeps.size": 5}, {"store_size": 8}, 8),
-        ({"store_size": 5}, {}, 5),
-        ({"keeps.size": 5}, {}, 5),
-    ],
-)
-def test_what_a_user_says_at_either_end_wins_over_a_preset_at_the_other(
-    planning_kernel, plan, tuned, said, size
-):
-    class Wants:
-        def find(self, algo, env):
-            return tuned
-
-    planning_kernel.registries.presets.register("wants", Wants)
-    found = plan(preset="wants", **said)
-    assert found.storages[0].config.size == size and found.algorithm.config.store_size == size
-
-
-def test_a_switch_puts_a_plugin_in_and_the_plugin_turns_the_switch(plan):
-    found = plan(sharpened=True)
-    assert [c.name for c in found.storages] == ["keeps", "sharpens"]
-    found = plan(plugins=["sharpens"])
-    assert found.algorithm.config.sharpened is True
-    assert [c.name for c in plan(sharpened=False).storages] == ["keeps"]
-
-
-def test_a_switch_for_a_kind_names_the_plugin_with_its_settings(plan):
-    found = plan(shaken="shakes:size=3")
-    assert found.noise.name == "shakes" and found.noise.config.size == 3
-    assert plan(shaken="shakes", **{"shakes.size": 4}).noise.config.size == 4
-    for nothing in (None, "none"):
-        assert plan(shaken=nothing).noise is None
-
-
-@pytest.mark.parametrize("wrong", ["watches", "shake"])
-def test_a_switch_for_a_kind_takes_nothing_of_another_kind(plan, wrong):
-    with pytest.raises(PlanError, match=rf"unknown noise '{wrong}'"):
-        plan(shaken=wrong)
-
-
-def test_a_switch_for_a_kind_and_another_plugin_of_it_are_refused(plan):
-    with pytest.raises(PlanError, match="both fill the slot 'noise'"):
-        plan(shaken="shakes", plugins=["trembles"])
-
-
-def test_a_switch_and_a_plugin_that_contradict_each_other_are_refused(plan):
-    with pytest.raises(PlanError, match="sharpened=false and plugin 'sharpens' contradict"):
-        plan(sharpened=False, plugins=["sharpens"])
-
-
-# ---- what fits together --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("algo", "said", "message"),
+    ("algo", "given", "message"),
     [
         (
             "algo",
@@ -141,9 +54,9 @@ def test_a_switch_and_a_plugin_that_contradict_each_other_are_refused(plan):
         ("other", {"storage": "keeps"}, "is for off-policy algorithms"),
     ],
 )
-def test_parts_that_do_not_fit_are_refused_with_both_names(plan, algo, said, message):
+def test_parts_that_do_not_fit_are_refused_with_both_names(plan, algo, given, message):
     with pytest.raises(PlanError, match=message) as caught:
-        plan(algo, **said)
+        plan(algo, **given)
     assert "rlk plugins list" in str(caught.value)
 
 
@@ -249,56 +162,3 @@ def test_a_plugin_may_forbid_a_plan_and_all_problems_are_said(plan):
         plan(plugins=problems)
     assert str(caught.value).splitlines() == ["too many", "this", "that"]
     plan(plugins=problems, n_envs=1)
-
-
-# ---- what joins unasked --------------------------------------------------------------------------
-
-
-def test_components_join_a_run_that_has_a_folder_and_a_terminal(plan, tmp_path):
-    assert plan().loggers == ()
-    out = str(tmp_path)
-    assert [c.name for c in plan(out=out).loggers] == ["writes"]
-    assert {c.name for c in plan(out=out, terminal=True).loggers} == {"writes", "draws"}
-    assert plan(out=out, plugins=["no:writes"]).loggers == ()
-
-
-def test_what_joins_a_run_wraps_it_innermost_and_otherwise_comes_last(
-    planning_kernel, plan, tmp_path
-):
-    planning_kernel.registries.wrappers.register("counts", lambda env: env, autostart="run")
-    found = plan(out=str(tmp_path), plugins=["wraps", "draws"])
-    assert [c.name for c in found.wrappers] == ["counts", "wraps"]
-    assert [c.name for c in found.loggers] == ["draws", "writes"]
-
-
-def test_a_broken_component_is_in_the_way_of_nobody(planning_kernel, plan, tmp_path):
-    def load():
-        raise ImportError("no jax")
-
-    for kind in ("loggers", "storages", "callbacks"):
-        planning_kernel.registries[kind].add(Entry(kind, "broken", "rlk-broken", "0.1", load))
-        break
-    plan(out=str(tmp_path))
-    with pytest.raises(BrokenPlugin, match=r"rlk-broken 0\.1.*no jax"):
-        plan(plugins=["broken"])
-
-
-# ---- what a plan says ----------------------------------------------------------------------------
-
-
-def test_a_plan_can_be_written_as_json(plan):
-    written = json.loads(json.dumps(as_json(plan(plugins=["sharpens", Silent()]))))
-    assert written["env"]["name"] == "CartPole-v1" and written["run"]["n_envs"] == 2
-    slots = {component["name"]: component["slot"] for component in written["components"]}
-    assert next(iter(slots.values())) == "algorithm" and slots["sharpens"] == "decorator"
-    assert slots["Silent-0"] == "extension"
-
-
-def test_planning_builds_nothing(planning_kernel, plan):
-    def never(*arguments, **keywords):
-        raise AssertionError("built")
-
-    planning_kernel.registries.policies.register("never", never)
-    planning_kernel.registries.storages.register("never-too", never)
-    found = plan(policy="never", storage="never-too")
-    assert isinstance(found.policy.component, Component)

@@ -1,0 +1,295 @@
+"""Every actor in numpy against the one in torch: first-party policies times distributions."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from rlk.registry.kernel import default_kernel
+from rlk_dqn.network import DuelingHead, q_head
+from rlk_networks import Head, Linear, Policy
+from rlk_numpy_acting.actors import (
+    NumpyDeterministicActor,
+    NumpyDistributionActor,
+    NumpyGreedyActor,
+    NumpyRecurrentActor,
+    NumpyStochasticActor,
+    in_numpy,
+)
+from rlk_off_policy.actor import DeterministicActor, GreedyActor, StochasticActor
+from rlk_off_policy.policy_heads import DeterministicHead, stochastic_head
+from rlk_on_policy.actor import DistributionActor
+from rlk_on_policy.recurrent import RecurrentActor
+from rlk_testing.contract import one_thread
+from rlk_testing.samples import BY_NAME
+
+N = 6
+SCREEN = BY_NAME["Image"]
+#: An image that is too small for a CNN makes small networks of all others.
+OBSERVATION_SPACES = {**BY_NAME, "Image": gym.spaces.Box(0, 255, (4, 5, 3), np.uint8)}
+ACTION_SPACES = {
+    "categorical": gym.spaces.Discrete(3, start=2),
+    "multi-categorical": gym.spaces.MultiDiscrete([2, 3]),
+    "bernoulli": gym.spaces.MultiBinary(3),
+    "diag-gaussian": gym.spaces.Box(-1.0, 2.0, (2, 1), np.float32),
+    "squashed-gaussian": gym.spaces.Box(-1.0, 2.0, (2, 1), np.float32),
+}
+BOX = ACTION_SPACES["squashed-gaussian"]
+#: Of every policy of this repository, what acts in numpy: everything, the heads alone, nothing.
+WHOLE, HEADS, NOTHING = "whole", "heads", "nothing"
+POLICIES = {
+    "mlp": WHOLE,
+    "MlpPolicy": WHOLE,
+    "LnMlpPolicy": NOTHING,
+    "multi-input": WHOLE,
+    "MultiInputPolicy": WHOLE,
+    "cnn": NOTHING,
+    "CnnPolicy": NOTHING,
+    "LnCnnPolicy": NOTHING,
+    "lstm": HEADS,
+    "MlpLstmPolicy": HEADS,
+    "ln-lstm": HEADS,
+    "MlpLnLstmPolicy": HEADS,
+    "CnnLstmPolicy": HEADS,
+    "CnnLnLstmPolicy": HEADS,
+}
+SMALL = {"n_lstm": 8, "features": 16}
+
+
+@pytest.fixture(autouse=True)
+def with_one_thread():
+    with one_thread():
+        yield
+
+
+def architecture(name, **settings):
+    """That policy component with its own settings, small where it would be large."""
+    record = default_kernel().registries.policies.get(name).component()
+    known = {key: value for key, value in SMALL.items() if hasattr(record.config(), key)}
+    return record.load()(record.config(**{**known, **record.own, **settings})), record
+
+
+def distribution(name):
+    record = default_kernel().registries.distributions.get(name).component()
+    return record.load()(ACTION_SPACES[name])
+
+
+def observed(space, seed=0):
+    """N observations of a space, as a vector environment gives them."""
+    from gymnasium.vector.utils import concatenate, create_empty_array
+
+    space.seed(seed)
+    rows = [space.sample() for _ in range(N)]
+    return concatenate(space, rows, create_empty_array(space, N))
+
+
+def built(made, space, heads):
+    """A policy with random biases, so that all of its parameters count."""
+    torch.manual_seed(0)
+    policy = made.build(space, heads)
+    with torch.no_grad():
+        for name, parameter in policy.named_parameters():
+            if name.endswith("bias"):
+                parameter.normal_(std=0.1)
+    return policy
+
+
+def value_head(trunk):
+    layers = trunk("vf")
+    return Head(layers, Linear(layers.features, 1))
+
+
+def actor_critic(made, space, formulas):
+    heads = {"pi": lambda trunk: stochastic_head(trunk, formulas), "vf": value_head}
+    return built(made, space, heads)
+
+
+def same(one, other):
+    """Two results of `act`, to float tolerance."""
+    assert one.action.dtype == other.action.dtype and one.action.shape == other.action.shape
+    np.testing.assert_allclose(one.action, other.action, atol=1e-5)
+    np.testing.assert_allclose(one.env_action, other.env_action, atol=1e-5)
+    assert set(one.extras) == set(other.extras)
+    for name, value in one.extras.items():
+        np.testing.assert_allclose(value, other.extras[name], atol=1e-4, rtol=1e-4)
+        assert value.dtype == other.extras[name].dtype
+    assert (one.carry is None) == (other.carry is None)
+    if one.carry is not None:
+        np.testing.assert_allclose(one.carry, other.carry, atol=1e-6)
+
+
+def equal_in_both(make, space, steps=4):
+    """The actor in numpy, after it gave what the one in torch gives from the same stream."""
+    theirs, ours = make(np.random.default_rng(1)), in_numpy(make(np.random.default_rng(1)))
+    assert ours is not None
+    carry, start = theirs.start(N), np.ones(N, np.bool_)
+    for step in range(steps):
+        seen = observed(space, step)
+        for deterministic in (False, True):
+            one = theirs.act(seen, carry, start, deterministic)
+            same(ours.act(seen, carry, start, deterministic), one)
+        carry, start = one.carry, np.arange(N) == step
+    assert ours.metrics() == theirs.metrics()
+    return ours
+
+
+def test_of_every_policy_of_this_repository_it_is_written_down_what_acts_in_numpy(rlk_kernel):
+    entries = rlk_kernel.registries.policies
+    assert {entry.name for entry in entries if entry.dist.startswith("rlk-")} == set(POLICIES)
+
+
+@pytest.mark.parametrize("formulas", ACTION_SPACES)
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_policy_and_distribution_act_the_same_or_stay_in_torch(name, formulas):
+    made, record = architecture(name)
+    chosen = distribution(formulas)
+    for kind in record.observation_spaces:
+        space = SCREEN if record.observation_spaces == ("Image",) else OBSERVATION_SPACES[kind]
+        policy = actor_critic(made, space, chosen)
+
+        def make(rng, policy=policy):
+            actor = RecurrentActor if record.recurrent else DistributionActor
+            return actor(policy, chosen, rng)
+
+        served = POLICIES[name] == HEADS or (POLICIES[name] == WHOLE and kind != "Image")
+        if not served:
+            assert in_numpy(make(np.random.default_rng(0))) is None, f"{name} in {kind}"
+        else:
+            kind_of_actor = NumpyRecurrentActor if record.recurrent else NumpyDistributionActor
+            assert type(equal_in_both(make, space)) is kind_of_actor
+
+
+@pytest.mark.parametrize("extras", [("value", "log_prob"), ("value",), ("log_prob",), ()])
+def test_extras_are_those_that_the_storage_keeps(extras):
+    space, chosen = OBSERVATION_SPACES["Box"], distribution("categorical")
+    policy = actor_critic(architecture("mlp")[0], space, chosen)
+    equal_in_both(lambda rng: DistributionActor(policy, chosen, rng, extras), space)
+
+
+@pytest.mark.parametrize("name", ["mlp", "multi-input"])
+@pytest.mark.parametrize("make_head", [q_head, DuelingHead])
+def test_the_greedy_actor_takes_the_same_action(name, make_head):
+    made, record = architecture(name)
+    space = OBSERVATION_SPACES[record.observation_spaces[0]]
+    policy = built(made, space, {"qf": lambda trunk: make_head(trunk, 3)})
+    actions = ACTION_SPACES["categorical"]
+    actor = equal_in_both(lambda rng: GreedyActor(policy, actions), space)
+    assert type(actor) is NumpyGreedyActor
+
+
+@pytest.mark.parametrize("name", ["mlp", "multi-input"])
+@pytest.mark.parametrize("formulas", ["diag-gaussian", "squashed-gaussian"])
+def test_the_stochastic_actor_takes_the_same_action(name, formulas):
+    made, record = architecture(name, act_fun="relu")
+    space, chosen = OBSERVATION_SPACES[record.observation_spaces[0]], distribution(formulas)
+    policy = built(made, space, {"pi": lambda trunk: stochastic_head(trunk, chosen)})
+    actor = equal_in_both(lambda rng: StochasticActor(policy, chosen, BOX, rng), space)
+    assert type(actor) is NumpyStochasticActor
+
+
+@pytest.mark.parametrize("name", ["mlp", "multi-input"])
+def test_the_deterministic_actor_takes_the_same_action(name):
+    made, record = architecture(name)
+    space = OBSERVATION_SPACES[record.observation_spaces[0]]
+    policy = built(made, space, {"pi": lambda trunk: DeterministicHead(trunk, 2)})
+    actor = equal_in_both(lambda rng: DeterministicActor(policy, BOX), space)
+    assert type(actor) is NumpyDeterministicActor
+
+
+def test_a_recurrent_state_of_another_number_of_environments_is_refused():
+    space, chosen = OBSERVATION_SPACES["Box"], distribution("categorical")
+    policy = actor_critic(architecture("lstm")[0], space, chosen)
+    actor = in_numpy(RecurrentActor(policy, chosen, np.random.default_rng(0)))
+    with pytest.raises(ValueError, match="the state of 6 environments"):
+        actor.act(observed(space), np.zeros((2, 16), np.float32), np.ones(N, np.bool_))
+
+
+# ---- what stays in torch -------------------------------------------------------------------------
+
+
+def greedy(policy):
+    return GreedyActor(policy, gym.spaces.Discrete(3))
+
+
+def q_policy(**settings):
+    made, _ = architecture("mlp", **settings)
+    return built(made, OBSERVATION_SPACES["Box"], {"qf": lambda trunk: q_head(trunk, 3)})
+
+
+def test_large_networks_stay_in_torch():
+    assert in_numpy(greedy(q_policy(layers=[8]))) is not None
+    assert in_numpy(greedy(q_policy(layers=[450, 450]))) is None
+
+
+def test_only_what_is_computed_counts_as_large():
+    space, chosen = OBSERVATION_SPACES["Box"], distribution("categorical")
+    made, _ = architecture("mlp", net_arch=[{"pi": [8], "vf": [450, 450]}])
+    policy = actor_critic(made, space, chosen)
+    rng = np.random.default_rng(0)
+    assert in_numpy(DistributionActor(policy, chosen, rng)) is None
+    assert in_numpy(DistributionActor(policy, chosen, rng, ("log_prob",))) is not None
+
+
+@pytest.mark.parametrize("move", [lambda p: p.to("meta"), lambda p: p.double()])
+def test_other_devices_and_numbers_stay_in_torch(move):
+    assert in_numpy(greedy(move(q_policy()))) is None
+
+
+class OtherActor(GreedyActor):
+    """A subclass, which may act in another way."""
+
+
+class OtherPolicy(Policy):
+    """A subclass, whose forward may be another one."""
+
+
+def test_subclasses_of_actors_and_policies_stay_in_torch():
+    policy = q_policy()
+    assert in_numpy(OtherActor(policy, gym.spaces.Discrete(3))) is None
+    other = OtherPolicy(policy.observation_space, policy.shared, {"qf": policy.qf})
+    assert in_numpy(greedy(other)) is None
+
+
+def test_a_layer_of_somebody_else_stays_in_torch():
+    policy = q_policy()
+    policy.qf.out = nn.Linear(64, 3)
+    assert in_numpy(greedy(policy)) is None
+
+
+# ---- filters of observations ---------------------------------------------------------------------
+
+
+class Shifted(nn.Module):
+    """Adds its buffer; `numpy_forward` is what a filter may offer."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("offset", torch.tensor([1.0, -2.0, 3.0, 0.5, 0.0]))
+
+    def forward(self, observation):
+        return observation + self.offset
+
+
+class ShiftedInNumpyToo(Shifted):
+    def numpy_forward(self):
+        offset = self.offset.numpy()
+        return lambda observation: observation + offset
+
+
+def test_filters_with_a_numpy_forward_are_passed_through_in_order():
+    policy, space = q_policy(), OBSERVATION_SPACES["Box"]
+    filters = [ShiftedInNumpyToo(), ShiftedInNumpyToo()]
+    for module in filters:
+        policy.add_filter(module)
+    for _ in range(2):
+        equal_in_both(lambda rng: greedy(policy), space)
+        filters[0].offset.mul_(-2.0)
+
+
+def test_a_filter_without_a_numpy_forward_stays_in_torch():
+    policy = q_policy()
+    policy.add_filter(Shifted())
+    assert in_numpy(greedy(policy)) is None
