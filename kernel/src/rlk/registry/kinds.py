@@ -28,8 +28,10 @@ def is_group_slot(key: str) -> bool:
 def singular(kind: str) -> str:
     """A kind as messages name one of its components: `storages` is `storage`, `policies` `policy`.
 
-    An underscore becomes a hyphen: `vec_envs` is `vec-env`.
+    An underscore becomes a hyphen: `vec_envs` is `vec-env`. Kinds of plugins' own are named likewise:
+    `compile_passes` is `compile-pass`.
     """
+    kind = kind.replace("_", "-")
     if kind.endswith("ies"):
-        return kind[:-3] + "y"
-    return kind.replace("_", "-").removesuffix("s")
+        return kind.removesuffix("ies") + "y"
+    return kind.removesuffix("es") if kind.endswith("sses") else kind.removesuffix("s")
