@@ -28,7 +28,7 @@ def is_group_slot(key: str) -> bool:
 def singular(kind: str) -> str:
     """A kind as messages name one of its components: `storages` is `storage`, `policies` `policy`.
 
-    An underscore becomes a hyphen: `vec_envs` is `vec-env`. Kinds of plugins' own are named likewise:
+    An underscore becomes a hyphen: `vec_envs` is `vec-env`, and a plugin's own kind
     `compile_passes` is `compile-pass`.
     """
     kind = kind.replace("_", "-")
