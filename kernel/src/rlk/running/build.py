@@ -64,9 +64,7 @@ def _make_policy(run: Run) -> None:
             policy = builder.build(plan.observation_space, heads)
     filters = hooks.all("rlk_filter_observation", run=run)
     if filters and not offers(policy, Filterable):
-        raise PlanError(
-            f"{plan.policy.title} takes no filters of observations. Use another."
-        )
+        raise PlanError(f"{plan.policy.title} takes no filters of observations. Use another.")
     for module in filters:
         policy.add_filter(module)
     run.policy = policy.to(run.device)
