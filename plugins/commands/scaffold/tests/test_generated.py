@@ -51,6 +51,7 @@ def python(packages):
 def test_the_tests_of_every_generated_package_pass(packages, python):
     folder, _ = packages
     options = ["--quiet", "--import-mode=importlib", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    options += ["-p", "no:hypothesispytest"]  # which takes a second to import
     with python.start("-m", "pytest", *options, "--rootdir", folder, folder, cwd=folder) as running:
         printed, _ = running.communicate()
     assert running.returncode == 0, printed[-6000:]
