@@ -10,7 +10,8 @@ from rlk import protocols
 from rlk.component import STAGES
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
-from rlk_testing.stand_ins import COMPONENTS, StandInStorage
+from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.stand_ins import COMPONENTS, StandIn, StandInStorage
 
 
 @pytest.fixture(autouse=True)
@@ -124,10 +125,31 @@ def planning_kernel(rlk_stand_in_kernel):
 
 @pytest.fixture
 def plan(planning_kernel):
-    def planned(algo="algo", origin="", lower=None, terminal=False, **said):
-        spec = make_spec(algo, said, origin=origin)
+    def planned(algo="algo", origin="", lower=None, terminal=False, **given):
+        spec = make_spec(algo, given, origin=origin)
         return resolve(
             planning_kernel, spec if lower is None else spec.over(lower), terminal=terminal
         )
 
     return planned
+
+
+# ---- a run of the stand-ins ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def make(rlk_make, rlk_stand_in_kernel):
+    def made(*plugins, algorithm=StandIn, **given):
+        registry = rlk_stand_in_kernel.registries.algorithms
+        registry.unregister("stand-in")
+        registry.register("stand-in", attrs.evolve(COMPONENTS["algorithms"], factory=algorithm))
+        given = {
+            "env": BY_ACTION_SPACE["Discrete"],
+            "seed": 0,
+            "n_steps": 4,
+            "plugins": plugins,
+            **given,
+        }
+        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **given)
+
+    return made

@@ -18,8 +18,10 @@ MATCH = BY_ACTION_SPACE["Discrete"]
 
 @pytest.fixture
 def make(rlk_make, rlk_stand_in_kernel):
-    def made(**said):
-        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **{"env": MATCH, "seed": 0, **said})
+    def made(**given):
+        return rlk_make(
+            "stand-in", kernel=rlk_stand_in_kernel, **{"env": MATCH, "seed": 0, **given}
+        )
 
     return made
 
@@ -255,6 +257,26 @@ def test_code_is_not_run_because_a_file_names_it(make, tmp_path, rlk_stand_in_ke
     path = make().save(tmp_path / "model")
     with pytest.raises(PlanError, match="Pass it again"):
         rlk.load(path, kernel=rlk_stand_in_kernel)
+
+
+def test_a_model_is_loaded_without_what_had_joined_by_itself_and_says_so(
+    make, tmp_path, rlk_stand_in_kernel
+):
+    class Hastens:
+        """An extension that joins wherever an agent is made."""
+
+    extensions = rlk_stand_in_kernel.registries.extensions
+    extensions.register("hastens", Hastens, autostart="always")
+    agent = make()
+    assert [choice.name for choice in agent.plan.extensions] == ["hastens"]
+    path = agent.save(tmp_path / "model")
+    extensions.unregister("hastens")
+    with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel) as loaded:
+        assert loaded.plan.extensions == ()
+        assert "'hastens'" in loaded.differs[0] and "is left out" in loaded.differs[0]
+        again = loaded.save(tmp_path / "again")
+    with rlk.load(again, env=MATCH, kernel=rlk_stand_in_kernel) as loaded:
+        assert len(loaded.differs) == 1  # it is a model, and nothing is missed
 
 
 def test_a_config_object_is_as_good_as_keywords(rlk_stand_in_kernel):

@@ -36,8 +36,8 @@ class Counts:
 
 @pytest.fixture
 def make(rlk_make, rlk_stand_in_kernel):
-    def made(**said):
-        given = {"env": MATCH, "seed": 0, "n_envs": 2, **said}
+    def made(**given):
+        given = {"env": MATCH, "seed": 0, "n_envs": 2, **given}
         return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **given)
 
     return made

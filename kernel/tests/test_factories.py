@@ -121,9 +121,9 @@ def test_nothing_is_built_of_a_plan_with_something_broken(rlk_stand_in_kernel):
             built.append(run)
 
     rlk_stand_in_kernel.registries.optimisers.register("half", Half)
-    said = {"kernel": rlk_stand_in_kernel, "plugins": [Counts()], "optimiser": "half"}
+    given = {"kernel": rlk_stand_in_kernel, "plugins": [Counts()], "optimiser": "half"}
     with pytest.raises(BrokenPlugin, match="lacks load_state_dict"):
-        make("stand-in", **said)
+        make("stand-in", **given)
     assert not built
 
 

@@ -49,7 +49,7 @@ def kernel(rlk_stand_in_kernel):
 
 @pytest.fixture
 def plan(kernel):
-    return lambda **said: resolve(kernel, make_spec("two", said))
+    return lambda **given: resolve(kernel, make_spec("two", given))
 
 
 def optimisers(plan):
@@ -77,16 +77,16 @@ def test_its_settings_are_reached_by_name_and_by_slot(plan):
 
 
 @pytest.mark.parametrize(
-    ("said", "near"),
+    ("given", "near"),
     [
         ({"vf_optimiser": "sloww"}, "slow"),
         ({"pi_optimiser": "slow"}, "vf_optimiser"),
         ({"vf_optimiser.speed": 1}, "rate"),
     ],
 )
-def test_what_does_not_exist_is_refused_with_what_does(plan, said, near):
+def test_what_does_not_exist_is_refused_with_what_does(plan, given, near):
     with pytest.raises(UnknownName, match=near):
-        plan(**said)
+        plan(**given)
 
 
 def test_the_plan_says_it_and_a_saved_plan_makes_it_again(plan, kernel):

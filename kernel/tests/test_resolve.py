@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+
 import attrs
 import pytest
 
 from rlk import Patch, hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName
+from rlk.planning.saved_plan import as_json
 from rlk.planning.spec import make_spec
 from rlk.registry.entry import Entry
 from rlk_testing.stand_ins import COMPONENTS, StandInPolicy
+
+
+class Silent:
+    @hookimpl
+    def rlk_update_end(self): ...
 
 
 class Proposes:
@@ -41,9 +49,9 @@ def test_every_layer_beats_the_one_below_it(plan):
             "command line",
         ),
     ]
-    for said, value, source in steps:
-        found = plan(**said).algorithm
-        assert found.config.gamma == value, said
+    for given, value, source in steps:
+        found = plan(**given).algorithm
+        assert found.config.gamma == value, given
         assert found.sources["gamma"] == source
 
 
@@ -126,7 +134,7 @@ def test_keywords_of_the_environment_are_settings(plan):
 
 
 @pytest.mark.parametrize(
-    ("said", "error", "message"),
+    ("given", "error", "message"),
     [
         ({"gama": 0.5}, UnknownName, "Did you mean 'gamma'"),
         ({"n_env": 2}, UnknownName, "Did you mean 'n_envs'"),
@@ -153,9 +161,9 @@ def test_keywords_of_the_environment_are_settings(plan):
         ),
     ],
 )
-def test_what_does_not_exist_or_fit_is_refused(plan, said, error, message):
+def test_what_does_not_exist_or_fit_is_refused(plan, given, error, message):
     with pytest.raises(error, match=message):
-        plan(**said)
+        plan(**given)
 
 
 def test_an_unknown_algorithm_and_none_are_refused_with_those_there_are(plan):
@@ -184,7 +192,7 @@ def test_decorators_are_stacked_by_their_first_stage_and_wrappers_as_written(pla
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("given", "message"),
     [
         ({"plugins": ["keeps", "hoards"]}, "'keeps' and 'hoards' both fill the slot 'storage'"),
         ({"storage": "keeps", "plugins": ["hoards"]}, "both fill the slot"),
@@ -192,16 +200,16 @@ def test_decorators_are_stacked_by_their_first_stage_and_wrappers_as_written(pla
         ({"plugins": ["sharpens", "chooses"]}, "both take the sampling stage 'choose'"),
         (
             {"storage": "sharpens"},
-            "decorates a storage and is none by itself. Say --plugin sharpens",
+            "decorates a storage and cannot be one by itself. Say --plugin sharpens",
         ),
         ({"plugins": ["other"]}, "choose it with --algo other"),
         ({"plugins": ["does"]}, "no part of a run"),
         ({"plugins": ["tuned"]}, "no part of a run"),
     ],
 )
-def test_two_for_one_slot_or_what_is_in_none_is_refused(plan, said, message):
+def test_two_for_one_slot_or_what_is_in_none_is_refused(plan, given, message):
     with pytest.raises(PlanError, match=message):
-        plan(**said)
+        plan(**given)
 
 
 def test_naming_the_same_component_twice_is_fine(plan):
@@ -296,3 +304,24 @@ def test_a_slot_that_nothing_fills_is_refused(planning_kernel, plan):
     )
     with pytest.raises(PlanError, match="nothing fills the slot 'serializer'"):
         plan("bare")
+
+
+# ---- what a plan says ---------------------------------------------------------------------------
+
+
+def test_a_plan_can_be_written_as_json(plan):
+    written = json.loads(json.dumps(as_json(plan(plugins=["sharpens", Silent()]))))
+    assert written["env"]["name"] == "CartPole-v1" and written["run"]["n_envs"] == 2
+    slots = {component["name"]: component["slot"] for component in written["components"]}
+    assert next(iter(slots.values())) == "algorithm" and slots["sharpens"] == "decorator"
+    assert slots["Silent-0"] == "extension"
+
+
+def test_planning_builds_nothing(planning_kernel, plan):
+    def never(*arguments, **keywords):
+        raise AssertionError("built")
+
+    planning_kernel.registries.policies.register("never", never)
+    planning_kernel.registries.storages.register("never-too", never)
+    found = plan(policy="never", storage="never-too")
+    assert isinstance(found.policy.component, Component)

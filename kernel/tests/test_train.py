@@ -50,8 +50,8 @@ class Hears:
 
 @pytest.fixture
 def make(rlk_make, rlk_stand_in_kernel):
-    def made(*plugins, **said):
-        given = {"env": MATCH, "seed": 0, "n_steps": 4, "plugins": plugins, **said}
+    def made(*plugins, **given):
+        given = {"env": MATCH, "seed": 0, "n_steps": 4, "plugins": plugins, **given}
         return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **given)
 
     return made

@@ -19,6 +19,7 @@ class Ended:
 def rlk(tmp_path, monkeypatch, capsys):
     """A function that runs a command line and tells how it ended."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
     def command(*arguments):
         with pytest.raises(SystemExit) as ended:

@@ -28,7 +28,7 @@ def test_help_lists_every_command_with_its_summary_and_groups_with_what_is_in_th
     lines = [line.split(maxsplit=1) for line in ended.out.splitlines() if line.startswith("  ")]
     shown = {line[0]: line[1] for line in lines if len(line) == 2}
     assert shown["run"] == "Train an agent."
-    assert shown["resume"] == "Go on with a run where its last checkpoint is."
+    assert shown["resume"] == "Continue a run from its last checkpoint."
     assert shown["plugins"] == "Commands: check, list, new, show."
 
 

@@ -79,7 +79,7 @@ def test_a_folder_that_is_not_empty_is_refused_with_what_to_type(rlk, small):
     Path("empty").mkdir()
     ended = rlk(*small, "--out", "full")
     assert ended.code == 2
-    assert "--out full is there and not empty" in ended.err and "rlk resume full" in ended.err
+    assert "--out full exists and is not empty" in ended.err and "rlk resume full" in ended.err
     assert rlk(*small, "--out", "full/file").code == 2
     assert rlk(*small, "--quiet", "--out", "empty").code == 0
 

@@ -17,20 +17,34 @@ from rlk.registry.kernel import default_kernel
 KERNEL = default_kernel()
 INSTALLED = {entry.name for entries in KERNEL.registries for entry in entries}
 PRODUCT = everything(INSTALLED)
-#: Backend and extension as they are planned in every test run; the rest with -m matrix_full.
-ALWAYS = {("dummy", "none"), ("subprocess", "compile")}
-GROUPS: dict[tuple[str, ...], list[Combination]] = {}
+#: (algorithm, policy, storage) -> (observation, action) -> with each backend and extension.
+GROUPS: dict[tuple[str, ...], dict[tuple[str, str], list[Combination]]] = {}
 for each in PRODUCT:
-    names = (each.algorithm, each.policy, each.storage, each.vec_env, each.extension)
-    GROUPS.setdefault(names, []).append(each)
-CASES = [
-    pytest.param(
-        group,
-        id="-".join(names),
-        marks=[] if names[3:] in ALWAYS else pytest.mark.matrix_full,
-    )
-    for names, group in GROUPS.items()
-]
+    group = GROUPS.setdefault((each.algorithm, each.policy, each.storage), {})
+    group.setdefault((each.observation, each.action), []).append(each)
+
+
+def in_turn(group):
+    """One combination for every observation and action of a group, and the others.
+
+    Backend and extension take part in no refusal, so a test run tries each of their pairs with a
+    part of every group, and the rest with -m matrix_full.
+    """
+    tried, others = [], []
+    for turn, variants in enumerate(group.values()):
+        chosen = turn % len(variants)
+        tried.append(variants[chosen])
+        others += variants[:chosen] + variants[chosen + 1 :]
+    return tried, others
+
+
+CASES = []
+for names, group in GROUPS.items():
+    tried, others = in_turn(group)
+    CASES += [
+        pytest.param(tried, id="-".join(names)),
+        pytest.param(others, id="-".join([*names, "rest"]), marks=pytest.mark.matrix_full),
+    ]
 BUILDING = [
     one for one in PRODUCT if (found := conflicts(one)) and all(each.building for each in found)
 ]

@@ -1,4 +1,4 @@
-"""Everybody is asked what the run should be made of: user, algorithm, presets and plugins."""
+"""What the run should be made of, as the user, the algorithm, presets and plugins want it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.parse import parse_plugin
 from rlk.planning.select import JOINED, select
 from rlk.planning.spec import Patch, RunSpec, flatten, plugin_key
+from rlk.protocols import ExplainsAbsence, offers
 from rlk.registry.entry import Entry
 from rlk.registry.external import find_entry
 from rlk.registry.hooks import Hooks
@@ -47,7 +48,7 @@ def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:
 
 
 def _begin(registries: Registries, spec: RunSpec) -> Draft:
-    """The algorithm with its defaults, and what the user leaves out, whoever wants it."""
+    """The algorithm with its defaults, and what the user leaves out, also if something wants it."""
     algorithm = Choice.of(find_entry(spec.algo, "algorithms", registries), "algorithm", CALLER)
     defaults = algorithm.component.defaults
     group_slots = dict.fromkeys(filter(is_group_slot, defaults), "optimisers")
@@ -98,8 +99,6 @@ def _with_preset(draft: Draft, wanted: str) -> Draft:
 
 def _why_not(source: Any, algo: str, env: Any) -> str | None:
     """Why a preset source passes over settings that it has, if it says so."""
-    from rlk.protocols import ExplainsAbsence, offers  # not at the top: it needs numpy
-
     return source.why_not(algo, env) if offers(source, ExplainsAbsence) else None
 
 

@@ -13,6 +13,7 @@ import attrs
 from rlk.planning.choice import Choice, activated
 from rlk.planning.environment import EnvChoice
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
+from rlk.protocols import KeepsInfos, offers
 from rlk.registry.hooks import Hooks
 from rlk.registry.kinds import LISTS, SLOTS, singular
 
@@ -47,8 +48,6 @@ class Plan(RunSettings):
     @property
     def info_keys(self) -> tuple[str, ...]:
         """The infos to keep with every step, which storages ask for in their settings."""
-        from rlk.protocols import KeepsInfos, offers
-
         configs = [choice.config for choice in self.storages]
         return tuple(
             key for config in configs if offers(config, KeepsInfos) for key in config.info_keys

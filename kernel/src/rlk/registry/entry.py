@@ -87,7 +87,7 @@ class Entry(Owned):
 
 def _missing_methods(factory: type, kind: str, component: Component) -> set[str]:
     """The methods of its kind, and those its own abstract base asks for, that a class lacks."""
-    from rlk import protocols  # not at the top: listing components needs no numpy
+    from rlk import protocols  # not at the top: what only lists components starts without it
 
     wanted = protocols.methods(kind, component.stages)
     abstract: frozenset[str] = getattr(factory, "__abstractmethods__", frozenset())

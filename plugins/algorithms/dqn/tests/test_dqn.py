@@ -9,15 +9,18 @@ import torch
 from rlk.errors import PlanError
 from rlk.records import Batch
 from rlk_dqn import DQNConfig
-from rlk_testing import AlgorithmContract, mean_return
+from rlk_testing import AlgorithmContract, OffPolicyContract, mean_return
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 FOREVER = "rlk_testing.environments:Forever"
 QUICK = {"learning_starts": 50, "batch_size": 32, "target_network_update_freq": 50}
 
 
-class TestDQN(AlgorithmContract):
+class TestDQN(OffPolicyContract):
     component = "dqn"
+    warms_up = False  # it explores by a noise, epsilon-greedy
+    target_stays = {"target_network_update_freq": 1_000_000}
+    critic = "q"
 
 
 class TestDQNWithPriorities(AlgorithmContract):
@@ -94,39 +97,9 @@ def test_an_image_of_continuous_actions_is_refused(rlk_make):
 # ---- when it learns ------------------------------------------------------------------------------
 
 
-def updates_after(rlk_make, timesteps, **said):
-    agent = rlk_make("dqn", env=MATCH, seed=0, **said)
-    agent.learn(timesteps)
-    return agent.run.clock.updates
-
-
-def test_it_learns_from_the_timestep_on_that_learning_starts(rlk_make):
-    assert updates_after(rlk_make, 59, learning_starts=60) == 0
-    assert updates_after(rlk_make, 60, learning_starts=60) == 1
-
-
-def test_it_waits_for_as_many_transitions_as_a_batch_has(rlk_make):
-    assert updates_after(rlk_make, 7, learning_starts=0, batch_size=8) == 0
-    assert updates_after(rlk_make, 8, learning_starts=0, batch_size=8) == 1
-
-
 def test_a_buffer_that_never_holds_a_batch_is_refused(rlk_make):
     with pytest.raises(PlanError, match="would never learn"):
         rlk_make("dqn", env=MATCH, buffer_size=32, batch_size=32, n_envs=3)
-
-
-def test_it_learns_every_train_freq_vector_steps(rlk_make):
-    assert updates_after(rlk_make, 100, learning_starts=60, train_freq=4) == 11
-
-
-def test_gradient_steps_is_the_number_of_updates_each_time(rlk_make):
-    assert updates_after(rlk_make, 100, learning_starts=60, train_freq=4, gradient_steps=3) == 33
-
-
-def test_gradient_steps_of_minus_one_is_an_update_for_every_timestep(rlk_make):
-    said = {"learning_starts": 60, "train_freq": 4, "gradient_steps": -1, "n_envs": 2}
-    # A collection is 8 timesteps: 8 updates each at 64, 72, … 104, where the run ends.
-    assert updates_after(rlk_make, 100, **said) == 6 * 8
 
 
 SOON = {"learning_starts": 10, "batch_size": 8}
@@ -160,14 +133,6 @@ def test_a_second_training_copies_the_target_network_as_the_first_did(rlk_make):
     agent = rlk_make("dqn", env=MATCH, seed=0, target_network_update_freq=25, **SOON)
     agent.learn(100)
     assert target_moves(agent, 60)[-2:] == [25, 50]
-
-
-def test_the_target_network_begins_as_a_copy_with_memory_of_its_own(rlk_make):
-    agent = rlk_make("dqn", env=MATCH, seed=0)
-    target = agent.run.algorithm.target
-    assert target.flat.equal(agent.run.parameters.flat)
-    assert target.flat.data_ptr() != agent.run.parameters.flat.data_ptr()
-    assert not any(p.requires_grad for p in target.module.parameters())
 
 
 # ---- what it learns ------------------------------------------------------------------------------

@@ -9,13 +9,13 @@ import pytest
 
 from rlk.errors import PlanError
 from rlk_sac import SACConfig
-from rlk_testing import AlgorithmContract
+from rlk_testing import AlgorithmContract, OffPolicyContract
 
 MATCH = "rlk_testing.environments:BoxMatch"
 SMALL = {"learning_starts": 50, "batch_size": 32, "policy": {"layers": [32]}}
 
 
-class TestSAC(AlgorithmContract):
+class TestSAC(OffPolicyContract):
     component = "sac"
 
 
@@ -138,36 +138,6 @@ def test_its_settings_are_written_as_users_write_them(rlk_make):
 
 
 # ---- when it learns ------------------------------------------------------------------------------
-
-
-def updates_after(rlk_make, timesteps, **said):
-    agent = rlk_make("sac", env=MATCH, seed=0, batch_size=8, policy={"layers": [8]}, **said)
-    agent.learn(timesteps)
-    return agent.run.clock.updates
-
-
-def test_it_learns_from_the_timestep_on_that_learning_starts(rlk_make):
-    assert updates_after(rlk_make, 59, learning_starts=60) == 0
-    assert updates_after(rlk_make, 60, learning_starts=60) == 1
-
-
-def test_it_waits_for_as_many_transitions_as_a_batch_has(rlk_make):
-    assert updates_after(rlk_make, 7, learning_starts=0) == 0
-    assert updates_after(rlk_make, 8, learning_starts=0) == 1
-
-
-def test_it_learns_every_train_freq_vector_steps(rlk_make):
-    assert updates_after(rlk_make, 100, learning_starts=60, train_freq=4) == 11
-
-
-def test_gradient_steps_is_the_number_of_updates_each_time(rlk_make):
-    assert updates_after(rlk_make, 100, learning_starts=60, train_freq=4, gradient_steps=3) == 33
-
-
-def test_gradient_steps_of_minus_one_is_an_update_for_every_timestep(rlk_make):
-    said = {"learning_starts": 60, "train_freq": 4, "gradient_steps": -1, "n_envs": 2}
-    # A collection is 8 timesteps: 8 updates each at 64, 72, … 104, where the run ends.
-    assert updates_after(rlk_make, 100, **said) == 6 * 8
 
 
 @pytest.mark.parametrize("interval", [1, 3])

@@ -22,7 +22,7 @@ from rlk.planning.spec import make_spec
 from rlk.running import checkpoint
 from rlk_callbacks import checkpoint as module
 from rlk_callbacks.checkpoint import prune, size_of
-from rlk_model_files.places import checkpoints
+from rlk_model_files.locate import checkpoints
 from rlk_model_files.serializer import FileSerializer
 from rlk_testing import stand_in_kernel
 

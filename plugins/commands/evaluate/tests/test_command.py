@@ -16,7 +16,7 @@ from PIL import Image
 import rlk
 from rlk.registry.kernel import default_kernel
 from rlk_cli.main import main
-from rlk_evaluate import window
+from rlk_evaluate import film
 from rlk_evaluate.command import enjoy, evaluate
 from rlk_evaluate.window import display_problem
 from rlk_testing.environments import Walk
@@ -248,7 +248,7 @@ def test_mp4_says_what_it_needs(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(window, "_ffmpeg", lambda: None)
+    monkeypatch.setattr(film, "_ffmpeg", lambda: None)
     code, text = refused(capsys, "enjoy", folder, "--env", WALK, "--record", tmp_path / "a.mp4")
     assert code == 1
     assert "imageio-ffmpeg" in text
@@ -272,11 +272,11 @@ def test_mp4_gives_every_frame_to_ffmpeg(
     program = tmp_path / "ffmpeg"
     program.write_text(FFMPEG.format(python=sys.executable))
     program.chmod(0o755)
-    monkeypatch.setattr(window, "_ffmpeg", lambda: str(program))
-    film = tmp_path / "film.mp4"
-    result = called(enjoy, cart_pole, "--episodes", 1, "--record", film)
+    monkeypatch.setattr(film, "_ffmpeg", lambda: str(program))
+    file = tmp_path / "film.mp4"
+    result = called(enjoy, cart_pole, "--episodes", 1, "--record", file)
     assert result.exit_code == 0, result.output
-    size, count = film.read_text().split()
+    size, count = file.read_text().split()
     length = int(result.stdout.splitlines()[1].split()[-1])
     assert size == "600x400"
     assert int(count) == (length + 1) * 600 * 400 * 3  # the first frame is of the reset

@@ -68,7 +68,7 @@ def test_run_is_a_folder_or_a_file_in_it(tmp_path: Path, run_folder: Make) -> No
 def test_other_places_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="does not exist"):
         folder_of(tmp_path / "nowhere")
-    with pytest.raises(BadFile, match="no run folder"):
+    with pytest.raises(BadFile, match="is not a run folder"):
         folder_of(tmp_path)
 
 

@@ -141,7 +141,7 @@ def test_smoothing_can_be_set(
     [
         ([], 2, "RUN"),
         (["{tmp}/nowhere"], 1, "does not exist"),
-        (["{tmp}"], 1, "no run folder"),
+        (["{tmp}"], 1, "is not a run folder"),
         (["{tmp}/empty"], 1, "no episode has ended"),
         (["{tmp}/a", "--out", "{tmp}/a.xyz"], 1, "xyz"),
         (["{tmp}/a", "--x", "steps"], 2, "timesteps"),

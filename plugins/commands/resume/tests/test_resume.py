@@ -11,7 +11,7 @@ import pytest
 
 import rlk
 from rlk_cli.main import main
-from rlk_model_files.places import checkpoints
+from rlk_model_files.locate import checkpoints
 from rlk_testing.environments import Walk
 
 WALK = f"{Walk.__module__}:Walk"
@@ -56,7 +56,7 @@ def test_a_resumed_run_ends_as_the_uninterrupted_one(
     assert uninterrupted.keys() == resumed.keys()
     assert all(np.array_equal(resumed[name], uninterrupted[name]) for name in resumed)
     printed = capsys.readouterr().out
-    assert f"dqn on CartPole-v1: on from {folder}/checkpoints/30.zip at 30 timesteps" in printed
+    assert f"dqn on CartPole-v1 goes on from {folder}/checkpoints/30.zip at 30 timesteps" in printed
     assert "not as before" not in printed
     assert "done: 30 timesteps in " in printed
 
@@ -65,7 +65,10 @@ def test_a_run_that_is_done_says_how_to_go_further(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ended("resume", folder) == 0
-    assert "done at 60; say --timesteps to go further" in capsys.readouterr().out
+    assert (
+        "the run ended at 60 timesteps. To train longer, give --timesteps"
+        in capsys.readouterr().out
+    )
     assert ended("resume", folder, "--timesteps", 90, "--quiet") == 0
     assert capsys.readouterr().out == ""
     assert [path.stem for path in checkpoints(folder, ".zip")] == ["30", "60", "90"]
@@ -107,8 +110,8 @@ def test_an_environment_that_is_code_is_named_again(
     ("place", "says"),
     [
         ("nowhere", "does not exist"),
-        ("run/model.zip", "is no checkpoint. A model alone cannot go on"),
-        ("empty", "holds no checkpoint. A model alone cannot go on"),
+        ("run/model.zip", "is not a checkpoint. A model alone cannot be resumed"),
+        ("empty", "holds no checkpoint. A model alone cannot be resumed"),
         ("run/plan.json", "no installed serializer reads '.json' files"),
     ],
 )

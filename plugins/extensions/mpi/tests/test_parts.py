@@ -14,6 +14,7 @@ from rlk.errors import PlanError, RlkError
 from rlk.running.clock import Clock
 from rlk.running.metrics import EPISODE_WINDOW, Metrics
 from rlk_mpi import merge_metrics, world
+from rlk_mpi.communicator import MpiCommunicator
 from rlk_mpi.consistency import first_difference
 from rlk_mpi.guard import error_text, exit_code
 from rlk_mpi.mean import mean_over, traced_mean
@@ -34,9 +35,8 @@ def test_a_row_is_the_mean_of_what_differs_and_this_ranks_of_what_does_not():
 
 
 def test_a_tag_that_is_nowhere_finite_is_nan():
-    assert math.isnan(
-        merge_metrics.merge_rows([{"a": math.nan}, {"a": math.inf}], {"a": math.nan})["a"]
-    )
+    row = merge_metrics.merge_rows([{"a": math.nan}, {"a": math.inf}], {"a": math.nan})
+    assert math.isnan(row["a"])
 
 
 def run_of(*returns):
@@ -58,10 +58,10 @@ def test_episodes_of_all_ranks_stand_in_the_order_of_ranks_on_every_rank():
     for return_ in (10, 11):
         ends(first, return_)
     ends(second, 20)
-    said = [merge_metrics.new_episodes(first, 2), merge_metrics.new_episodes(second, 2)]
-    assert said == [(2, [(10.0, 1), (11.0, 1)]), (1, [(20.0, 1)])]
+    found = [merge_metrics.new_episodes(first, 2), merge_metrics.new_episodes(second, 2)]
+    assert found == [(2, [(10.0, 1), (11.0, 1)]), (1, [(20.0, 1)])]
     for rank, run in enumerate((first, second)):
-        merge_metrics.merge_episodes(run, said, rank)
+        merge_metrics.merge_episodes(run, found, rank)
         assert [return_ for return_, _ in run.metrics.recent_episodes] == [1, 2, 10, 11, 20]
         assert run.clock.episodes == 5
         assert merge_metrics.new_episodes(run, 5) is None
@@ -75,9 +75,9 @@ def test_the_window_of_episodes_is_equal_however_many_ended(ended, others):
         ends(first, 1000 + number)
     for number in range(others):
         ends(second, 2000 + number)
-    said = [merge_metrics.new_episodes(first, 80), merge_metrics.new_episodes(second, 80)]
-    merge_metrics.merge_episodes(first, said, 0)
-    merge_metrics.merge_episodes(second, said, 1)
+    found = [merge_metrics.new_episodes(first, 80), merge_metrics.new_episodes(second, 80)]
+    merge_metrics.merge_episodes(first, found, 0)
+    merge_metrics.merge_episodes(second, found, 1)
     # Twin: all episodes in one list, its last hundred. A rank tells of its last hundred.
     told_of = [[1000 + n for n in range(ended)][-100:], [2000 + n for n in range(others)][-100:]]
     expected = [*old, *told_of[0], *told_of[1]][-EPISODE_WINDOW:]
@@ -120,6 +120,16 @@ def test_the_traced_mean_of_one_rank_is_a_copy():
     torch.library.opcheck(traced_mean, (value,))
     found = traced_mean(value)
     assert found.equal(value) and found.data_ptr() != value.data_ptr()
+
+
+def test_compiled_code_calls_the_mean_as_one_operator():
+    communicator = MpiCommunicator(SimpleNamespace(rank=0, size=1), lambda replay: {})
+
+    def double(value):
+        return communicator.mean(value * 2) + 1
+
+    compiled = torch.compile(double, backend="aot_eager", fullgraph=True)
+    assert compiled(torch.tensor([3.0])).tolist() == [7.0]
 
 
 # ---- who started this ----------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import rich
 from rich.console import Console
 
 from rlk_loggers.config import TableConfig
-from rlk_loggers.numbers import compact, shown
+from rlk_loggers.number_format import compact, readable
 from rlk_loggers.table import TableLogger, line, table
 
 ROW = {
@@ -68,7 +68,7 @@ def logger(monkeypatch: pytest.MonkeyPatch, seconds: float, **said: Any) -> tupl
     ],
 )
 def test_numbers_have_about_four_digits(number: float, text: str) -> None:
-    assert shown(number) == text
+    assert readable(number) == text
 
 
 def test_numbers_for_programs_have_no_commas() -> None:

@@ -65,7 +65,7 @@ def test_a_setting_is_refused_by_its_name():
         rate: float = attrs.field(validator=is_schedule)
 
     assert Config("lin_0.1").rate == "lin_0.1"
-    with pytest.raises(ValueError, match="rate: 'fast' is no schedule"):
+    with pytest.raises(ValueError, match="rate: 'fast' is not a schedule"):
         Config("fast")
     with pytest.raises(ValueError, match="rate: a schedule is a number"):
         Config(None)

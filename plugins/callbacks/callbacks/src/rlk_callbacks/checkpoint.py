@@ -1,4 +1,4 @@
-"""`checkpoint`: what a run leaves to go on from, and the model that it ends with.
+"""`checkpoint`: the files from which a run can be resumed, and the model that it ends with.
 
 Checkpoints are taken at the borders of iterations, after all else that happens there: whenever
 timesteps pass a multiple of `every`, and when training ends for whatever reason, signals included.
@@ -17,14 +17,14 @@ from rlk.errors import NotFinite, RlkError
 from rlk.hookspecs import hookimpl
 from rlk.running import checkpoint
 from rlk_callbacks.config import CheckpointConfig
-from rlk_callbacks.notice import notice
-from rlk_model_files.places import checkpoints
+from rlk_callbacks.message import print_message
+from rlk_model_files.locate import checkpoints
 
 if TYPE_CHECKING:
     from rlk.protocols import State
     from rlk.running.run import Run
 
-#: A replay that is larger is announced before it is written, once.
+#: The user is told once before a replay is written that is larger than this.
 LARGE_BYTES = 1_000_000_000
 NAME = "checkpoint"
 #: What `rlk.running.train` calls an end by an exception.
@@ -34,9 +34,9 @@ ERROR = "an error"
 class Checkpoints:
     """Writes `checkpoints/<timesteps>.zip` and `model.zip` into the run's folder, if it has one.
 
-    A write that fails leaves the older files as they were: in the middle of training it is said and
-    training goes on, at the end it is an error. After NaN or infinity nothing is written, the last
-    good files stay.
+    A write that fails leaves the older files as they were. In the middle of training a message is
+    printed and training continues; at the end it is an error. After NaN or infinity nothing is
+    written and the last good files stay.
     """
 
     def __init__(self, config: CheckpointConfig | None = None) -> None:
@@ -62,7 +62,7 @@ class Checkpoints:
 
     @hookimpl
     def rlk_should_stop(self, run: Run) -> None:
-        """Asked when all else at this border is done: rows of metrics and evaluations are in it."""
+        """Called last at a border, so that a checkpoint has its metrics and its evaluation."""
         if run.timesteps < self._due:
             return
         self._due = self._next(run.timesteps)
@@ -70,9 +70,10 @@ class Checkpoints:
             try:
                 self._write_checkpoint(run)
             except (OSError, RlkError) as error:
-                notice(
+                print_message(
                     NAME,
-                    f"none at timestep {run.timesteps:,}: {error}\nOlder ones are as they were.",
+                    f"could not write one at timestep {run.timesteps:,}: {error}\n"
+                    "Older checkpoints are unchanged; training continues.",
                 )
 
     @hookimpl
@@ -93,16 +94,16 @@ class Checkpoints:
             except expected as error:
                 problems.append(f"could not write {name} at timestep {run.timesteps:,}: {error}")
         if problems and failure is None:
-            raise RlkError("\n".join([*problems, "What was written before is as it was."]))
+            raise RlkError("\n".join([*problems, "Files that were written before are unchanged."]))
         for problem in problems:
-            notice(NAME, problem)
+            print_message(NAME, problem)
 
     def _next(self, timesteps: int) -> float:
         every = self._config.every
         return float("inf") if every is None else (timesteps // every + 1) * every
 
     def _write_checkpoint(self, run: Run) -> None:
-        """One more checkpoint; the oldest go when it is safely there."""
+        """Write one more checkpoint, and delete the oldest once it is complete."""
         assert run.out is not None
         path = run.out / "checkpoints" / str(run.timesteps)
         if self._config.replay:
@@ -119,7 +120,7 @@ class Checkpoints:
         size = size_of(run.storage.state_dict())
         if size > LARGE_BYTES:
             self._announced = True
-            notice(
+            print_message(
                 NAME,
                 f"checkpoints hold the replay and take about {size / 1e9:.1f} GB each; "
                 "--set checkpoint.replay=false leaves it out, and a resumed run fills it anew.",

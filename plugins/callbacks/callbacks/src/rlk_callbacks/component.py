@@ -1,4 +1,4 @@
-"""What planning knows of the callbacks in this distribution."""
+"""The callbacks of this distribution, as planning sees them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rlk_callbacks.config import CheckpointConfig, EvaluationConfig
 checkpoint = Component(
     name="checkpoint",
     factory="rlk_callbacks.checkpoint:Checkpoints",
-    summary="Saves model.zip and checkpoints to resume from: at the end, and every so often.",
+    summary="Saves model.zip and checkpoints to resume from, at the end and at an interval.",
     config=CheckpointConfig,
     autostart="run",
 )

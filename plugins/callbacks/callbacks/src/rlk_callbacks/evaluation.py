@@ -1,4 +1,4 @@
-"""`evaluation`: how good the policy is by now, as the seed's `EvalCallback`.
+"""`evaluation`: the policy's mean return during training (Stable Baselines' `EvalCallback`).
 
 Evaluations happen at the first border of an iteration after each multiple of `every` timesteps.
 Each plays other episodes, whose seeds are a function of the run's seed and the timestep: nothing of
@@ -17,7 +17,7 @@ from rlk.hookspecs import hookimpl
 from rlk.running import checkpoint
 from rlk.running.seeding import Streams
 from rlk_callbacks.config import EvaluationConfig
-from rlk_callbacks.notice import notice
+from rlk_callbacks.message import print_message
 from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_run, no_second_environment
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ HISTORY = "evaluations.npz"
 class EvaluationCallback:
     """Evaluates, keeps the best model and the history, and stops at a mean return.
 
-    Of two equal means the later model is the best: it has trained for longer. `best_model.zip` and
-    `evaluations.npz` (`timesteps` [K], `results` and `ep_lengths` [K, episodes], as the seed's) are
-    written only if the run has a folder.
+    Of two equal means the later model is the best, because it has trained for longer. Only a run
+    with a folder has `best_model.zip` and `evaluations.npz`, which is as in Stable Baselines 2.10:
+    `timesteps` [K], `results` and `ep_lengths` [K, episodes].
     """
 
     def __init__(self, config: EvaluationConfig | None = None) -> None:
@@ -118,7 +118,9 @@ class EvaluationCallback:
                 checkpoint.save(run, out / "best_model")
         except OSError as error:
             where = f"at timestep {run.timesteps:,}"
-            notice(NAME, f"could not write what it found {where}: {error}. Training goes on.")
+            print_message(
+                NAME, f"could not write its results {where}: {error}. Training continues."
+            )
 
     # ---- state -----------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """`steps`: steps the vector environment into the storage.
 
-Per vector step: one actor call, one environment call, one `storage.add`, and whoever listens to
-`rlk_step`."""
+Per vector step: one actor call, one environment call, one `storage.add`, and the listeners of
+`rlk_step`.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ import numpy as np
 from rlk.protocols import State
 from rlk.records import Step
 from rlk.spaces import map_observation
-from rlk_step_collector.figures import Figures
 from rlk_step_collector.finite import finite, finite_check, name_bad
+from rlk_step_collector.rollout_metrics import RolloutMetrics
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -33,10 +34,13 @@ class StepCollector:
         self._lengths = np.zeros(run.n_envs, dtype=np.int64)
         self._cut_short = False
         self.forget()
-        run.hooks.activate(Figures(run), "steps", "rlk-step-collector")
+        run.hooks.activate(RolloutMetrics(run), "steps", "rlk-step-collector")
 
     def forget(self) -> None:
-        """Start from a reset at the next collection: another environment, or its state is lost."""
+        """Makes the next collection start from a reset.
+
+        That is needed for another environment, and where an environment's state is lost.
+        """
         self._observation: Any = None
         self._carry = self.run.actor.start(self._n_envs)
         self._start = np.ones(self._n_envs, dtype=bool)
@@ -90,9 +94,10 @@ class StepCollector:
         return observation
 
     def _ended(self, ended: Any, infos: dict[str, Any]) -> dict[int, Any]:
-        """The final observations where an episode ended, whose figures the run is told.
+        """The final observations of the episodes that ended; the run's metrics get their returns.
 
-        A Monitor's own figures win, for rewards may be normalised here."""
+        A monitor's returns take precedence, because rewards may be normalised here.
+        """
         run, final = self.run, {}
         figures = infos.get("final_info", {}).get("episode") or infos.get("episode")
         for env in map(int, np.flatnonzero(ended)):

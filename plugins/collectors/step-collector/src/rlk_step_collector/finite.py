@@ -1,4 +1,4 @@
-"""Numbers of an environment that are none: found cheaply, then named."""
+"""Finds non-finite numbers of environments cheaply, then names them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ def finite_check(space: spaces.Space[Any]) -> Callable[[Any], bool]:
 
 
 def finite(array: Array) -> bool:
-    """Whether a float array holds no NaN or infinity: a sum is finite only if every term is, and
-    one that merely overflows is looked at again."""
+    """Whether a float array holds no NaN or infinity.
+
+    A sum is finite only if every term is; where the sum itself overflows, every number is checked.
+    """
     return math.isfinite(np.add.reduce(array, axis=None)) or bool(np.isfinite(array).all())
 
 
@@ -39,16 +41,17 @@ def name_bad(
     action: Any = None,
     env: int | None = None,
 ) -> None:
-    """Says which field of which environment is not finite.
+    """Raises an error that names the environment and the field that are not finite.
 
     Args:
-        reward: float [N], or None where there is none yet.
+        reward: float [N]; None before the first step.
         observation: [N, …], or of a Dict space a dict of such.
         action: what was asked of the environments, [N, …].
         env: which one it is, where `observation` has the row of one alone.
 
     Raises:
-        NotFinite: for the first number that is none, if there is one."""
+        NotFinite: for the first non-finite number, if there is one.
+    """
     parts: Mapping[str, Any] = (
         observation if isinstance(observation, Mapping) else {"observation": observation}
     )

@@ -1,4 +1,4 @@
-"""`rlk plugins check`: whether what is installed can be used."""
+"""`rlk plugins check`: can what is installed be used?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlk_cli import diagnose
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]…")
 def check(names: tuple[str, ...]) -> None:
-    """Import every implementation (of each NAME, or of all) and say what is wrong."""
+    """Import the implementation of each NAME, or of everything, and print what is wrong."""
     registries = default_kernel().registries
     every = [entry for registry in registries for entry in registry]
     entries = [registries.find(name) for name in names] if names else every

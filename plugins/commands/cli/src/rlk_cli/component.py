@@ -1,4 +1,4 @@
-"""What the command line knows of its own commands; each is imported when it is typed."""
+"""The commands of this distribution; each is imported when it is called."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ run = Component(name="run", factory="rlk_cli.run:run", summary="Train an agent."
 listing = Component(
     name="plugins.list",
     factory="rlk_cli.listing:list_plugins",
-    summary="Everything that is installed, by kind.",
+    summary="List everything that is installed, by kind.",
 )
 
 show = Component(
     name="plugins.show",
     factory="rlk_cli.show:show",
-    summary="One component: what it does, needs and takes.",
+    summary="Show one component: what it does, needs and takes.",
 )
 
 check = Component(
     name="plugins.check",
     factory="rlk_cli.check:check",
-    summary="Look for faults, in all components or in those named.",
+    summary="Look for faults in all components, or in those named.",
 )

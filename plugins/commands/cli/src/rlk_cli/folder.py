@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
 
-def choose(asked: str | None, plan: Plan) -> Path:
-    """The folder, made; by default `runs/<algo>-<env>-<seed>-<time>`, in letters safe for files.
+def choose(wanted: str | None, plan: Plan) -> Path:
+    """Make the folder; by default `runs/<algo>-<env>-<seed>-<time>`, in letters safe for files.
 
     Raises:
-        PlanError: if what was asked for is there and not empty, or cannot be made.
+        PlanError: if the folder that the user names is not empty, or cannot be made.
     """
     words = (plan.algorithm.name, plan.env.name, plan.seed, time.strftime("%Y%m%d-%H%M%S"))
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(map(str, words)))
     names = chain([name], (f"{name}+{number}" for number in count(2)))
-    path = Path(asked) if asked else next(p for n in names if not (p := Path("runs", n)).exists())
+    path = Path(wanted) if wanted else next(p for n in names if not (p := Path("runs", n)).exists())
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise PlanError(
-            f"--out {path} is there and not empty. Name another folder, or: rlk resume {path}"
+            f"--out {path} exists and is not empty. Name another folder, or: rlk resume {path}"
         )
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def _name(made: dict[str, Any]) -> str:
 
 
 def _portable(values: dict[str, Any], path: str, lost: list[str]) -> dict[str, Any]:
-    """The values that TOML has; a callable is noted in `lost`, and None is the text `none`."""
+    """The values that TOML can hold; a callable is noted in `lost`, and None is the text `none`."""
     kept: dict[str, Any] = {}
     for key, value in values.items():
         if isinstance(value, dict) and value.keys() == {"callable"}:

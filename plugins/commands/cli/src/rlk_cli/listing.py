@@ -10,12 +10,19 @@ from typing import Any
 
 import click
 
-from rlk.component import Component
-from rlk.errors import BrokenPlugin, UnknownName
+from rlk.errors import BrokenPlugin
 from rlk.registry.entry import Entry
 from rlk.registry.kernel import default_kernel
+from rlk.registry.registries import Registries
 from rlk.registry.registry import clash
-from rlk_cli import diagnose
+from rlk_cli import kept_rows
+from rlk_cli.kept_rows import Row
+from rlk_cli.kinds import kind_of
+
+#: What `--json` prints of every component.
+PRINTED = ("kind", "name", "dist", "version", "summary", "active", "problem")
+#: What a component declares, by which rows can be chosen.
+DECLARED = ("reports", "action_spaces", "observation_spaces", "collects", "recurrent")
 
 
 @click.command("list")
@@ -31,13 +38,18 @@ from rlk_cli import diagnose
 @click.option("--recurrent", is_flag=True, help="Only what is recurrent, or can train what is.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 def list_plugins(kind: str | None, as_json: bool, **wanted: Any) -> None:
-    """Everything that is installed, by kind; what is broken in red with its cause."""
-    rows = list(_rows(kind, {key: value for key, value in wanted.items() if value}))
+    """List everything that is installed, by kind; what is broken in red with its cause."""
+    kind = kind_of(kind, default_kernel().registries) if kind else None
+    rows = [row for row in _rows() if kind in (None, row["kind"])]
+    for field, value in wanted.items():
+        rows = [row for row in rows if not value or row["problem"] or _fits(row[field], value)]
     if as_json:
-        return click.echo(json.dumps(rows, indent=2))
+        return click.echo(
+            json.dumps([{key: row[key] for key in PRINTED} for row in rows], indent=2)
+        )
     width = max(shutil.get_terminal_size((100, 24)).columns, 60)
-    for heading, members in groupby(rows, lambda row: row["kind"]):
-        click.secho(heading, bold=True)
+    for heading, members in groupby(rows, lambda row: str(row["kind"])):
+        click.secho(heading.replace("_", "-"), bold=True)
         for row in members:
             line = f"  {row['name']:<20} {row['dist'] + ' ' + row['version']:<30} "
             if row["problem"]:
@@ -47,23 +59,29 @@ def list_plugins(kind: str | None, as_json: bool, **wanted: Any) -> None:
         click.echo()
 
 
-def _rows(kind: str | None, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What `--json` prints of every component that has what is wanted, or is broken."""
+def _rows() -> list[Row]:
+    """Every component, as it was last time or made anew."""
     registries = default_kernel().registries
-    kinds, clashes = [registry.kind for registry in registries], diagnose.clashes(registries)
-    if kind is not None and kind not in kinds:
-        raise UnknownName("kind", kind, kinds)
-    for entry in (e for registry in registries for e in registry if kind in (None, e.kind)):
+    rows = kept_rows.load(registries)
+    if rows is None:
+        rows = list(_made(registries))
+        kept_rows.save(registries, rows)
+    return rows
+
+
+def _made(registries: Registries) -> Iterator[Row]:
+    """Every component, by kind and name; a name that means another component is left out."""
+    from rlk_cli import diagnose  # only here, for it imports what parses Python
+
+    clashes = diagnose.clashes(registries)
+    for entry in (entry for registry in registries for entry in registry):
         if _is_alias(entry):
             continue
         problem = diagnose.problem(entry)
-        component = None if problem else entry.component()
         if len({other.dist for other in clashes.get(entry.name, ())}) > 1:
             problem = str(clash(entry.name, clashes[entry.name]))
-        if component is None or problem or all(_fits(component, *one) for one in wanted.items()):
-            row = {key: getattr(entry, key) for key in ("kind", "name", "dist", "version")}
-            about = (component.summary, component.autostart) if component else ("", "never")
-            yield row | {"summary": about[0], "active": about[1], "problem": problem}
+        row = {key: getattr(entry, key) for key in ("kind", "name", "dist", "version")}
+        yield row | _declared(entry) | {"problem": problem}
 
 
 def _is_alias(entry: Entry) -> bool:
@@ -74,7 +92,19 @@ def _is_alias(entry: Entry) -> bool:
         return False
 
 
-def _fits(component: Component, field: str, value: Any) -> bool:
+def _declared(entry: Entry) -> Row:
+    """What a component says of itself, as JSON has it; nothing of one that cannot be loaded."""
+    try:
+        component = entry.component()
+    except BrokenPlugin:
+        return {"summary": "", "active": "never", "factory": None, **dict.fromkeys(DECLARED)}
+    factory = component.factory if isinstance(component.factory, str) else None
+    about = {"summary": component.summary, "active": component.autostart, "factory": factory}
+    return about | {field: getattr(component, field) for field in DECLARED}
+
+
+def _fits(declared: Any, value: Any) -> bool:
     """Whether a field is what is wanted, or holds it."""
-    found = getattr(component, field)
-    return value in found if isinstance(found, tuple) else found in (value, "both")
+    if isinstance(declared, (list, tuple)):
+        return value in declared
+    return declared in (value, "both")

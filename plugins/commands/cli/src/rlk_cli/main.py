@@ -1,5 +1,7 @@
-"""The command `rlk`: the tree of all that are installed, and how it ends. Every command is lazy, so
-that it starts without torch, gymnasium or MPI."""
+"""The command `rlk`: the tree of all commands that are installed, and how it exits.
+
+A command is imported when it is called, so `rlk --help` starts without torch, gymnasium or MPI.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ EXAMPLE = "rlk run --algo dqn --plugin prioritized-replay   trains on CartPole-v
 
 
 class LazyCommand(click.Command):
-    """A command by its component, which is enough until it is called."""
+    """A command whose module is imported when it is called; its component is enough for help."""
 
     def entry(self) -> Entry:
         return default_kernel().registries.commands.get(str(self.name))
@@ -36,7 +38,9 @@ def command_tree() -> click.Group:
     """`rlk` with every command in its place: `plugins.new` is `rlk plugins new`."""
 
     @click.version_option(package_name="rlk-kernel", prog_name="rlk")
-    @click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks.")
+    @click.option(
+        "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
+    )
     @click.group(epilog=EXAMPLE, context_settings={"help_option_names": ["-h", "--help"]})
     def rlk() -> None:
         """Reinforcement learning as a plugin microkernel."""
@@ -60,12 +64,12 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if "--debug" in arguments:
             raise
-        code = _say(error)
+        code = _print_error(error)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _say(error: Exception) -> int:
-    """Prints what went wrong, without a traceback; returns the exit code."""
+def _print_error(error: Exception) -> int:
+    """Print what went wrong, without a traceback; returns the exit code."""
     if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code

@@ -26,7 +26,7 @@ DECLARED = (
 @click.command()
 @click.argument("name")
 def show(name: str) -> None:
-    """One component: what it does, what it needs, and every setting with its default."""
+    """Show one component: what it does, what it needs, and every setting with its default."""
     entry = default_kernel().registries.find(name)
     component = entry.component()
     click.secho(name, bold=True, nl=False)
@@ -45,16 +45,16 @@ def show(name: str) -> None:
 
 
 def declared(component: Component) -> Iterator[tuple[str, str]]:
-    """(what, its value) of all that a component says about itself and wants elsewhere."""
+    """(label, text) of what a component declares, and of its defaults for other slots."""
     for label in DECLARED:
         value: Any = getattr(component, label)
         if value:
             text = ", ".join(value) if isinstance(value, tuple) else str(value)
             yield label.replace("_", " "), text
-    for slot, wish in component.defaults.items():
-        text = wish
-        if isinstance(wish, Mapping):
-            text = ", ".join(f"{name} for {space}" for space, name in wish.items())
+    for slot, default in component.defaults.items():
+        text = default
+        if isinstance(default, Mapping):
+            text = ", ".join(f"{name} for {space}" for space, name in default.items())
         yield f"default {slot}", text
 
 

@@ -1,4 +1,4 @@
-"""`rlk evaluate` and `rlk enjoy`. What is slow to import is imported when one of them is called."""
+"""`rlk evaluate` and `rlk enjoy`. What is slow to import is imported when one is called."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from rlk.errors import BadFile, PlanError
 from rlk.registry.kernel import default_kernel
-from rlk_cli.asked import said
+from rlk_cli.options import given
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -21,23 +21,35 @@ Command = Callable[..., Any]
 
 _SHARED = (
     click.argument("run", metavar="RUN"),
-    click.option("--seed", type=int, help="Of these episodes; without it derived from the run's."),
+    click.option(
+        "--seed", type=int, help="Seed of these episodes; derived from the run's if not given."
+    ),
     click.option(
         "--stochastic", is_flag=True, help="Sample actions instead of taking the policy's mode."
     ),
     click.option(
-        "--best/--last", default=None, help="Of a run folder, best_model.zip or model.zip."
+        "--best/--last",
+        default=None,
+        help="Which model of a run folder: best_model.zip or model.zip.",
     ),
     click.option(
-        "--env", metavar="ENV", help="Another environment than the one it was trained in."
+        "--env", metavar="ENV", help="Play in another environment than the one of training."
     ),
     click.option(
-        "--set", "pairs", metavar="KEY=VALUE", multiple=True, help="A setting (env.gravity=9.8)."
+        "--set",
+        "pairs",
+        metavar="KEY=VALUE",
+        multiple=True,
+        help="Change a setting: env.gravity=9.8. Repeatable.",
     ),
     click.option(
-        "--plugin", "plugins", metavar="NAME", multiple=True, help="One more, or a ./file.py again."
+        "--plugin",
+        "plugins",
+        metavar="NAME",
+        multiple=True,
+        help="Add a plugin, or name a ./file.py again. Repeatable.",
     ),
-    click.option("--device", metavar="DEVICE", help="auto, cpu, cuda, cuda:1, …"),
+    click.option("--device", metavar="DEVICE", help="Where to compute: auto, cpu, cuda, cuda:1, …"),
 )
 
 
@@ -51,19 +63,27 @@ def _shared(command: Command) -> Command:
 @click.command()
 @_shared
 @click.option(
-    "--episodes", type=click.IntRange(1), default=10, show_default=True, help="Played to their end."
+    "--episodes",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="How many to play, each to its end.",
 )
 @click.option(
-    "--n-envs", type=click.IntRange(1), default=1, show_default=True, help="Played together."
+    "--n-envs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Environments stepped together.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
 def evaluate(
     run: str, episodes: int, n_envs: int, seed: int | None, as_json: bool, **options: Any
 ) -> None:
     """Play whole episodes with a trained model and print their mean return.
 
-    RUN is a run folder, a model.zip or a checkpoint. Of a folder it is the last model unless --best
-    is said.
+    RUN is a run folder, a model.zip or a checkpoint. Of a folder the last model plays, with --best
+    the best one.
     """
     from rlk_evaluate.evaluate import evaluate_agent
 
@@ -83,30 +103,34 @@ def evaluate(
 @click.command()
 @_shared
 @click.option(
-    "--episodes", type=click.IntRange(1), default=5, show_default=True, help="Played to their end."
+    "--episodes",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="How many to play, each to its end.",
 )
 @click.option("--no-render", is_flag=True, help="Print the returns only.")
 @click.option(
     "--record",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="A .gif or .mp4 instead of a window.",
+    help="Write a .gif or .mp4 instead of opening a window.",
 )
 def enjoy(
     run: str, episodes: int, seed: int | None, no_render: bool, record: Path | None, **options: Any
 ) -> None:
     """Watch a trained model play, in a window or as a film.
 
-    RUN is a run folder, a model.zip or a checkpoint. Of a folder it is the best model of its
-    evaluations where there is one, else the last; --last takes the last.
+    RUN is a run folder, a model.zip or a checkpoint. Of a folder the best model plays if the run
+    was evaluated, else the last one; --last takes the last in any case.
     """
-    from rlk_evaluate import window
+    from rlk_evaluate import film, window
     from rlk_evaluate.evaluate import evaluate_agent
 
     if no_render and record is not None:
         raise click.UsageError("--no-render and --record contradict each other.")
     if record is not None:
-        window.check_film(record)
+        film.check_film(record)
     elif not no_render:
         window.check_display()
     stochastic, best = options.pop("stochastic"), options.pop("best")
@@ -127,7 +151,7 @@ def enjoy(
         if no_render:
             result = evaluate_agent(agent, **play)
         elif record is not None:
-            result = window.record(agent, record, **play)
+            result = film.record(agent, record, **play)
             click.echo(f"wrote {record}")
         else:
             result = window.show(agent, **play)
@@ -143,7 +167,7 @@ def _load(
     plugins: tuple[str, ...],
     device: str | None,
 ) -> tuple[Path, Agent]:
-    """The agent, and the file it is from; of a folder without `best` said the best where it is."""
+    """The agent, and the file it is from; of a folder the best there is, if `best` is None."""
     from rlk.agent import load
     from rlk.running.checkpoint import find
 
@@ -155,7 +179,7 @@ def _load(
             f"{run} holds no best_model.zip: that is what evaluations during training leave "
             "(rlk run … --plugin evaluation). Drop --best to take the last model."
         )
-    return path, load(path, env=env, plugins=plugins, **said(pairs, device=device))
+    return path, load(path, env=env, plugins=plugins, **given(pairs, device=device))
 
 
 def _as_json(result: Evaluation, path: Path, deterministic: bool, seed: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the command line knows of `rlk evaluate` and `rlk enjoy` before one of them is called."""
+"""What the command line needs to list `rlk evaluate` and `rlk enjoy`, before they are called."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ evaluate = Component(
 enjoy = Component(
     name="enjoy",
     factory="rlk_evaluate.command:enjoy",
-    summary="Watch a trained model play, in a window or as a GIF.",
+    summary="Watch a trained model play, in a window or as a film.",
 )

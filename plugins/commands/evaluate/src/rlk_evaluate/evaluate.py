@@ -47,7 +47,7 @@ class Evaluation:
 
     @property
     def std_return(self) -> float:
-        """Over the episodes, with N in the denominator, as the seed's `evaluate_policy` has it."""
+        """Over the episodes, with N in the denominator, as in Stable Baselines 2.10."""
         return float(np.std(self.returns))
 
     @property
@@ -56,7 +56,7 @@ class Evaluation:
 
     @property
     def success_rate(self) -> float | None:
-        """0 to 1, or None where the environment does not say `is_success`."""
+        """0 to 1, or None if the environment gives no `is_success`."""
         return float(np.mean(self.successes)) if self.successes else None
 
 
@@ -71,11 +71,11 @@ def evaluate(
     on_episode: Callable[[float, int], None] | None = None,
     timesteps: int = 0,
 ) -> Evaluation:
-    """Plays `episodes` whole episodes.
+    """Play `episodes` whole episodes.
 
     Each environment plays a fixed share of them (the first `episodes % N` play one more), so that
-    short episodes are not counted more often than long ones. An environment that is done with its
-    share is stepped on and not counted.
+    short episodes are not counted more often than long ones. An environment that has played its
+    share is stepped further but not counted.
 
     Args:
         predict: as `Agent.predict`; its state is None at the very first call.
@@ -138,7 +138,7 @@ def _count(
 
 
 def _of(infos: dict[str, Any], key: str, index: int) -> Any:
-    """What is under `key`, if this environment said it."""
+    """What is under `key`, if this environment gave it."""
     return (
         infos[key]
         if key in infos and infos.get(f"_{key}", ~np.zeros(index + 1, dtype=bool))[index]
@@ -152,7 +152,7 @@ def _check_finite(returns: Array) -> None:
         index = int(np.flatnonzero(~np.isfinite(returns))[0])
         raise NotFinite(
             f"evaluation environment {index} gave rewards that sum to {returns[index]} in one "
-            "episode. Mend the environment, or wrap it to clip what it returns."
+            "episode. Correct the environment, or wrap it to clip its rewards."
         )
 
 

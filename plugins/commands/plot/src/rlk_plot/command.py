@@ -1,4 +1,4 @@
-"""`rlk plot`. What is slow to import is imported when it is called."""
+"""`rlk plot`: draw learning curves. What is slow to import is imported when it is called."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
     "--out",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to; .png, .svg, .pdf.",
+    help="The file to write: .png, .svg or .pdf.",
 )
 @click.option(
     "--x",
@@ -26,7 +26,7 @@ import click
     "--smooth",
     type=click.IntRange(1),
     metavar="N",
-    help="Episodes that a point of the line averages over.",
+    help="Average over so many episodes.",
 )
 def plot(runs: tuple[str, ...], out: Path | None, x: str, smooth: int | None) -> None:
     """Draw learning curves.

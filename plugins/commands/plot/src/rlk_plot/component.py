@@ -1,4 +1,4 @@
-"""What the command line knows of `rlk plot` before it is called."""
+"""What the command line needs to list `rlk plot`, before it is called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs have left to draw: episodes of monitor.csv (else rows of progress.csv), evaluations.
+"""What there is to draw of a run: episodes of monitor.csv (else rows of progress.csv), evaluations.
 
 Dimensions: E episodes (or rows), K evaluations.
 """
@@ -67,7 +67,7 @@ def folder_of(run: str | os.PathLike[str]) -> Path:
     """The run folder that RUN means: itself, or that of a model or checkpoint in it.
 
     Raises:
-        BadFile: if it is none.
+        BadFile: if it is not a run folder.
     """
     path = Path(run)
     if path.is_file():
@@ -75,7 +75,7 @@ def folder_of(run: str | os.PathLike[str]) -> Path:
     if not path.exists():
         raise BadFile(f"{run} does not exist. RUN is a run folder, as rlk run makes one in runs/.")
     if not any((path / sign).exists() for sign in SIGNS):
-        raise BadFile(f"{run} is no run folder: it has none of {', '.join(SIGNS)}.")
+        raise BadFile(f"{run} is not a run folder: it has none of {', '.join(SIGNS)}.")
     return path
 
 

@@ -1,4 +1,4 @@
-"""`rlk resume`. What is slow to import is imported when it is called."""
+"""`rlk resume`: continue a run. What is slow to import is imported when it is called."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import click
 
 from rlk.errors import BadFile
 from rlk.registry.kernel import default_kernel
-from rlk_cli.asked import SHARED, said
-from rlk_cli.run import take_over, train_to_the_end
-from rlk_model_files.places import checkpoints
+from rlk_cli.options import SHARED, given
+from rlk_cli.train import take_over, train_to_the_end
+from rlk_model_files.locate import checkpoints
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk.protocols import State
     from rlk.registry.kernel import Kernel
 
-NO_MODEL = "A model alone cannot go on; train anew with rlk run."
+NO_MODEL = "A model alone cannot be resumed; start again with rlk run."
 
 
 @click.command(params=list(SHARED))
 @click.argument("run", metavar="RUN")
 def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **options: Any) -> int:
-    """Go on with a run where its last checkpoint is.
+    """Continue a run from its last checkpoint.
 
-    RUN is a run folder, or one checkpoint in it. Environment and plugins that came from a file of
-    yours are named again: no saved file may run code.
+    RUN is a run folder, or one checkpoint in it. Give --env and --plugin again for an environment
+    or a plugin that came from a file of yours, because a saved file must not run code.
     """
     from rlk.agent import Agent
     from rlk.planning.resolve import resolve
@@ -39,8 +39,8 @@ def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **o
     path = newest(Path(run), kernel)
     state = checkpoint.read(path, kernel)
     if "run" not in state["manifest"]["contents"]:
-        raise BadFile(f"{path} is no checkpoint. {NO_MODEL}")
-    changes = said(**options) | {"verbose": 0 if quiet else 1}
+        raise BadFile(f"{path} is not a checkpoint. {NO_MODEL}")
+    changes = given(**options) | {"verbose": 0 if quiet else 1}
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes, observers=True)
     spec = make_spec("", {"out": str(path.parent.parent)}).over(spec)
@@ -54,15 +54,17 @@ def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **o
     agent.close()
     if plan.verbose:
         done = f"{agent.num_timesteps:,}"
-        click.echo(f"the run is done at {done}; say --timesteps to go further")
+        click.echo(
+            f"the run ended at {done} timesteps. To train longer, give --timesteps a larger number."
+        )
     return 0
 
 
 def newest(place: Path, kernel: Kernel) -> Path:
-    """The checkpoint that RUN means: itself, or the last of a folder.
+    """The checkpoint that RUN names: that file, or the newest one in a folder.
 
     Raises:
-        BadFile: if there is none.
+        BadFile: if the folder has no checkpoint.
     """
     from rlk.running import checkpoint
 
@@ -75,12 +77,12 @@ def newest(place: Path, kernel: Kernel) -> Path:
 
 
 def restored(agent: Agent, state: State, path: Path) -> Agent:
-    """The agent as it was saved; says where it goes on and what will not be as before."""
+    """The agent as it was saved; prints where it goes on and what will not be as before."""
     agent.restore(state)
     plan = agent.plan
     if plan.verbose:
         at = f"{agent.num_timesteps:,} timesteps"
-        click.echo(f"{plan.algorithm.name} on {plan.env.name}: on from {path} at {at}")
+        click.echo(f"{plan.algorithm.name} on {plan.env.name} goes on from {path} at {at}")
         for sentence in agent.differs:
             click.echo(f"  not as before: {sentence}")
     return agent

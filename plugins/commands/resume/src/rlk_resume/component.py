@@ -1,4 +1,4 @@
-"""What the command line knows of `rlk resume` before it is called."""
+"""What the command line needs to list `rlk resume`, before it is called."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from rlk.component import Component
 component = Component(
     name="resume",
     factory="rlk_resume.command:resume",
-    summary="Go on with a run where its last checkpoint is.",
+    summary="Continue a run from its last checkpoint.",
 )

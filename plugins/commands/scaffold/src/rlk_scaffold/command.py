@@ -6,9 +6,11 @@ from pathlib import Path
 
 import click
 
+from rlk.errors import PlanError
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import KINDS, singular
-from rlk_scaffold.kinds import example, kind_of
+from rlk_cli.kinds import kind_of
+from rlk_scaffold.kinds import example
 from rlk_scaffold.package import check_free, names, render_package, try_lines, write_package
 
 _KINDS = ", ".join(singular(kind) for kind in KINDS)
@@ -16,18 +18,24 @@ _KINDS = ", ".join(singular(kind) for kind in KINDS)
 
 @click.command("new", epilog="rlk plugins new recent-first --kind storage --decorating")
 @click.argument("name")
-@click.option("--kind", "said", required=True, metavar="KIND", help=f"One of: {_KINDS}.")
+@click.option("--kind", required=True, metavar="KIND", help=f"One of: {_KINDS}.")
 @click.option("--decorating", is_flag=True, help="A storage that decorates a replay storage.")
+@click.option("--off-policy", is_flag=True, help="An algorithm that learns from a replay storage.")
 @click.option("--dist", help="Name of the distribution; rlk-NAME unless told.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     help="Folder, new or empty; ./NAME unless told.",
 )
-def new(name: str, said: str, decorating: bool, dist: str | None, out: Path | None) -> None:
+def new(
+    name: str, kind: str, decorating: bool, off_policy: bool, dist: str | None, out: Path | None
+) -> None:
     """Write a package for a plugin NAME: a small working example of its kind, with its tests."""
     made = names(name, dist)
-    chosen = example(kind_of(said), decorating=decorating)
+    if decorating and off_policy:
+        raise PlanError("--decorating is for storages, --off-policy for algorithms: say one.")
+    variant = "decorating" if decorating else "off-policy" if off_policy else ""
+    chosen = example(kind_of(kind), variant)
     check_free(made, default_kernel().registries)
     folder = out or Path(name)
     files = render_package(made, chosen)

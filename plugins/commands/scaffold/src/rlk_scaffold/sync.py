@@ -51,12 +51,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m rlk_scaffold.sync", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; say what differs")
     parser.add_argument("--root", type=Path, help="the repository; default: the one around here")
-    said = parser.parse_args(arguments)
-    root = said.root or tree.find_root(Path.cwd())
-    differences = drift(root) if said.check else []
+    options = parser.parse_args(arguments)
+    root = options.root or tree.find_root(Path.cwd())
+    differences = drift(root) if options.check else []
     for text in differences:
         print(text)
-    if not said.check:
+    if not options.check:
         for path in write(root):
             print(f"wrote {path}")
     broken = broken_rules(root)

@@ -97,10 +97,10 @@ class JointTraining:
         self._at_border = False
 
     def update_end(self) -> None:
-        """A border is reached; every so many iterations, parameters are compared."""
-        self._at_border = True
+        """Every so many iterations, parameters are compared; then a border is reached."""
         if self._check_every and self._run.clock.iterations % self._check_every == 0:
             check_parameters(self._run, self.communicator)
+        self._at_border = True
 
     def merge_row(self, row: dict[str, float]) -> None:
         """The row of metrics becomes the one of all ranks."""

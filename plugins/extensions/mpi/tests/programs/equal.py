@@ -13,6 +13,12 @@ updates = 0
 
 
 @hookimpl
+def rlk_training_start():
+    global updates
+    updates = 0
+
+
+@hookimpl
 def rlk_wrap_update(run):
     def wrapped(update):
         def checked(batch, optimise):
@@ -33,7 +39,6 @@ def rlk_wrap_update(run):
 
 @hookimpl
 def rlk_training_end(run):
-    rank = run.communicator.rank
     facts = {
         "updates": updates,
         "timesteps": run.timesteps,
@@ -46,4 +51,4 @@ def rlk_training_end(run):
         "loggers": len(run.plan.loggers),
         "verbose": run.plan.verbose,
     }
-    Path(os.environ["FACTS"], f"{rank}.json").write_text(json.dumps(facts))
+    Path(os.environ["FACTS"]).write_text(json.dumps(facts))

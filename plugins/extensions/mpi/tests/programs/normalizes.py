@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+import os
 from pathlib import Path
 
 import rlk
@@ -19,6 +19,5 @@ with rlk.make(
 ) as agent:
     agent.learn(3 * 16 * 2 * 2)
     buffers = {name: value.tolist() for name, value in agent.run.policy.named_buffers()}
-    rank = agent.run.communicator.rank
     own = agent.run.collector.state_dict()["observation"].tolist()
-    Path(sys.argv[1], f"{rank}.json").write_text(json.dumps({"shared": buffers, "own": own}))
+    Path(os.environ["FACTS"]).write_text(json.dumps({"shared": buffers, "own": own}))

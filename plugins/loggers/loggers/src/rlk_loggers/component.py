@@ -1,4 +1,4 @@
-"""What planning knows of the loggers in this distribution."""
+"""The loggers of this distribution, as planning sees them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`csv`: every row of metrics in progress.csv, whose columns grow when new tags turn up."""
+"""`csv`: every row of metrics in progress.csv, which gets a column for every new tag."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from rlk.hookspecs import hookimpl
-from rlk_loggers.folder import lacks_folder
+from rlk_loggers.needs_folder import lacks_folder
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -20,7 +20,7 @@ TIMESTEPS = "time/total_timesteps"
 
 
 class CsvLogger:
-    """Writes rows as they come; a resumed run goes on below those up to its checkpoint."""
+    """Writes each row at once; a resumed run continues below the rows of its checkpoint."""
 
     def __init__(self) -> None:
         self._path: Path | None = None
@@ -33,7 +33,7 @@ class CsvLogger:
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
-        """Take up the run's file, or begin it."""
+        """Continue the run's file, or begin it."""
         if self._path is not None or run.out is None or run.communicator.rank != 0:
             return
         self._path = run.out / NAME
@@ -65,7 +65,7 @@ class CsvLogger:
             self._file = None
 
     def _replace(self, rows: list[dict[str, Any]]) -> None:
-        """Write the file anew with the columns as they are now, so that it is never half."""
+        """Replace the file by one with the present columns; it is complete at any time."""
         assert self._path is not None
         self._close()
         if not self._columns:

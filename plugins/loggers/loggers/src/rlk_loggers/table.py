@@ -1,4 +1,4 @@
-"""`table`: what a run measures, for whoever watches it.
+"""`table`: rows of metrics, printed for the person who watches the run.
 
 A terminal gets a small table now and then, printed through `rich.get_console()`, so that a progress
 bar on the same console stays below it. A pipe gets one plain line for every row. With `verbose=0`
@@ -17,7 +17,7 @@ from rich.table import Table
 
 from rlk.hookspecs import hookimpl
 from rlk_loggers.config import TableConfig
-from rlk_loggers.numbers import compact, shown
+from rlk_loggers.number_format import compact, readable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: The order of the groups; those of other names follow.
 GROUPS = ("rollout", "eval", "train", "time")
-#: Said elsewhere: in the title, or at the line's beginning.
+#: Shown elsewhere: in the title, or at the beginning of the line.
 LEFT_OUT = ("time/total_timesteps",)
 #: Letters between columns, and those of the frame.
 GAP = 3
@@ -36,8 +36,8 @@ BORDER = 4
 class TableLogger:
     """Prints rows.
 
-    A table that comes too soon is not printed; what it had goes into the next one, so that no
-    evaluation is lost, and the last is printed in the end.
+    A table that would follow the previous one too soon is not printed; its values go into the next
+    one, so that no evaluation is lost. The last table is always printed.
     """
 
     def __init__(self, config: TableConfig | None = None) -> None:
@@ -118,7 +118,7 @@ def _block(group: str, figures: Mapping[str, float], width: int) -> Table:
     block.add_column(ratio=1)
     block.add_column(justify="right", no_wrap=True)
     for name, value in figures.items():
-        block.add_row(name, shown(value))
+        block.add_row(name, readable(value))
     return block
 
 
@@ -150,6 +150,6 @@ def _columns(groups: Mapping[str, Mapping[str, float]], console: Console) -> lis
 def _width(blocks: Iterable[Mapping[str, float]]) -> int:
     """How wide a column of blocks becomes."""
     return max(
-        max(map(len, figures)) + 1 + max(len(shown(value)) for value in figures.values())
+        max(map(len, figures)) + 1 + max(len(readable(value)) for value in figures.values())
         for figures in blocks
     )

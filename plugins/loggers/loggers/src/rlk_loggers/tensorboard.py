@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.hookspecs import hookimpl
 from rlk_cli.explain import explain
-from rlk_loggers.folder import lacks_folder
+from rlk_loggers.needs_folder import lacks_folder
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan

@@ -1,1 +1,1 @@
-"""What serializers share: files that are whole or not there, and which one of a folder is meant."""
+"""What serializers share: writing files atomically, and finding the file that a place means."""

@@ -1,4 +1,4 @@
-"""A serializer whose states are files: what is left to one that builds on it is their content."""
+"""A serializer that keeps every state in a file; a subclass reads and writes the content."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import IO
 
 from rlk.errors import BadFile, RlkError
 from rlk.protocols import State
-from rlk_model_files import places
-from rlk_model_files.whole import replacing
+from rlk_model_files import locate
+from rlk_model_files.atomic_write import replacing
 
 
 class FileSerializer(ABC):
-    """The kernel's protocol of a serializer, on what writes to and reads from an open file."""
+    """The kernel's protocol of a serializer, built on two methods for an open file."""
 
     suffix: str  #: of its files, with the dot
 
@@ -26,17 +26,17 @@ class FileSerializer(ABC):
         """What was written.
 
         Raises:
-            BadFile: for whatever it cannot vouch for.
+            BadFile: for content that may be damaged or not its own.
         """
 
     def manifest_from(self, file: IO[bytes]) -> State:
-        """The part under `manifest`, empty if there is none; better without reading the rest."""
+        """The part under `manifest`, or an empty one; a subclass may read it without the rest."""
         manifest: State = self.read_from(file).get("manifest", {})
         return manifest
 
     def find(self, place: Path, best: bool = False) -> Path | None:
-        """Its file of a place: a file, its name without the suffix, or a run folder."""
-        return places.find(place, self.suffix, best)
+        """The file that a place means: a file, its name without the suffix, or a run folder."""
+        return locate.find(place, self.suffix, best)
 
     def write(self, path: Path, state: State) -> None:
         """Write a file so that `path` holds either what it held or all of the new state.

@@ -1,7 +1,7 @@
 """Schedules for rlk: numbers that change while a run goes on. It imports no torch."""
 
+from rlk_schedules.parse import Schedule, ScheduleLike, as_schedule, is_schedule
 from rlk_schedules.shapes import Constant, Linear, Piecewise, interpolated
-from rlk_schedules.written import Schedule, ScheduleLike, as_schedule, is_schedule
 
 __all__ = [
     "Constant",

@@ -34,15 +34,17 @@ def interpolated(left: float, right: float, alpha: float) -> float:
 
 
 class Piecewise:
-    """Given values at given times, and what `interpolation` makes of its neighbours between two.
+    """Given values at given times; between two of them, what `interpolation` makes of both.
 
-    Stable Baselines' PiecewiseSchedule. Of two endpoints at one time the later counts: a jump.
+    Stable Baselines' PiecewiseSchedule. Two endpoints at the same time make a jump to
+    the later one.
 
     Args:
         endpoints: (time, value) with times that never fall: parts of the run that are done, 0 to 1;
             for `value`, any unit.
         interpolation: (value before, value after, part of the time between them that is over).
-        outside_value: before the first endpoint and behind the last; None refuses to be asked.
+        outside_value: the value before the first endpoint and after the last; None makes it an
+            error to ask for one.
 
     Raises:
         ValueError: for no endpoints, or times that fall.

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rlk_testing.acting import mean_return
     from rlk_testing.algorithm import AlgorithmContract
+    from rlk_testing.algorithm_off_policy import OffPolicyContract
     from rlk_testing.collector import CollectorContract
     from rlk_testing.command import CommandContract
     from rlk_testing.contract import Contract
@@ -53,6 +54,7 @@ _HOMES = {
     "LoggerContract": "logger",
     "NoLayers": "no_layers",
     "NoiseContract": "noise",
+    "OffPolicyContract": "algorithm_off_policy",
     "OptimiserContract": "optimiser",
     "PolicyContract": "policy",
     "PresetContract": "preset",
@@ -80,6 +82,7 @@ __all__ = [
     "LoggerContract",
     "NoLayers",
     "NoiseContract",
+    "OffPolicyContract",
     "OptimiserContract",
     "PolicyContract",
     "PresetContract",

@@ -14,7 +14,8 @@ from rlk.errors import NotFinite, PlanError
 from rlk.registry.kinds import SLOTS
 from rlk_testing.acting import Watch, mean_return
 from rlk_testing.algorithm_state import AlgorithmStateChecks
-from rlk_testing.contract import global_generators_untouched, one_thread
+from rlk_testing.applies import applies
+from rlk_testing.contract import global_generators_untouched, once_per_suite, one_thread
 from rlk_testing.environments import BY_ACTION_SPACE
 
 if TYPE_CHECKING:
@@ -26,20 +27,31 @@ SMALL: dict[str, Any] = {
     "n_steps": 16,
     "batch_size": 16,
     "learning_starts": 32,
+    "train_freq": 1,
+    "gradient_steps": 1,
     "buffer_size": 512,
     "target_network_update_freq": 32,
     "timesteps_per_actorbatch": 32,
     "timesteps_per_batch": 32,
     "nb_rollout_steps": 16,
     "nb_train_steps": 8,
+    "noptepochs": 2,
+    "n_epochs": 2,
 }
 
 
+def trains_on_a_match(suite: AlgorithmContract) -> bool:
+    """Whether its environment is one of ours that can be told to truncate and to go wrong."""
+    name = suite.environments()[0]
+    return name.startswith("rlk_testing.environments:") and "Match" in name
+
+
 class AlgorithmContract(AlgorithmStateChecks):
-    """What every algorithm must do.
+    """What every algorithm must do; `OffPolicyContract` has more for those with a replay.
 
     Attributes:
-        component: its name. settings: over `SMALL`, for every run of the suite.
+        component: its name, or the component itself.
+        settings: hyperparameters for every run of the suite, over those of `SMALL`.
         env: what most checks train on; "" is the first small environment that its action spaces
             allow.
         envs: more that it must train on.
@@ -98,7 +110,7 @@ class AlgorithmContract(AlgorithmStateChecks):
                 for name in names:
                     assert name in registries[kind], f"its default {slot} {name!r} is not installed"
 
-    def test_every_setting_that_it_feeds_to_another_component_is_one_of_its_own(self) -> None:
+    def test_every_setting_that_it_forwards_is_one_of_its_own(self) -> None:
         record = self.record()
         names = {field.name for field in attrs.fields(record.config)} if record.config else set()
         assert set(record.forwards) <= names, (
@@ -121,16 +133,16 @@ class AlgorithmContract(AlgorithmStateChecks):
                     f"training on {env} changed nothing"
                 )
 
+    def undeclared(self) -> list[str]:
+        """Environments whose action space it does not declare."""
+        declared = self.record().action_spaces
+        return [env for space, env in BY_ACTION_SPACE.items() if declared and space not in declared]
+
+    @applies(lambda suite: bool(suite.undeclared()))
     def test_an_action_space_that_it_does_not_declare_is_refused_before_anything_is_built(
         self,
     ) -> None:
-        declared = self.record().action_spaces
-        others = [
-            env for space, env in BY_ACTION_SPACE.items() if declared and space not in declared
-        ]
-        if not others:
-            pytest.skip("it declares every action space")
-        for env in others:
+        for env in self.undeclared():
             with pytest.raises(PlanError, match="action space"), self.agent(env=env):
                 pass
 
@@ -141,11 +153,9 @@ class AlgorithmContract(AlgorithmStateChecks):
             assert agent.run.clock.updates > 0
             assert not before.equal(agent.run.parameters.flat)
 
+    @applies(trains_on_a_match)
     def test_it_trains_where_episodes_are_cut_off(self) -> None:
-        name = self.environments()[0]
-        if not name.startswith("rlk_testing.environments:") or "Match" not in name:
-            pytest.skip("the environment of this suite is not one that can be told to truncate")
-        with self.agent(env={"id": name, "truncates": True}) as agent:
+        with self.agent(env={"id": self.environments()[0], "truncates": True}) as agent:
             agent.learn(self.n_steps_trained)
             agent.run.parameters.check()
 
@@ -156,11 +166,8 @@ class AlgorithmContract(AlgorithmStateChecks):
             agent.learn(self.n_steps_trained, reset_num_timesteps=False)
             assert agent.num_timesteps >= first + self.n_steps_trained
 
+    @applies(lambda suite: bool(suite.learns))
     def test_it_learns_what_can_be_learnt(self) -> None:
-        if not self.learns:
-            pytest.skip(
-                "the suite was given no `learns`: {'total_timesteps': …, and hyperparameters}"
-            )
         said = dict(self.learns)
         total = said.pop("total_timesteps")
         env = said.setdefault("env", self.environments()[0])
@@ -172,7 +179,9 @@ class AlgorithmContract(AlgorithmStateChecks):
 
     # ---- updates ---------------------------------------------------------------------------------
 
+    @once_per_suite
     def watched(self) -> Watch:
+        """A training, and every update in it."""
         watch = Watch()
         with self.agent(plugins=[watch]) as agent:
             agent.learn(self.n_steps_trained)
@@ -266,12 +275,11 @@ class AlgorithmContract(AlgorithmStateChecks):
 
     def spoilt(self, how: str) -> dict[str, Any]:
         name = self.environments()[0]
-        if not name.startswith("rlk_testing.environments:") or "Match" not in name:
-            pytest.skip("the environment of this suite is not one that can be told to go wrong")
         return {"env": {"id": name, "spoil": how, "spoil_at": self.n_steps_trained // 2}}
 
+    @applies(trains_on_a_match)
     @pytest.mark.parametrize("field", ["reward", "observation"])
-    def test_a_number_that_is_none_stops_the_run_and_leaves_parameters_finite(
+    def test_a_non_finite_number_stops_the_run_and_leaves_parameters_finite(
         self, field: str
     ) -> None:
         with self.agent(**self.spoilt(field)) as agent:
@@ -280,6 +288,7 @@ class AlgorithmContract(AlgorithmStateChecks):
             assert np.isfinite(agent.run.parameters.flat.cpu().numpy()).all()
             agent.run.parameters.check()
 
+    @applies(trains_on_a_match)
     def test_rewards_beyond_all_measure_never_reach_the_parameters_as_nan(self) -> None:
         with self.agent(**self.spoilt("huge")) as agent:
             with contextlib.suppress(NotFinite):

@@ -5,23 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import click
-import pytest
 from click.testing import CliRunner
 
-from rlk_testing.contract import Contract, run_python
-
-_HELP = """
-import contextlib, io, sys
-from rlk_cli.main import main
-shown = io.StringIO()
-with contextlib.redirect_stdout(shown):
-    try:
-        main({arguments!r})
-    except SystemExit as end:
-        code = end.code
-print(code, *[name for name in ("torch", "gymnasium", "mpi4py", "matplotlib") if name in
-sys.modules])
-"""
+from rlk_testing import light_imports
+from rlk_testing.applies import applies
+from rlk_testing.contract import Contract, is_installed
 
 
 class CommandContract(Contract):
@@ -45,16 +33,15 @@ class CommandContract(Contract):
         silent = [option.opts[-1] for option in options if not (option.help or "").strip()]
         assert not silent, f"no help for {silent}"
 
+    @applies(is_installed)
     def test_its_help_is_shown_without_importing_anything_heavy(self) -> None:
-        entry = self.entry()
-        if entry.dist == "this program":
-            pytest.skip("it is not installed")
-        arguments = [*entry.name.split("."), "--help"]
-        code, *imported = run_python(_HELP.format(arguments=arguments)).split()
-        assert code == "0", f"rlk {' '.join(arguments)} ends with exit code {code}"
-        assert not imported, (
-            f"rlk {' '.join(arguments)} imports {imported}: import them in the function"
+        name = self.entry().name
+        found = light_imports.report()[f"help/{name}"]
+        shown = f"rlk {name.replace('.', ' ')} --help"
+        assert not found.imports, (
+            f"{shown} imports {', '.join(found.imports)}: import them in the function"
         )
+        assert not found.error, f"{shown} fails: {found.error}"
 
     def test_an_unknown_option_is_refused(self) -> None:
         result = CliRunner().invoke(self.command(), ["--no-such-option"])

@@ -6,10 +6,11 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
-from typing import Any, ClassVar
+from functools import cache, wraps
+from typing import Any, ClassVar, TypeVar
+from weakref import WeakKeyDictionary
 
 import attrs
 import numpy as np
@@ -20,19 +21,40 @@ from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.registry.entry import Entry
 from rlk.registry.kernel import Kernel
+from rlk_testing import light_imports
+from rlk_testing.applies import applies
 
-_HEAVY = ("torch", "gymnasium", "mpi4py")
-_IMPORT_CHECK = """
-import sys
-from rlk.registry.kernel import default_kernel
-default_kernel().registries[{kind!r}].get({name!r}).component()
-print(" ".join(name for name in {heavy!r} if name in sys.modules))
-"""
-_MODULE_CHECK = """
-import importlib, sys
-importlib.import_module({module!r})
-print(" ".join(name for name in {heavy!r} if name in sys.modules))
-"""
+Answer = TypeVar("Answer")
+SuiteT = TypeVar("SuiteT", bound="Contract")
+
+
+def has_settings(suite: Contract) -> bool:
+    """Whether the component has a config."""
+    return suite.record().config is not None
+
+
+def is_installed(suite: Contract) -> bool:
+    """Whether the component is of an installed distribution, so that a fresh Python knows it."""
+    return suite.entry().dist != "this program"
+
+
+def may_have(suite: Contract, *methods: str) -> bool:
+    """Whether what the factory makes may have these methods; only a class says so beforehand."""
+    factory = suite.record().load()
+    return not isinstance(factory, type) or all(hasattr(factory, name) for name in methods)
+
+
+def once_per_suite(method: Callable[[SuiteT], Answer]) -> Callable[[SuiteT], Answer]:
+    """Decorator of a method that checks only look at: its first answer serves the whole suite."""
+    answers: WeakKeyDictionary[type, Answer] = WeakKeyDictionary()
+
+    @wraps(method)
+    def answer(self: SuiteT) -> Answer:
+        if type(self) not in answers:
+            answers[type(self)] = method(self)
+        return answers[type(self)]
+
+    return answer
 
 
 class Contract:
@@ -49,6 +71,7 @@ class Contract:
 
     # ---- what suites are built of ----------------------------------------------------------------
 
+    @once_per_suite
     def kernel(self) -> Kernel:
         """Everything that is installed, with the component if it is given as an object."""
         if isinstance(self.component, str):
@@ -100,33 +123,29 @@ class Contract:
     def test_its_factory_can_be_imported(self) -> None:
         assert callable(self.record().load())
 
+    @applies(lambda suite: is_installed(suite) or has_settings(suite))
     def test_planning_with_it_imports_neither_torch_nor_gymnasium(self) -> None:
         entry = self.entry()
-        if entry.dist != "this program":
-            code = _IMPORT_CHECK.format(kind=self.kind, name=entry.name, heavy=_HEAVY)
-        elif (config := self.record().config) is not None:
-            code = _MODULE_CHECK.format(module=config.__module__, heavy=_HEAVY)
+        if is_installed(self):
+            found = light_imports.report()[f"{self.kind}/{entry.name}"]
         else:
-            pytest.skip("it is not installed and has no config, so planning imports nothing of it")
-        imported = run_python(code)
-        assert imported == "", (
-            f"the module that holds the component of {entry.title} imports {imported}: name the "
-            f"factory as a "
-            "string, and keep torch and gymnasium out of component.py and config.py"
+            found = light_imports.of_module(self.record().config.__module__)
+        assert not found.imports, (
+            f"the module that holds the component of {entry.title} imports "
+            f"{', '.join(found.imports)}: name the factory as a string, and keep torch and "
+            f"gymnasium out of component.py and config.py"
         )
+        assert not found.error, f"the component of {entry.title} cannot be loaded: {found.error}"
 
+    @applies(has_settings)
     def test_every_setting_has_a_help_text(self) -> None:
-        config = self.record().config
-        if config is None:
-            pytest.skip("it has no settings")
-        fields = attrs.fields(config)
+        fields = attrs.fields(type(self.config()))
         missing = [field.name for field in fields if not field.metadata.get("help", "").strip()]
         assert not missing, f"no metadata={{'help': …}} on {missing}, which users read"
 
+    @applies(has_settings)
     def test_every_default_can_be_written_to_a_file(self) -> None:
         config = self.config()
-        if config is None:
-            pytest.skip("it has no settings")
         written = settings.unstructure(type(config)(**_required(config)))
         for name, value in written.items():
             json.dumps(value)
@@ -135,17 +154,15 @@ class Contract:
                 f"can hold"
             )
 
+    @applies(has_settings)
     def test_its_settings_survive_being_written_down_and_read_again(self) -> None:
         config = self.config()
-        if config is None:
-            pytest.skip("it has no settings")
         written = json.loads(json.dumps(settings.unstructure(config)))
         read = settings.structure(type(config), written, self.entry().title)
         assert settings.unstructure(read) == settings.unstructure(config)
 
+    @applies(has_settings)
     def test_an_unknown_setting_is_refused(self) -> None:
-        if self.record().config is None:
-            pytest.skip("it has no settings")
         with pytest.raises(PlanError, match="no_such_setting"):
             self.config(no_such_setting=1)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pickle
 from typing import Any, ClassVar
 
-import pytest
-
-from rlk_testing.contract import Contract, run_python
+from rlk_testing.applies import applies
+from rlk_testing.contract import Contract, is_installed, run_python
 
 _FOREIGN = ("nobody/Nothing-v0", "", "NoSuchEnvironment-v0")
 _ASK = """
@@ -47,11 +46,9 @@ class EnvironmentContract(Contract):
         for env in self.ids:
             assert callable(self.answer(env)), f"to {env!r} it answers {self.answer(env)!r}"
 
+    @applies(is_installed)
     def test_being_asked_imports_no_torch(self) -> None:
-        entry = self.entry()
-        if entry.dist == "this program":
-            pytest.skip("it is not installed")
-        imported = run_python(_ASK.format(name=entry.name, envs=[*_FOREIGN, *self.ids]))
+        imported = run_python(_ASK.format(name=self.entry().name, envs=[*_FOREIGN, *self.ids]))
         assert imported == "", f"it is asked at every plan, and imports {imported}"
 
     def test_what_it_answers_travels_to_a_worker_and_imports_no_torch_there(self) -> None:
@@ -61,9 +58,8 @@ class EnvironmentContract(Contract):
         for env in self.ids[:1]:
             assert run_python(_UNPICKLE.format(maker=pickle.dumps(self.answer(env)))) == ""
 
+    @applies(lambda suite: bool(suite.ids))
     def test_every_name_that_it_answers_to_is_made(self) -> None:
-        if not self.ids:
-            pytest.skip("the suite was given no ids")
         for env in self.ids:
             made = self.answer(env)()
             made.reset(seed=0)

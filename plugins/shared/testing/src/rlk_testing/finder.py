@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import pytest
-
 from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.registry.kinds import KINDS
-from rlk_testing.contract import Contract, run_python
+from rlk_testing.applies import applies
+from rlk_testing.contract import Contract, is_installed, run_python
 
 _FOREIGN = ("nobody.anywhere:Nothing", "./no_such_file.py")
 _ASK = """
@@ -39,16 +38,13 @@ class FinderContract(Contract):
                 continue
             assert found is None, f"at {place!r} it finds {found!r}"
 
+    @applies(lambda suite: bool(suite.places))
     def test_what_it_finds_is_a_component_that_says_its_kind(self) -> None:
-        if not self.places:
-            pytest.skip("the suite was given no places")
         for place in self.places:
             found = self.record().load()(place, None)
             assert isinstance(found, Component), f"at {place!r} it finds {found!r}"
             assert found.kind in KINDS, f"what is at {place!r} is of the kind {found.kind!r}"
 
+    @applies(is_installed)
     def test_it_is_there_without_torch(self) -> None:
-        entry = self.entry()
-        if entry.dist == "this program":
-            pytest.skip("it is not installed")
-        assert run_python(_ASK.format(name=entry.name)) == ""
+        assert run_python(_ASK.format(name=self.entry().name)) == ""

@@ -30,9 +30,11 @@ _FORKED = ("torch", "gymnasium", "rlk.agent", "rlk_cli.main")
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselects the checks of contract suites that do not apply to the suite's component."""
-    left_out = [item for item in items if not _applies(item)]
+    kept, left_out = list[pytest.Item](), list[pytest.Item]()
+    for item in items:
+        (kept if _applies(item) else left_out).append(item)
     if left_out:
-        items[:] = [item for item in items if item not in set(left_out)]
+        items[:] = kept
         config.hook.pytest_deselected(items=left_out)
 
 

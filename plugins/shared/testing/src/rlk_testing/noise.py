@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
-import pytest
 import torch
 from torch import nn
 
 from rlk.records import Act, Array
 from rlk.running.seeding import Streams
 from rlk_testing.algorithm_state import as_sample
+from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, global_generators_untouched, plain, same
 from rlk_testing.stand_in_parameters import StandInParameters
 from rlk_testing.stand_in_policy import StandInPolicy
@@ -83,9 +83,8 @@ class NoiseContract(Contract):
                 for one in act.env_action:
                     assert space.contains(as_sample(np.asarray(one))), f"{one!r} is not in {space}"
 
+    @applies(lambda suite: suite.explores)
     def test_it_explores_at_the_start_of_a_run(self) -> None:
-        if not self.explores:
-            pytest.skip("with these settings it does not")
         for space in self.tried():
             actor, inner = self.actor(space)
             noisy = np.stack([act.env_action for act in self.acts(actor)])

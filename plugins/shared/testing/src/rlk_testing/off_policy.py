@@ -12,6 +12,7 @@ import pytest
 from rlk.errors import RlkError
 from rlk.records import Update
 from rlk.spaces import map_observation
+from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, global_generators_untouched
 from rlk_testing.trajectory import ACTIONS, SPACES, Trajectory, at, equal, numbers
 
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 _GAMMA = 0.9
 
 
+@applies(lambda suite: suite.record().collects in ("off-policy", "both", "offline"))
 class OffPolicyChecks(Contract):
-    """Checks for storages that can be sampled; others skip them."""
+    """Checks for storages that can be sampled."""
 
     capacity: ClassVar[int] = 40
 
@@ -32,12 +34,7 @@ class OffPolicyChecks(Contract):
     def filled(self, steps: int, *, seed: int = 0, **keywords: Any) -> tuple[Any, Trajectory]:
         raise NotImplementedError
 
-    def _is_replay(self) -> None:
-        if self.record().collects not in ("off-policy", "both", "offline"):
-            pytest.skip("it is no replay storage")
-
     def test_replay_gives_back_exactly_what_was_added(self) -> None:
-        self._is_replay()
         for name, space in SPACES.items():
             trajectory = Trajectory(space, ACTIONS["discrete"])
             try:
@@ -50,7 +47,6 @@ class OffPolicyChecks(Contract):
             check_batch(storage.sample(500), trajectory)
 
     def test_replay_gives_back_actions_of_every_kind(self) -> None:
-        self._is_replay()
         for space in ACTIONS.values():
             trajectory = Trajectory(SPACES["float32"], space)
             storage = self.opened(trajectory, gamma=_GAMMA)
@@ -59,7 +55,6 @@ class OffPolicyChecks(Contract):
             check_batch(storage.sample(200), trajectory)
 
     def test_replay_samples_the_newest_transition_and_those_that_ended(self) -> None:
-        self._is_replay()
         for steps in (1, 2, 7, self.capacity // 2, self.capacity // 2 + 1):
             storage, trajectory = self.filled(steps)
             batch = storage.sample(40 * len(storage))
@@ -72,7 +67,6 @@ class OffPolicyChecks(Contract):
             )
 
     def test_replay_keeps_the_newest_transitions_and_no_more_than_it_was_told(self) -> None:
-        self._is_replay()
         storage, trajectory = self.filled(3 * self.capacity)
         if getattr(self.config(), "buffer_size", None) == self.capacity:
             assert len(storage) == self.capacity
@@ -80,7 +74,6 @@ class OffPolicyChecks(Contract):
         assert oldest >= len(trajectory.seen) - len(storage)
 
     def test_replay_samples_uniformly_unless_a_decorator_chooses(self) -> None:
-        self._is_replay()
         storage, trajectory = self.filled(10)
         count = 20 * 2000
         found = np.bincount(numbers(storage.sample(count).reward), minlength=len(trajectory.seen))
@@ -88,7 +81,6 @@ class OffPolicyChecks(Contract):
         assert np.abs(found - count / len(storage)).max() < 5 * np.sqrt(count * 0.05 * 0.95)
 
     def test_replay_batches_have_the_shapes_and_types_of_the_record(self) -> None:
-        self._is_replay()
         import torch
 
         storage, _ = self.filled(10)
@@ -105,14 +97,12 @@ class OffPolicyChecks(Contract):
         assert batch.weight.tolist() == [1.0] * 6
 
     def test_replay_gives_the_same_transition_the_same_index(self) -> None:
-        self._is_replay()
         storage, _ = self.filled(12)
         batch = storage.sample(500)
         pairs = set(zip(batch.index.tolist(), batch.reward.tolist(), strict=True))
         assert len(pairs) == len({i for i, _ in pairs}) == len({r for _, r in pairs})
 
     def test_replay_batches_stay_as_they_are_while_more_is_added(self) -> None:
-        self._is_replay()
         storage, trajectory = self.filled(12)
         batch = storage.sample(32)
         before = batch.observation.clone(), batch.next_observation.clone(), batch.reward.clone()
@@ -122,7 +112,6 @@ class OffPolicyChecks(Contract):
         assert batch.reward.equal(before[2])
 
     def test_replay_draws_from_its_own_stream_alone(self) -> None:
-        self._is_replay()
         storage, _ = self.filled(12, seed=1)
         twin, _ = self.filled(12, seed=1)
         other, _ = self.filled(12, seed=2)
@@ -134,7 +123,6 @@ class OffPolicyChecks(Contract):
         )
 
     def test_replay_goes_on_after_loading_as_it_would_have_without(self) -> None:
-        self._is_replay()
         for steps in (3, self.capacity + 3):
             storage, trajectory = self.filled(steps)
             twin, _ = self.filled(0)
@@ -149,7 +137,6 @@ class OffPolicyChecks(Contract):
                 check_batch(two, trajectory)
 
     def test_replay_takes_feedback_without_complaint(self) -> None:
-        self._is_replay()
         storage, trajectory = self.filled(6)
         batch = storage.sample(4)
         storage.feedback(batch, Update({}, td_error=batch.reward.clone()))
@@ -157,13 +144,11 @@ class OffPolicyChecks(Contract):
         check_batch(storage.sample(100), trajectory)
 
     def test_an_empty_replay_refuses_to_be_sampled(self) -> None:
-        self._is_replay()
         storage, _ = self.filled(0)
         with pytest.raises(RlkError, match="empty"):
             storage.sample(1)
 
     def test_replay_serves_one_environment_and_many(self) -> None:
-        self._is_replay()
         for n_envs in (1, 5):
             trajectory = Trajectory(SPACES["float32"], gym.spaces.Discrete(4), n_envs=n_envs)
             storage = self.opened(trajectory, gamma=_GAMMA)

@@ -6,15 +6,16 @@ import copy
 from typing import Any, ClassVar
 
 import numpy as np
-import pytest
 
 from rlk.errors import RlkError
+from rlk_testing.applies import applies
 from rlk_testing.contract import Contract
 from rlk_testing.trajectory import ACTIONS, SPACES, Trajectory, at, equal, numbers
 
 
+@applies(lambda suite: suite.record().collects in ("on-policy", "both"))
 class OnPolicyChecks(Contract):
-    """Checks for storages that have `latest()`; others skip them."""
+    """Checks for storages that have `latest()`."""
 
     n_steps: ClassVar[int] = 5
 
@@ -24,12 +25,7 @@ class OnPolicyChecks(Contract):
     def filled(self, steps: int, *, seed: int = 0, **keywords: Any) -> tuple[Any, Trajectory]:
         raise NotImplementedError
 
-    def _is_rollout(self) -> None:
-        if self.record().collects not in ("on-policy", "both"):
-            pytest.skip("it is no on-policy storage")
-
     def test_a_rollout_is_exactly_what_was_added(self) -> None:
-        self._is_rollout()
         for name, space in SPACES.items():
             for action in ACTIONS.values():
                 trajectory = Trajectory(space, action)
@@ -45,7 +41,6 @@ class OnPolicyChecks(Contract):
                 check_rollout(storage.latest(), trajectory, self.n_steps)
 
     def test_the_next_collection_takes_the_place_of_the_last(self) -> None:
-        self._is_rollout()
         storage, trajectory = self.filled(self.n_steps)
         for _ in range(3):
             for step in trajectory.steps(self.n_steps):
@@ -53,7 +48,6 @@ class OnPolicyChecks(Contract):
             check_rollout(storage.latest(), trajectory, self.n_steps)
 
     def test_every_end_of_an_episode_comes_with_what_it_ended_on(self) -> None:
-        self._is_rollout()
         for ends in (0.0, 0.9):
             storage, trajectory = self.filled(self.n_steps, ends=ends, n_envs=3)
             rollout = storage.latest()
@@ -61,19 +55,16 @@ class OnPolicyChecks(Contract):
             assert (len(rollout.final_time) > 0) == (ends > 0)
 
     def test_a_rollout_counts_its_transitions_once_it_is_complete(self) -> None:
-        self._is_rollout()
         storage, trajectory = self.filled(self.n_steps)
         assert len(storage) == self.n_steps * trajectory.n_envs
 
     def test_rewards_and_flags_have_the_types_of_the_record(self) -> None:
-        self._is_rollout()
         storage, _ = self.filled(self.n_steps)
         rollout = storage.latest()
         assert rollout.reward.dtype == np.float32
         assert rollout.terminated.dtype == rollout.truncated.dtype == np.bool_
 
     def test_a_rollout_comes_back_from_its_state(self) -> None:
-        self._is_rollout()
         storage, trajectory = self.filled(self.n_steps)
         twin, _ = self.filled(0)
         twin.load_state_dict(copy.deepcopy(storage.state_dict()))

@@ -9,6 +9,7 @@ import pytest
 
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
+from rlk_testing.applies import applies
 from rlk_testing.contract import Contract
 
 
@@ -28,16 +29,16 @@ class PresetContract(Contract):
         for algo, _ in self.known:
             assert source.find(algo, "NoSuchEnvironment-v0") is None
 
+    @applies(lambda suite: bool(suite.known))
     def test_it_has_settings_for_what_it_knows(self) -> None:
-        self.needs_known()
         for algo, env in self.known:
             found = self.made().find(algo, env)
             assert isinstance(found, Mapping) and found, f"{algo} on {env}: {found!r}"
             assert all(isinstance(key, str) for key in found)
             assert isinstance(found.get("plugins", []), (list, tuple)), "plugins must be a list"
 
+    @applies(lambda suite: bool(suite.known))
     def test_what_it_gives_out_is_not_its_own(self) -> None:
-        self.needs_known()
         source = self.made()
         for algo, env in self.known:
             first: Any = source.find(algo, env)
@@ -48,8 +49,8 @@ class PresetContract(Contract):
                 "who changes what find() gave changes the source"
             )
 
+    @applies(lambda suite: bool(suite.known))
     def test_its_settings_make_a_plan_that_says_where_they_came_from(self) -> None:
-        self.needs_known()
         name, kernel = self.entry().name, self.kernel()
         for algo, env in self.known:
             if algo not in kernel.registries.algorithms:
@@ -58,7 +59,3 @@ class PresetContract(Contract):
             assert plan.preset and name in plan.preset, f"the plan's preset is {plan.preset!r}"
             by = [*plan.sources.values(), *plan.algorithm.sources.values()]
             assert any(name in source for source in by), "no setting of the plan came from it"
-
-    def needs_known(self) -> None:
-        if not self.known:
-            pytest.skip("the suite was given no `known` pairs of algorithm and environment")

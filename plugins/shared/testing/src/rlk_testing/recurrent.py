@@ -10,12 +10,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pytest
 
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
+from rlk_testing.applies import applies
 from rlk_testing.contract import Contract
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
 
 
+def plans_a_recurrent_policy(suite: Any) -> bool:
+    """Whether the policy of the suite's runs is recurrent."""
+    plan = resolve(suite.kernel(), make_spec(suite.entry().name, suite.said()))
+    return plan.policy.component.recurrent
+
+
+@applies(plans_a_recurrent_policy)
 class RecurrentAgentChecks(Contract):
     """Checks that `AlgorithmContract` inherits, for suites whose `settings` ask for such a policy.
 
@@ -37,10 +47,8 @@ class RecurrentAgentChecks(Contract):
 
     @contextlib.contextmanager
     def recurrent(self) -> Iterator[Agent]:
-        """A trained agent; skips those whose policy is not recurrent."""
+        """A trained agent."""
         with self.agent() as agent:
-            if not agent.plan.policy.component.recurrent:
-                pytest.skip("its policy is not recurrent")
             agent.learn(self.n_steps_trained)
             yield agent
 

@@ -16,9 +16,15 @@ import pytest
 import torch
 
 from rlk.errors import BadFile
+from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, same
 
 _DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
+
+
+def reads_data_only(suite: Contract) -> bool:
+    """Whether reading a file runs no code from it, as all but those that say otherwise promise."""
+    return not suite.record().runs_code
 
 
 class SerializerContract(Contract):
@@ -53,10 +59,6 @@ class SerializerContract(Contract):
         documents of a zip.
         """
         return newer_zip(data) if zipfile.is_zipfile(io.BytesIO(data)) else None
-
-    def is_safe(self) -> None:
-        if self.record().runs_code:
-            pytest.skip("it says itself that reading runs code")
 
     # ---- round trips -----------------------------------------------------------------------------
 
@@ -191,8 +193,8 @@ class SerializerContract(Contract):
         self.made().write(best, {"manifest": {}})
         assert (find(tmp_path), find(tmp_path, best=True)) == (path, best)
 
+    @applies(reads_data_only)
     def test_a_write_that_fails_leaves_what_was_there(self, tmp_path: Path) -> None:
-        self.is_safe()
         path = self.path(tmp_path, "model")
         self.made().write(path, {"manifest": {}, "value": np.arange(5)})
         before = path.read_bytes()
@@ -201,8 +203,8 @@ class SerializerContract(Contract):
         assert path.read_bytes() == before
         assert list(tmp_path.iterdir()) == [path]
 
+    @applies(reads_data_only)
     def test_a_file_that_is_not_there_or_bad_is_refused_by_its_name(self, tmp_path: Path) -> None:
-        self.is_safe()
         missing, broken = self.path(tmp_path, "missing"), self.path(tmp_path, "broken")
         broken.write_bytes(b"hello")
         for read in (self.made().read, self.made().manifest):
@@ -212,14 +214,14 @@ class SerializerContract(Contract):
 
     # ---- what is refused -------------------------------------------------------------------------
 
+    @applies(reads_data_only)
     def test_an_object_that_is_no_state_is_not_written(self) -> None:
-        self.is_safe()
         for value in (object(), {1, 2}, lambda: None, np.array([object()], dtype=object)):
             with pytest.raises(Exception, match=r"(?s).+"):
                 self.written({"manifest": {}, "value": value})
 
+    @applies(reads_data_only)
     def test_a_file_that_was_cut_off_is_refused(self) -> None:
-        self.is_safe()
         data = self.written(
             {"manifest": {"state_version": 1}, "t": torch.arange(500.0), "n": np.arange(500)}
         )
@@ -227,8 +229,8 @@ class SerializerContract(Contract):
             with pytest.raises(BadFile):
                 self.read(data[: int(part * len(data))])
 
+    @applies(reads_data_only)
     def test_a_file_with_a_byte_changed_is_refused_or_read_as_it_was(self) -> None:
-        self.is_safe()
         state = {"manifest": {"state_version": 1}, "t": torch.arange(500.0), "n": np.arange(500)}
         data = self.written(state)
         for place in np.linspace(0, len(data) - 1, 60).astype(int):
@@ -242,8 +244,8 @@ class SerializerContract(Contract):
                 f"with byte {place} changed, it reads other numbers without a word"
             )
 
+    @applies(reads_data_only)
     def test_a_pickle_is_refused_and_not_run(self, tmp_path: Path) -> None:
-        self.is_safe()
         witness = tmp_path / "it ran"
         with pytest.raises(BadFile):
             self.read(pickle.dumps(Trap(str(witness))))
@@ -251,8 +253,8 @@ class SerializerContract(Contract):
             self.read(pickle_in_zip(pickle.dumps(Trap(str(witness)))))
         assert not witness.exists(), "reading ran code from the file"
 
+    @applies(reads_data_only)
     def test_other_files_are_refused(self) -> None:
-        self.is_safe()
         for data in (b"", b"\x00" * 200, b"hello", b"{}", b"PK\x03\x04 no zip after all"):
             with pytest.raises(BadFile):
                 self.read(data)

@@ -13,7 +13,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from rlk.planning.environment import EnvChoice, MakeEnv
 from rlk.spaces import map_observation
-from rlk_testing.contract import Contract, global_generators_untouched, plain
+from rlk_testing.applies import applies
+from rlk_testing.contract import Contract, global_generators_untouched, may_have, plain
 from rlk_testing.environments import Walk
 from rlk_testing.trajectory import at
 
@@ -138,6 +139,7 @@ class VecEnvContract(Contract):
                 if not (terminated | truncated).any():
                     assert infos == {}
 
+    @applies(lambda suite: may_have(suite, "step_async", "step_wait"))
     def test_step_async_and_step_wait_are_the_two_halves_of_step(self) -> None:
         with self.env() as env, self.env() as twin:
             if not (hasattr(env, "step_async") and hasattr(env, "step_wait")):
@@ -204,6 +206,7 @@ class VecEnvContract(Contract):
             env.set_attr("label", [f"own {i}" for i in range(self.n_envs)])
             assert tuple(env.get_attr("label")) == tuple(f"own {i}" for i in range(self.n_envs))
 
+    @applies(lambda suite: may_have(suite, "get_state", "set_state"))
     def test_its_state_if_it_has_one_is_plain_and_goes_on_where_it_was(self) -> None:
         with self.env() as env, self.env() as twin:
             if not (hasattr(env, "get_state") and hasattr(env, "set_state")):

@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from rlk.registry.hooks import Hooks
 from rlk.registry.kernel import Kernel
+from rlk_testing.applies import applies
 from rlk_testing.contract import global_generators_untouched, plain
 from rlk_testing.environments import Walk
 from rlk_testing.observer import RunContract, inside
@@ -23,16 +24,8 @@ _BY_NAME = {"Box": {}, "Dict": {"observation": "dict"}, "Image": {"observation":
 _N = 2
 
 
-class WrapperContract(RunContract):
-    """What every wrapper must do.
-
-    A wrapper of one environment is made as `factory(env[, config])`; of a vector, with `training=`,
-    `out=` and `hooks=`, the run's, in which what its environments share answers.
-
-    Attributes:
-        walk: keywords of the `environments.Walk` that it is tried with; empty takes what it
-            declares.
-    """
+class WrapperSuite(RunContract):
+    """How wrappers are tried: around walks."""
 
     kind = "wrappers"
     walk: ClassVar[Mapping[str, Any]] = {}
@@ -44,20 +37,17 @@ class WrapperContract(RunContract):
         return {**first, **self.walk}
 
     def around_one(self) -> gym.Env[Any, Any]:
-        self.needs("env")
         env: gym.Env[Any, Any] = self.made(Walk(**self.keywords()))
         return env
 
     def around_many(self, training: bool = True, out: str | None = None) -> Any:
-        self.needs("vector")
         vector = StandInVecEnv(makers(_N, **self.keywords()))
         return self.made(vector, training=training, out=out, hooks=Hooks())
 
-    def needs(self, scope: str) -> None:
-        if self.record().scope != scope:
-            pytest.skip(f"it wraps {'a vector' if scope == 'env' else 'one environment'}")
 
-    # ---- around one environment ------------------------------------------------------------------
+@applies(lambda suite: suite.record().scope == "env")
+class OneEnvironmentChecks(WrapperSuite):
+    """Checks of wrappers around one environment."""
 
     def test_one_environment_stays_an_environment(self) -> None:
         env = self.around_one()
@@ -118,7 +108,6 @@ class WrapperContract(RunContract):
             assert all(a == b for a, b in zip(found[1:4], expected[1:4], strict=True))
 
     def two_in_vectors(self) -> tuple[Any, Any]:
-        self.needs("env")
         for entry in Kernel().registries.vec_envs:
             factory = entry.component().load()
             vectors = factory([self.around_one]), factory([self.around_one])
@@ -132,7 +121,10 @@ class WrapperContract(RunContract):
         env.close()
         assert env.unwrapped.closed >= 1  # type: ignore[attr-defined]
 
-    # ---- around a vector -------------------------------------------------------------------------
+
+@applies(lambda suite: suite.record().scope == "vector")
+class VectorChecks(WrapperSuite):
+    """Checks of wrappers around a vector of environments."""
 
     def test_a_vector_stays_a_vector_with_same_step_restarts(self) -> None:
         env = self.around_many()
@@ -227,3 +219,15 @@ class WrapperContract(RunContract):
         env = self.around_many()
         env.close()
         env.close()
+
+
+class WrapperContract(OneEnvironmentChecks, VectorChecks):
+    """What every wrapper must do.
+
+    A wrapper of one environment is made as `factory(env[, config])`; of a vector, with `training=`,
+    `out=` and `hooks=`, the run's, in which what its environments share answers.
+
+    Attributes:
+        walk: keywords of the `environments.Walk` that it is tried with; empty takes what it
+            declares.
+    """

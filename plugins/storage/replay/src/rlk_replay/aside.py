@@ -1,4 +1,4 @@
-"""Observations that follow a step but are not in the following slot: final ones, and the latest."""
+"""Next observations that are not in the following slot: final ones, and the latest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from rlk.protocols import State
 from rlk.records import Array
-from rlk_replay.layout import Leaf
+from rlk_stored_steps.leaves import Leaf
 
 
 class Aside:

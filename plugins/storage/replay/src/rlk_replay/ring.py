@@ -1,9 +1,9 @@
 """The memory of the replay storage: a ring of vector steps that keeps each observation once.
 
 Dimensions: C vector steps kept, N environments, B batch, L steps of a window. A slot is the flat
-    index `row * N + env` of one transition; the next step of that environment is at `slot + N`,
-    modulo C * N. So the next observation is the observation of the following slot, except where a
-    record names a row of the side table: where an episode ended, and at the newest step.
+index `row * N + env` of one transition; the next step of that environment is at `slot + N`, modulo
+C * N. So the next observation is the observation of the following slot, except where a record names
+a row of the side table: where an episode ended, and at the newest step.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from rlk.protocols import State
 from rlk.records import Array, Schema, Step
 from rlk_replay.aside import Aside
 from rlk_replay.episodes import OPEN, Episodes
-from rlk_replay.layout import describe, observation_leaves, record_dtype, values_of
+from rlk_replay.layout import describe, is_packed, record_dtype
+from rlk_stored_steps.checks import final_observation, missing_extra
+from rlk_stored_steps.leaves import observation_leaves, values_of
 
-#: Up to this size, copies of two arrays are compared sooner than the arrays themselves.
+#: Up to this size, comparing copies of two arrays is faster than comparing the arrays.
 _COPIED_BYTES = 65_536
 
 
@@ -30,12 +32,12 @@ class Ring:
     def __init__(self, capacity: int, schema: Schema) -> None:
         n_envs = schema.n_envs
         self.capacity, self.n_envs, self.slots = capacity, n_envs, capacity * n_envs
-        self.leaves = observation_leaves(schema.observation_space)
+        self.leaves = observation_leaves(schema.observation_space, "replay")
         table = np.zeros((capacity, n_envs), record_dtype(self.leaves, schema))
         self._records = table.reshape(-1)
         self._observations = [
             table[leaf.name]
-            if leaf.packed
+            if is_packed(leaf)
             else np.zeros((capacity, n_envs, *leaf.shape), leaf.dtype)
             for leaf in self.leaves
         ]
@@ -92,7 +94,7 @@ class Ring:
         self._truncated[row] = step.truncated
         for name, store in self._extras:
             if name not in step.extras:
-                raise RlkError(_missing_extra(name, step))
+                raise missing_extra("replay", name, step)
             store[row] = step.extras[name]
         for key, _, latest, _ in self._observed:
             latest[...] = step.next_observation if key is None else step.next_observation[key]
@@ -117,12 +119,7 @@ class Ring:
     def _end_episodes(self, step: Step, row: int) -> None:
         self._settled = self._none_aside.copy()
         for env in np.flatnonzero(step.terminated | step.truncated).tolist():
-            if env not in step.final_observation:
-                raise RlkError(
-                    f"an episode of environment {env} ended without a final observation. A vector "
-                    "environment must give one (in Gymnasium: AutoresetMode.SAME_STEP, final_obs)."
-                )
-            final = values_of(self.leaves, step.final_observation[env])
+            final = values_of(self.leaves, final_observation(step, env))
             self._settled[env] = self._in_aside[row, env] = self._aside.keep(self._time, final)
             self._episodes.end(env, self._time)
         self._bind()  # the side table may have moved
@@ -149,7 +146,7 @@ class Ring:
         rows = slot + self._offsets(length, self.n_envs)
         records = self._records.take(rows, mode="wrap")
         observations = [
-            np.ascontiguousarray(records[leaf.name]) if leaf.packed else _take_rows(store, rows)
+            np.ascontiguousarray(records[leaf.name]) if is_packed(leaf) else _take_rows(store, rows)
             for leaf, store in zip(self.leaves, self._observations, strict=True)
         ]
         aside = records["aside"]
@@ -254,7 +251,7 @@ class Ring:
     def _large(self) -> list[Array]:
         """The observations that are not in the records."""
         pairs = zip(self.leaves, self._observations, strict=True)
-        return [store for leaf, store in pairs if not leaf.packed]
+        return [store for leaf, store in pairs if not is_packed(leaf)]
 
     def _layout(self) -> State:
         sizes = {"capacity": self.capacity, "n_envs": self.n_envs}
@@ -288,10 +285,3 @@ def _one_step(n: int) -> Array:
 def _take_rows(store: Array, rows: Array) -> Array:
     """Rows of an array [C, N, ...] by slots, which may exceed the number there is."""
     return store.reshape(-1, *store.shape[2:]).take(rows, axis=0, mode="wrap")
-
-
-def _missing_extra(name: str, step: Step) -> str:
-    return (
-        f"storage 'replay' was opened to keep {name!r} with every step, and this step lacks it. "
-        f"It has: {', '.join(step.extras) or 'no extras'}."
-    )

@@ -1,4 +1,4 @@
-"""What episodes ended on, and when: a compact list, for most steps end no episode."""
+"""The final observations of a collection: a compact list, since most steps end no episode."""
 
 from __future__ import annotations
 
@@ -7,14 +7,8 @@ from typing import Any
 import numpy as np
 
 from rlk.protocols import State
-from rlk.records import Array, Field
-
-
-def observation_of(arrays: dict[str | None, Array]) -> Any:
-    """An observation from its arrays by key: the one under None, or the dict."""
-    if None not in arrays:
-        return arrays
-    return arrays[None]
+from rlk.records import Array
+from rlk_stored_steps.leaves import Leaf, observation_of
 
 
 class Finals:
@@ -27,8 +21,8 @@ class Finals:
         count: F, how many there are.
     """
 
-    def __init__(self, fields: dict[str | None, Field]) -> None:
-        self._fields = fields
+    def __init__(self, leaves: tuple[Leaf, ...]) -> None:
+        self._leaves = leaves
         self.count = 0
         self._reserve(8)
 
@@ -36,7 +30,7 @@ class Finals:
         self._time = np.zeros(rows, np.int64)
         self._env = np.zeros(rows, np.int64)
         self._observations = {
-            key: np.zeros((rows, *field.shape), field.dtype) for key, field in self._fields.items()
+            leaf.key: np.zeros((rows, *leaf.shape), leaf.dtype) for leaf in self._leaves
         }
 
     def clear(self) -> None:
@@ -57,8 +51,12 @@ class Finals:
 
     def arrays(self) -> tuple[Array, Array, Any]:
         """Times [F], environments [F] and observations [F, ...], as views."""
-        observations = {key: store[: self.count] for key, store in self._observations.items()}
-        return self._time[: self.count], self._env[: self.count], observation_of(observations)
+        observations = [store[: self.count] for store in self._observations.values()]
+        return (
+            self._time[: self.count],
+            self._env[: self.count],
+            observation_of(self._leaves, observations),
+        )
 
     def state_dict(self) -> State:
         """Those that there are, as views."""

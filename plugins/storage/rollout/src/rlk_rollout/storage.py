@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 
 from rlk.errors import RlkError
 from rlk.protocols import State
-from rlk.records import Array, Field, Schema, Step, Update
-from rlk_rollout.finals import Finals, observation_of
+from rlk.records import Array, Schema, Step, Update
+from rlk_rollout.finals import Finals
 from rlk_rollout.rollout import Rollout
+from rlk_stored_steps.checks import final_observation, missing_extra
+from rlk_stored_steps.leaves import Leaf, action_field, observation_leaves, observation_of
 
 
 class RolloutStorage:
@@ -26,11 +27,11 @@ class RolloutStorage:
     def open(self, schema: Schema) -> None:
         """Allocate all memory but that of final observations, which grows to what is needed."""
         self._schema = schema
-        self._fields = _observation_fields(schema.observation_space)
+        self._leaves = observation_leaves(schema.observation_space, "rollout")
         lead = (schema.n_steps, schema.n_envs)
-        self._observation = _arrays(lead, self._fields)
-        self._next_observation = _arrays(lead[1:], self._fields)
-        action = _action_field(schema.action_space)
+        self._observation = _arrays(lead, self._leaves)
+        self._next_observation = _arrays(lead[1:], self._leaves)
+        action = action_field(schema.action_space)
         self._action = np.zeros((*lead, *action.shape), action.dtype)
         self._reward = np.zeros(lead, np.float32)
         self._terminated = np.zeros(lead, np.bool_)
@@ -39,7 +40,7 @@ class RolloutStorage:
             name: np.zeros((*lead, *field.shape), field.dtype)
             for name, field in schema.extras.items()
         }
-        self._finals = Finals(self._fields)
+        self._finals = Finals(self._leaves)
         self._written = 0
 
     def add(self, step: Step) -> None:
@@ -60,7 +61,7 @@ class RolloutStorage:
         self._truncated[time] = step.truncated
         for name, store in self._extras.items():
             if name not in step.extras:
-                raise RlkError(_missing_extra(name, step))
+                raise missing_extra("rollout", name, step)
             store[time] = step.extras[name]
         # Looking through a list takes 0.1 µs; `.any()` takes 1 µs however short the array.
         if True in step.terminated.tolist() or True in step.truncated.tolist():
@@ -72,12 +73,7 @@ class RolloutStorage:
 
     def _add_finals(self, step: Step, time: int) -> None:
         for env in np.flatnonzero(step.terminated | step.truncated).tolist():
-            if env not in step.final_observation:
-                raise RlkError(
-                    f"an episode of environment {env} ended without a final observation. A vector "
-                    "environment must give one (in Gymnasium: AutoresetMode.SAME_STEP, final_obs)."
-                )
-            self._finals.append(time, env, step.final_observation[env])
+            self._finals.append(time, env, final_observation(step, env))
 
     def restart(self) -> None:
         """Forget an unfinished collection: the next step is the first of a new one."""
@@ -102,17 +98,20 @@ class RolloutStorage:
             )
         time, env, final = self._finals.arrays()
         return Rollout(
-            observation=observation_of(self._observation),
+            observation=self._whole(self._observation),
             action=self._action,
             reward=self._reward,
             terminated=self._terminated,
             truncated=self._truncated,
-            next_observation=observation_of(self._next_observation),
+            next_observation=self._whole(self._next_observation),
             final_time=time,
             final_env=env,
             final_observation=final,
             extras=self._extras,
         )
+
+    def _whole(self, arrays: dict[str | None, Array]) -> Any:
+        return observation_of(self._leaves, list(arrays.values()))
 
     def feedback(self, batch: Any, update: Update) -> None:
         """Nothing to learn from an update."""
@@ -168,43 +167,9 @@ class RolloutStorage:
         }
 
 
-def _observation_fields(space: gym.Space[Any]) -> dict[str | None, Field]:
-    """The arrays of an observation: by key for a Dict, else one under None."""
-    if isinstance(space, gym.spaces.Dict):
-        return {key: _observation_field(part, key) for key, part in space.spaces.items()}
-    return {None: _observation_field(space, None)}
-
-
-def _observation_field(space: gym.Space[Any], key: str | None) -> Field:
-    if isinstance(space, gym.spaces.Discrete):
-        return Field((), "int64")
-    if space.shape is None or space.dtype is None:
-        where = "the observation space" if key is None else f"key {key!r} of the observation space"
-        raise RlkError(
-            f"storage 'rollout' (rlk-rollout) cannot store {where}: {space} is not an array. "
-            "It takes Box, Discrete, MultiDiscrete, MultiBinary and a Dict of these; "
-            "wrap the environment in gymnasium.wrappers.FlattenObservation."
-        )
-    dtype = np.dtype(space.dtype).name
-    return Field(tuple(space.shape), "float32" if dtype == "float64" else dtype)
-
-
-def _action_field(space: gym.Space[Any]) -> Field:
-    """float32 for a Box, int64 for everything that counts."""
-    dtype = "float32" if isinstance(space, gym.spaces.Box) else "int64"
-    return Field(tuple(space.shape or ()), dtype)
-
-
-def _arrays(lead: tuple[int, ...], fields: dict[str | None, Field]) -> dict[str | None, Array]:
-    return {key: np.zeros((*lead, *field.shape), field.dtype) for key, field in fields.items()}
+def _arrays(lead: tuple[int, ...], leaves: tuple[Leaf, ...]) -> dict[str | None, Array]:
+    return {leaf.key: np.zeros((*lead, *leaf.shape), leaf.dtype) for leaf in leaves}
 
 
 def _described(array: Array | None) -> str:
     return "nothing" if array is None else f"{array.dtype}{list(array.shape[1:])}"
-
-
-def _missing_extra(name: str, step: Step) -> str:
-    return (
-        f"storage 'rollout' was opened to keep {name!r} with every step, and this step lacks it. "
-        f"It has: {', '.join(step.extras) or 'no extras'}."
-    )

@@ -1,0 +1,83 @@
+"""What joins a run without being asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlk.errors import BrokenPlugin
+from rlk.registry.entry import Entry
+
+
+class Nothing:
+    """An extension that answers no hook."""
+
+
+def test_components_join_a_run_that_has_a_folder_and_a_terminal(plan, tmp_path):
+    assert plan().loggers == ()
+    out = str(tmp_path)
+    assert [c.name for c in plan(out=out).loggers] == ["writes"]
+    assert {c.name for c in plan(out=out, terminal=True).loggers} == {"writes", "draws"}
+    assert plan(out=out, plugins=["no:writes"]).loggers == ()
+
+
+def test_what_joins_a_run_wraps_it_innermost_and_otherwise_comes_last(
+    planning_kernel, plan, tmp_path
+):
+    planning_kernel.registries.wrappers.register("counts", lambda env: env, autostart="run")
+    found = plan(out=str(tmp_path), plugins=["wraps", "draws"])
+    assert [c.name for c in found.wrappers] == ["counts", "wraps"]
+    assert [c.name for c in found.loggers] == ["draws", "writes"]
+
+
+def test_a_broken_component_is_in_the_way_of_nobody(planning_kernel, plan, tmp_path):
+    def load():
+        raise ImportError("no jax")
+
+    for kind in ("loggers", "storages", "callbacks"):
+        planning_kernel.registries[kind].add(Entry(kind, "broken", "rlk-broken", "0.1", load))
+        break
+    plan(out=str(tmp_path))
+    with pytest.raises(BrokenPlugin, match=r"rlk-broken 0\.1.*no jax"):
+        plan(plugins=["broken"])
+
+
+@pytest.fixture
+def hastens(planning_kernel):
+    """An extension that joins wherever an agent is made."""
+    planning_kernel.registries.extensions.register("hastens", Nothing, autostart="always")
+
+
+@pytest.mark.usefixtures("hastens")
+def test_what_is_always_active_joins_without_a_folder(plan):
+    (found,) = plan().extensions
+    assert (found.name, found.by) == ("hastens", "active in every run")
+
+
+@pytest.mark.usefixtures("hastens")
+def test_what_is_always_active_can_be_left_out(plan):
+    found = plan(plugins=["no:hastens"])
+    assert found.extensions == () and found.refused == ("hastens",)
+
+
+def test_what_is_left_out_is_not_even_loaded(planning_kernel, plan):
+    loaded = []
+    planning_kernel.registries.extensions.add(
+        Entry("extensions", "hastens", "rlk-hastens", "0.1", lambda: loaded.append(True))
+    )
+    plan(plugins=["no:hastens"])
+    assert not loaded
+    plan()
+    assert loaded
+
+
+@pytest.mark.usefixtures("hastens")
+@pytest.mark.parametrize(
+    ("plugins", "is_active"),
+    [
+        (["hastens", "no:hastens"], False),
+        (["no:hastens", "hastens"], True),
+        (["no:hastens", "hastens", "no:hastens"], False),
+    ],
+)
+def test_of_a_name_and_its_refusal_the_last_counts(plan, plugins, is_active):
+    assert [choice.name for choice in plan(plugins=plugins).extensions] == ["hastens"] * is_active

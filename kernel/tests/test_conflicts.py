@@ -1,0 +1,164 @@
+"""Which parts fit together, and what is given where they do not."""
+
+from __future__ import annotations
+
+import attrs
+import gymnasium as gym
+import pytest
+
+from rlk import hookimpl
+from rlk.errors import PlanError
+from rlk_testing.environments import DiscreteMatch, MultiBinaryMatch
+
+
+class Shakes:
+    def wrap(self, actor, policy): ...
+
+
+# ---- noise --------------------------------------------------------------------------------------
+
+
+def test_a_noise_for_other_actions_is_refused(planning_kernel, plan):
+    planning_kernel.registries.noises.register("hums", Shakes, action_spaces=("Box",))
+    with pytest.raises(PlanError, match=r"noise 'hums' .*spaces Box, but .*is Discrete"):
+        plan(noise="hums")
+    assert plan(noise="hums", env="Pendulum-v1").noise.name == "hums"
+
+
+def test_a_noise_for_algorithms_that_learn_otherwise_is_refused(planning_kernel, plan):
+    planning_kernel.registries.noises.register("hums", Shakes, collects="off-policy")
+    with pytest.raises(PlanError, match=r"noise 'hums' .*off-policy.*'other' .* is on-policy"):
+        plan("other", noise="hums", storage="stand-in-storage")
+    assert plan(noise="hums").noise.name == "hums"
+
+
+# ---- what fits together -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("algo", "given", "message"),
+    [
+        (
+            "algo",
+            {"env": "rlk_testing.environments:MultiBinaryMatch"},
+            r"serves action spaces Discrete, Box",
+        ),
+        (
+            "algo",
+            {"env": "rlk_testing.environments:Walk", "env.observation": "dict"},
+            "takes observations",
+        ),
+        ("algo", {"policy": "remembers"}, "cannot train recurrent policies"),
+        ("other", {"plugins": ["sharpens"]}, "needs td_error .* does not report it"),
+        ("other", {"plugins": ["relabels"]}, "decorates a replay storage"),
+        ("other", {"storage": "keeps"}, "is for off-policy algorithms"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused_with_both_names(plan, algo, given, message):
+    with pytest.raises(PlanError, match=message) as caught:
+        plan(algo, **given)
+    assert "rlk plugins list" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"action_spaces": ("Box",)}, "noise 'picky' .* serves action spaces Box, but .* Discrete"),
+        ({"observation_spaces": ("Image",)}, "noise 'picky' .* takes observations that are Image"),
+        ({"collects": "on-policy"}, "noise 'picky' .* is for on-policy algorithms"),
+        ({"needs": ("regret",)}, "noise 'picky' .* needs regret after every update"),
+    ],
+)
+def test_a_part_of_any_kind_may_say_what_it_goes_with(planning_kernel, plan, fields, message):
+    class Picky:
+        def wrap(self, actor, policy): ...
+
+    planning_kernel.registries.noises.register("picky", Picky, **fields)
+    with pytest.raises(PlanError, match=message):
+        plan(noise="picky")
+
+
+def test_a_noise_has_nothing_to_say_where_its_algorithm_does_not_serve_the_actions(
+    planning_kernel, plan
+):
+    planning_kernel.registries.noises.register("hums", Shakes, action_spaces=("Discrete",))
+    with pytest.raises(
+        PlanError, match=r"algorithm 'algo' .*environment's is MultiBinary"
+    ) as caught:
+        plan(noise="hums", env=MultiBinaryMatch)
+    assert "hums" not in str(caught.value)
+
+
+def test_a_wrapper_may_declare_the_spaces_that_it_changes(planning_kernel, plan):
+    planning_kernel.registries.wrappers.register(
+        "flattens", lambda env: env, observation_spaces=("Dict",)
+    )
+    assert [c.name for c in plan(plugins=["flattens"]).wrappers] == ["flattens"]
+
+
+def test_two_decorators_for_one_stage_are_refused_with_both_names(plan):
+    with pytest.raises(PlanError) as caught:
+        plan(plugins=["sharpens", "chooses"])
+    message = str(caught.value)
+    assert "storage 'sharpens' (this program)" in message
+    assert "storage 'chooses' (this program)" in message and "'choose'" in message
+
+
+def test_a_vector_that_was_passed_has_its_own_number(plan):
+    vector = gym.vector.SyncVectorEnv([DiscreteMatch] * 3)
+    assert plan("other", env=vector).n_envs == 3
+    assert plan(env=vector).n_envs == 3  # the algorithm's own wish for two is no demand
+    assert plan(env=vector).sources["n_envs"] == "the environment passed"
+    assert plan(env=vector, n_envs=3).sources["n_envs"] == "command line"
+    assert plan(env=DiscreteMatch()).n_envs == 1
+    with pytest.raises(PlanError, match=r"n_envs=2 \(command line\).* has 1.*pass what makes one"):
+        plan(env=DiscreteMatch(), n_envs=2)
+    with pytest.raises(PlanError, match=r"n_envs=4 \(command line\).* has 3.*Say n_envs=3"):
+        plan(env=vector, n_envs=4)
+
+
+def test_a_storage_that_declares_observation_spaces_is_refused_for_others(planning_kernel, plan):
+    storages = planning_kernel.registries.storages
+    relabels = storages.get("relabels").component()
+    storages.register(
+        "reads-dicts", attrs.evolve(relabels, name="reads-dicts", observation_spaces=("Dict",))
+    )
+    with pytest.raises(PlanError, match=r"(?s)'reads-dicts' .* are Dict, .*Box\(.*no:reads-dicts"):
+        plan(plugins=["reads-dicts"])
+    dicts = {"env": "rlk_testing.environments:Walk", "env.observation": "dict"}
+    found = plan(plugins=["reads-dicts"], policy="stand-in-policy", **dicts)
+    assert [c.name for c in found.storages] == ["keeps", "reads-dicts"]
+
+
+def test_the_distribution_is_chosen_by_the_action_space(plan):
+    assert plan().distribution.name == "coins"
+    box = plan(env="rlk_testing.environments:BoxMatch")
+    assert box.distribution.name == "bells"
+    assert plan(distribution="bells").distribution.name == "bells"
+    assert plan("other").distribution is None
+
+
+def test_a_distribution_may_be_put_in_as_a_plugin(plan):
+    assert plan(plugins=["bells:size=4"]).distribution.config.size == 4
+    assert plan(plugins=["bells"]).distribution.name == "bells"
+
+
+def test_a_distribution_has_settings_too(plan):
+    assert plan(**{"distribution.size": 4}).distribution.config.size == 4
+    assert plan(**{"coins.size": 4}).distribution.config.size == 4
+
+
+def test_a_plugin_may_forbid_a_plan_and_all_problems_are_said(plan):
+    class Forbids:
+        def __init__(self, problem):
+            self.problem = problem
+
+        @hookimpl
+        def rlk_check_plan(self, plan):
+            return self.problem if plan.n_envs > 1 else None
+
+    problems = [Forbids("too many"), Forbids(["this", "that"])]
+    with pytest.raises(PlanError) as caught:
+        plan(plugins=problems)
+    assert str(caught.value).splitlines() == ["too many", "this", "that"]
+    plan(plugins=problems, n_envs=1)

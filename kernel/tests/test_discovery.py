@@ -1,0 +1,99 @@
+"""Entry points are found wherever `importlib.metadata` finds them."""
+
+from __future__ import annotations
+
+import sys
+import zipfile
+from importlib.metadata import Distribution, distributions
+
+import pytest
+
+from rlk.registry.discovery import PREFIX, entry_points
+
+POINTS = "[rlk.storages]\nshelf = shelf_module:Shelf.made\n[console_scripts]\nshelf = shelf:main\n"
+METADATA = "Metadata-Version: 2.1\nName: rlk-shelf\nVersion: 0.3\n\nName: of no distribution\n"
+
+
+def found(dist="rlk-shelf"):
+    return [point for point in entry_points() if point.dist == dist]
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def test_they_are_those_that_importlib_metadata_finds():
+    expected = {
+        (point.group, point.name, point.value, dist.metadata["Name"], dist.version)
+        for dist in distributions()
+        for point in dist.entry_points
+        if point.group.startswith(PREFIX)
+    }
+    assert len(expected) > 20
+    points = {(f"{PREFIX}{p.kind}", p.name, p.target, p.dist, p.version) for p in entry_points()}
+    assert points == expected
+
+
+@pytest.mark.parametrize(
+    ("folder", "metadata"),
+    [
+        ("rlk_shelf-0.3.dist-info", "METADATA"),
+        ("rlk_shelf.egg-info", "PKG-INFO"),
+        ("EGG-INFO", "PKG-INFO"),
+    ],
+)
+def test_a_folder_of_metadata_is_read(site, folder, metadata):
+    (site / folder).mkdir()
+    (site / folder / "entry_points.txt").write_text(POINTS)
+    (site / folder / metadata).write_text(METADATA)
+    (point,) = found()
+    assert point == ("storages", "shelf", "shelf_module:Shelf.made", "rlk-shelf", "0.3")
+
+
+def test_an_archive_on_the_path_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "shelf.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("rlk_shelf-0.3.dist-info/entry_points.txt", POINTS)
+        archive.writestr("rlk_shelf-0.3.dist-info/METADATA", METADATA)
+    monkeypatch.syspath_prepend(str(path))
+    (point,) = found()
+    assert (point.name, point.version) == ("shelf", "0.3")
+
+
+def test_a_finder_of_a_program_is_asked(monkeypatch):
+    class Shelf(Distribution):
+        def read_text(self, filename):
+            return {"entry_points.txt": POINTS, "METADATA": METADATA}.get(filename)
+
+        def locate_file(self, path):
+            raise NotImplementedError
+
+    class Finder:
+        def find_spec(self, *arguments):
+            return None
+
+        def find_distributions(self, context):
+            return [Shelf()]
+
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder()])
+    assert [point.name for point in found()] == ["shelf"]
+
+
+def test_what_is_not_there_or_holds_no_metadata_is_passed_over(site, monkeypatch):
+    monkeypatch.syspath_prepend(str(site / "absent"))
+    (site / "rlk_shelf-0.3.dist-info").write_text("a file")
+    (site / "shelf.egg-info").mkdir()
+    assert found() == []
+
+
+def test_an_entry_point_imports_what_it_names(site):
+    (site / "shelf_module.py").write_text("class Shelf:\n    made = 'by hand'\n")
+    (site / "rlk_shelf-0.3.dist-info").mkdir()
+    (site / "rlk_shelf-0.3.dist-info" / "entry_points.txt").write_text(POINTS)
+    (site / "rlk_shelf-0.3.dist-info" / "METADATA").write_text(METADATA)
+    (point,) = found()
+    assert "shelf_module" not in sys.modules
+    assert point.load() == "by hand"
+    del sys.modules["shelf_module"]

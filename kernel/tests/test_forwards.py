@@ -1,0 +1,81 @@
+"""Settings of an algorithm that forward to, activate or select other components."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlk.errors import PlanError
+
+
+def test_a_setting_of_the_algorithm_feeds_the_component_that_uses_it(plan):
+    assert plan().storages[0].config.size == 100  # the algorithm's default
+    assert plan(store_size=7).storages[0].config.size == 7
+    assert (
+        plan(store_size=7, storage="hoards").storages[0].config.size == 1
+    )  # it forwards to `keeps` alone
+
+
+@pytest.mark.parametrize("key", ["keeps.size", "storage.size"])
+def test_the_components_own_key_is_the_same_setting(plan, key):
+    found = plan(**{key: 7})
+    assert found.storages[0].config.size == 7
+    assert found.algorithm.config.store_size == 7
+    assert plan(store_size=7, **{key: 7}).storages[0].config.size == 7
+
+
+def test_one_setting_with_two_values_is_refused(plan):
+    with pytest.raises(PlanError, match=r"store_size=7 .*keeps\.size=8 .*Set one of them"):
+        plan(store_size=7, **{"keeps.size": 8})
+
+
+@pytest.mark.parametrize(
+    ("tuned", "given", "size"),
+    [
+        ({"store_size": 5}, {"keeps.size": 8}, 8),
+        ({"keeps.size": 5}, {"store_size": 8}, 8),
+        ({"store_size": 5}, {}, 5),
+        ({"keeps.size": 5}, {}, 5),
+    ],
+)
+def test_what_a_user_says_at_either_end_wins_over_a_preset_at_the_other(
+    planning_kernel, plan, tuned, given, size
+):
+    class Wants:
+        def find(self, algo, env):
+            return tuned
+
+    planning_kernel.registries.presets.register("wants", Wants)
+    found = plan(preset="wants", **given)
+    assert found.storages[0].config.size == size and found.algorithm.config.store_size == size
+
+
+def test_a_switch_puts_a_plugin_in_and_the_plugin_turns_the_switch(plan):
+    found = plan(sharpened=True)
+    assert [c.name for c in found.storages] == ["keeps", "sharpens"]
+    found = plan(plugins=["sharpens"])
+    assert found.algorithm.config.sharpened is True
+    assert [c.name for c in plan(sharpened=False).storages] == ["keeps"]
+
+
+def test_a_switch_for_a_kind_names_the_plugin_with_its_settings(plan):
+    found = plan(shaken="shakes:size=3")
+    assert found.noise.name == "shakes" and found.noise.config.size == 3
+    assert plan(shaken="shakes", **{"shakes.size": 4}).noise.config.size == 4
+    for nothing in (None, "none"):
+        assert plan(shaken=nothing).noise is None
+
+
+@pytest.mark.parametrize("wrong", ["watches", "shake"])
+def test_a_switch_for_a_kind_takes_nothing_of_another_kind(plan, wrong):
+    with pytest.raises(PlanError, match=rf"unknown noise '{wrong}'"):
+        plan(shaken=wrong)
+
+
+def test_a_switch_for_a_kind_and_another_plugin_of_it_are_refused(plan):
+    with pytest.raises(PlanError, match="both fill the slot 'noise'"):
+        plan(shaken="shakes", plugins=["trembles"])
+
+
+def test_a_switch_and_a_plugin_that_contradict_each_other_are_refused(plan):
+    with pytest.raises(PlanError, match="sharpened=false and plugin 'sharpens' contradict"):
+        plan(sharpened=False, plugins=["sharpens"])

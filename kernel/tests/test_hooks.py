@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import pytest
+
+from rlk.errors import BrokenPlugin
+from rlk.hookspecs import Specs, hookimpl, hookspec, is_lifecycle, lifecycle
+from rlk.registry.hooks import HOOKS, LIFECYCLE, Hooks
+
+
+class Answers:
+    def __init__(self, answer):
+        self.answer = answer
+
+    @hookimpl
+    def rlk_configure(self, spec):
+        return self.answer
+
+
+def test_all_answers_are_joined_in_the_order_of_activation():
+    hooks = Hooks()
+    for name, answer in (("a", 1), ("b", [2, 3]), ("c", None), ("d", 4)):
+        hooks.activate(Answers(answer), name)
+    assert hooks.all("rlk_configure", spec=None) == [1, 2, 3, 4]
+    assert hooks.answers("rlk_configure", spec=None) == [("a", 1), ("b", [2, 3]), ("d", 4)]
+
+
+def test_the_first_answer_of_those_who_do_not_decline_wins():
+    class Makes:
+        def __init__(self, answer):
+            self.answer = answer
+
+        @hookimpl
+        def rlk_make_actor(self, run):
+            return self.answer
+
+    hooks = Hooks()
+    assert hooks.first("rlk_make_actor", run=None, actor=None) is None
+    hooks.activate(Makes("first"), "first")
+    hooks.activate(Makes(None), "declines")
+    assert hooks.first("rlk_make_actor", run=None, actor=None) == "first"
+
+
+def test_a_misspelt_hook_is_refused_with_whose_it_is():
+    class Misspells:
+        @hookimpl
+        def rlk_confgure(self, spec):
+            pass
+
+    hooks = Hooks()
+    with pytest.raises(BrokenPlugin, match=r"plugin 'mine' \(rlk-mine 0\.1\).*rlk_confgure"):
+        hooks.activate(Misspells(), "mine", "rlk-mine 0.1")
+    assert not hooks._manager.get_plugins()
+
+
+def test_an_argument_that_a_hook_has_not_is_refused():
+    class WantsMore:
+        @hookimpl
+        def rlk_configure(self, spec, weather):
+            pass
+
+    hooks = Hooks()
+    with pytest.raises(BrokenPlugin, match="weather"):
+        hooks.activate(WantsMore(), "mine")
+
+
+def test_one_name_is_activated_once():
+    hooks = Hooks()
+    hooks.activate(Answers(1), "mine")
+    with pytest.raises(BrokenPlugin, match="mine"):
+        hooks.activate(Answers(2), "mine")
+
+
+def test_after_a_refusal_others_can_still_be_activated_and_answer():
+    class Misspells:
+        @hookimpl
+        def rlk_confgure(self, spec):
+            pass
+
+    hooks = Hooks()
+    with pytest.raises(BrokenPlugin):
+        hooks.activate(Misspells(), "mine")
+    hooks.activate(Answers(1), "mine")
+    assert hooks.all("rlk_configure", spec=None) == [1]
+
+
+def test_two_managers_share_nothing():
+    one, two = Hooks(), Hooks()
+    one.activate(Answers(1), "mine")
+    assert two.all("rlk_configure", spec=None) == []
+
+
+# ---- listeners -----------------------------------------------------------------------------------
+
+
+def test_listeners_are_called_with_the_arguments_that_they_name():
+    heard = []
+
+    class Listens:
+        @hookimpl
+        def rlk_step(self, step):
+            heard.append(("step", step))
+
+    class ListensToNothing:
+        @hookimpl
+        def rlk_step(self):
+            heard.append("called")
+            return False
+
+    class ListensToAll:
+        @hookimpl
+        def rlk_step(self, run, step):
+            heard.append((run, step))
+
+    hooks = Hooks()
+    for plugin in (Listens(), ListensToNothing(), ListensToAll()):
+        hooks.activate(plugin, type(plugin).__name__)
+    answers = [listener(run="run", step=3) for _, listener in hooks.listeners("rlk_step")]
+    assert heard == [("step", 3), "called", ("run", 3)]
+    assert answers == [None, False, None]
+
+
+def test_nobody_listens_unless_somebody_does():
+    hooks = Hooks()
+    hooks.activate(Answers(1), "mine")
+    assert hooks.listeners("rlk_step") == []
+
+
+def test_a_module_may_be_a_plugin():
+    import types
+
+    module = types.ModuleType("my_plugin")
+
+    @hookimpl
+    def rlk_update_end(run):
+        return run
+
+    module.rlk_update_end = rlk_update_end
+    hooks = Hooks()
+    hooks.activate(module, "mine")
+    assert [listener(run=5) for _, listener in hooks.listeners("rlk_update_end")] == [5]
+
+
+def test_a_wrapper_around_a_lifecycle_hook_is_refused():
+    class Wraps:
+        @hookimpl(wrapper=True)
+        def rlk_update_end(self, run):
+            yield
+
+    hooks = Hooks()
+    hooks.activate(Wraps(), "mine")
+    with pytest.raises(BrokenPlugin, match=r"'mine' implements rlk_update_end as a wrapper"):
+        hooks.listeners("rlk_update_end")
+
+
+def test_one_plugin_is_told_something_and_no_other():
+    told = []
+
+    class Remembers:
+        def __init__(self, name):
+            self.name = name
+
+        @hookimpl
+        def rlk_load(self, state):
+            told.append((self.name, state))
+
+    hooks = Hooks()
+    hooks.activate(Remembers("a"), "a")
+    hooks.activate(Remembers("b"), "b")
+    dict(hooks.listeners("rlk_load"))["b"](run=None, state=7)
+    assert told == [("b", 7)]
+
+
+def test_a_historic_hook_reaches_those_who_come_later():
+    seen = []
+
+    class Joins:
+        @hookimpl
+        def rlk_register(self, kernel):
+            seen.append(kernel)
+
+    hooks = Hooks()
+    hooks.historic("rlk_register", kernel="kernel")
+    hooks.activate(Joins(), "late")
+    assert seen == ["kernel"]
+
+
+def test_listeners_keep_to_tryfirst_and_trylast():
+    heard = []
+
+    def listener(word, **marks):
+        class Listens:
+            @hookimpl(**marks)
+            def rlk_training_start(self, run):
+                heard.append(word)
+
+        return Listens()
+
+    hooks = Hooks()
+    for word, marks in (
+        ("last", {"trylast": True}),
+        ("a", {}),
+        ("b", {}),
+        ("first", {"tryfirst": True}),
+    ):
+        hooks.activate(listener(word, **marks), word)
+    for _, listen in hooks.listeners("rlk_training_start"):
+        listen(run=None)
+    assert heard == ["first", "a", "b", "last"]
+
+
+def test_a_plugin_is_had_by_its_name():
+    hooks, plugin = Hooks(), Answers(1)
+    hooks.activate(plugin, "a")
+    assert hooks.get("a") is plugin
+    assert hooks.get("b") is None
+
+
+# ---- which hooks there are -----------------------------------------------------------------------
+
+
+def test_the_hooks_of_a_runs_life_are_those_that_are_marked():
+    assert set(LIFECYCLE) == {
+        "rlk_training_start",
+        "rlk_rollout_start",
+        "rlk_step",
+        "rlk_rollout_end",
+        "rlk_update_end",
+        "rlk_evaluation_end",
+        "rlk_log",
+        "rlk_write_row",
+        "rlk_should_stop",
+        "rlk_training_end",
+    }
+    assert set(LIFECYCLE) < set(HOOKS)
+
+
+def test_a_mark_makes_a_hook_one_of_a_runs_life_wherever_it_stands():
+    @lifecycle
+    def rlk_marked(run): ...
+
+    @hookspec
+    def rlk_unmarked(run): ...
+
+    assert is_lifecycle(rlk_marked) and not is_lifecycle(rlk_unmarked)
+
+
+def test_every_hook_says_in_its_docstring_when_it_is_called():
+    assert len(HOOKS) > 20
+    assert [name for name in HOOKS if not vars(Specs)[name].__doc__] == []

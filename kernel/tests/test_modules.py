@@ -1,0 +1,88 @@
+"""Which module of the kernel may import which, types included."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+from pathlib import Path
+
+import rlk
+
+ROOT = Path(rlk.__file__).parent
+#: They name the types that seams carry, under TYPE_CHECKING; whatever lies behind these is theirs.
+SEAMS = ("rlk.hookspecs", "rlk.protocols")
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(("rlk", *parts)).removesuffix(".__init__")
+
+
+def modules() -> dict[str, Path]:
+    return {name_of(path): path for path in ROOT.rglob("*.py")}
+
+
+def imports(path: Path, known: set[str], *, types: bool) -> set[str]:
+    """Modules of the kernel that a file imports; under TYPE_CHECKING only with `types`."""
+    found = set()
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and not types:
+            return
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rlk"):
+            submodules = {f"{node.module}.{alias.name}" for alias in node.names} & known
+            found.update(submodules or {node.module})
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(ast.parse(path.read_text()))
+    return found & known - {"rlk"}
+
+
+def test_no_modules_of_the_kernel_import_each_other_in_a_circle_types_included():
+    known = modules()
+    graph = {
+        name: imports(path, set(known), types=name not in SEAMS)
+        for name, path in known.items()
+        if name != "rlk"
+    }
+    assert "rlk.registry.entry" in graph["rlk.planning.choice"]
+    list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_the_rooms_are_built_on_each_other():
+    known = modules()
+    order = ["rlk.registry.", "rlk.planning.", "rlk.running."]
+    for name, path in known.items():
+        own = next((n for n, room in enumerate(order) if name.startswith(room)), None)
+        if own is None:
+            continue
+        later = tuple(order[own + 1 :])
+        assert not [
+            used for used in imports(path, set(known), types=True) if used.startswith(later)
+        ]
+
+
+def test_the_top_level_holds_what_plugins_import():
+    assert {path.stem for path in ROOT.glob("*.py")} == {
+        "__init__",
+        "__main__",
+        "agent",
+        "component",
+        "errors",
+        "hookspecs",
+        "optimise",
+        "protocols",
+        "records",
+        "settings",
+        "spaces",
+    }
+
+
+def test_what_plugins_import_takes_only_types_from_the_rooms():
+    known = modules()
+    for path in ROOT.glob("*.py"):
+        if path.stem in ("agent", "__init__"):
+            continue
+        used = imports(path, set(known), types=False)
+        assert not [name for name in used if name.count(".") > 1], path

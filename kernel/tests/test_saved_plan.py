@@ -1,0 +1,274 @@
+"""A plan as files hold it, and back."""
+
+from __future__ import annotations
+
+import json
+
+import attrs
+import pytest
+
+from rlk.component import Component
+from rlk.errors import PlanError
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import as_json, spec_of
+from rlk.planning.spec import make_spec
+from rlk_testing.environments import DiscreteMatch, Walk, environment_named
+from rlk_testing.stand_ins import COMPONENTS
+
+
+class Watches:
+    pass
+
+
+class Shakes:
+    def wrap(self, actor, policy): ...
+
+
+@attrs.frozen(kw_only=True)
+class HasteConfig:
+    speed: int = 1
+
+
+class Configured:
+    def __init__(self, config):
+        self.config = config
+
+
+class Wraps:
+    def __init__(self, env):
+        raise AssertionError("nothing is built here")
+
+
+def on_the_shelf(place, kind):
+    return Component(name="Mine", factory=Watches, kind=kind or "extensions")
+
+
+@pytest.fixture
+def kernel(rlk_stand_in_kernel):
+    registries = rlk_stand_in_kernel.registries
+    registries.callbacks.register("watches", Watches)
+    registries.extensions.register("extends", Watches)
+    registries.environments.register("classes", environment_named, runs_code=True)
+    registries.environments.register("stands", COMPONENTS["environments"].factory)
+    registries.environments.unregister("stand-in-environments")
+    registries.finders.register("shelf", on_the_shelf, runs_code=True)
+    return rlk_stand_in_kernel
+
+
+@pytest.fixture
+def saved(kernel):
+    def plan_of(**given):
+        plan = resolve(kernel, make_spec("stand-in", {"env": "CartPole-v1", **given}))
+        return json.loads(json.dumps(as_json(plan)))
+
+    return plan_of
+
+
+def again(kernel, plan, **keywords):
+    return resolve(kernel, spec_of(plan, kernel, **keywords))
+
+
+def test_a_saved_plan_makes_the_same_plan(kernel, saved):
+    first = saved(n_envs=3, seed=5, gamma=0.25, batch_size=4, plugins=["extends"])
+    second = as_json(again(kernel, first))
+    for part in ("env", "run"):
+        assert second[part] == first[part]
+    names = [(c["slot"], c["name"], c["settings"]) for c in first["components"]]
+    assert [(c["slot"], c["name"], c["settings"]) for c in second["components"]] == names
+
+
+def test_keywords_of_the_environment_are_kept(kernel, saved):
+    plan = saved(env={"id": "CartPole-v1", "sutton_barto_reward": True})
+    assert dict(again(kernel, plan).env.kwargs) == {"sutton_barto_reward": True}
+
+
+def test_what_only_watches_joins_if_asked(kernel, saved):
+    plan = saved(plugins=["watches", "extends"])
+    assert [c.name for c in again(kernel, plan).callbacks] == []
+    assert [c.name for c in again(kernel, plan).extensions] == ["extends"]
+    assert [c.name for c in again(kernel, plan, observers=True).callbacks] == ["watches"]
+
+
+def test_changes_are_on_top_of_what_was_saved(kernel, saved):
+    plan = saved(gamma=0.25, n_envs=3)
+    changed = again(kernel, plan, changes={"gamma": 0.75})
+    assert changed.algorithm.config.gamma == 0.75 and changed.n_envs == 3
+    assert changed.algorithm.sources["gamma"] == "command line"
+
+
+def test_it_is_said_that_settings_come_from_the_file(kernel, saved):
+    assert again(kernel, saved(gamma=0.25)).algorithm.sources["gamma"] == "saved plan"
+
+
+@pytest.mark.parametrize("env", [DiscreteMatch, "rlk_testing.environments:DiscreteMatch"])
+def test_an_environment_that_is_code_must_be_passed_again(kernel, saved, env):
+    plan = saved(env=env)
+    with pytest.raises(PlanError, match="Pass it again"):
+        spec_of(plan, kernel)
+    assert again(kernel, plan, env=env).env.name == plan["env"]["name"]
+
+
+@pytest.mark.parametrize("env", [Walk, "rlk_testing.environments:Walk"])
+def test_an_environment_that_is_passed_again_keeps_its_keywords(kernel, saved, env):
+    plan = saved(env=env, **{"env.observation": "dict", "env.length": 9})
+    assert dict(again(kernel, plan, env=env).env.kwargs) == {"observation": "dict", "length": 9}
+    changed = again(kernel, plan, env=env, changes={"env.length": 3})
+    assert dict(changed.env.kwargs) == {"observation": "dict", "length": 3}
+
+
+def test_another_environment_has_keywords_of_its_own(kernel, saved):
+    plan = saved(env=Walk, **{"env.length": 9})
+    assert dict(again(kernel, plan, env=DiscreteMatch).env.kwargs) == {}
+
+
+def test_a_component_from_a_place_must_be_passed_again(kernel, saved):
+    plan = saved(plugins=["shelf:Mine"])
+    with pytest.raises(PlanError, match=r"no file may run by itself. Pass it again.*shelf:Mine"):
+        spec_of(plan, kernel)
+    found = again(kernel, plan, plugins=("shelf:Mine",))
+    assert [c.name for c in found.extensions] == ["Mine"]
+
+
+def forged(plan, **component):
+    """A plan in which a component that the kernel has is called otherwise."""
+    made = {"kind": "extensions", "dist": "rlk-x", "version": "1", "settings": {}, **component}
+    return {**plan, "components": [*plan["components"], made]}
+
+
+@pytest.mark.parametrize(
+    "component",
+    [
+        {"slot": "extension", "name": "./evil.py"},
+        {"slot": "noise", "name": "evil:Noise"},
+        {"slot": "vf_optimiser", "name": "evil:Optimiser"},
+        {"slot": "algorithm", "name": "./evil.py"},
+        {"slot": "algorithm", "name": "stand-in", "settings": {"noise": "./evil.py:Noise"}},
+    ],
+)
+def test_a_place_in_a_file_is_never_looked_at_whatever_its_plan_says(kernel, saved, component):
+    with pytest.raises(PlanError, match="a place, which no file may load from"):
+        spec_of(forged(saved(), **component), kernel)
+
+
+@pytest.mark.parametrize(
+    "component",
+    [
+        {"slot": "algorithm", "name": "stand-in", "settings": {"env": "./evil.py:Env"}},
+        {"slot": "extension", "name": "env", "settings": {"id": "./evil.py:Env"}},
+    ],
+)
+def test_only_the_environment_of_a_file_names_the_environment(kernel, saved, component):
+    assert spec_of(forged(saved(), **component), kernel).given["env"] == "CartPole-v1"
+    plan = saved()
+    plan["env"]["kwargs"]["id"] = "./evil.py:Env"
+    assert spec_of(plan, kernel).given.get("env") == "CartPole-v1"
+
+
+def test_a_name_that_is_not_installed_any_more_is_refused(kernel, saved):
+    plan = saved(plugins=["extends"])
+    kernel.registries.extensions.unregister("extends")
+    with pytest.raises(PlanError, match="extends"):
+        again(kernel, plan)
+
+
+def test_a_callable_must_be_passed_again_to_go_on_training(kernel, saved):
+    plan = saved(learning_rate=lambda remaining: remaining)
+    with pytest.raises(PlanError, match="learning_rate was a callable"):
+        spec_of(plan, kernel, observers=True)
+    spec_of(plan, kernel, observers=True, changes={"learning_rate": 0.1})
+    assert "learning_rate" not in spec_of(plan, kernel).given  # to act, no schedule is needed
+
+
+def test_a_preset_is_not_applied_once_more(kernel, saved):
+    assert spec_of(saved(), kernel).given.get("preset") == "none"
+
+
+def test_components_are_resolved_and_not_built(kernel, saved):
+    kernel.registries.wrappers.register(
+        "wraps", Component(name="wraps", factory=Wraps, scope="vector")
+    )
+    assert [c.name for c in again(kernel, saved(plugins=["wraps"])).wrappers] == ["wraps"]
+
+
+# ---- what had joined by itself -------------------------------------------------------------------
+
+
+@pytest.fixture
+def hastens(kernel):
+    """An extension that joins wherever an agent is made."""
+    kernel.registries.extensions.register("hastens", Watches, autostart="always")
+
+
+@pytest.mark.usefixtures("hastens")
+def test_what_had_joined_by_itself_is_still_known_to_have_joined(kernel, saved):
+    (found,) = again(kernel, saved()).extensions
+    assert (found.name, found.by) == ("hastens", "active in every run")
+
+
+@pytest.mark.usefixtures("hastens")
+def test_what_had_joined_by_itself_and_is_not_installed_is_left_out_with_a_note(kernel, saved):
+    plan = saved()
+    kernel.registries.extensions.unregister("hastens")
+    found = again(kernel, plan)
+    assert found.extensions == ()
+    (note,) = found.notes
+    assert "extension 'hastens' (this program) had joined by itself and is left out" in note
+    assert "not installed here" in note
+
+
+def test_settings_of_what_is_left_out_are_left_out_too(kernel, saved):
+    kernel.registries.extensions.register(
+        "hastens", Configured, config=HasteConfig, autostart="always"
+    )
+    plan = saved(**{"hastens.speed": 3})
+    assert plan["components"][-1]["settings"] == {"speed": 3}
+    assert again(kernel, plan).extensions[0].config.speed == 3
+    kernel.registries.extensions.unregister("hastens")
+    assert again(kernel, plan).extensions == ()
+
+
+@pytest.mark.usefixtures("hastens")
+def test_what_had_joined_by_itself_and_is_broken_here_is_left_out_with_its_cause(kernel, saved):
+    plan = saved()
+    kernel.registries.extensions.unregister("hastens")
+    kernel.registries.extensions.register("hastens", "no_such_module:Hastens", autostart="always")
+    found = again(kernel, plan)
+    assert found.extensions == () and "No module named 'no_such_module'" in found.notes[0]
+
+
+@pytest.mark.usefixtures("hastens")
+def test_what_had_joined_and_was_named_as_well_is_missed(kernel, saved):
+    plan = saved(plugins=["hastens"])
+    kernel.registries.extensions.unregister("hastens")
+    with pytest.raises(PlanError, match="unknown plugin 'hastens'"):
+        again(kernel, plan)
+
+
+@pytest.mark.usefixtures("hastens")
+def test_what_had_joined_can_be_left_out_when_a_model_is_loaded(kernel, saved):
+    assert again(kernel, saved(), plugins=("no:hastens",)).extensions == ()
+
+
+@pytest.mark.usefixtures("hastens")
+def test_what_was_left_out_stays_left_out_unless_it_is_named(kernel, saved):
+    plan = saved(plugins=["no:hastens"])
+    assert plan["refused"] == ["hastens"]
+    assert again(kernel, plan).extensions == ()
+    assert [c.name for c in again(kernel, plan, plugins=("hastens",)).extensions] == ["hastens"]
+    kernel.registries.extensions.unregister("hastens")
+    assert again(kernel, plan).extensions == ()
+
+
+def test_a_default_that_was_left_out_does_not_come_back(kernel):
+    kernel.registries.noises.register("shakes", Shakes)
+    kernel.registries.algorithms.register(
+        "noisy",
+        attrs.evolve(
+            COMPONENTS["algorithms"],
+            name="noisy",
+            defaults={**COMPONENTS["algorithms"].defaults, "noise": "shakes"},
+        ),
+    )
+    for plugins, noises in (([], ["shakes"]), (["no:shakes"], [])):
+        plan = resolve(kernel, make_spec("noisy", {"plugins": plugins}))
+        assert [c.name for c in (plan.noise, again(kernel, as_json(plan)).noise) if c] == noises * 2

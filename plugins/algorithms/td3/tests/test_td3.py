@@ -1,0 +1,263 @@
+"""TD3 as a whole: its contract, settings, acting, delayed updates, learning, resuming."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+
+import attrs
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+import rlk
+from rlk.errors import PlanError
+from rlk_td3 import TD3Config
+from rlk_td3.algorithm import DELAYED
+from rlk_testing import AlgorithmContract, OffPolicyContract, mean_return
+from rlk_testing.acting import Watch
+from rlk_testing.contract import same
+
+BOX = "rlk_testing.environments:BoxMatch"
+OFTEN = {"train_freq": 1, "gradient_steps": 1}
+FAST = {**OFTEN, "learning_starts": 40, "batch_size": 16, "policy": {"layers": [24]}}
+
+
+class TestTD3(OffPolicyContract):
+    component = "td3"
+    target = "targets"
+
+
+class TestTD3WithOtherSettings(AlgorithmContract):
+    component = "td3"
+    settings = {
+        "policy_delay": 1,
+        "target_policy_noise": 0.0,
+        "random_exploration": 0.2,
+        "action_noise": "normal-noise:sigma=0.1",
+        "learning_rate": "lin_0.001",
+        "train_freq": "1 episode",
+        "gradient_steps": -1,
+    }
+
+
+# ---- settings ------------------------------------------------------------------------------------
+
+
+def test_parameters_and_defaults_are_those_of_the_class_in_stable_baselines():
+    documented = TD3Config(
+        gamma=0.99,
+        learning_rate=0.0003,
+        buffer_size=50000,
+        learning_starts=100,
+        train_freq=100,
+        gradient_steps=100,
+        batch_size=128,
+        tau=0.005,
+        policy_delay=2,
+        action_noise=None,
+        target_policy_noise=0.2,
+        target_noise_clip=0.5,
+        random_exploration=0.0,
+    )
+    assert TD3Config() == documented
+    assert len(attrs.fields(TD3Config)) == 13
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("policy_delay", 0),
+        ("target_policy_noise", -0.1),
+        ("target_noise_clip", -1.0),
+        ("tau", 1.1),
+        ("train_freq", "1 minute"),
+        ("train_freq", "0 episodes"),
+    ],
+)
+def test_a_setting_that_is_out_of_range_is_named(setting, value):
+    with pytest.raises(ValueError, match=setting):
+        TD3Config(**{setting: value})
+
+
+def test_only_bounded_continuous_actions_are_served(rlk_make):
+    with pytest.raises(PlanError, match="action space"):
+        rlk_make("td3", env="CartPole-v1")
+
+    class Endless(gym.Env):
+        observation_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
+        action_space = gym.spaces.Box(-np.inf, np.inf, (1,), np.float32)
+
+    with pytest.raises(PlanError, match="infinite"):
+        rlk_make("td3", env=Endless)
+
+
+# ---- acting --------------------------------------------------------------------------------------
+
+
+def test_its_action_is_the_head_scaled_to_the_bounds_and_never_random(rlk_make):
+    agent = rlk_make("td3", env=BOX, seed=0, **FAST)
+    seen = np.random.default_rng(0).normal(size=(3, 2)).astype(np.float32)
+    with torch.no_grad():
+        head = agent.run.policy(torch.from_numpy(seen), "pi")[0].numpy()
+    for deterministic in (True, False):
+        found, _ = agent.predict(seen, deterministic=deterministic)
+        assert np.allclose(found, [0.5, 0.25] + head * [1.5, 0.25], atol=1e-6)
+
+
+# ---- updates -------------------------------------------------------------------------------------
+
+
+def batch_of(agent, key):
+    """A batch as the algorithm makes it, of this kind of update."""
+    run = agent.run
+    run.clock.timesteps = run.algorithm.config.learning_starts
+    return dataclasses.replace(next(iter(run.algorithm.batches(run.storage))), key=key)
+
+
+def ready(rlk_make, **said):
+    """An agent with 39 transitions that has not updated yet."""
+    agent = rlk_make("td3", env=BOX, seed=0, **{**FAST, **said})
+    agent.learn(39)
+    return agent
+
+
+@pytest.mark.parametrize("delay", [1, 2, 3])
+def test_the_policy_learns_in_every_so_many_updates(rlk_make, delay):
+    watch = Watch()
+    agent = rlk_make("td3", env=BOX, seed=0, policy_delay=delay, plugins=[watch], **FAST)
+    agent.learn(47)
+    delayed = [batch.key == DELAYED for batch, _, _ in watch.updates]
+    assert delayed == [number % delay == 0 for number in range(8)]
+    assert ["policy_loss" in update.metrics for _, _, update in watch.updates] == delayed
+
+
+def test_an_update_between_moves_the_critics_alone(rlk_make):
+    agent = ready(rlk_make)
+    groups, targets = agent.run.optimise.groups, agent.run.algorithm.target.flat
+
+    def everything():
+        return [groups["critic"].flat.clone(), groups["policy"].flat.clone(), targets.clone()]
+
+    start = everything()
+    agent.run.algorithm.update(batch_of(agent, ""), agent.run.optimise)
+    between = everything()
+    assert [a.equal(b) for a, b in zip(start, between, strict=True)] == [False, True, True]
+    agent.run.algorithm.update(batch_of(agent, DELAYED), agent.run.optimise)
+    end = everything()
+    assert [a.equal(b) for a, b in zip(between, end, strict=True)] == [False, False, False]
+
+
+def test_all_targets_move_by_tau(rlk_make):
+    agent = ready(rlk_make, tau=0.25)
+    target, before = agent.run.algorithm.target, agent.run.algorithm.target.flat.clone()
+    agent.run.algorithm.update(batch_of(agent, DELAYED), agent.run.optimise)
+    expected = 0.75 * before + 0.25 * agent.run.parameters.flat
+    assert torch.allclose(target.flat, expected, atol=1e-6)
+
+
+def test_the_q_target_is_that_of_the_target_networks_at_the_smoothed_action(rlk_make):
+    agent = ready(rlk_make)
+    batch, algorithm = batch_of(agent, ""), agent.run.algorithm
+    agent.run.parameters.flat.mul_(1.7)  # apart from the targets
+    nets = copy.deepcopy(algorithm.target.module)
+    with torch.no_grad():
+        (action,) = nets(batch.next_observation, "pi")
+        noise = torch.clip(0.2 * batch.extras["epsilon"], -0.5, 0.5)
+        smoothed = torch.clip(action + noise, -1.0, 1.0)
+        first, second = nets.qf(batch.next_observation, smoothed)
+        expected = batch.reward + batch.discount * torch.minimum(first, second)
+    found = algorithm.q_target(batch)
+    assert torch.allclose(found, expected, atol=1e-6) and not found.requires_grad
+
+
+def test_the_noise_of_target_policies_is_drawn_anew_for_every_batch(rlk_make):
+    watch = Watch()
+    agent = rlk_make("td3", env=BOX, seed=0, plugins=[watch], **FAST)
+    agent.learn(60)
+    noise = torch.cat([batch.extras["epsilon"] for batch, _, _ in watch.updates])
+    assert noise.shape == (21 * 16, 2)
+    assert abs(noise.mean().item()) < 0.15 and noise.std().item() == pytest.approx(1.0, abs=0.1)
+
+
+def test_the_policys_step_climbs_the_first_critic(rlk_make):
+    agent = ready(rlk_make, learning_rate=0.0001)
+    batch, run = batch_of(agent, DELAYED), agent.run
+
+    def value():
+        with torch.no_grad():
+            (action,) = run.policy(batch.observation, "pi")
+            return run.policy.qf(batch.observation, action)[0].mean().item()
+
+    before = value()
+    run.optimise("policy", run.algorithm.policy_loss, batch)
+    assert value() > before
+
+
+def test_an_update_is_one_graph_with_the_same_result(rlk_make):
+    eager, traced = (ready(rlk_make, learning_rate=0.01) for _ in range(2))
+    compiled = torch.compile(traced.run.algorithm.update, fullgraph=True, backend="aot_eager")
+    with torch._dynamo.config.patch(trace_autograd_ops=True):
+        for key in (DELAYED, "", DELAYED):
+            eager.run.algorithm.update(batch_of(eager, key), eager.run.optimise)
+            compiled(batch_of(traced, key), traced.run.optimise)
+    one, other = (agent.run for agent in (eager, traced))
+    assert torch.allclose(one.parameters.flat, other.parameters.flat, atol=1e-5)
+    assert torch.allclose(one.algorithm.target.flat, other.algorithm.target.flat, atol=1e-5)
+    torch._dynamo.reset()
+
+
+# ---- learning ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_it_learns_which_action_is_right(rlk_make, seed):
+    said = {"gamma": 0.0, "learning_rate": 0.01, "action_noise": "normal-noise:sigma=0.2"}
+    agent = rlk_make("td3", env=BOX, seed=seed, n_envs=2, **{**FAST, **said, "batch_size": 32})
+    agent.learn(1400)
+    assert mean_return(agent, BOX) >= 7.4  # of 8; uniformly random actions get 5.3
+
+
+def test_observations_may_be_images_and_actions_may_have_several_axes(rlk_make):
+    class Screen(gym.Env):
+        observation_space = gym.spaces.Box(0, 255, (36, 36, 1), np.uint8)
+        action_space = gym.spaces.Box(-2.0, 1.0, (2, 2), np.float32)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            return self.np_random.integers(0, 256, (36, 36, 1), np.uint8), {}
+
+        def step(self, action):
+            assert self.action_space.contains(action)
+            return self.reset()[0], float(action.mean()), False, False, {}
+
+    said = {"policy": "CnnPolicy", "learning_starts": 8, "batch_size": 4, "train_freq": 4}
+    agent = rlk_make("td3", env=Screen, seed=0, gradient_steps=1, **said)
+    before = agent.run.parameters.state_dict()
+    agent.learn(12)
+    after = agent.run.parameters.state_dict()
+    assert not any(before[name].equal(after[name]) for name in before)
+    assert agent.predict(Screen().reset(seed=1)[0])[0].shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"train_freq": "1 episode", "gradient_steps": -1, "n_envs": 2},
+        {"policy_delay": 3, "action_noise": "ornstein-uhlenbeck-noise:sigma=0.2"},
+        {"plugins": ["prioritized-replay"], "random_exploration": 0.1},
+    ],
+    ids=["episodes", "delay and noise", "priorities"],
+)
+def test_a_run_that_is_resumed_ends_where_an_uninterrupted_one_does(rlk_make, tmp_path, said):
+    whole = rlk_make("td3", env="Pendulum-v1", seed=2, total_timesteps=900, **{**FAST, **said})
+    whole.learn_until(430)
+    path = whole.save_checkpoint(tmp_path / "middle")
+    whole.learn_until(900)
+    with rlk.load(path) as resumed:
+        assert resumed.differs == []
+        resumed.learn_until(900)
+        for part in ("parameters", "algorithm", "optimise", "storage", "streams", "collector"):
+            one, other = (getattr(agent.run, part).state_dict() for agent in (whole, resumed))
+            assert same(one, other), f"{part} differs"

@@ -1,0 +1,43 @@
+"""The metrics that collecting adds to every row: the latest episodes, and speed."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rlk.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+class RolloutMetrics:
+    """Adds them through the hooks of a run; speed is measured from row to row."""
+
+    def __init__(self, run: Run) -> None:
+        self._started = time.monotonic()
+        self._mark = (self._started, run.timesteps)
+
+    @hookimpl(tryfirst=True)
+    def rlk_training_start(self, run: Run) -> None:
+        self._mark = (time.monotonic(), run.timesteps)
+
+    @hookimpl(tryfirst=True)
+    def rlk_log(self, run: Run, row: dict[str, float]) -> None:
+        """`rollout/…` and `time/…`, before what is in the row already."""
+        updates = dict(row)
+        row.clear()
+        if run.metrics.recent_episodes:
+            means = map(float, np.mean(run.metrics.recent_episodes, axis=0))
+            row["rollout/ep_rew_mean"], row["rollout/ep_len_mean"] = means
+        (before, steps_before), now = self._mark, time.monotonic()
+        self._mark = (now, run.timesteps)
+        seconds = now - before
+        row["time/fps"] = (run.timesteps - steps_before) / seconds if seconds > 0 else 0.0
+        row["time/iterations"] = run.clock.iterations
+        row["time/time_elapsed"] = now - self._started
+        row["time/total_timesteps"] = run.timesteps
+        row["time/episodes"] = run.clock.episodes
+        row |= updates

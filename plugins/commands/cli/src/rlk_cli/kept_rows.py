@@ -1,0 +1,81 @@
+"""The rows of `rlk plugins list`, kept on disk until something that they depend on changes.
+
+To make them every component is imported, which takes most of the time of a listing. They depend on
+what is installed and on the modules that were imported: the folders and files on `sys.path`, the
+files of those modules and of the factories are compared by size and time of their last change.
+Rows with a problem are not kept, because what solves it may be in no file that was looked at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterable
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from rlk.registry.registries import Registries
+from rlk.registry.registry import BY_HAND
+
+Row = dict[str, Any]
+
+
+def load(registries: Registries) -> list[Row] | None:
+    """The rows that were kept, if they are what making them again would give."""
+    try:
+        names, path, files, rows = json.loads(_place().read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):  # none were kept, or not by this version
+        return None
+    is_current = (names, path) == (_names(registries), sys.path) and files == _stamps(files)
+    return rows if is_current else None
+
+
+def save(registries: Registries, rows: list[Row]) -> None:
+    """Keep rows, unless one has a problem or is of what this program registered itself."""
+    if any(row["problem"] or row["dist"] == BY_HAND for row in rows):
+        return
+    files = [*sys.path, *filter(None, (_file(row["factory"]) for row in rows))]
+    files += filter(None, (getattr(made, "__file__", None) for made in sys.modules.values()))
+    place = _place()
+    part = place.with_suffix(f".{os.getpid()}")
+    with contextlib.suppress(OSError):  # no rows are kept where this user may not write
+        place.parent.mkdir(parents=True, exist_ok=True)
+        kept = (_names(registries), sys.path, _stamps(files), rows)
+        part.write_text(json.dumps(kept), encoding="utf-8")
+        part.replace(place)
+
+
+def _place() -> Path:
+    """One file for every installation of Python."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    installation = sha256(f"{sys.prefix} {sys.version}".encode()).hexdigest()[:16]
+    return Path(base, "rlk", f"plugins-{installation}.json")
+
+
+def _names(registries: Registries) -> list[list[str]]:
+    """What is registered: kind, name, distribution and version of each."""
+    entries = (entry for registry in registries for entry in registry)
+    return [[entry.kind, entry.name, entry.dist, entry.version] for entry in entries]
+
+
+def _file(factory: str | None) -> str | None:
+    """The file of the module in `module:name`."""
+    spec = find_spec(factory.partition(":")[0]) if factory else None
+    return spec.origin if spec else None
+
+
+def _stamps(files: Iterable[str]) -> dict[str, list[int]]:
+    """Size and time of the last change of every file; of what is not there, nothing."""
+    found = {}
+    for file in files:
+        try:
+            status = os.stat(file or ".")
+        except OSError:
+            found[file] = [0, 0]
+        else:
+            found[file] = [status.st_size, status.st_mtime_ns]
+    return found

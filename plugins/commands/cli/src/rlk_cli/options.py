@@ -1,0 +1,59 @@
+"""The options that commands share, and how they and a SPEC.toml become settings."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from click import Option
+
+from rlk.errors import PlanError
+from rlk.planning.parse import parse_setting
+from rlk.planning.spec import RunSpec, make_spec
+
+PLUGIN = "Add a plugin, or put a component in its slot; no:NAME leaves one out. Repeatable."
+SETTING = "Change a setting: gamma=0.98, policy.layers=[256,256], env.gravity=9.0. Repeatable."
+SHARED = (
+    Option(
+        ["--env"],
+        metavar="ENV",
+        help="The environment: an id, module:Id-v0, module:Class or ./file.py:Class.",
+    ),
+    Option(["--plugin", "plugins"], multiple=True, metavar="NAME[:k=v,…]", help=PLUGIN),
+    Option(["--set", "pairs"], multiple=True, metavar="KEY=VALUE", help=SETTING),
+    Option(
+        ["--timesteps", "total_timesteps"],
+        type=float,
+        help="Train until so many timesteps, over all environments.",
+    ),
+    Option(["--seed"], type=int, help="Seed of everything random; drawn if it is not given."),
+    Option(["--device"], metavar="NAME", help="Where to compute: auto, cpu, cuda, cuda:1, …"),
+    Option(["--quiet"], is_flag=True, help="Print nothing but errors."),
+)
+
+
+def given(pairs: Iterable[str], **options: Any) -> dict[str, Any]:
+    """The settings that a command line gives; an option wins over the same key after `--set`."""
+    used = {key: value for key, value in options.items() if value not in (None, ())}
+    return dict(map(parse_setting, pairs)) | used
+
+
+def read_spec(path: Path) -> RunSpec:
+    """A SPEC.toml as a RunSpec.
+
+    Raises:
+        PlanError: if the file cannot be read or is not a SPEC.toml.
+    """
+    try:
+        found = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise PlanError(f"cannot read {path}: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PlanError(f"{path} is not a TOML file: {error}.") from None
+    algo = found.pop("algo", "")
+    if not isinstance(algo, str):
+        raise PlanError(f"{path}: algo must be a name, got {algo!r}.")
+    found |= found.pop("settings", {})
+    return make_spec(algo, found, origin=str(path))

@@ -1,0 +1,46 @@
+"""Environments that are rendered, and what to do where one cannot be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rlk.errors import EnvironmentFailed, RlkError
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+
+
+@contextmanager
+def rendering(agent: Agent, mode: str) -> Iterator[None]:
+    """Within it, an environment that cannot be rendered is an RlkError that says what to do."""
+    import gymnasium as gym
+
+    name = agent.plan.env.name
+    modes = list(agent.run.env.metadata.get("render_modes", ()))
+    # Gymnasium itself shows the images of an environment that has no window of its own.
+    if mode not in modes and "rgb_array" not in modes:
+        known = ", ".join(map(str, modes)) or "none"
+        raise RlkError(
+            f"{name} cannot be shown (its render modes: {known}). "
+            "Use --no-render for the returns only."
+        )
+    try:
+        yield
+    except (gym.error.DependencyNotInstalled, EnvironmentFailed) as error:
+        # A vector environment tells of it in its own words; in a worker's case as text only.
+        found = re.search(r"DependencyNotInstalled: (.+)", str(error))
+        if found is None and isinstance(error, EnvironmentFailed):
+            raise
+        needs = error if found is None else found[1]
+        raise RlkError(
+            f"{name} cannot be shown: {needs}.\nUse --no-render for the returns only."
+        ) from error
+    except TypeError as error:
+        if "render_mode" not in str(error):
+            raise
+        raise RlkError(
+            f"{name} takes no keyword render_mode, so it cannot be shown. Use --no-render."
+        ) from error

@@ -1,0 +1,18 @@
+"""Rank 1 is to train to another timestep than rank 0."""
+
+from __future__ import annotations
+
+import rlk
+
+with rlk.make(
+    "ppo2",
+    env="rlk_testing.environments:DiscreteMatch",
+    plugins=["mpi"],
+    n_steps=16,
+    n_threads=1,
+) as agent:
+    agent.learn(64)
+    if agent.run.communicator.rank == 1:
+        agent.run.clock.start = 0
+        agent.learn(32)
+    agent.learn(64)

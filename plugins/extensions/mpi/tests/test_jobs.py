@@ -1,0 +1,243 @@
+"""What two and three ranks do without ending each other; each number of ranks starts once."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+
+import numpy as np
+import pytest
+
+from rlk.registry.kernel import Kernel
+from rlk.running import checkpoint
+from rlk_cli.main import main
+from rlk_testing.environments import BY_ACTION_SPACE
+
+#: Small enough that a training takes a second. Each joins where it is installed.
+SMALL = {
+    "dqn": ("learning_starts=16", "batch_size=8", "target_network_update_freq=20"),
+    "ppo2": ("n_steps=16",),
+    "sac": ("learning_starts=16", "batch_size=8"),
+    "trpo": ("timesteps_per_batch=16",),
+}
+INSTALLED = sorted(set(SMALL) & set(Kernel().registries.algorithms.names()))
+
+
+def env_for(algo):
+    served = Kernel().registries.algorithms.get(algo).component().action_spaces
+    return BY_ACTION_SPACE["Discrete" if "Discrete" in served else "Box"]
+
+
+def run(algo, *more):
+    settings = [word for one in (*SMALL[algo], "policy.layers=[16]") for word in ("--set", one)]
+    fixed = ("--plugin", "mpi", "--preset", "none", "--seed", 5)
+    return ("run", "--algo", algo, "--env", env_for(algo), *fixed, *settings, *more)
+
+
+def resume(algo, *more):
+    return ("resume", "--env", env_for(algo), *more)
+
+
+def jobs_of_two(programs):
+    """What two ranks do. `alone` is a run of one rank, which `prepare` makes."""
+    equal = ("--plugin", programs / "equal.py")
+    jobs = {}
+    for algo in INSTALLED:
+        size = ("--n-envs", 2, "--timesteps")
+        jobs[algo] = run(algo, *size, 128, *equal, "--out", algo)
+        every = ("--plugin", "checkpoint:every=128", "--out", f"{algo}-whole", "--quiet")
+        jobs[f"{algo}-whole"] = run(algo, *size, 256, *every)
+        model = f"{algo}-whole/model.zip"
+        jobs[f"{algo}-kept"] = (programs / "keep.py", model, f"{algo}-kept.zip")
+        jobs[f"{algo}-resumed"] = resume(algo, f"{algo}-whole/checkpoints/128.zip")
+    stops = f"{programs / 'stops.py'}:"
+    trouble = ("--env", f"{programs / 'trouble.py'}:Trouble", "--timesteps", 100_000)
+    unset = ("run", "--algo", "ppo2", "--env", env_for("ppo2"), "--plugin", "mpi", "--quiet")
+    return jobs | {
+        "same-update": (programs / "same_update.py", "same-update.npz", 2),
+        "unset-seed": (*unset, *equal, "--timesteps", 64, "--set", "n_steps=16"),
+        "from-one-rank": resume("ppo2", "alone", "--timesteps", 128),
+        "normalize": (programs / "normalizes.py",),
+        "border": run("ppo2", *trouble, "--plugin", f"{stops}AtABorder", "--out", "border"),
+        "middle": run("ppo2", *trouble, "--plugin", f"{stops}InTheMiddle", "--out", "middle"),
+        "SIGINT": run("ppo2", *trouble, "--set", "env.what=SIGINT", "--out", "SIGINT"),
+        "SIGTERM": run("ppo2", *trouble, "--set", "env.what=SIGTERM", "--out", "SIGTERM"),
+        "no-number": run("ppo2", *trouble, *equal, "--plugin", f"{stops}Spoils", "--out", "spoilt"),
+        "apart": run(
+            "ppo2",
+            *trouble,
+            "--plugin",
+            f"{stops}Diverges",
+            "--set",
+            "mpi.check=2",
+            "--out",
+            "apart",
+        ),
+        "differs": (programs / "differs.py",),
+    }
+
+
+def in_this_process(arguments, folder):
+    """`rlk` with these arguments, on one rank; its exit code."""
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        with pytest.raises(SystemExit) as leaving:
+            main(list(map(str, arguments)))
+    finally:
+        os.chdir(before)
+    return leaving.value.code
+
+
+@pytest.fixture(scope="session")
+def two(do_jobs, programs):
+    """Two ranks have trained every algorithm, resumed, and stopped in every way but by an abort."""
+
+    def prepare(folder):
+        assert in_this_process(run("ppo2", "--timesteps", 64, "--out", "alone"), folder) == 0
+
+    return do_jobs("two-ranks", 2, jobs_of_two(programs), prepare)
+
+
+@pytest.fixture(scope="session")
+def three(do_jobs, two, programs):
+    """Three ranks have exchanged values and gone on with a run of two."""
+    alone = two.folder / "alone"
+    jobs = {
+        "exchange": (programs / "exchange.py",),
+        "from-two-ranks": resume("ppo2", alone, "--timesteps", 200),
+    }
+    return do_jobs("three-ranks", 3, jobs)
+
+
+# ---- training ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algo", INSTALLED)
+def test_parameters_are_bit_equal_after_every_update_and_rank_0_writes(two, algo):
+    printed = two.printed(algo)
+    assert two.code(algo) == 0, printed
+    first, second = two.facts(algo)
+    assert first["updates"] > 2
+    for same in ("updates", "timesteps", "moved", "seed", "control", "episodes"):
+        assert first[same] == second[same], same
+    assert first["timesteps"] == 128, "the environments of both ranks count"
+    assert all(one != two for one, two in zip(first["own"], second["own"], strict=True))
+    assert first["episodes"][0] == 16, "128 timesteps in episodes of 8"
+
+    assert (first["out"], second["out"]) == (True, False)
+    assert first["loggers"] > 0 and second["loggers"] == 0 and second["verbose"] == 0
+    assert printed.count("done: 128 timesteps") == 1 and "2 ranks with 2 environments" in printed
+    assert two.printed(algo, rank=1) == ""
+    files = {path.name for path in (two.folder / algo).iterdir()}
+    assert {"plan.json", "progress.csv", "monitor.csv", "model.zip", "checkpoints"} <= files
+
+
+@pytest.mark.parametrize("algo", INSTALLED)
+def test_resumed_ranks_go_on_bit_for_bit(two, algo):
+    printed = two.printed(f"{algo}-resumed")
+    assert two.code(f"{algo}-resumed") == 0 and "mpi:" not in printed, printed
+    whole = checkpoint.read(two.folder / f"{algo}-kept.zip", Kernel())
+    resumed = checkpoint.read(two.folder / f"{algo}-whole" / "model.zip", Kernel())
+    assert resumed["manifest"]["timesteps"] == whole["manifest"]["timesteps"] == 256
+    for name, value in whole["parameters"].items():
+        assert value.equal(resumed["parameters"][name]), name
+    assert resumed["streams"]["numpy"] == whole["streams"]["numpy"]
+
+
+def test_an_unset_seed_is_rank_0s(two):
+    assert two.code("unset-seed") == 0, two.printed("unset-seed")
+    first, second = two.facts("unset-seed")
+    assert first["seed"] == second["seed"]
+    (folder,) = (two.folder / "runs").iterdir()
+    assert f"-{first['seed']}-" in folder.name
+
+
+def test_two_ranks_with_half_the_environments_take_the_update_of_one_with_all(
+    two, programs, tmp_path, monkeypatch
+):
+    """Whole trainings of three iterations, with minibatches by environments."""
+    assert two.code("same-update") == 0, two.printed("same-update")
+    program = programs / "same_update.py"
+    monkeypatch.setattr(sys, "argv", [str(program), str(tmp_path / "one.npz"), "1"])
+    runpy.run_path(str(program), run_name="__main__")
+    of_one, of_two = np.load(tmp_path / "one.npz"), np.load(two.folder / "same-update.npz")
+    one, found = of_one["parameters"], of_two["parameters"]
+    assert np.allclose(one, found, rtol=1e-4, atol=1e-6), np.abs(one - found).max()
+    assert sorted(of_one["returns"]) == sorted(of_two["returns"])
+
+
+def test_another_number_of_ranks_goes_on_and_what_is_lost_is_said(two, three, tmp_path, capfd):
+    printed = two.printed("from-one-rank")
+    assert two.code("from-one-rank") == 0, printed
+    assert "mpi: rank 1 has no state in the checkpoint" in printed, printed
+    printed = three.printed("from-two-ranks")
+    assert three.code("from-two-ranks") == 0, printed
+    assert "mpi: rank 2 has no state in the checkpoint" in printed, printed
+    assert "rank 1 has no state" not in printed
+    again = resume("ppo2", two.folder / "alone", "--timesteps", 250)
+    assert in_this_process(again, tmp_path) == 0
+    assert "the checkpoint is of 3 ranks, and 1 go on" in capfd.readouterr().err
+
+
+def test_ranks_exchange_means_values_and_states(three):
+    assert three.code("exchange") == 0, three.printed("exchange")
+    assert all("all well" in three.printed("exchange", rank) for rank in range(3))
+
+
+def test_ranks_that_normalise_have_the_statistics_of_what_all_have_seen(two):
+    assert two.code("normalize") == 0, two.printed("normalize")
+    first, second = two.facts("normalize")
+    assert first["shared"] == second["shared"] and first["own"] != second["own"]
+    # 192 timesteps of both ranks, the four observations that they began with, and the prior.
+    (seen,) = first["shared"]["filter1.observation_count"]
+    assert seen == pytest.approx(192 + 4 + 1e-4)
+
+
+# ---- stopping ------------------------------------------------------------------------------------
+
+
+def test_a_stop_at_a_border_on_one_rank_stops_all(two):
+    printed = two.printed("border")
+    assert two.code("border") == 0
+    assert "stopped by rank 1 has enough (rank 1) after 64 timesteps" in printed, printed
+
+
+def test_a_listener_that_stops_one_rank_in_the_middle_of_a_collection_stops_all(two):
+    printed = two.printed("middle")
+    # Rank 0 made two collections of 16, rank 1 one and 5 steps.
+    assert two.code("middle") == 0
+    assert "a listener of rlk_step stopped it (rank 1) after 53" in printed, printed
+
+
+@pytest.mark.parametrize(("what", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_to_one_rank_ends_all_at_a_border(two, what, code):
+    printed = two.printed(what)
+    assert int((two.folder / f"{what}.0.code").read_text()) == code, printed
+    assert f"stopped by {what} (rank 1)" in printed, printed
+    assert f"go on with: rlk resume {what}" in printed
+    assert (two.folder / what / "model.zip").exists()
+    assert list((two.folder / what / "checkpoints").iterdir())
+
+
+def test_a_non_finite_loss_on_one_rank_makes_all_skip_that_step_and_stop(two):
+    printed = two.printed("no-number")
+    # 16 updates make an iteration; the step was skipped on both, or `equal.py` would say so.
+    assert two.code("no-number") == 1 and "an error that ends all ranks" in printed, printed
+    assert "AssertionError" not in printed
+    assert "in update 20 at timestep 64. That step was not taken" in printed, printed
+    assert not (two.folder / "spoilt" / "model.zip").exists()
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_ranks_that_come_apart_are_reported_on_every_rank(two, rank):
+    printed = two.printed("apart", rank)
+    assert two.code("apart") == 1 and "an error that ends all ranks" in printed, printed
+    assert "rank 1 has other parameters than rank 0 in group 'policy' at timestep 64" in printed
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_ranks_that_are_to_train_differently_are_reported_on_every_rank(two, rank):
+    printed = two.printed("differs", rank)
+    assert two.code("differs") == 1 and "rank 1 from 0 to 32" in printed, printed

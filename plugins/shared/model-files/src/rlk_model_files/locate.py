@@ -1,0 +1,31 @@
+"""Finds the file that RUN means and the checkpoints of a run folder, by their suffix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def find(place: Path, suffix: str, best: bool = False) -> Path | None:
+    """The file that a place means, or None if it does not exist.
+
+    A place is the file itself, its name without the suffix, or a run folder. Of a run folder it is
+    the best model (with `best`), else the last model, else the newest checkpoint.
+    """
+    if place.is_dir():
+        models = [place / f"best_model{suffix}"] if best else []
+        models += [place / f"model{suffix}", *reversed(checkpoints(place, suffix))]
+    elif place.exists():
+        models = [place] if place.name.endswith(suffix) else []
+    else:
+        models = [Path(f"{place}{suffix}")]
+    return next((model for model in models if model.is_file()), None)
+
+
+def checkpoints(folder: Path, *suffixes: str) -> list[Path]:
+    """The checkpoints of a run folder with one of these suffixes, by their timesteps."""
+    found = {
+        path: path.name.removesuffix(suffix)
+        for suffix in suffixes
+        for path in (folder / "checkpoints").glob(f"*{suffix}")
+    }
+    return sorted((p for p, stem in found.items() if stem.isdecimal()), key=lambda p: int(found[p]))

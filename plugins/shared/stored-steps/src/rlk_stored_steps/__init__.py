@@ -1,0 +1,1 @@
+"""What storages share: the arrays that a step's observation and action are kept in."""

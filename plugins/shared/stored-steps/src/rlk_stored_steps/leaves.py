@@ -1,0 +1,80 @@
+"""The arrays that observations and actions are kept in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from rlk.errors import RlkError
+from rlk.records import Array, Field
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One array of an observation: all of it, or one key of a Dict."""
+
+    key: str | None
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def name(self) -> str:
+        """Its name in a checkpoint."""
+        return "observation" if self.key is None else f"observation.{self.key}"
+
+    @property
+    def size(self) -> int:
+        """The bytes of one."""
+        return int(np.prod(self.shape)) * self.dtype.itemsize
+
+
+def observation_leaves(space: gym.Space[Any], storage: str) -> tuple[Leaf, ...]:
+    """The arrays that make up an observation; float64 is kept as float32, Discrete as an int64.
+
+    Args:
+        storage: the name of the component, for the message.
+
+    Raises:
+        RlkError: for a space that is neither array-shaped nor a Dict of such.
+    """
+    if isinstance(space, gym.spaces.Dict):
+        return tuple(_leaf(key, part, storage) for key, part in space.spaces.items())
+    return (_leaf(None, space, storage),)
+
+
+def _leaf(key: str | None, space: gym.Space[Any], storage: str) -> Leaf:
+    if isinstance(space, gym.spaces.Discrete):
+        return Leaf(key, (), np.dtype(np.int64))
+    if space.shape is None or space.dtype is None:
+        where = "the observation space" if key is None else f"key {key!r} of the observation space"
+        raise RlkError(
+            f"storage {storage!r} (rlk-{storage}) cannot store {where}: {space} is not an array. "
+            "It takes Box, Discrete, MultiDiscrete, MultiBinary and a Dict of these; "
+            "wrap the environment in gymnasium.wrappers.FlattenObservation."
+        )
+    dtype = np.dtype(space.dtype)
+    return Leaf(key, tuple(space.shape), np.dtype(np.float32) if dtype == np.float64 else dtype)
+
+
+def action_field(space: gym.Space[Any]) -> Field:
+    """How an action is kept: float32 for a Box, int64 for all other spaces."""
+    dtype = "float32" if isinstance(space, gym.spaces.Box) else "int64"
+    return Field(tuple(space.shape or ()), dtype)
+
+
+def values_of(leaves: Sequence[Leaf], observation: Any) -> tuple[Any, ...]:
+    """The arrays of an observation in the order of the leaves."""
+    if leaves[0].key is None:
+        return (observation,)
+    return tuple(observation[leaf.key] for leaf in leaves)
+
+
+def observation_of(leaves: Sequence[Leaf], values: Sequence[Array]) -> Any:
+    """An observation from the arrays of its leaves: an array, or a dict of arrays."""
+    if leaves[0].key is None:
+        return values[0]
+    return {leaf.key: value for leaf, value in zip(leaves, values, strict=True)}

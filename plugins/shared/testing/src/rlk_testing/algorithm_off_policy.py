@@ -1,0 +1,182 @@
+"""The contract of an off-policy algorithm: when it updates, how it explores, how targets move."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rlk.hookspecs import hookimpl
+from rlk.records import Act
+from rlk_testing.algorithm import AlgorithmContract
+from rlk_testing.contract import same
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+    from rlk.protocols import Actor
+    from rlk.running.run import Run
+
+#: One update after every timestep, as soon as eight transitions are stored.
+SOON: dict[str, Any] = {
+    "learning_starts": 0,
+    "batch_size": 8,
+    "train_freq": 1,
+    "gradient_steps": 1,
+}
+
+
+class OffPolicyContract(AlgorithmContract):
+    """What every algorithm with a replay must do, beside what every algorithm must.
+
+    Its config has `train_freq`, `gradient_steps`, `learning_starts`, `batch_size` and
+    `buffer_size`; `rlk_off_policy.update_schedule` does what they say.
+
+    Attributes:
+        warms_up: whether all actions are uniformly random before `learning_starts`.
+        target: the key of `state_dict()` that holds the target networks' parameters.
+        target_stays: settings with which the target never moves.
+        critic: the group that learns Q, whose loss importance weights scale.
+    """
+
+    warms_up: ClassVar[bool] = True
+    target: ClassVar[str] = "target"
+    target_stays: ClassVar[Mapping[str, Any]] = {"tau": 0.0}
+    critic: ClassVar[str] = "critic"
+
+    def updates_after(self, timesteps: int, **said: Any) -> int:
+        """How many updates a training of so many timesteps makes; `SOON` unless told otherwise."""
+        with self.agent(**{**SOON, **said}) as agent:
+            agent.learn(timesteps)
+            return int(agent.run.clock.updates)
+
+    # ---- when it updates -------------------------------------------------------------------------
+
+    def test_it_updates_from_the_timestep_on_that_learning_starts(self) -> None:
+        assert self.updates_after(19, learning_starts=20) == 0
+        assert self.updates_after(20, learning_starts=20) == 1
+        assert self.updates_after(23, learning_starts=20) == 4
+
+    def test_it_updates_only_once_a_whole_batch_of_transitions_is_stored(self) -> None:
+        assert self.updates_after(7, batch_size=8) == 0
+        assert self.updates_after(8, batch_size=8) == 1
+
+    def test_it_updates_every_train_freq_vector_steps(self) -> None:
+        # 20 timesteps are 5 collections of 4; the first of them stores less than a batch.
+        assert self.updates_after(20, train_freq=4) == 4
+        assert self.updates_after(20, train_freq=4, gradient_steps=3) == 12
+
+    def test_a_train_freq_in_episodes_waits_for_their_end(self) -> None:
+        # An episode has 8 steps.
+        assert self.updates_after(15, train_freq="1 episode") == 1
+        assert self.updates_after(16, train_freq="1 episode") == 2
+        assert self.updates_after(32, train_freq="2 episodes", gradient_steps=3) == 6
+
+    def test_gradient_steps_of_minus_one_is_an_update_for_every_timestep(self) -> None:
+        said = {"gradient_steps": -1, "n_envs": 2}
+        assert self.updates_after(40, train_freq=4, **said) == 40
+        assert self.updates_after(32, train_freq="2 episodes", **said) == 32
+
+    def test_several_environments_count_their_timesteps_together(self) -> None:
+        # Three timesteps are one vector step: the third one stores 9 transitions.
+        assert self.updates_after(30, n_envs=3) == 8
+        assert self.updates_after(30, n_envs=3, learning_starts=27) == 2
+
+    # ---- how it explores -------------------------------------------------------------------------
+
+    def test_before_learning_starts_all_actions_are_random_if_it_says_so(self) -> None:
+        counted = CountsActs()
+        said = {"learning_starts": 24, "total_timesteps": 200}
+        with self.agent(**{**SOON, **said}, plugins=[counted]) as agent:
+            agent.learn(23)
+            before = counted.acts
+            agent.learn(40, reset_num_timesteps=False)
+        assert (before == 0) == self.warms_up
+        assert counted.acts > before, "the policy never acts"
+
+    def test_exploration_changes_no_deterministic_prediction(self) -> None:
+        with self.agent(**{**SOON, "learning_starts": 10_000}) as agent:
+            agent.learn(4)
+            before = agent.run.streams.state_dict()["numpy"]
+            for observation in self.observations(agent, 8):
+                found, _ = agent.predict(observation, deterministic=True)
+                start = np.ones(1, np.bool_)
+                actor = agent.run.make_actor(np.random.default_rng(0))
+                one = actor.act(np.stack([observation]), None, start, deterministic=True)
+                assert np.array_equal(found, one.env_action[0])
+            after = agent.run.streams.state_dict()["numpy"]
+            assert same(before, {name: after[name] for name in before}), "it draws for training"
+
+    # ---- what it learns from ---------------------------------------------------------------------
+
+    def test_the_target_moves_only_as_it_is_told(self) -> None:
+        with self.agent(**SOON, **self.target_stays) as agent:
+            before = agent.run.algorithm.state_dict()[self.target].clone()
+            agent.learn(40)
+            assert agent.run.clock.updates > 0
+            assert before.equal(agent.run.algorithm.state_dict()[self.target])
+        with self.agent(**SOON) as agent:
+            agent.learn(self.n_steps_trained)
+            assert not before.equal(agent.run.algorithm.state_dict()[self.target])
+
+    def test_the_target_begins_as_a_copy_with_memory_of_its_own(self) -> None:
+        with self.agent() as agent:
+            before = agent.run.algorithm.state_dict()[self.target].clone()
+            agent.run.parameters.flat.add_(1.0)
+            assert before.equal(agent.run.algorithm.state_dict()[self.target])
+
+    @contextmanager
+    def agent_and_batch(self) -> Iterator[tuple[Agent, Any]]:
+        """An agent that has not updated yet, and the first batch that it would learn from."""
+        with self.agent(**{**SOON, "learning_starts": 16}) as agent:
+            agent.learn(15)
+            agent.run.clock.timesteps = 16
+            yield agent, next(iter(agent.run.algorithm.batches(agent.run.storage)))
+
+    def test_importance_weights_scale_the_loss_of_the_critic(self) -> None:
+        with self.agent_and_batch() as (agent, batch):
+            flat = agent.run.optimise.groups[self.critic].flat
+            before = flat.clone()
+            nothing = dataclasses.replace(batch, weight=batch.weight * 0.0)
+            agent.run.algorithm.update(nothing, agent.run.optimise)
+            assert before.equal(flat), "transitions of weight 0 move the critic"
+            agent.run.algorithm.update(batch, agent.run.optimise)
+            assert not before.equal(flat)
+
+    def test_priorities_are_the_errors_of_each_transition(self) -> None:
+        with self.agent_and_batch() as (agent, batch):
+            told = agent.run.algorithm.update(batch, agent.run.optimise).td_error
+        with self.agent_and_batch() as (agent, batch):
+            reward = batch.reward.clone()
+            reward[3] += 100.0
+            other = dataclasses.replace(batch, reward=reward)
+            found = agent.run.algorithm.update(other, agent.run.optimise).td_error
+        assert told is not None and found is not None, "it reports no td_error"
+        assert abs(abs(float(found[3])) - 100.0) < 10.0 + abs(float(told[3]))
+        rest = [row for row in range(len(reward)) if row != 3]
+        assert found[rest].allclose(told[rest], atol=1e-5)
+
+
+class CountsActs:
+    """A plugin that counts how often the algorithm's own actor is asked for actions."""
+
+    def __init__(self) -> None:
+        self.acts = 0
+
+    @hookimpl(tryfirst=True)
+    def rlk_make_actor(self, run: Run, actor: Actor) -> Actor:
+        return CountingActor(actor, self)
+
+
+class CountingActor:
+    """The actor inside, counted."""
+
+    def __init__(self, actor: Actor, counted: CountsActs) -> None:
+        self.actor, self.start, self.metrics = actor, actor.start, actor.metrics
+        self._counted = counted
+
+    def act(self, *arguments: Any, **keywords: Any) -> Act:
+        self._counted.acts += 1
+        return self.actor.act(*arguments, **keywords)

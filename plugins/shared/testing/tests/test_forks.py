@@ -1,0 +1,95 @@
+"""Programs in forks of a Python, and packages installed without pip."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from rlk_testing.forks import ForkServer
+from rlk_testing.wheels import install
+
+EXAMPLE = Path(__file__).parents[4] / "examples" / "third_party_plugin"
+
+
+@pytest.fixture(scope="module")
+def forks():
+    with contextlib.closing(ForkServer(["colorsys"], {"RLK_GREETING": "hello"})) as server:
+        yield server
+
+
+@pytest.fixture
+def program(forks, tmp_path):
+    """A function that writes a program and starts it."""
+
+    def start(text, *arguments):
+        file = tmp_path / "programs" / "program.py"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+        return forks.start(file, *arguments, cwd=tmp_path)
+
+    return start
+
+
+def test_a_program_has_arguments_a_folder_and_an_environment_of_its_own(program, tmp_path):
+    text = (
+        "import os, sys\n"
+        "print(sys.argv[1:], os.getcwd(), os.environ['RLK_GREETING'], 'colorsys' in sys.modules)\n"
+        "print(__name__, sys.path[0], os.getpid(), repr(sys.stdin.read()))\n"
+    )
+    with program(text, "a b", 1) as running:
+        printed, _ = running.communicate()
+    assert running.returncode == 0
+    assert printed.splitlines() == [
+        f"['a b', '1'] {tmp_path} hello True",
+        f"__main__ {tmp_path / 'programs'} {running.pid} ''",
+    ]
+    assert running.pid != os.getpid()
+
+
+def test_a_module_is_run_as_python_does(forks, tmp_path):
+    with forks.start("-m", "json.tool", "--help", cwd=tmp_path) as running:
+        printed, _ = running.communicate()
+    assert running.returncode == 0 and "usage: " in printed
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "end"),
+    [
+        ("raise SystemExit(3)", 3, ""),
+        ("import sys; sys.exit('no')", 1, "no\n"),
+        ("1 / 0", 1, "ZeroDivisionError: division by zero\n"),
+        ("import atexit; atexit.register(print, 'bye')", 0, "bye\n"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", -signal.SIGTERM, ""),
+    ],
+)
+def test_a_program_ends_as_it_would_by_itself(program, text, code, end):
+    with program(text) as running:
+        printed, _ = running.communicate()
+    assert running.returncode == code
+    assert printed.endswith(end)
+
+
+def test_programs_run_side_by_side_and_can_be_killed(program):
+    waits = "import time\nprint('here', flush=True)\ntime.sleep(60)"
+    with program(waits) as one, program("print('done')") as other:
+        assert other.wait() == 0
+        assert one.poll() is None
+        with pytest.raises(TimeoutError, match="still running"):
+            one.wait(timeout=0.01)
+        one.kill()
+        assert one.wait() == -signal.SIGKILL
+        one.kill()  # which has ended
+
+
+def test_a_package_is_built_and_unpacked_with_its_entry_points(tmp_path):
+    install([EXAMPLE], tmp_path)
+    (found,) = metadata.distributions(path=[str(tmp_path)])
+    assert found.name == "acme-rlk"
+    assert {point.group for point in found.entry_points} == {"rlk.storages", "rlk.extensions"}
+    assert (tmp_path / "acme_rlk" / "__init__.py").is_file()
+    assert Path.cwd() != EXAMPLE

@@ -1,0 +1,152 @@
+"""`Monitor`: the return, length and time of every episode of one environment.
+
+The info that an episode ends with has them under `episode`: `r`, the return rounded to six digits,
+`l`, the length in steps, and `t`, seconds since the start.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.core import ActType, ObsType
+
+from rlk.errors import RlkError
+from rlk_wrappers.columns import (
+    early_reset_message,
+    env_id,
+    missing_info_message,
+    options_named,
+    plain,
+)
+from rlk_wrappers.config import MonitorConfig
+from rlk_wrappers.episode_file import DIGITS, EpisodeFile, episode_path
+
+
+class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
+    """Records the episodes of one environment, with the methods of Stable Baselines 2.10.
+
+    Deviations: `step` returns Gymnasium's five values, `reset` takes a seed and options, and
+    `reset_keywords` are options.
+
+    Args:
+        env: the environment.
+        filename: the CSV file, replaced if it exists; `x` is written to `x.monitor.csv`. With None
+            no file is written.
+        allow_early_resets: whether `reset` may be called in the middle of an episode.
+        reset_keywords: the options of `reset` that become columns.
+        info_keywords: the keys of the final info that become columns.
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[ObsType, ActType],
+        filename: str | os.PathLike[str] | None = None,
+        allow_early_resets: bool = True,
+        reset_keywords: tuple[str, ...] = (),
+        info_keywords: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(env)
+        self._config = MonitorConfig(
+            allow_early_resets=allow_early_resets,
+            reset_keywords=reset_keywords,
+            info_keywords=info_keywords,
+        )
+        self._file: EpisodeFile | None = None
+        if filename is not None:
+            extras = (*reset_keywords, *info_keywords)
+            self._file = EpisodeFile(
+                episode_path(filename), extras, env_id=env_id(env), append=False, flush_seconds=0.0
+            )
+        self._started = time.monotonic()
+        self._rewards: list[float] = []
+        self._reset_values: list[Any] = []
+        self._needs_reset = True
+        self._total_steps = 0
+        self._episodes: list[tuple[float, int, float]] = []
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[ObsType, dict[str, Any]]:
+        """Start a new episode.
+
+        Raises:
+            RuntimeError: without `allow_early_resets`, in the middle of one.
+            ValueError: if an option of `reset_keywords` is missing.
+        """
+        if not self._config.allow_early_resets and not self._needs_reset:
+            raise RuntimeError(early_reset_message("this environment"))
+        self._reset_values = options_named(self._config.reset_keywords, options)
+        self._rewards, self._needs_reset = [], False
+        return self.env.reset(seed=seed, options=options)
+
+    def step(self, action: ActType) -> tuple[ObsType, Any, bool, bool, dict[str, Any]]:
+        """One step; where the episode ends, info has `episode`.
+
+        Raises:
+            RuntimeError: if the episode is over.
+        """
+        if self._needs_reset:
+            raise RuntimeError("this episode is over: call reset() before the next step().")
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self._rewards.append(float(reward))
+        self._total_steps += 1
+        if terminated or truncated:
+            self._needs_reset = True
+            info = {**info, "episode": self._finish(info)}
+        return observation, reward, terminated, truncated, info
+
+    def _finish(self, info: dict[str, Any]) -> dict[str, Any]:
+        figures = (
+            round(sum(self._rewards), DIGITS),
+            len(self._rewards),
+            round(time.monotonic() - self._started, DIGITS),
+        )
+        self._episodes.append(figures)
+        missing = [key for key in self._config.info_keywords if key not in info]
+        if missing:
+            raise RlkError(missing_info_message(missing[0], info))
+        extras = self._reset_values + [plain(info[key]) for key in self._config.info_keywords]
+        if self._file is not None:
+            self._file.write(*figures, extras)
+        names = ("r", "l", "t", *self._config.reset_keywords, *self._config.info_keywords)
+        return dict(zip(names, (*figures, *extras), strict=True))
+
+    def close(self) -> None:
+        """Close the environment and the file."""
+        super().close()
+        if self._file is not None:
+            self._file.close()
+
+    def get_total_steps(self) -> int:
+        """Steps of all episodes, the running one included."""
+        return self._total_steps
+
+    def get_episode_rewards(self) -> list[float]:
+        """The return of every finished episode."""
+        return [return_ for return_, _, _ in self._episodes]
+
+    def get_episode_lengths(self) -> list[int]:
+        """The length of every finished episode, in steps."""
+        return [length for _, length, _ in self._episodes]
+
+    def get_episode_times(self) -> list[float]:
+        """When every finished episode ended, in seconds since the start."""
+        return [seconds for _, _, seconds in self._episodes]
+
+    def get_state(self) -> dict[str, Any]:
+        """Its own part of an environment's state: see `rlk_vector_environments.env_state`."""
+        return {
+            "rewards": list(self._rewards),
+            "reset_values": list(self._reset_values),
+            "needs_reset": self._needs_reset,
+            "total_steps": self._total_steps,
+            "episodes": [list(episode) for episode in self._episodes],
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        self._rewards, self._reset_values = list(state["rewards"]), list(state["reset_values"])
+        self._needs_reset, self._total_steps = bool(state["needs_reset"]), int(state["total_steps"])
+        self._episodes = [(float(r), int(length), float(t)) for r, length, t in state["episodes"]]

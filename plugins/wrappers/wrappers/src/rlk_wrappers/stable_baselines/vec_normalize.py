@@ -1,0 +1,193 @@
+"""`VecNormalize` normalises observations and rewards of N environments that the user steps.
+
+`predict` then takes the normalised observations. In a run the component `normalize` is used
+instead, where the policy has the statistics.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import VectorEnv, VectorWrapper
+
+from rlk.errors import RlkError
+from rlk.records import Array
+from rlk.spaces import map_observation
+from rlk_wrappers.config import NormalizeConfig
+from rlk_wrappers.moments import Moments
+from rlk_wrappers.statistics import Statistics
+
+Result = tuple[Any, Any, Any, Any, dict[str, Any]]
+
+
+class VecNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
+    """Normalises observations and rewards of a vector with same-step restarts.
+
+    Deviations from Stable Baselines 2.10: `step` returns Gymnasium's five values and `final_obs`
+    is normalised as well; of a Dict space every Box but images is normalised; `save` writes arrays
+    (.npz) instead of a pickle.
+
+    Args:
+        venv: the vector environment.
+        training: whether the statistics are updated; may be set at any time, as may `norm_obs` and
+            `norm_reward`.
+    """
+
+    def __init__(
+        self,
+        venv: VectorEnv[Any, Any, Any],
+        training: bool = True,
+        norm_obs: bool = True,
+        norm_reward: bool = True,
+        clip_obs: float = 10.0,
+        clip_reward: float = 10.0,
+        gamma: float = 0.99,
+        epsilon: float = 1e-8,
+    ) -> None:
+        super().__init__(venv)
+        # Its validators check the numbers.
+        NormalizeConfig(clip_obs=clip_obs, clip_reward=clip_reward, gamma=gamma, epsilon=epsilon)
+        self.training, self.norm_obs, self.norm_reward = training, norm_obs, norm_reward
+        self.clip_reward, self.gamma, self.epsilon = clip_reward, gamma, epsilon
+        self._statistics = Statistics(venv.single_observation_space, clip_obs, epsilon)
+        self._normalised = self._statistics.numpy_forward()
+        self.ret = np.zeros(venv.num_envs)
+        self._original: tuple[Any, Any] = None, None
+
+    @property
+    def clip_obs(self) -> float:
+        return self._statistics.clip_obs
+
+    @property
+    def obs_rms(self) -> Moments:
+        """Moments of observations: `mean`, `var`, `count`."""
+        return self._statistics.observation
+
+    @property
+    def ret_rms(self) -> Moments:
+        """Moments of discounted returns."""
+        return self._statistics.returns
+
+    # ---- stepping --------------------------------------------------------------------------------
+
+    def reset(
+        self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Reset all environments (or those of the option `reset_mask`)."""
+        observation, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
+        self.ret[(options or {}).get("reset_mask", slice(None))] = 0.0
+        self._original = observation, self._original[1]
+        return self._seen(observation), infos
+
+    def step(self, actions: Any) -> Result:
+        return self._step(self.env.step(actions))
+
+    def step_async(self, actions: Any) -> None:
+        """As the backend's; `step_wait` must follow."""
+        self.env.step_async(actions)  # type: ignore[attr-defined]
+
+    def step_wait(self) -> Result:
+        return self._step(self.env.step_wait())  # type: ignore[attr-defined]
+
+    def _step(self, result: Result) -> Result:
+        observation, reward, terminated, truncated, infos = result
+        self._original = observation, reward
+        seen = self._seen(observation)
+        self.ret = self.ret * self.gamma + reward
+        if self.training and self.norm_reward:
+            self.ret_rms.merge(self.ret.mean(), self.ret.var(), len(self.ret))
+        ended = np.logical_or(terminated, truncated)
+        self.ret[ended] = 0.0
+        if "final_obs" in infos:
+            final = np.full(self.num_envs, None, dtype=object)
+            for env in np.flatnonzero(ended):
+                row = map_observation(lambda part: np.asarray(part)[None], infos["final_obs"][env])
+                final[env] = map_observation(lambda part: part[0], self.normalize_obs(row))
+            infos = {**infos, "final_obs": final}
+        return seen, self.normalize_reward(reward), terminated, truncated, infos
+
+    def _seen(self, observation: Any) -> Any:
+        if self.training and self.norm_obs and self._statistics.size:
+            rows = self._statistics.rows(observation).astype(np.float64)
+            self.obs_rms.merge(rows.mean(0), rows.var(0), len(rows))
+            self._statistics.refresh()
+        return self.normalize_obs(observation)
+
+    # ---- the methods of Stable Baselines 2.10 ----------------------------------------------------
+
+    def normalize_obs(self, obs: Any) -> Any:
+        """Observations [B, ...] by these statistics, which stay."""
+        return self._normalised(obs) if self.norm_obs else obs
+
+    def normalize_reward(self, reward: Array) -> Array:
+        """Rewards by these statistics, which stay."""
+        if not self.norm_reward:
+            return reward
+        std = np.sqrt(self.ret_rms.var[0] + self.epsilon)
+        scaled: Array = np.clip(reward / std, -self.clip_reward, self.clip_reward)
+        return scaled.astype(np.asarray(reward).dtype)
+
+    def get_original_obs(self) -> Any:
+        """The observations of the most recent step or reset, as the environments gave them."""
+        return map_observation(np.copy, self._original[0])
+
+    def get_original_reward(self) -> Array:
+        """The rewards of the most recent step, as the environments gave them."""
+        return np.copy(self._original[1])
+
+    def set_venv(self, venv: VectorEnv[Any, Any, Any]) -> None:
+        """Wrap another vector of environments; the statistics stay."""
+        self.env = venv
+        self.ret = np.zeros(venv.num_envs)
+
+    def share(self, other: VecNormalize) -> None:
+        """Use the statistics of another, now and later (`sync_envs_normalization`)."""
+        self._statistics, self._normalised = other._statistics, other._normalised
+
+    def save(self, save_path: str | os.PathLike[str]) -> None:
+        """Write statistics and settings."""
+        settings = {key: getattr(self, key) for key in (*_SWITCHES, *_NUMBERS)}
+        with open(save_path, "wb") as file:
+            np.savez(file, **settings, **self._arrays())  # type: ignore[arg-type]
+
+    @staticmethod
+    def load(load_path: str | os.PathLike[str], venv: VectorEnv[Any, Any, Any]) -> VecNormalize:
+        """Wraps `venv` with the statistics and settings of a file that `save` wrote.
+
+        Raises:
+            RlkError: if it is not such a file, or its observations have another size.
+        """
+        try:
+            with np.load(load_path, allow_pickle=False) as file:
+                found = dict(file)
+            settings: dict[str, Any] = {key: bool(found[key]) for key in _SWITCHES}
+            settings |= {key: float(found[key]) for key in _NUMBERS}
+        except (ValueError, KeyError, OSError) as error:
+            raise RlkError(f"{load_path} is no file of VecNormalize.save: {error}") from None
+        made = VecNormalize(venv, **settings)
+        for key, array in made._arrays().items():
+            if found[key].shape != array.shape:
+                raise RlkError(
+                    f"{load_path} has {key} of shape {found[key].shape}, not {array.shape}: it is "
+                    "of another environment."
+                )
+            array[:] = found[key]
+        made._statistics.refresh()
+        return made
+
+    def _arrays(self) -> dict[str, Array]:
+        moments = {"obs": self.obs_rms, "ret": self.ret_rms}
+        return {f"{k}_{n}": getattr(m, n) for k, m in moments.items() for n in _MOMENTS}
+
+    def __getattr__(self, name: str) -> Any:
+        """`call`, `get_attr` and whatever else the backend offers besides Gymnasium's interface."""
+        if name.startswith("_") or name == "env":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self.env, name)
+
+
+_SWITCHES = ("training", "norm_obs", "norm_reward")
+_NUMBERS = ("clip_obs", "clip_reward", "gamma", "epsilon")
+_MOMENTS = ("mean", "var", "counts")

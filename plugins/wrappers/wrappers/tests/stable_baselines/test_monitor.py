@@ -1,0 +1,141 @@
+"""Stable Baselines' Monitor, for one environment."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+from rlk.errors import RlkError
+from rlk_testing.environments import DiscreteMatch, Walk
+from rlk_vector_environments import env_state
+from rlk_wrappers.stable_baselines import Monitor
+
+
+class Rewards(gym.Env[Any, Any]):
+    """Episodes of three steps with the rewards 1, 2 and 0.1."""
+
+    observation_space = gym.spaces.Discrete(2)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        self.steps = 0
+        return 0, {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.steps += 1
+        return 0, (1.0, 2.0, 0.1)[self.steps - 1], False, self.steps == 3, {"speed": self.steps}
+
+
+def play(env: Monitor[Any, Any], episodes: int = 1, **options: Any) -> dict[str, Any]:
+    info: dict[str, Any] = {}
+    for _ in range(episodes):
+        env.reset(options=options)
+        over = False
+        while not over:
+            _, _, terminated, truncated, info = env.step(0)
+            over = terminated or truncated
+    return info
+
+
+def test_the_last_info_of_an_episode_has_its_figures() -> None:
+    figures = play(Monitor(Rewards()))["episode"]
+    assert (figures["r"], figures["l"]) == (3.1, 3)
+    assert figures["t"] >= 0.0
+
+
+def test_the_seeds_methods_tell_of_all_episodes() -> None:
+    env = Monitor(Rewards())
+    play(env, 2)
+    env.reset()
+    env.step(0)
+    assert env.get_episode_rewards() == [3.1, 3.1]
+    assert env.get_episode_lengths() == [3, 3]
+    assert env.get_total_steps() == 7
+    times = env.get_episode_times()
+    assert len(times) == 2
+    assert times == sorted(times)
+
+
+def test_every_episode_is_in_the_file_at_once(tmp_path: Path) -> None:
+    env = Monitor(
+        Rewards(), str(tmp_path / "a"), reset_keywords=("goal",), info_keywords=("speed",)
+    )
+    play(env, 1, goal=4)
+    header, columns, row = (tmp_path / "a.monitor.csv").read_text().splitlines()
+    assert set(json.loads(header[1:])) == {"t_start", "env_id"}
+    assert columns == "r,l,t,goal,speed"
+    assert row.split(",")[:2] + row.split(",")[3:] == ["3.1", "3", "4", "3"]
+    env.close()
+
+
+def test_a_folder_as_filename_gets_a_monitor_csv_and_an_old_file_is_replaced(
+    tmp_path: Path,
+) -> None:
+    for episodes in (3, 1):
+        env = Monitor(Rewards(), tmp_path)
+        play(env, episodes)
+        env.close()
+    assert len((tmp_path / "monitor.csv").read_text().splitlines()) == 3
+
+
+def test_an_early_reset_can_be_forbidden() -> None:
+    env = Monitor(Rewards(), allow_early_resets=False)
+    env.reset()
+    with pytest.raises(RuntimeError, match="middle of an episode"):
+        env.reset()
+
+
+def test_a_step_after_the_end_is_refused() -> None:
+    env = Monitor(Rewards())
+    with pytest.raises(RuntimeError, match="reset"):
+        env.step(0)
+    play(env)
+    with pytest.raises(RuntimeError, match="reset"):
+        env.step(0)
+
+
+def test_missing_keywords_are_named() -> None:
+    with pytest.raises(ValueError, match="'goal'"):
+        Monitor(Rewards(), reset_keywords=("goal",)).reset()
+    with pytest.raises(RlkError, match=r"'wind'.*\['speed'\]"):
+        play(Monitor(Rewards(), info_keywords=("wind",)))
+
+
+@pytest.mark.parametrize("key", ["r", "a,b", ""])
+def test_keywords_that_no_column_can_have_are_refused(key: str) -> None:
+    with pytest.raises(ValueError, match="info_keywords"):
+        Monitor(Rewards(), info_keywords=(key,))
+
+
+def test_its_state_is_part_of_the_environments_state() -> None:
+    env = Monitor(Walk())
+    play(env, 2)
+    env.reset(seed=5)
+    env.step(1)
+    state = env_state.capture(env)
+    again = Monitor(Walk())
+    again.reset()
+    env_state.restore(again, state)
+    assert again.get_episode_rewards() == env.get_episode_rewards()
+    figures = []
+    for one in (env, again):
+        info: dict[str, Any] = {}
+        while "episode" not in info:
+            info = one.step(1)[4]
+        figures.append((info["episode"]["r"], info["episode"]["l"]))
+    assert figures[0] == figures[1]
+
+
+def test_the_environments_own_id_is_in_the_header(tmp_path: Path) -> None:
+    env = Monitor(gym.make("CartPole-v1"), tmp_path)
+    env.reset(seed=0)
+    while not env.step(0)[2]:
+        pass
+    env.close()
+    header = (tmp_path / "monitor.csv").read_text().splitlines()[0]
+    assert json.loads(header[1:])["env_id"] == "CartPole-v1"
+    assert Monitor(DiscreteMatch()).env.spec is None
