@@ -80,7 +80,7 @@ def test_tools_are_configured_at_the_root_only():
 
 
 #: The folder of a kind, where it is not the kind's own name.
-FOLDERS = {"storages": "storage", "vec_envs": "vec-envs"}
+FOLDERS = {"storages": "storage", "vec_envs": "vec-envs", "compile_passes": "extensions"}
 
 
 def test_every_distribution_stands_in_the_folder_of_the_kind_that_it_offers():
