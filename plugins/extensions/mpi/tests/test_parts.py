@@ -14,6 +14,7 @@ from rlk.errors import PlanError, RlkError
 from rlk.running.clock import Clock
 from rlk.running.metrics import EPISODE_WINDOW, Metrics
 from rlk_mpi import merge_metrics, world
+from rlk_mpi.communicator import MpiCommunicator
 from rlk_mpi.consistency import first_difference
 from rlk_mpi.guard import error_text, exit_code
 from rlk_mpi.mean import mean_over, traced_mean
@@ -119,6 +120,16 @@ def test_the_traced_mean_of_one_rank_is_a_copy():
     torch.library.opcheck(traced_mean, (value,))
     found = traced_mean(value)
     assert found.equal(value) and found.data_ptr() != value.data_ptr()
+
+
+def test_compiled_code_calls_the_mean_as_one_operator():
+    communicator = MpiCommunicator(SimpleNamespace(rank=0, size=1), lambda replay: {})
+
+    def double(value):
+        return communicator.mean(value * 2) + 1
+
+    compiled = torch.compile(double, backend="aot_eager", fullgraph=True)
+    assert compiled(torch.tensor([3.0])).tolist() == [7.0]
 
 
 # ---- who started this ----------------------------------------------------------------------------

@@ -190,13 +190,13 @@ def test_a_scaled_reward_by_hand() -> None:
 
 
 def deviation(values: Any) -> Any:
-    """Standard deviation of numbers and the seed's 1e-4 of mean 0 and variance 1."""
+    """Standard deviation of numbers and the prior of 1e-4 of mean 0 and variance 1."""
     values = np.ravel(values)
     count = len(values) + 1e-4
     return np.sqrt((np.square(values).sum() + 1e-4) / count - (values.sum() / count) ** 2)
 
 
-def twin(rewards: Any, ends: Any, gamma: float, clip: float) -> Any:
+def by_hand(rewards: Any, ends: Any, gamma: float, clip: float) -> Any:
     """Stable Baselines' order of things, with every return that there was kept."""
     returns, seen, scaled = np.zeros(N), [], []
     for reward, ended in zip(rewards, ends, strict=True):
@@ -217,7 +217,7 @@ def test_rewards_are_scaled_as_by_the_variance_of_all_returns_so_far() -> None:
         found.append(env.step(np.zeros(N, int))[1])
         if t % 7 == 0:  # moments are merged in between, and nothing changes
             normalizer.rlk_rollout_end(Run())
-    expected = twin(rewards[1:], ends[1:], 0.9, 2.0)
+    expected = by_hand(rewards[1:], ends[1:], 0.9, 2.0)
     assert np.abs(expected).max() == 2.0
     np.testing.assert_allclose(np.stack(found), expected, rtol=1e-5)
 

@@ -59,5 +59,5 @@ def test_a_folder_without_files_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "r,l,t\n1,2,3\n", '#{"t_start": 1.0}\nr,l\n1,2\n', "#{}\n"])
 def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "monitor.csv").write_text(text)
-    with pytest.raises(LoadMonitorResultsError, match=r"monitor\.csv is no monitor file"):
+    with pytest.raises(LoadMonitorResultsError, match=r"monitor\.csv is not a monitor file"):
         load_results(tmp_path)

@@ -96,7 +96,7 @@ def test_an_inner_monitors_figures_are_taken(tmp_path: Path) -> None:
     assert [row[:2] for row in rows(tmp_path / "monitor.csv")] == [["7.0", "4"], ["1.0", "1"]]
 
 
-def test_the_file_has_the_seeds_layout(tmp_path: Path) -> None:
+def test_the_file_has_the_layout_of_stable_baselines(tmp_path: Path) -> None:
     env = VectorMonitor(Script(([1.0, 2.0], BOTH, {})), out=tmp_path)
     env.reset()
     play(env, 1)

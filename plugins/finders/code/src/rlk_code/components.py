@@ -31,7 +31,7 @@ def component_at(place: str, kind: str | None = None) -> Component:
         kind: where it goes if its component does not say; None guesses from what it can do.
 
     Raises:
-        PlanError: if nothing is there, it is none of these, or its kind cannot be told.
+        PlanError: if nothing is there, it is not a plugin, or its kind is unclear.
     """
     found = object_at(place, "plugin")
     if _is_used_as_it_is(found):

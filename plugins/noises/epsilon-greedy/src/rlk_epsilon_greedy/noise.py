@@ -26,7 +26,7 @@ class EpsilonGreedy:
 
 
 class EpsilonGreedyActor:
-    """Asks the inner actor only where somebody does not act at random."""
+    """Calls the inner actor only if at least one environment does not act at random."""
 
     def __init__(self, actor: Actor, run: Any, config: EpsilonGreedyConfig) -> None:
         self.actor = actor
@@ -50,8 +50,7 @@ class EpsilonGreedyActor:
     ) -> Act:
         if deterministic:
             return self.actor.act(observation, carry, episode_start, deterministic)
-        # One draw decides both: below epsilon, what is left of it is uniform again and picks the
-        # action.
+        # One draw decides both: below epsilon, draw / epsilon is uniform and picks the action.
         draw = self._rng.random(len(episode_start))
         epsilon = self.epsilon()
         if draw.min() >= epsilon:

@@ -14,7 +14,7 @@ from rlk_normal_noise.config import NormalNoiseConfig
 
 
 class NormalNoise:
-    """Adds noise to what an actor chooses, in -1 to 1, and clips.
+    """Adds noise to the actions of an actor, in -1 to 1, and clips.
 
     Raises:
         PlanError: if a setting has another number of values than an action, or a bound is infinite.

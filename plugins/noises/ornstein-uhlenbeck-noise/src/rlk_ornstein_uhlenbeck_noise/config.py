@@ -15,10 +15,11 @@ def _not_negative(_: object, attribute: attrs.Attribute[Any], value: float | lis
 
 @attrs.frozen(kw_only=True)
 class OrnsteinUhlenbeckNoiseConfig:
-    """Where it tends and how strongly, where actions go from -1 to 1."""
+    """Mean, scale and time constant of the process, in units of actions from -1 to 1."""
 
     mean: float | list[float] = attrs.field(
-        default=0.0, metadata={"help": "what it returns to; a number, or one per action dimension"}
+        default=0.0,
+        metadata={"help": "the value it returns to; a number, or one per action dimension"},
     )
     sigma: float | list[float] = attrs.field(
         default=0.1,
@@ -33,5 +34,8 @@ class OrnsteinUhlenbeckNoiseConfig:
     )
     initial_noise: float | list[float] | None = attrs.field(
         default=None,
-        metadata={"help": "its value where an episode starts, likewise; none is 0"},
+        metadata={
+            "help": "its value where an episode starts; a number, or one per action dimension; "
+            "unset: 0"
+        },
     )

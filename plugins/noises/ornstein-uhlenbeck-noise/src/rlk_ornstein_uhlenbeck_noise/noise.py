@@ -21,7 +21,7 @@ from rlk_ornstein_uhlenbeck_noise.config import OrnsteinUhlenbeckNoiseConfig
 
 
 class OrnsteinUhlenbeckNoise:
-    """Adds the process to what an actor chooses, in -1 to 1, and clips.
+    """Adds the process to the actions of an actor, in -1 to 1, and clips.
 
     Raises:
         PlanError: if a setting has another number of values than an action, or a bound is infinite.
@@ -39,7 +39,7 @@ class OrnsteinUhlenbeckNoise:
         return OrnsteinUhlenbeckActor(actor, self)
 
     def step(self, x: Array, normal: Array) -> Array:
-        """The process one step on, float32 [N, *shape]; `normal` is standard normal, likewise."""
+        """The next value of the process, from standard normal numbers; all float32 [N, *shape]."""
         dt = self.config.dt
         drift = (self.config.theta * dt) * (self.mean - x)
         found: Array = x + drift + (math.sqrt(dt) * self.sigma) * normal

@@ -114,4 +114,4 @@ def decode(encoded: Any, tensor: Callable[[str, Kind], Any]) -> Any:
             return float(item)
         if key[1:] in _KINDS and isinstance(item, str):
             return tensor(item, cast(Kind, key[1:]))
-    raise ValueError(f"the structure has an object that is none of ours: {sorted(encoded)[:5]}")
+    raise ValueError(f"the structure has an unknown object: {sorted(encoded)[:5]}")

@@ -1,4 +1,4 @@
-"""Vector environments that others made, as the loop takes them: Gymnasium's own, EnvPool's.
+"""Wraps vector environments that others made (Gymnasium's own, EnvPool's) for rlk's loop.
 
 N is the number of environments.
 """
@@ -31,12 +31,12 @@ def adopt(env: AnyVector, *, info_keys: Sequence[str] = ()) -> AnyVector:
     mode, inner = autoreset_mode(env), KeepInfos(env, info_keys) if info_keys else env
     if mode == AutoresetMode.SAME_STEP:
         return inner
-    # A masked reset takes back the restart that is due next; who knows what others do with a mask.
+    # Gymnasium's own cancel their next restart at a masked reset; others may not.
     if mode == AutoresetMode.DISABLED or type(env) in (SyncVectorEnv, AsyncVectorEnv):
         return ResetWhereEnded(inner)
     raise PlanError(
         f"vector environment {type(env).__name__} restarts episodes in the step after their "
-        "end, which puts a step that is none between them. Make it with "
+        "end, so that this step has no transition. Make it with "
         "autoreset_mode=AutoresetMode.SAME_STEP or DISABLED."
     )
 
@@ -47,7 +47,7 @@ def autoreset_mode(env: AnyVector) -> AutoresetMode:
 
 
 class _Transparent(gym.vector.VectorWrapper[Any, Any, Any, Any]):
-    """A wrapper through which states are had, if the environment inside has any to give."""
+    """A wrapper that passes `get_state` and `set_state` on, if the environment inside has them."""
 
     def __getattr__(self, name: str) -> Any:
         if name in ("get_state", "set_state"):
@@ -56,9 +56,10 @@ class _Transparent(gym.vector.VectorWrapper[Any, Any, Any, Any]):
 
 
 class ResetWhereEnded(_Transparent):
-    """Same-step restarts by a masked reset, for an environment that leaves them to its user.
+    """Restarts episodes in the same step by a masked reset.
 
-    Gymnasium's own, which would restart in the next step, find nothing left to restart then.
+    For environments that leave restarts to their user, and for Gymnasium's own, which then have
+    nothing left to restart in the next step.
     """
 
     def __init__(self, env: AnyVector) -> None:

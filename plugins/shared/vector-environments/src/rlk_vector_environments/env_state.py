@@ -1,10 +1,11 @@
 """The state of one environment, so that a resumed run goes on in the middle of an episode.
 
-Layer by layer through the wrapper chain. A layer whose class has `get_state` and `set_state` speaks
-for itself (its `np_random` is kept besides); else its instance attributes are kept, if None,
-numbers, strings, arrays, generators, or lists, tuples, deques and dicts of those. Spaces, functions
-and what renders stay as the new environment made them. Anything else (a physics engine) is refused:
-a state nearly right is worse than a new episode. JSON and numpy; restoring runs only `set_state`.
+It goes layer by layer through the wrapper chain. Where a layer's class has `get_state` and
+`set_state`, those are used (and its `np_random` is kept as well). Otherwise its instance attributes
+are kept: None, numbers, strings, arrays, generators, and lists, tuples, deques and dicts of those.
+Spaces, functions and renderers stay as the new environment made them. Anything else (a physics
+engine) is refused, because a state that is almost right is worse than a new episode. A state is
+JSON and numpy arrays, and restoring one runs only `set_state`.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def _state(layer: object) -> dict[str, Any]:
 
 
 def _is_configuration(value: Any) -> bool:
-    """Whether the new environment makes it itself; also a container of nothing but such."""
+    """Whether a new environment sets it up by itself; also a container of only such values."""
     if isinstance(value, (list, tuple, dict)) and value:
         return all(map(_is_configuration, value.values() if isinstance(value, dict) else value))
     package = type(value).__module__.partition(".")[0]
@@ -87,7 +88,7 @@ def _is_configuration(value: Any) -> bool:
 
 
 def _encode(value: Any, where: str, seen: dict[int, tuple[int, Any]]) -> Any:
-    """A value as JSON and numpy. What was one object in two places becomes one object again."""
+    """A value as JSON and numpy; an object that occurs twice will be one object again."""
     kind, is_array = type(value), type(value) is np.ndarray
     if kind in (bool, int, float, str, type(None)):
         return value
@@ -96,7 +97,9 @@ def _encode(value: Any, where: str, seen: dict[int, tuple[int, Any]]) -> Any:
     if id(value) in seen:
         return {"kind": "same", "as": seen[id(value)][0]}
     if is_array and any(np.may_share_memory(value, o) for _, o in seen.values() if type(o) is kind):
-        raise Unsupported(f"{where} is a view of another array of the environment; a copy is not.")
+        raise Unsupported(
+            f"{where} is a view of another array of the environment, which a copy would not be."
+        )
     if kind is not tuple:
         seen[id(value)] = len(seen), value
     if kind in (list, tuple, deque, dict):

@@ -1,10 +1,10 @@
-"""What the environment would have said under another goal: its reward, and whether it ends there.
+"""The environment's reward under another goal, and whether the episode ends there.
 
 An environment for hindsight has `compute_reward(achieved_goal, desired_goal, info)`, and may have
-`compute_terminated` with the same arguments, as in Gymnasium-Robotics. Many such functions take a
-batch as well, but nothing says which. So it is tried, once, on goals that were reached and goals
-that were not: only if a batch gives the same as one by one is it used for batches. (While all of
-them get the same, nothing is learnt from that, and it is tried again.)
+`compute_terminated` with the same arguments, as in Gymnasium-Robotics. Many such functions accept a
+batch as well, but they do not say so. So each is tried on goals that were reached and goals that
+were not, and is used for batches only if a batch gives the same results as its rows one by one.
+(While all results are equal the trial proves nothing and is repeated.)
 
 Dimensions: B transitions.
 """
@@ -23,7 +23,7 @@ from rlk.records import Array, Schema
 Infos = dict[str, Array]
 #: Rows of the trial; a goal of just as many numbers is tried with one more.
 _TRIAL = 7
-#: Trials after which a method that always gives the same is believed to.
+#: Trials after which a method whose results are always equal is used for batches.
 _TRIALS = 20
 _GIVE = "Give the environment compute_reward(achieved_goal, desired_goal, info) -> reward"
 
@@ -32,7 +32,7 @@ class Judge:
     """One such method, for many transitions at once.
 
     Attributes:
-        vectorised: whether it takes batches; None before that is known.
+        vectorised: whether it accepts batches; None before that is known.
     """
 
     def __init__(self, method: Callable[..., Any], name: str) -> None:
@@ -45,7 +45,7 @@ class Judge:
 
         Args:
             achieved, desired: [B, ...].
-            info: key -> [B]. Who takes batches is given it so; else a number for every key.
+            info: key -> [B]; a method that takes no batches gets one number for every key.
 
         Raises:
             RlkError: the method fails, or gives something else than a number.
@@ -58,7 +58,7 @@ class Judge:
         if found.shape != (len(achieved),):
             raise RlkError(
                 f"the environment's {self._name} gave an array of shape {found.shape} for "
-                f"{len(achieved)} pairs of goals, and did otherwise before. {_GIVE}."
+                f"{len(achieved)} pairs of goals, but one number for each pair before. {_GIVE}."
             )
         return found
 

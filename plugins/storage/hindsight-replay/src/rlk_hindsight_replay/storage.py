@@ -1,7 +1,7 @@
 """Hindsight experience replay: Andrychowicz et al. 2017, arXiv 1707.01495.
 
-A transition is sampled with its own goal, or as if a goal that was reached had been the wish: with
-k = `n_sampled_goal`, k times out of k + 1. The environment says what the reward would have been.
+A transition is sampled with its own goal, or as if a goal that was reached had been the desired
+one: with k = `n_sampled_goal`, k times out of k + 1. The environment computes that goal's reward.
 
 Dimensions: B batch, L steps of a window, K of the batch with a new goal, k goals per transition.
 """
@@ -28,14 +28,14 @@ class HindsightReplay:
     """Takes the stage `relabel` of a replay storage: one goal for the whole window.
 
     An index is `slot + variant * slots`. Variant 0 is the transition with its own goal, variants 1
-    to k are for goals in hindsight. Who chooses uniformly chooses any of them; a goal is then drawn
-    anew every time.
+    to k are for goals in hindsight. Uniform sampling chooses any of them, and a new goal is drawn
+    every time.
 
-    Who chooses by priority keeps one for every index, which is to be that of a slot *and* its goal.
-    So there, each variant gets its goal when the episode has ended, is offered only then, and keeps
-    it until its slot is overwritten. Should the step that the goal was taken from be overwritten
-    before (possible with `episode` and `random`), another is drawn when the variant is sampled; the
-    priority is the new goal's after that very update.
+    Prioritized replay keeps a priority for every index, which must belong to a slot *and* its goal.
+    So with priorities each variant gets its goal when the episode has ended, is offered only then,
+    and keeps the goal until its slot is overwritten. If the step that the goal was taken from is
+    overwritten before (possible with `episode` and `random`), another goal is drawn when the
+    variant is sampled, and the update that follows sets its priority.
 
     Attributes:
         variants: 1 + k.
@@ -46,10 +46,11 @@ class HindsightReplay:
         self.variants = 1 + config.n_sampled_goal
 
     def open(self, base: Any, schema: Schema) -> None:
-        """Ask for the environment's reward.
+        """Finds the environment's `compute_reward`.
 
         Raises:
-            PlanError: observations have no goals. RlkError: the environment no `compute_reward`.
+            PlanError: if observations have no goals.
+            RlkError: if the environment has no `compute_reward`.
         """
         _check_goals(schema.observation_space)
         self._base, self._schema = base, schema
@@ -61,7 +62,7 @@ class HindsightReplay:
     # ---- sampling --------------------------------------------------------------------------------
 
     def relabel(self, window: Window) -> Window:
-        """Windows of variant 0 as they are, the others with another goal and what follows of it."""
+        """Windows of variant 0 unchanged, the others with another goal, its rewards and ends."""
         slots = self._base.slots
         (rows,) = np.nonzero(window.index >= slots)
         if not len(rows):
@@ -100,16 +101,16 @@ class HindsightReplay:
         config, rng = self._config, self._schema.rng
         return draw(config.goal_selection_strategy, self._base, slot, rng)
 
-    # ---- goals that stay, for who chooses by priority --------------------------------------------
+    # ---- goals that stay, for prioritized replay -------------------------------------------------
 
     def added(self, slots: Array) -> None:
-        """Offer the variants of episodes that have ended, which shows when the next one begins."""
+        """Offers the variants of episodes that have ended, as shown by the next one's beginning."""
         base = self._base
         if not base.prioritized:
             return
         chosen = self._table()
         chosen[:, slots] = -1
-        if len(slots) > self._schema.n_envs:  # all that is stored, to one that joins late
+        if len(slots) > self._schema.n_envs:  # everything stored: this decorator joined later
             self._offer(slots[base.is_over(slots)])
             return
         if len(base) == self._schema.n_envs:
@@ -127,7 +128,7 @@ class HindsightReplay:
                 self._base.offer(slot + variant * self._base.slots)
 
     def _remembered(self, slot: Array, variant: Array) -> Array:
-        """The steps whose goals these variants have; for one that was overwritten, another.
+        """The steps whose goals these variants have; another step for one that was overwritten.
 
         Returns:
             int64 [K], slots.
@@ -138,7 +139,7 @@ class HindsightReplay:
         (gone,) = np.nonzero(base.number(source) != number)
         if len(gone):
             source[gone], _ = self._draw(slot[gone])
-            # A variant that is there twice gets the last one, as its priority does.
+            # A variant that occurs twice gets the last one, as its priority does.
             chosen[variant[gone] - 1, slot[gone]] = base.number(source[gone])
         return source
 
@@ -153,7 +154,7 @@ class HindsightReplay:
         """Nothing is learnt from updates."""
 
     def state_dict(self) -> State:
-        """The goals that stay, as a view; nothing where goals are drawn anew."""
+        """The goals that stay, as a view; empty where goals are drawn anew."""
         return {} if self._chosen is None else {"chosen": self._chosen[:, : len(self._base)]}
 
     def load_state_dict(self, state: State) -> None:

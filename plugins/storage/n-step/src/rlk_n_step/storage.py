@@ -3,8 +3,8 @@
     R = sum_{k < m} gamma^k r_k          discount = gamma^m * (1 - terminated_{m-1})
 
 m is n, or less: a return stops with its episode, and at the newest step stored. Where the episode
-terminated nothing follows; where it was truncated, and at the newest step, the value of what the
-last step led to stands for the rest.
+terminated nothing follows; where it was truncated, and at the newest step, the value of the next
+observation stands for the rest.
 
 Dimensions: B batch, L steps of a window.
 """
@@ -55,21 +55,22 @@ class NStep:
         """Nothing is learnt from updates."""
 
     def state_dict(self) -> State:
-        """There is none."""
+        """Empty: it has no state."""
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """There is none."""
+        """Nothing to restore."""
 
 
 def steps_that_count(terminated: Array, length: Array) -> Array:
     """Steps up to the first that terminated, int64 [B].
 
-    The storage ends a window with its episode. But a goal in hindsight may be reached before that,
-    and then the episode ends there.
+    The storage ends a window with its episode. A goal in hindsight may be reached before that, and
+    then the episode ends there.
 
     Args:
-        terminated: bool [L, B]. length: int64 [B], steps of the window that count, 1 to L.
+        terminated: bool [L, B].
+        length: int64 [B], steps of the window that count, 1 to L.
     """
     if len(terminated) == 1:
         return length
@@ -81,7 +82,9 @@ def n_step_return(reward: Array, steps: Array, powers: Array) -> Array:
     """sum_{k < m} gamma^k r_k, float32 [B].
 
     Args:
-        reward: float32 [L, B]. steps: m, int64 [B], 1 to L. powers: gamma^k, float32 [L + 1].
+        reward: float32 [L, B].
+        steps: m, int64 [B], 1 to L.
+        powers: gamma^k, float32 [L + 1].
     """
     counts = np.arange(len(reward))[:, None] < steps
     total: Array = np.where(counts, reward, np.float32(0)).T @ powers[: len(reward)]

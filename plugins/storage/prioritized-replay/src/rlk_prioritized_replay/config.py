@@ -8,7 +8,7 @@ from attrs.validators import and_, ge, gt, instance_of, le, optional
 
 @attrs.frozen(kw_only=True)
 class PrioritizedReplayConfig:
-    """How much the TD error counts, and how much of that the weights take back."""
+    """How much the TD error counts, and how much of the bias the weights correct."""
 
     alpha: float = attrs.field(
         default=0.6,

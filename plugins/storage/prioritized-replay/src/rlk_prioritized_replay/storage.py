@@ -27,7 +27,7 @@ class PrioritizedReplay:
 
     A priority belongs to an index of the base storage: a slot and, where a decorator relabels, the
     variant of it. A slot that is overwritten gets the priority of a new transition, which is the
-    highest that any has had so far, so that each is soon seen once.
+    highest of all so far, so that each transition is soon sampled once.
     """
 
     def __init__(self, config: PrioritizedReplayConfig) -> None:
@@ -70,10 +70,10 @@ class PrioritizedReplay:
         return config.beta0 + (1.0 - config.beta0) * done
 
     def feedback(self, batch: Batch, update: Update) -> None:
-        """Set the priorities of this batch; of a transition that is there twice, the last counts.
+        """Sets the priorities of this batch; for a transition that occurs twice, the last counts.
 
-        Errors that are not finite change nothing: the run stops for them at the border of the
-        iteration, and until then they must not get into the sums.
+        Non-finite errors change nothing: the run stops because of them at the border of the
+        iteration, and until then they must not enter the sums.
 
         Raises:
             RlkError: the update reports no TD error.
@@ -91,7 +91,7 @@ class PrioritizedReplay:
             self._tree.set(batch.index, priority**self._config.alpha)
 
     def state_dict(self) -> State:
-        """Priorities to the power of alpha, as far as there are any; a view."""
+        """Priorities to the power of alpha, up to the last that is not zero; a view."""
         used = np.flatnonzero(self._tree.leaves)
         return {
             "priorities": self._tree.leaves[: used[-1] + 1 if len(used) else 0],

@@ -25,7 +25,7 @@ _MOST_CHANGES = 1024
 
 
 class SumTree:
-    """Non-negative float64 leaves: their sum, the least but zero, and search by running sum."""
+    """Non-negative float64 leaves: their sum, least non-zero value, and search by running sum."""
 
     def __init__(self, n: int) -> None:
         self._sums = [np.zeros(_padded(n))]
@@ -50,7 +50,7 @@ class SumTree:
         return float(self._running[-1])
 
     def minimum(self) -> float:
-        """The least leaf that is not zero; infinite if there is none."""
+        """The least leaf that is not zero; infinite if all are zero."""
         self._refresh()
         least = self._minima[-1] if self._minima else _without_zeros(self._sums[0])
         return float(np.minimum.reduce(least))

@@ -1,4 +1,4 @@
-"""Observations that follow a step but are not in the following slot: final ones, and the latest."""
+"""Next observations that are not in the following slot: final ones, and the latest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What off-policy algorithms ask of a replay storage, and the kernel of one that is decorated."""
+"""What off-policy algorithms need of a replay storage, and what the kernel needs to decorate it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ReplayStorage(Storage, Protocol):
     """Keeps many collections and samples from them in four stages."""
 
     def decorate(self, decorator: Decorator) -> None:
-        """Hand over the stages that it has a method of."""
+        """Hand over the stages that the decorator has methods for."""
 
     def sample(self, batch_size: int) -> Batch:
         """Transitions of any time, float32 and int64 where they are numbers."""

@@ -62,9 +62,9 @@ class Replay:
     def add(self, step: Step) -> None:
         """Store one vector step; everything is copied.
 
-        Where an observation is not what the last step of its environment led to, that environment
-        was reset in between: the episode is taken to end there, and its last transition keeps its
-        own next observation.
+        Where an observation differs from the next observation of the last step, the environment
+        was reset in between: the episode ends there, and its last transition keeps its own next
+        observation.
 
         Raises:
             RlkError: an extra of the schema is missing, or the final observation of an episode.
@@ -84,7 +84,7 @@ class Replay:
         self._ring.interrupt()
 
     def restart(self) -> None:
-        """A collection was cut short: nothing to do, for every transition is whole by itself."""
+        """A collection was cut short: nothing to do, since every transition is complete."""
 
     def __len__(self) -> int:
         """Transitions stored; each of them can be sampled."""
@@ -110,9 +110,9 @@ class Replay:
         return batch
 
     def _one_step(self, index: Array, weight: Array) -> Batch:
-        """What the last three stages make of single steps where nobody took one of them over.
+        """The last three stages for single steps, where no decorator takes one of them.
 
-        The same in half the calls: no window is put together to be taken apart again.
+        It gives the same in half the calls, because no window is put together and taken apart.
         """
         records, observations, _ = self._ring.gather(index, 1)
         rows, seen = records[0], observations[0]
@@ -268,7 +268,7 @@ class Replay:
         return self._owner["choose"] is not self
 
     def offer(self, index: Array) -> None:
-        """Tell whoever chooses by priority that these variants (other than 0) can be chosen now.
+        """Tells a prioritizing decorator that these variants (other than 0) can be chosen now.
 
         They are withdrawn by themselves when their slot is overwritten.
         """
@@ -290,7 +290,7 @@ class Replay:
     def load_state_dict(self, state: State) -> None:
         """Bit for bit what was saved; for a storage that is open and empty.
 
-        A decorator that was not there then is told of everything stored, as of new transitions.
+        To a decorator that was not there then, everything stored is announced as new.
 
         Raises:
             RlkError: it was saved with another size, number of environments or space.

@@ -27,7 +27,7 @@ _MPI = ("OMPI_", "PMI_", "PMIX_", "MPI_LOCAL", "HYDI_")
 
 
 class Process(Protocol):
-    """A worker, whoever its parent is; `subprocess.Popen` is one."""
+    """A worker process; `subprocess.Popen` has this interface."""
 
     pid: int
 
@@ -121,7 +121,7 @@ class _Forked:
         if self.returncode is None:
             try:
                 ended, status = os.waitpid(self.pid, os.WNOHANG)
-            except ChildProcessError:  # somebody else has waited for it
+            except ChildProcessError:  # other code has waited for it
                 self.returncode = 0
             else:
                 self.returncode = os.waitstatus_to_exitcode(status) if ended else None
@@ -162,7 +162,7 @@ class _Server:
                 raise
 
     def fork(self, theirs: socket.socket) -> _Served:
-        with contextlib.suppress(OSError):  # it did not even start: see below
+        with contextlib.suppress(OSError):  # it did not start: see below
             socket.send_fds(self._ours, [b"fork\n"], [theirs.fileno()])
         while not self._forked:
             if not self._listen(1.0) and self._process.poll() is not None:
@@ -177,7 +177,7 @@ class _Server:
         while self._listen(0.0):
             pass
         if pid not in self._codes and self._process.poll() is not None and not _exists(pid):
-            self._codes[pid] = -signal.SIGKILL  # how, only the server could have told
+            self._codes[pid] = -signal.SIGKILL  # the exit code is lost with the server
         return self._codes.get(pid)
 
     def signal(self, pid: int, number: int) -> None:
@@ -185,12 +185,12 @@ class _Server:
             self._ours.sendall(f"signal {pid} {int(number)}\n".encode())
         except (
             OSError
-        ):  # the server is gone, and with it who reaps: the number is still this worker's
+        ):  # the server is gone and nobody reaps its workers: the number is still this worker's
             if _exists(pid):
                 os.kill(pid, number)
 
     def _listen(self, seconds: float) -> bool:
-        """Takes in what the server has to say; False if nothing came."""
+        """Reads the messages of the server; False if nothing came."""
         try:
             self._ours.settimeout(seconds)
             data = self._ours.recv(4096)

@@ -1,10 +1,10 @@
 """The fork server: a process without threads that has imported Gymnasium and forks the workers.
 
-The learner sends one line for each thing it wants, the server answers in lines of its own:
+The learner sends one line for each command, and the server answers with lines of its own:
     fork            (with the worker's socket)   ->  forked PID
     signal PID N    sends the signal, if that worker has not ended
                     whenever a worker ends       ->  ended PID EXITCODE
-When the learner is gone, the server ends what is left of its workers and goes too.
+When the learner is gone, the server ends the remaining workers and exits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from rlk_subprocess import worker
 
 _PATIENCE_SECONDS = 2.0
-#: What a worker gets to close its environments when the learner is gone.
+#: How long a worker may take to close its environments when the learner is gone.
 _GRACE_SECONDS = 1.0
 
 
@@ -61,7 +61,7 @@ class Server:
         self._end_workers()
 
     def _obey(self) -> bool:
-        """Reads what the learner wants and does it; False if the learner is gone."""
+        """Reads commands of the learner and executes them; False if the learner is gone."""
         data, descriptors, _, _ = socket.recv_fds(self._learner, 4096, 1)
         for line in data.decode().splitlines():
             verb, *numbers = line.split()

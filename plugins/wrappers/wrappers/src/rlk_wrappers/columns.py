@@ -1,4 +1,4 @@
-"""What goes into a monitor file besides the figures, and what is said where it is missing."""
+"""The columns of a monitor file besides return, length and time, and the messages about them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def options_named(keywords: tuple[str, ...], options: dict[str, Any] | None) -> 
     missing = [key for key in keywords if key not in (options or {})]
     if missing:
         raise ValueError(
-            f"reset_keywords names {missing[0]!r}, so reset must be given it: "
+            f"reset_keywords names {missing[0]!r}, so pass it to reset: "
             f"reset(options={{{missing[0]!r}: …}})"
         )
     return [(options or {})[key] for key in keywords]
@@ -38,13 +38,13 @@ def plain(value: Any) -> Any:
     return value.replace("\n", " ") if isinstance(value, str) else value
 
 
-def too_early(what: str) -> str:
-    """What is said where an episode was not to be cut off."""
+def early_reset_message(what: str) -> str:
+    """The message about a reset that cut off an episode where that is not allowed."""
     return f"{what} was reset in the middle of an episode, which allow_early_resets=False forbids."
 
 
-def no_info(key: str, known: Iterable[str]) -> str:
-    """What is said where a key of `info_keywords` is missing."""
+def missing_info_message(key: str, known: Iterable[str]) -> str:
+    """The message about a key of `info_keywords` that the info lacks."""
     return (
         f"info_keywords names {key!r}, but the info that the episode ended with has only "
         f"{sorted(known)}."

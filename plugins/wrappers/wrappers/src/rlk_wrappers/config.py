@@ -28,7 +28,7 @@ def _are_keywords(_: object, attribute: attrs.Attribute[Any], value: tuple[str, 
 
 @attrs.frozen(kw_only=True)
 class MonitorConfig:
-    """Settings of `monitor`; names and defaults are the seed's."""
+    """Settings of `monitor`; names and defaults are those of Stable Baselines 2.10."""
 
     filename: str | None = attrs.field(
         default=None,
@@ -59,7 +59,7 @@ class MonitorConfig:
 
 @attrs.frozen(kw_only=True)
 class NormalizeConfig:
-    """Settings of `normalize`; names and defaults are the seed's (`VecNormalize`)."""
+    """Settings of `normalize`; names and defaults are those of `VecNormalize`."""
 
     training: bool = attrs.field(
         default=True,

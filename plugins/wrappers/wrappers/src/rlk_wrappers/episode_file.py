@@ -4,8 +4,8 @@
     r,l,t
     21.0,21,0.01432
 
-The layout is the seed's (`stable_baselines.bench.Monitor`), so that its readers and plotters read
-it.
+The layout is that of `stable_baselines.bench.Monitor` (Stable Baselines 2.10), so that its readers
+and plotters can read the file.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class EpisodeFile:
     """Where episodes are written.
 
     Args:
-        path: the file; made at the first row, so that a run that comes to nothing leaves none.
+        path: the file; created with the first row, so that a run without episodes leaves none.
         extras: the columns after r, l and t.
         env_id: for the header.
-        append: go on after the rows that are there (a resumed run), instead of replacing them.
+        append: keep the rows that are there (a resumed run) instead of replacing them.
         flush_seconds: how long a row may wait until others can read it; 0 flushes every row.
 
     Raises:
-        RlkError: when a file that is to be appended to is no monitor file or has other columns.
+        RlkError: if the file to append to is not a monitor file or has other columns.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class EpisodeFile:
 
 
 def episode_path(filename: str | os.PathLike[str]) -> Path:
-    """The file that the seed's Monitor writes for a name: for `x`, x.monitor.csv."""
+    """The file that Stable Baselines' Monitor writes for a name: for `x`, x.monitor.csv."""
     path = Path(filename)
     if path.name.endswith(SUFFIX):
         return path

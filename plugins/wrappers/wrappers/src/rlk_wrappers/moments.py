@@ -17,8 +17,8 @@ class Moments:
     """Mean and (population) variance of rows, float64 [K], and how many rows they are of.
 
     Args:
-        mean, var: float64 [K], written in place: they may be views of other memory.
-        count: float64 [1], likewise.
+        mean, var, count: float64 [K], [K] and [1], written in place: they may be views of other
+            memory.
     """
 
     def __init__(self, mean: Array, var: Array, count: Array) -> None:
@@ -29,7 +29,7 @@ class Moments:
         return float(self.counts[0])
 
     def merge(self, mean: Array | float, var: Array | float, count: float) -> None:
-        """Add the rows that these are the moments of."""
+        """Adds rows that have these moments."""
         if count == 0:
             return
         before = self.count
@@ -42,7 +42,7 @@ class Moments:
 
 
 class Fresh:
-    """Rows since the last merge: sums of what they differ from the first of them, which is cheap.
+    """Rows since the last merge, as sums of their differences from the first row.
 
     A step costs a subtraction, a product and two sums, whatever the number of rows.
     """
@@ -52,7 +52,7 @@ class Fresh:
         self.count = 0
 
     def add(self, rows: Array) -> None:
-        """Rows [n, K]. None of them counts if one has a number that is not finite."""
+        """Adds rows [n, K], unless one of them is not finite."""
         if not self.count:
             self._shift[:] = rows[0]
         difference = rows - self._shift
@@ -86,14 +86,14 @@ class Fresh:
 
 
 class FreshNumbers:
-    """The same of single numbers, without arrays: a third of the time."""
+    """The same for single numbers, without arrays, in a third of the time."""
 
     def __init__(self) -> None:
         self._shift = self._sum = self._squares = 0.0
         self.count = 0
 
     def add(self, numbers: Array) -> None:
-        """Numbers, float64 [n]. None of them counts if one is not finite."""
+        """Adds numbers, float64 [n], unless one of them is not finite."""
         if not self.count:
             self._shift = float(numbers[0])
         difference = numbers - self._shift

@@ -23,10 +23,12 @@ def normalize(
     hooks: Hooks | None = None,
     **_: Any,
 ) -> VectorEnv[Any, Any, Any]:
-    """The environment, watched; an evaluation's as it is, for the policy has the statistics.
+    """Wraps training's environments; an evaluation's stay as they are.
+
+    There the policy has the statistics already.
 
     Args:
-        hooks: the run's: there the `Normalizer` is, whose statistics are all environments'.
+        hooks: the run's, which hold the `Normalizer` that its environments share.
     """
     hooks = hooks or Hooks()
     if hooks.get(NAME) is None:
@@ -36,9 +38,9 @@ def normalize(
 
 
 class VectorNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
-    """Tells a `Normalizer` what a vector of environments gives, and scales rewards for it.
+    """Reports observations and returns to a `Normalizer` and scales rewards by its statistics.
 
-    Where no monitor is inside, one is put there: reported returns are those of the environment.
+    Where no monitor is inside, one is put there, so that reported returns are the environment's.
     """
 
     def __init__(self, env: VectorEnv[Any, Any, Any], normalizer: Normalizer) -> None:
@@ -50,7 +52,7 @@ class VectorNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
     def reset(
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Start new episodes; what they begin with counts once they go on."""
+        """Starts new episodes; their first observations count once the episodes go on."""
         mask = (options or {}).get("reset_mask", slice(None))
         self._returns[mask] = 0.0
         self._first, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
@@ -90,9 +92,9 @@ class VectorNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
     # ---- state -----------------------------------------------------------------------------------
 
     def get_state(self) -> list[dict[str, Any]] | None:
-        """The state of every environment and its discounted return, or None if any has none.
+        """The state of every environment and its discounted return, or None if one has no state.
 
-        The first has what was seen in a collection that is under way besides.
+        The first one also holds the sums of an unfinished collection.
         """
         get_state = getattr(self.env, "get_state", None)
         inner = None if get_state is None else get_state()
@@ -104,9 +106,10 @@ class VectorNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
         return found
 
     def set_state(self, states: list[dict[str, Any]]) -> None:
-        """Go on from there; the reset before it was none that counts.
+        """Restores the environments and their discounted returns.
 
-        A state that was saved without `normalize` is taken too; its discounted returns begin here.
+        The observations of the reset before do not count. A state that was saved without
+        `normalize` is accepted; its discounted returns start from zero.
         """
         self._first = None
         if any(set(state) != {"env", "normalize"} for state in states):

@@ -1,8 +1,8 @@
-"""What all environments of a run share that normalises: statistics, and when they change.
+"""The statistics that all environments of a run share, and when they change.
 
-The environments give what they see; the policy normalises its own input. So observations are raw
-everywhere (in `predict`, in a replay, for hindsight's goals), and how the policy sees them stays
-the same from the start of a collection to the end of its updates.
+Environments return raw observations, and the policy normalises its own input. So observations are
+raw everywhere (in `predict`, in a replay, for hindsight's goals), and the policy sees them by the
+same statistics from the start of a collection to the end of its updates.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ NAME = "normalize"
 
 
 class Normalizer:
-    """One for a run, in its hooks.
+    """Keeps the statistics up to date; a run has one, among its plugins.
 
     Args:
+        config: the settings of `normalize`.
         space: of one environment's observations.
     """
 
@@ -46,37 +47,37 @@ class Normalizer:
         #: Whether environments give scaled rewards; else they are scaled when they are sampled.
         self.at_collection = config.norm_reward
 
-    # ---- what environments tell and ask ----------------------------------------------------------
+    # ---- called by the environments --------------------------------------------------------------
 
     def see(self, observation: Any) -> None:
-        """Observations of all environments, to be taken into the moments."""
+        """Adds observations of all environments to the moments."""
         if self._sees:
             self._observation.add(self.statistics.rows(observation))
 
     def follow(self, returns: Array) -> None:
-        """Discounted returns of all environments so far, float64 [N]."""
+        """Adds the discounted returns of all environments, float64 [N], to the moments."""
         if self._follows:
             self._returns.add(returns)
 
     def scaled(self, reward: Array) -> Array:
-        """Rewards [N] by the standard deviation of returns, those of this collection included."""
+        """Rewards [N] divided by the standard deviation of returns, including this collection's."""
         clip = self.config.clip_reward
         found: Array = reward / np.float32(math.sqrt(self._variance() + self.config.epsilon))
         return np.minimum(np.maximum(found, -clip, out=found), clip, out=found)
 
     def _variance(self) -> float:
-        """Of all returns so far."""
+        """The variance of all returns so far."""
         base, (mean, var, count) = self.statistics.returns, self._returns.moments()
         before = base.count
         total, delta = before + count, mean - float(base.mean[0])
         squares = float(base.var[0]) * before + var * count + delta * delta * before * count / total
         return squares / total
 
-    # ---- what a run asks -------------------------------------------------------------------------
+    # ---- hooks of a run --------------------------------------------------------------------------
 
     @hookimpl
     def rlk_filter_observation(self) -> Statistics:
-        """Also where it lets all pass: as a part of the policy it is in every model."""
+        """Part of the policy even if it changes nothing: every model holds the statistics."""
         return self.statistics
 
     @hookimpl
@@ -107,7 +108,7 @@ class Normalizer:
 
     @hookimpl
     def rlk_rollout_end(self, run: Run) -> None:
-        """Take in what all ranks have seen in this collection: moments are the same on all then."""
+        """Merges what all ranks have seen in this collection, so that all have the same moments."""
         mine = self._observation.moments(), self._returns.moments()
         several = run.communicator.size > 1
         for observation, returns in run.communicator.gather(mine) if several else [mine]:
@@ -116,7 +117,7 @@ class Normalizer:
         self._observation.clear()
         self._returns.clear()
 
-    # ---- what is not in the moments yet, in the middle of a collection ---------------------------
+    # ---- what the moments do not hold yet, in the middle of a collection -------------------------
 
     def state_dict(self) -> State:
         return {

@@ -1,4 +1,4 @@
-"""Reading monitor files back."""
+"""Reads monitor files back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class LoadMonitorResultsError(RlkError):
-    """A folder without monitor files, or a file that is none."""
+    """A folder has no monitor files, or a file is not one."""
 
 
 def get_monitor_files(path: str | os.PathLike[str]) -> list[str]:
@@ -29,16 +29,15 @@ def get_monitor_files(path: str | os.PathLike[str]) -> list[str]:
 def load_results(path: str | os.PathLike[str]) -> dict[str, Array]:
     """The episodes of all monitor files in a folder, in the order in which they ended.
 
-    Deviations from the seed: a dict of arrays instead of a pandas DataFrame
-    (`pandas.DataFrame(load_results(p))` makes one), and the JSON files of Baselines' early days are
-    not read.
+    Deviations from Stable Baselines 2.10: it returns a dict of arrays instead of a pandas DataFrame
+    (`pandas.DataFrame(load_results(p))` makes one), and does not read the old JSON files.
 
     Returns:
         `r` float64 [E], `l` int64 [E], `t` float64 [E], seconds since the first file was begun, and
         every other column that all files have: float64 where all its values are numbers, else str.
 
     Raises:
-        LoadMonitorResultsError: if there is none, or a file is damaged.
+        LoadMonitorResultsError: if there is no such file, or one is damaged.
     """
     files = get_monitor_files(path)
     if not files:
@@ -76,7 +75,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
         )
     except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         raise LoadMonitorResultsError(
-            f"{path} is no monitor file: {type(error).__name__}: {error}."
+            f"{path} is not a monitor file: {type(error).__name__}: {error}."
         ) from None
 
 

@@ -1,7 +1,7 @@
-"""What normalising knows: running moments of observations and returns, as a module of the policy.
+"""Running moments of observations and returns, as a module of the policy.
 
-Being buffers of the policy they are in every model and checkpoint, and whoever has the policy (an
-evaluation, `predict`, an export) has them. K numbers of an observation are normalised.
+They are buffers of the policy, so every model and checkpoint holds them, and an evaluation,
+`predict` or an export finds them in the policy. K numbers of an observation are normalised.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rlk import spaces
 from rlk.records import Array
 from rlk_wrappers.moments import Moments
 
-#: Rows that the moments weigh before they have seen any (mean 0, variance 1), as the seed's.
+#: Rows that the moments weigh before they have seen any (mean 0, variance 1), as in VecNormalize.
 PRIOR = 1e-4
 
 
@@ -28,7 +28,7 @@ class Statistics(nn.Module):
 
     x -> clip((x - mean) / sqrt(var + epsilon), -clip_obs, clip_obs)
 
-    of every Box but images; of a Dict space of every such key. All else passes.
+    of every Box but images; of a Dict space of every such key. Everything else passes unchanged.
 
     Args:
         space: of one environment's observations; None normalises none.
@@ -72,7 +72,7 @@ class Statistics(nn.Module):
         return np.concatenate([part.reshape(len(part), -1) for part in found], axis=1)
 
     def refresh(self) -> None:
-        """From now on observations are normalised by the moments as they are now."""
+        """Observations are normalised by the present moments from now on."""
         moments = self.observation
         self.mean.copy_(torch.from_numpy(moments.mean))
         self.std.copy_(torch.from_numpy(np.sqrt(moments.var + self.epsilon)))

@@ -1,6 +1,6 @@
 """`VectorMonitor`: the return, length and time of every episode of a vector of environments.
 
-It takes some 3 µs per step. It tells them in the format of Gymnasium's vectors: where episodes
+It takes some 3 µs per step. It reports them in the format of Gymnasium's vectors: where episodes
 ended, `infos["final_info"]["episode"]` has `r`, the return rounded to six digits, `l`, the length
 in steps, and `t`, seconds since the start, each [N], with the mask `_episode`. N environments.
 """
@@ -16,7 +16,13 @@ from gymnasium.vector import VectorEnv, VectorWrapper
 
 from rlk.errors import RlkError
 from rlk.registry.hooks import Hooks
-from rlk_wrappers.columns import env_id, no_info, options_named, plain, too_early
+from rlk_wrappers.columns import (
+    early_reset_message,
+    env_id,
+    missing_info_message,
+    options_named,
+    plain,
+)
 from rlk_wrappers.config import MonitorConfig
 from rlk_wrappers.episode_file import DIGITS, SUFFIX, EpisodeFile, episode_path
 
@@ -28,10 +34,10 @@ FLUSH_SECONDS = 1.0
 
 
 class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
-    """Watches a vector environment that restarts episodes in the same step.
+    """Records the episodes of a vector environment that restarts them in the same step.
 
-    Where an inner monitor has told its figures already (before a wrapper clipped the rewards),
-    those are taken.
+    Where an inner monitor has already reported an episode (before a wrapper clipped the rewards),
+    its numbers are taken.
 
     Args:
         training: whether it writes a file and keeps `allow_early_resets`; an evaluation does
@@ -79,7 +85,7 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
         mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool)))
         if not self._may_reset and self._lengths[mask].any():
             running = np.flatnonzero(mask & (self._lengths > 0))
-            raise RlkError(too_early(f"environment {int(running[0])}"))
+            raise RlkError(early_reset_message(f"environment {int(running[0])}"))
         self._reset_values = options_named(self._config.reset_keywords, options)
         self._returns[mask], self._lengths[mask] = 0.0, 0
         return self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
@@ -100,13 +106,13 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
         self._lengths += 1
         ended = np.logical_or(terminated, truncated)
         if np.count_nonzero(ended):
-            self._tell(ended, infos)
+            self._report(ended, infos)
         elif self._file is not None and self._file.pending:
             self._file.flush_if_due()
         return result
 
-    def _tell(self, ended: Array, infos: dict[str, Any]) -> None:
-        """Figures of the episodes that have just ended, into the infos and the file."""
+    def _report(self, ended: Array, infos: dict[str, Any]) -> None:
+        """Writes the episodes that have just ended into the infos and the file."""
         seconds = (
             round(time.monotonic() - self._started, DIGITS)
             if self._file is None
@@ -131,7 +137,9 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
 
     def _info(self, final: dict[str, Any], key: str, index: int) -> Any:
         if key not in final or not final.get(f"_{key}", np.ones(self.num_envs, dtype=bool))[index]:
-            raise RlkError(no_info(key, (name for name in final if not name.startswith("_"))))
+            raise RlkError(
+                missing_info_message(key, (name for name in final if not name.startswith("_")))
+            )
         return plain(final[key][index])
 
     def close(self, **kwargs: Any) -> None:
@@ -154,9 +162,10 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
         ]
 
     def set_state(self, states: list[dict[str, Any]]) -> None:
-        """Go on from there.
+        """Restores the environments and their unfinished episodes.
 
-        A state that was saved without a monitor is taken too; its running episodes count from here.
+        A state that was saved without a monitor is accepted; its unfinished episodes count from
+        here on.
         """
         if any(set(state) != {"env", "monitor"} for state in states):
             self.env.set_state(states)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""`VecNormalize`, the seed's class: what it gives, its methods, and its file."""
+"""Stable Baselines' `VecNormalize`: what it gives, its methods, and its file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from rlk.errors import RlkError
 from rlk_testing.environments import Walk
-from rlk_wrappers import VecNormalize
+from rlk_wrappers.stable_baselines import VecNormalize
 
 
 def walks(n: int = 3, **keywords: Any) -> Any:
@@ -30,7 +30,7 @@ def played(env: Any, steps: int, seed: int = 0) -> list[Any]:
 
 
 def with_prior(values: Any) -> Any:
-    """Mean and standard deviation of rows and the seed's 1e-4 rows of mean 0 and variance 1."""
+    """Mean and standard deviation of rows and the prior of 1e-4 rows of mean 0 and variance 1."""
     values = np.asarray(values, np.float64)
     count = len(values) + 1e-4
     mean = values.sum(0) / count

@@ -1,7 +1,7 @@
-"""`VecNormalize`: the seed's class, for who steps environments himself. N environments.
+"""`VecNormalize` normalises observations and rewards of N environments that the user steps.
 
-It normalises what the environments give, and what it gives goes to `predict`. In a run the
-component `normalize` does it instead: there the policy has the statistics.
+`predict` then takes the normalised observations. In a run the component `normalize` is used
+instead, where the policy has the statistics.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 class VecNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
     """Normalises observations and rewards of a vector with same-step restarts.
 
-    Deviations: Gymnasium's five values, `final_obs` normalised too; of a Dict space every Box but
-    images; `save` writes numbers (.npz), no pickle.
+    Deviations from Stable Baselines 2.10: `step` returns Gymnasium's five values and `final_obs`
+    is normalised as well; of a Dict space every Box but images is normalised; `save` writes arrays
+    (.npz) instead of a pickle.
 
     Args:
-        training: whether statistics follow what is seen; may be set at any time, as `norm_obs` and
+        venv: the vector environment.
+        training: whether the statistics are updated; may be set at any time, as may `norm_obs` and
             `norm_reward`.
     """
 
@@ -45,7 +47,7 @@ class VecNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
         epsilon: float = 1e-8,
     ) -> None:
         super().__init__(venv)
-        # For its validators.
+        # Its validators check the numbers.
         NormalizeConfig(clip_obs=clip_obs, clip_reward=clip_reward, gamma=gamma, epsilon=epsilon)
         self.training, self.norm_obs, self.norm_reward = training, norm_obs, norm_reward
         self.clip_reward, self.gamma, self.epsilon = clip_reward, gamma, epsilon
@@ -113,7 +115,7 @@ class VecNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
             self._statistics.refresh()
         return self.normalize_obs(observation)
 
-    # ---- what the seed's class offers ------------------------------------------------------------
+    # ---- the methods of Stable Baselines 2.10 ----------------------------------------------------
 
     def normalize_obs(self, obs: Any) -> Any:
         """Observations [B, ...] by these statistics, which stay."""
@@ -141,7 +143,7 @@ class VecNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
         self.ret = np.zeros(venv.num_envs)
 
     def share(self, other: VecNormalize) -> None:
-        """Have the same statistics as another, now and later (`sync_envs_normalization`)."""
+        """Use the statistics of another, now and later (`sync_envs_normalization`)."""
         self._statistics, self._normalised = other._statistics, other._normalised
 
     def save(self, save_path: str | os.PathLike[str]) -> None:
@@ -152,10 +154,10 @@ class VecNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
 
     @staticmethod
     def load(load_path: str | os.PathLike[str], venv: VectorEnv[Any, Any, Any]) -> VecNormalize:
-        """One around `venv`, with the statistics and settings of a file that `save` wrote.
+        """Wraps `venv` with the statistics and settings of a file that `save` wrote.
 
         Raises:
-            RlkError: if it is none, or of observations of another size.
+            RlkError: if it is not such a file, or its observations have another size.
         """
         try:
             with np.load(load_path, allow_pickle=False) as file:

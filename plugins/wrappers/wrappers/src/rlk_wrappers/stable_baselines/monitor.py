@@ -1,4 +1,4 @@
-"""`Monitor`: the return, length and time of every episode of one environment, as the seed's class.
+"""`Monitor`: the return, length and time of every episode of one environment.
 
 The info that an episode ends with has them under `episode`: `r`, the return rounded to six digits,
 `l`, the length in steps, and `t`, seconds since the start.
@@ -14,22 +14,30 @@ import gymnasium as gym
 from gymnasium.core import ActType, ObsType
 
 from rlk.errors import RlkError
-from rlk_wrappers.columns import env_id, no_info, options_named, plain, too_early
+from rlk_wrappers.columns import (
+    early_reset_message,
+    env_id,
+    missing_info_message,
+    options_named,
+    plain,
+)
 from rlk_wrappers.config import MonitorConfig
 from rlk_wrappers.episode_file import DIGITS, EpisodeFile, episode_path
 
 
 class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
-    """Watches one environment: the seed's class, with its methods.
+    """Records the episodes of one environment, with the methods of Stable Baselines 2.10.
 
-    Deviations: Gymnasium's five values and `reset(seed, options)`, of which `reset_keywords` are
-        options.
+    Deviations: `step` returns Gymnasium's five values, `reset` takes a seed and options, and
+    `reset_keywords` are options.
 
     Args:
-        filename: the CSV file, replaced if it is there; `x` is written to `x.monitor.csv`; None
-            writes none.
+        env: the environment.
+        filename: the CSV file, replaced if it exists; `x` is written to `x.monitor.csv`. With None
+            no file is written.
         allow_early_resets: whether `reset` may be called in the middle of an episode.
-        reset_keywords: options of `reset` to write down, info_keywords: keys of the final info.
+        reset_keywords: the options of `reset` that become columns.
+        info_keywords: the keys of the final info that become columns.
     """
 
     def __init__(
@@ -69,7 +77,7 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
             ValueError: if an option of `reset_keywords` is missing.
         """
         if not self._config.allow_early_resets and not self._needs_reset:
-            raise RuntimeError(too_early("this environment"))
+            raise RuntimeError(early_reset_message("this environment"))
         self._reset_values = options_named(self._config.reset_keywords, options)
         self._rewards, self._needs_reset = [], False
         return self.env.reset(seed=seed, options=options)
@@ -99,7 +107,7 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         self._episodes.append(figures)
         missing = [key for key in self._config.info_keywords if key not in info]
         if missing:
-            raise RlkError(no_info(missing[0], info))
+            raise RlkError(missing_info_message(missing[0], info))
         extras = self._reset_values + [plain(info[key]) for key in self._config.info_keywords]
         if self._file is not None:
             self._file.write(*figures, extras)

@@ -1,4 +1,4 @@
-"""The seed's Monitor, for one environment."""
+"""Stable Baselines' Monitor, for one environment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from rlk.errors import RlkError
 from rlk_testing.environments import DiscreteMatch, Walk
 from rlk_vector_environments import env_state
-from rlk_wrappers import Monitor
+from rlk_wrappers.stable_baselines import Monitor
 
 
 class Rewards(gym.Env[Any, Any]):

@@ -1,0 +1,11 @@
+"""Classes of Stable Baselines 2.10 for users who wrap environments themselves.
+
+No component of rlk uses them; they build on the parts of `rlk_wrappers` that the components use.
+"""
+
+from __future__ import annotations
+
+from rlk_wrappers.stable_baselines.monitor import Monitor
+from rlk_wrappers.stable_baselines.vec_normalize import VecNormalize
+
+__all__ = ["Monitor", "VecNormalize"]
