@@ -27,8 +27,9 @@ def program(forks, tmp_path):
     """A function that writes a program and starts it."""
 
     def start(text, *arguments):
-        file = tmp_path / "programs" / "program.py"
-        file.parent.mkdir(exist_ok=True)
+        folder = tmp_path / "programs"
+        folder.mkdir(exist_ok=True)
+        file = folder / f"program_{len(list(folder.iterdir()))}.py"  # another may not be read yet
         file.write_text(text)
         return forks.start(file, *arguments, cwd=tmp_path)
 

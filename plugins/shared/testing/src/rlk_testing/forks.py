@@ -64,6 +64,7 @@ class ForkServer:
 
     def close(self) -> None:
         """End the server; programs that still run go on."""
+        self._socket.shutdown(socket.SHUT_RDWR)  # whoever else has inherited our end
         self._socket.close()
         self._process.wait()
 
