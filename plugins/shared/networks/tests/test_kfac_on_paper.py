@@ -65,7 +65,7 @@ class Kfac:
                 self.factors.append((in_, out))
                 own, offset = grads.pop(id(weight)), grads.pop(id(bias))
                 grad = torch.cat([own.T if transposed else own, offset[None]])
-                move = self.solved(in_, out, gradient)
+                move = self.solved(in_, out, grad)
                 weight -= self.group.learning_rate * (move[:-1].T if transposed else move[:-1])
                 bias -= self.group.learning_rate * move[-1]
             for parameter in parameters:
