@@ -65,3 +65,22 @@ def test_the_kernel_finds_every_generated_component(packages, python, tmp_path):
     assert running.returncode == 0, printed
     expected = {f"{kind} {name} {name} True" for name, (kind, _) in EVERY.items()}
     assert set(printed.splitlines()) == expected
+
+
+def test_the_table_of_settings_in_every_generated_readme_is_up_to_date(packages, python):
+    folder, _ = packages
+    with python.start(
+        "-m", "rlk_scaffold.docs", "--check", "--root", folder, cwd=folder
+    ) as running:
+        printed, _ = running.communicate()
+    assert (running.returncode, printed) == (0, "")
+
+
+def test_every_generated_package_with_settings_has_a_table_of_them(packages):
+    folder, _ = packages
+    without = [
+        config.parts[-4]
+        for config in folder.glob("*/src/*/config.py")
+        if "<!-- settings: " not in (config.parents[2] / "README.md").read_text()
+    ]
+    assert not without

@@ -21,11 +21,11 @@ _KINDS = ", ".join(singular(kind) for kind in KINDS)
 @click.option("--kind", required=True, metavar="KIND", help=f"One of: {_KINDS}.")
 @click.option("--decorating", is_flag=True, help="A storage that decorates a replay storage.")
 @click.option("--off-policy", is_flag=True, help="An algorithm that learns from a replay storage.")
-@click.option("--dist", help="Name of the distribution; rlk-NAME unless told.")
+@click.option("--dist", help="Name of the distribution; rlk-NAME by default.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Folder, new or empty; ./NAME unless told.",
+    help="A new or empty folder; ./NAME by default.",
 )
 def new(
     name: str, kind: str, decorating: bool, off_policy: bool, dist: str | None, out: Path | None

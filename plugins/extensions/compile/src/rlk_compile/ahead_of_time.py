@@ -23,10 +23,20 @@ def library(graph: fx.GraphModule, inputs: Sequence[Tensor], options: dict[str, 
     What operators it calls that are not torch's own is in a file of the same name beside it, which
     ends in `.json`.
     """
-    with warnings.catch_warnings():
+    _differentiate(graph)
+    with torch.enable_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # torch's own, of its own functions
         made = torch._inductor.aot_compile(graph, tuple(inputs), options=options)
     return Path(cast(str, made))
+
+
+def _differentiate(graph: fx.GraphModule) -> None:
+    """Turn autograd on where the graph begins: torch turns it off for one without its own inputs to
+    differentiate by."""
+    first = next(node for node in graph.graph.nodes if node.op != "placeholder")
+    with graph.graph.inserting_before(first):
+        graph.graph.call_function(torch._C._set_grad_enabled, (True,))
+    graph.recompile()
 
 
 def loaded(path: Path) -> Execute:
