@@ -114,5 +114,5 @@ def test_dqn_learns_predicts_and_comes_back_on_dict_observations(tmp_path):
     assert action.shape == () and 0 <= action < 3
     many = {"place": np.stack([one["place"]] * 4), "room": np.full(4, 3)}
     assert agent.predict(many)[0].tolist() == [action] * 4
-    twin = rlk.load(agent.save(tmp_path / "model"), **world)
-    assert twin.predict(many)[0].tolist() == [action] * 4
+    loaded = rlk.load(agent.save(tmp_path / "model"), **world)
+    assert loaded.predict(many)[0].tolist() == [action] * 4

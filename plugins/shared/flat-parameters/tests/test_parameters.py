@@ -171,14 +171,14 @@ def test_a_deepcopy_of_the_module_is_no_view_of_this_tensor(flat):
 
 
 def test_a_clone_is_equal_and_apart_and_takes_no_gradient(flat):
-    twin = flat.clone()
-    assert torch.equal(twin.flat, flat.flat)
+    copied = flat.clone()
+    assert torch.equal(copied.flat, flat.flat)
     with torch.no_grad():
         flat.flat.zero_()
-    assert bool(twin.flat.any())
-    assert not any(p.requires_grad for p in twin.module.parameters())
+    assert bool(copied.flat.any())
+    assert not any(p.requires_grad for p in copied.module.parameters())
     assert all(p.requires_grad for p in flat.module.parameters())
-    twin.check()
+    copied.check()
     flat.check()
 
 

@@ -1,7 +1,7 @@
 """K-FAC through the optimiser seam, before there is an ACKTR: Martens and Grosse 2015.
 
 arXiv 1503.05671, section 3: for every layer A = E[a a^T] of what goes in and G = E[g g^T] of the
-slopes of a sampled log-likelihood by what comes out, and the step A^-1 D G^-1 for its gradient D.
+gradients of a sampled log-likelihood by the output; the step is A^-1 D G^-1 for its gradient D.
 What this shows of the seam: `differentiable()` gives one graph for both the loss and `Loss.fisher`,
 layers are found by the parameters of the group (policies apply cached weights without a call of a
 module, so hooks of modules would see nothing), and `mean` averages each of the three over ranks.
@@ -51,33 +51,33 @@ class Kfac:
         parameters = self.group.parameters
         with Products(parameters) as products:
             loss = objective.differentiable()
-        slopes = torch.autograd.grad(loss.value, parameters, retain_graph=True)
-        slopes = {id(p): objective.mean(s) for p, s in zip(parameters, slopes, strict=True)}
+        grads = torch.autograd.grad(loss.value, parameters, retain_graph=True)
+        grads = {id(p): objective.mean(s) for p, s in zip(parameters, grads, strict=True)}
         outputs = [out for *_, out in products.found]
         sampled = torch.autograd.grad(loss.fisher, outputs)
         self.factors = []
         with torch.no_grad():
             for (weight, bias, transposed, x, _), g in zip(products.found, sampled, strict=True):
                 size = len(x)
-                g = size * g  # the slope of one row's log-likelihood, not of their mean
+                g = size * g  # the gradient of one row's log-likelihood, not of their mean
                 a = torch.cat([x, torch.ones(size, 1)], 1)
                 in_, out = objective.mean(a.T @ a / size), objective.mean(g.T @ g / size)
                 self.factors.append((in_, out))
-                own, offset = slopes.pop(id(weight)), slopes.pop(id(bias))
-                slope = torch.cat([own.T if transposed else own, offset[None]])
-                move = self.solved(in_, out, slope)
+                own, offset = grads.pop(id(weight)), grads.pop(id(bias))
+                grad = torch.cat([own.T if transposed else own, offset[None]])
+                move = self.solved(in_, out, grad)
                 weight -= self.group.learning_rate * (move[:-1].T if transposed else move[:-1])
                 bias -= self.group.learning_rate * move[-1]
             for parameter in parameters:
-                if id(parameter) in slopes:
-                    parameter -= self.group.learning_rate * slopes[id(parameter)]
+                if id(parameter) in grads:
+                    parameter -= self.group.learning_rate * grads[id(parameter)]
         return loss
 
-    def solved(self, in_, out, slope):
+    def solved(self, in_, out, gradient):
         """A^-1 D G^-1."""
         in_ = in_ + self.damping * torch.eye(len(in_))
         out = out + self.damping * torch.eye(len(out))
-        return torch.linalg.solve(out, torch.linalg.solve(in_, slope).T).T
+        return torch.linalg.solve(out, torch.linalg.solve(in_, gradient).T).T
 
     def state_dict(self):
         return {}
@@ -127,7 +127,7 @@ def by_hand(net):
     """x is 1 and 3, so h is 1 and 5, and y is 0.5 and 2.5."""
     y = net(torch.tensor([[1.0], [3.0]]))
     value = (y * torch.tensor([[1.0], [3.0]])).mean()
-    # A Gaussian of variance 1 and samples one above and two below y: slopes 1 and -2.
+    # A Gaussian of variance 1 and samples one above and two below y: gradients 1 and -2.
     sampled = y.detach() + torch.tensor([[1.0], [-2.0]])
     fisher = (-0.5 * (y - sampled).square()).mean()
     return Loss(value, distribution=y, fisher=fisher)
@@ -206,33 +206,33 @@ def loss_of(net, x, noise):
 
 
 def test_every_layer_of_a_policy_is_found_and_moves_by_its_kronecker_factored_fisher():
-    """The brute-force twin: factors of rows one by one, and the Kronecker product in full."""
+    """By brute force: factors of rows one by one, and the Kronecker product in full."""
     generator = torch.Generator().manual_seed(1)
     x, noise = torch.randn(2, 32, 3, generator=generator)
-    net, twin = policy(), policy()
+    net, other = policy(), policy()
     optimise, step = optimiser_of(net, damping=0.1)
     optimise("policy", loss_of, net, x, noise)
     assert len(step.factors) == 5
     gradients = dict(
         zip(
-            [name for name, _ in twin.named_parameters()],
-            torch.autograd.grad(loss_of(twin, x, noise).value, list(twin.parameters())),
+            [name for name, _ in other.named_parameters()],
+            torch.autograd.grad(loss_of(other, x, noise).value, list(other.parameters())),
             strict=True,
         )
     )
     moved = dict(net.named_parameters())
-    spread = twin.pi.out.log_std - 0.1 * gradients["pi.out.log_std"]
+    spread = other.pi.out.log_std - 0.1 * gradients["pi.out.log_std"]
     assert torch.allclose(moved["pi.out.log_std"], spread)
     for name in ("shared.0", "pi.trunk.0", "pi.out.mean", "vf.trunk.0", "vf.out"):
         transposed = name == "vf.trunk.0"
         weight = gradients[f"{name}.weight"]
-        slope = torch.cat([weight.T if transposed else weight, gradients[f"{name}.bias"][None]])
-        rows_in, rows_out = rows_of(twin, name, x, noise)
-        a = torch.stack([torch.outer(r, r) for r in rows_in]).mean(0) + 0.1 * torch.eye(len(slope))
+        grad = torch.cat([weight.T if transposed else weight, gradients[f"{name}.bias"][None]])
+        rows_in, rows_out = rows_of(other, name, x, noise)
+        a = torch.stack([torch.outer(r, r) for r in rows_in]).mean(0) + 0.1 * torch.eye(len(grad))
         g = torch.stack([torch.outer(r, r) for r in rows_out]).mean(0)
         g = g + 0.1 * torch.eye(len(g))
-        move = torch.linalg.solve(torch.kron(a, g), slope.reshape(-1)).view_as(slope)
-        layer = dict(twin.named_modules())[name]
+        move = torch.linalg.solve(torch.kron(a, g), grad.reshape(-1)).view_as(grad)
+        layer = dict(other.named_modules())[name]
         before = torch.cat([layer.weight.T if transposed else layer.weight, layer.bias[None]])
         weight = moved[f"{name}.weight"]
         after = torch.cat([weight.T if transposed else weight, moved[f"{name}.bias"][None]])
@@ -240,7 +240,7 @@ def test_every_layer_of_a_policy_is_found_and_moves_by_its_kronecker_factored_fi
 
 
 def rows_of(net, name, x, noise):
-    """What goes into a layer and the slope by what comes out, for every row by itself."""
+    """What goes into a layer and the gradient by what comes out, for every row by itself."""
     layer, seen = dict(net.named_modules())[name], {}
     handle = layer.register_forward_hook(lambda _, given, out: seen.update(a=given[0], out=out))
     rows_in, rows_out = [], []
