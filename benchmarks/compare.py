@@ -23,6 +23,7 @@ LIBRARIES = {
     "ppo2": ("rlk", "rlk+compile", "sb3", "sbx"),
     "dqn": ("rlk", "rlk+compile", "sb3", "sbx"),
     "sac": ("rlk", "rlk+compile", "sb3", "sbx"),
+    "td3": ("rlk", "rlk+compile", "sb3", "sbx"),
     "trpo": ("rlk", "sb3"),
     "recurrent-ppo2": ("rlk", "sb3", "sb3-shared"),
 }

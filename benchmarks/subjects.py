@@ -19,18 +19,21 @@ from collections.abc import Callable
 from typing import Any
 
 ENV = "CartPole-v1"
-SAC_ENV = "Pendulum-v1"
+PENDULUM = "Pendulum-v1"
 #: case -> (timesteps to warm up, timesteps that are timed)
 LENGTHS = {
     "ppo2": (2_048, 40_960),
     "dqn": (1_500, 5_000),
     "sac": (400, 1_000),
+    "td3": (400, 1_000),
     "trpo": (2_048, 20_480),
     "recurrent-ppo2": (1_024, 4_096),
 }
 PPO = {"n_envs": 8, "n_steps": 128, "epochs": 4, "minibatch": 256, "lr": 3e-4}
 DQN = {"batch": 32, "lr": 5e-4, "buffer": 50_000, "starts": 1_000, "target": 500, "eps": 0.05}
 SAC = {"batch": 256, "lr": 3e-4, "buffer": 50_000, "starts": 100, "layers": [256, 256]}
+TD3 = {"batch": 256, "lr": 3e-4, "buffer": 50_000, "starts": 100, "layers": [256, 256]}
+TD3 |= {"delay": 2, "noise": 0.2, "clip": 0.5, "sigma": 0.1}
 TRPO = {"n_envs": 8, "n_steps": 128, "kl": 0.01, "cg": 10, "damping": 0.01, "epochs": 3, "lr": 3e-4}
 RECURRENT = {"n_envs": 8, "n_steps": 128, "epochs": 10, "minibatch": 128, "lr": 3e-4, "units": 256}
 
@@ -103,7 +106,7 @@ def rlk_sac(*plugins: str) -> Trained:
 
     agent = rlk.make(
         "sac",
-        env=SAC_ENV,
+        env=PENDULUM,
         seed=0,
         batch_size=SAC["batch"],
         learning_rate=SAC["lr"],
@@ -113,6 +116,29 @@ def rlk_sac(*plugins: str) -> Trained:
         gradient_steps=1,
         ent_coef="auto",
         policy={"layers": SAC["layers"], "act_fun": "relu"},
+        plugins=list(plugins),
+    )
+    return of_rlk(agent)
+
+
+def rlk_td3(*plugins: str) -> Trained:
+    import rlk
+
+    agent = rlk.make(
+        "td3",
+        env=PENDULUM,
+        seed=0,
+        batch_size=TD3["batch"],
+        learning_rate=TD3["lr"],
+        buffer_size=TD3["buffer"],
+        learning_starts=TD3["starts"],
+        train_freq=1,
+        gradient_steps=1,
+        policy_delay=TD3["delay"],
+        target_policy_noise=TD3["noise"],
+        target_noise_clip=TD3["clip"],
+        action_noise=f"normal-noise:sigma={TD3['sigma']}",
+        policy={"layers": TD3["layers"], "act_fun": "relu"},
         plugins=list(plugins),
     )
     return of_rlk(agent)
@@ -214,7 +240,7 @@ def peer_dqn(library: str) -> Trained:
 def peer_sac(library: str) -> Trained:
     model = peer(library, "SAC")(
         "MlpPolicy",
-        SAC_ENV,
+        PENDULUM,
         seed=0,
         batch_size=SAC["batch"],
         learning_rate=SAC["lr"],
@@ -225,6 +251,30 @@ def peer_sac(library: str) -> Trained:
         ent_coef="auto",
         device="cpu",
         policy_kwargs={"net_arch": SAC["layers"]},
+    )
+    return of_peer(model)
+
+
+def peer_td3(library: str) -> Trained:
+    import numpy as np
+    from stable_baselines3.common.noise import NormalActionNoise
+
+    model = peer(library, "TD3")(
+        "MlpPolicy",
+        PENDULUM,
+        seed=0,
+        batch_size=TD3["batch"],
+        learning_rate=TD3["lr"],
+        buffer_size=TD3["buffer"],
+        learning_starts=TD3["starts"],
+        train_freq=1,
+        gradient_steps=1,
+        policy_delay=TD3["delay"],
+        target_policy_noise=TD3["noise"],
+        target_noise_clip=TD3["clip"],
+        action_noise=NormalActionNoise(np.zeros(1), np.full(1, TD3["sigma"])),
+        device="cpu",
+        policy_kwargs={"net_arch": TD3["layers"]},
     )
     return of_peer(model)
 
@@ -276,6 +326,7 @@ RLK: dict[str, Callable[..., Trained]] = {
     "ppo2": rlk_ppo2,
     "dqn": rlk_dqn,
     "sac": rlk_sac,
+    "td3": rlk_td3,
     "trpo": rlk_trpo,
     "recurrent-ppo2": rlk_recurrent_ppo2,
 }
@@ -283,6 +334,7 @@ PEERS: dict[str, Callable[[str], Trained]] = {
     "ppo2": peer_ppo2,
     "dqn": peer_dqn,
     "sac": peer_sac,
+    "td3": peer_td3,
     "trpo": peer_trpo,
     "recurrent-ppo2": peer_recurrent_ppo2,
 }

@@ -281,3 +281,34 @@ def test_a_vector_wrapper_activates_what_its_environments_share_and_filters_obse
     assert evaluation.shared is agent.run.env.shared
     agent.set_env(agent.plan.env.name)
     assert agent.run.env.shared is evaluation.shared
+
+
+def test_a_policy_that_takes_no_filters_is_refused_where_there_is_one(make):
+    class Filters:
+        @hookimpl
+        def rlk_filter_observation(self):
+            return torch.nn.Identity()
+
+    class Plain:
+        @hookimpl
+        def rlk_make_policy(self):
+            return torch.nn.Linear(3, 1)
+
+    with pytest.raises(PlanError, match=r"policy 'stand-in-policy' .* takes no filters"):
+        make(Filters(), Plain())
+
+
+def test_a_storage_that_takes_no_decorator_is_refused_where_there_is_one(make, rlk_stand_in_kernel):
+    class Decorates:
+        def open(self, base, schema): ...
+        def added(self, slots): ...
+        def feedback(self, batch, update): ...
+        def state_dict(self): ...
+        def load_state_dict(self, state): ...
+        def choose(self, n): ...
+
+    storages = rlk_stand_in_kernel.registries.storages
+    storages.register("decorates", Decorates, stages=("choose",))
+    message = r"storage 'stand-in-storage' .* takes no decorator, but there is .*'decorates'"
+    with pytest.raises(PlanError, match=message):
+        make("decorates")

@@ -197,7 +197,13 @@ def test_an_entry_that_names_something_else_than_a_component_says_what():
 
 @pytest.mark.parametrize(
     ("kind", "one"),
-    [("storages", "storage"), ("policies", "policy"), ("vec_envs", "vec-env"), ("noises", "noise")],
+    [
+        ("storages", "storage"),
+        ("policies", "policy"),
+        ("vec_envs", "vec-env"),
+        ("noises", "noise"),
+        ("compile_passes", "compile-pass"),
+    ],
 )
 def test_messages_call_kinds_by_their_singular(kind, one):
     assert singular(kind) == one

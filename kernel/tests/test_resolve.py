@@ -200,7 +200,7 @@ def test_decorators_are_stacked_by_their_first_stage_and_wrappers_as_written(pla
         ({"plugins": ["sharpens", "chooses"]}, "both take the sampling stage 'choose'"),
         (
             {"storage": "sharpens"},
-            "decorates a storage and is none by itself. Say --plugin sharpens",
+            "decorates a storage and cannot be one by itself. Say --plugin sharpens",
         ),
         ({"plugins": ["other"]}, "choose it with --algo other"),
         ({"plugins": ["does"]}, "no part of a run"),

@@ -39,7 +39,7 @@ def python_calls(function: Callable[[], Any]) -> int:
 
 
 def agent(algo: str, plugins: list[Any]) -> rlk.Agent:
-    settings = {"dqn": {"learning_starts": 100}, "ppo2": {"n_steps": 100}}[algo]
+    settings = {"dqn": {"learning_starts": 100, "train_freq": 8}, "ppo2": {"n_steps": 100}}[algo]
     return rlk.make(algo, seed=3, plugins=plugins, **settings)
 
 
@@ -50,7 +50,7 @@ def test_ten_idle_plugins_add_no_python_call_per_step(algo: str) -> None:
         with agent(algo, plugins) as made:
             made.learn(200)
             counts.append(
-                python_calls(lambda made=made: made.learn(2000, reset_num_timesteps=False))
+                python_calls(lambda made=made: made.learn(600, reset_num_timesteps=False))
             )
     # The ten are called once each when training starts: a function and its wrapper.
     assert 0 <= counts[1] - counts[0] <= 10 * 3

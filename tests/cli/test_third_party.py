@@ -73,4 +73,5 @@ def test_a_run_ends_when_its_patience_does(python, tmp_path):
 
 def test_its_contract_suites_pass(python):
     options = ["--quiet", "--import-mode=importlib", "-p", "no:cacheprovider"]
+    options += ["-p", "no:hypothesispytest"]  # which takes a second to import
     python("pytest", *options, "--rootdir", PACKAGE, PACKAGE / "tests")

@@ -30,7 +30,7 @@ class Combination:
 
 
 FACTORS = {
-    "algorithm": ("dqn", "ppo2", "sac", "trpo"),
+    "algorithm": ("dqn", "ppo2", "sac", "td3", "trpo"),
     "policy": ("mlp", "cnn", "lstm", "multi-input"),
     "observation": (
         *("Box", "Image", "Discrete", "MultiDiscrete", "MultiBinary"),
@@ -44,11 +44,14 @@ FACTORS = {
     "vec_env": ("dummy", "subprocess"),
     "extension": ("none", "compile"),
 }
+#: An update of a replay every second step, from the sixteenth on.
+REPLAY = {"learning_starts": 16, "batch_size": 8, "buffer_size": 64, "train_freq": 2}
 #: What makes a run of 64 steps learn, and learn quickly.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "dqn": {"learning_starts": 16, "batch_size": 8, "buffer_size": 64, "train_freq": 2},
+    "dqn": REPLAY,
     "ppo2": {"n_steps": 8, "nminibatches": 2, "noptepochs": 2},
-    "sac": {"learning_starts": 16, "batch_size": 8, "buffer_size": 64, "train_freq": 2},
+    "sac": REPLAY,
+    "td3": {**REPLAY, "gradient_steps": 2},
     "trpo": {"timesteps_per_batch": 16, "vf_iters": 2, "cg_iters": 3},
     "mlp": {"mlp.layers": [8]},
     "cnn": {"cnn.features": 8},

@@ -13,6 +13,7 @@ ACTIONS = {
     "dqn": {"Discrete"},
     "ppo2": {"Discrete", "Box", "MultiDiscrete", "MultiBinary"},
     "sac": {"Box"},
+    "td3": {"Box"},
     "trpo": {"Discrete", "Box", "MultiDiscrete", "MultiBinary"},
 }
 #: Policy -> the observations that it takes.
@@ -26,18 +27,24 @@ OBSERVATIONS = {
 #: Storage -> the algorithms that it is for.
 STORAGES = {
     "rollout": {"ppo2", "trpo"},
-    "replay": {"dqn", "sac"},
-    "prioritized-replay": {"dqn", "sac"},
-    "n-step": {"dqn", "sac"},
-    "hindsight-replay": {"dqn", "sac"},
+    "replay": {"dqn", "sac", "td3"},
+    "prioritized-replay": {"dqn", "sac", "td3"},
+    "n-step": {"dqn", "sac", "td3"},
+    "hindsight-replay": {"dqn", "sac", "td3"},
 }
 #: Recurrent policies, and who trains them.
 RECURRENT_POLICIES = {"lstm"}
 RECURRENT_ALGORITHMS = {"ppo2"}
 #: Algorithm -> the kinds of its updates that `compile` makes graphs of, and those that stay as they
 #: are: a line search looks at what it finds.
-GRAPHS = {"dqn": {""}, "ppo2": {""}, "sac": {"moves target"}, "trpo": {"vf"}}
-EAGER = {"dqn": set(), "ppo2": set(), "sac": set(), "trpo": {"pi"}}
+GRAPHS = {
+    "dqn": {""},
+    "ppo2": {""},
+    "sac": {"moves target"},
+    "td3": {"", "policy and targets"},
+    "trpo": {"vf"},
+}
+EAGER = {"dqn": set(), "ppo2": set(), "sac": set(), "td3": set(), "trpo": {"pi"}}
 
 #: How messages describe the environment's spaces.
 SHOWN = {

@@ -75,7 +75,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Loss:
-    """What a loss function returns; 0-dim tensors unless said."""
+    """What a loss function returns; 0-dim tensors where no shape is given."""
 
     value: Tensor  #: to be minimised
     distribution: Tensor | None = None  #: [B, P], flat parameters, for KL and Fisher products

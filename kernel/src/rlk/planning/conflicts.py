@@ -44,7 +44,7 @@ def _first_conflict(plan: Plan, slot: str, part: Choice) -> Conflict | None:
 
 
 def _goes_with_any_space(plan: Plan, slot: str) -> bool:
-    """Whether spaces say nothing about this slot.
+    """Whether spaces do not matter for this slot.
 
     Wrappers make the plan's spaces, and a noise has to fit only where its algorithm does.
     """

@@ -65,7 +65,7 @@ class Draft:
         return draft
 
     def without(self, plugins: Iterable[Any]) -> Draft:
-        """With every `no:NAME` of a list left out, whoever asks for it later.
+        """With every `no:NAME` of a list left out, also if something asks for it later.
 
         A name that the list asks for after its `no:` is not left out.
         """

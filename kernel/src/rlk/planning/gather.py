@@ -1,4 +1,4 @@
-"""Everybody is asked what the run should be made of: user, algorithm, presets and plugins."""
+"""What the run should be made of, as the user, the algorithm, presets and plugins want it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:
 
 
 def _begin(registries: Registries, spec: RunSpec) -> Draft:
-    """The algorithm with its defaults, and what the user leaves out, whoever wants it."""
+    """The algorithm with its defaults, and what the user leaves out, also if something wants it."""
     algorithm = Choice.of(find_entry(spec.algo, "algorithms", registries), "algorithm", CALLER)
     defaults = algorithm.component.defaults
     group_slots = dict.fromkeys(filter(is_group_slot, defaults), "optimisers")

@@ -13,7 +13,7 @@ from rlk.planning.run_settings import RUN_KEYS
 
 
 class Rank(enum.IntEnum):
-    """How much the word of whoever gives a setting counts, the weakest first."""
+    """How much a setting counts, by who gave it, the weakest first."""
 
     DEFAULT = 0  #: of a component that is active in every run
     ALGORITHM = 1  #: the defaults of the chosen algorithm

@@ -23,7 +23,7 @@ def parse_value(text: str) -> Any:
 
 
 def parse_setting(pair: str) -> tuple[str, Any]:
-    """`key=value` as a dotted key and its value; PlanError if it is none."""
+    """`key=value` as a dotted key and its value; PlanError if it has no key or no `=`."""
     key, found, value = pair.partition("=")
     if not found or not key.strip():
         raise PlanError(f"a setting is key=value, as in --set gamma=0.98; got {pair!r}.")

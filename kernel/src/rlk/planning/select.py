@@ -47,7 +47,7 @@ def filling(draft: Draft, slot: str, action_space: str = "") -> Choice | None:
     entry = find_entry(wanted, draft.layers.slots[slot], draft.registries)
     choice = Choice.of(entry, slot, setting.by)
     if choice.component.stages:
-        wrong = f"{choice.title} decorates a storage and is none by itself"
+        wrong = f"{choice.title} decorates a storage and cannot be one by itself"
         raise PlanError(f"{wrong}. Say --plugin {choice.name}.")
     return choice
 

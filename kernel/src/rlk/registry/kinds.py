@@ -28,8 +28,9 @@ def is_group_slot(key: str) -> bool:
 def singular(kind: str) -> str:
     """A kind as messages name one of its components: `storages` is `storage`, `policies` `policy`.
 
-    An underscore becomes a hyphen: `vec_envs` is `vec-env`.
+    An underscore becomes a hyphen: `vec_envs` is `vec-env`, `compile_passes` is `compile-pass`.
     """
-    if kind.endswith("ies"):
-        return kind[:-3] + "y"
-    return kind.replace("_", "-").removesuffix("s")
+    name = kind.replace("_", "-")
+    if name.endswith("ies"):
+        return name.removesuffix("ies") + "y"
+    return name.removesuffix("es") if name.endswith("sses") else name.removesuffix("s")

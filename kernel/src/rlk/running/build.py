@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rlk.errors import PlanError
 from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.planning.environment import MakeEnv
-from rlk.protocols import Discounts, Explores, offers
+from rlk.protocols import Decorated, Discounts, Explores, Filterable, offers
 from rlk.records import Field, Schema
 from rlk.registry.hooks import LIFECYCLE
 from rlk.running.device import choose_device, prepare_torch
@@ -61,7 +62,10 @@ def _make_policy(run: Run) -> None:
         policy = hooks.first("rlk_make_policy", run=run, heads=heads)
         if policy is None:
             policy = builder.build(plan.observation_space, heads)
-    for module in hooks.all("rlk_filter_observation", run=run):
+    filters = hooks.all("rlk_filter_observation", run=run)
+    if filters and not offers(policy, Filterable):
+        raise PlanError(f"{plan.policy.title} takes no filters of observations. Use another.")
+    for module in filters:
         policy.add_filter(module)
     run.policy = policy.to(run.device)
     run.parameters = builder.flatten(run.policy)
@@ -83,6 +87,9 @@ def _training_actor(run: Run) -> Actor:
 def _make_storage(run: Run) -> Any:
     """The base storage, opened, with its decorators around its stages."""
     base, *decorators = [_make_one_storage(run, choice) for choice in run.plan.storages]
+    if decorators and not offers(base, Decorated):
+        titles = " and ".join(choice.title for choice in run.plan.storages[1:])
+        raise PlanError(f"{run.plan.storages[0].title} takes no decorator, but there is {titles}.")
     schema = _schema(run)
     base.open(schema)
     for decorator in decorators:

@@ -113,18 +113,18 @@ def reference_loss(agent, batch, advantage, cliprange=0.2, vf_coef=0.5, ent_coef
 
 def test_three_updates_equal_those_of_torch_on_the_loss_written_out(rlk_make):
     agent, batch = agent_and_batch(rlk_make, learning_rate=0.01)
-    twin, same = agent_and_batch(rlk_make, learning_rate=0.01)
-    assert twin.run.parameters.flat.equal(agent.run.parameters.flat)
-    parameters = list(twin.run.policy.parameters())
+    other, same = agent_and_batch(rlk_make, learning_rate=0.01)
+    assert other.run.parameters.flat.equal(agent.run.parameters.flat)
+    parameters = list(other.run.policy.parameters())
     reference = torch.optim.Adam(parameters, lr=0.01, eps=1e-5)
     advantage = (same.advantage - same.advantage.mean()) / (same.advantage.std(correction=0) + 1e-8)
     for _ in range(3):
         agent.run.algorithm.update(batch, agent.run.optimise)
         reference.zero_grad()
-        reference_loss(twin, same, advantage).backward()
+        reference_loss(other, same, advantage).backward()
         clip_grad_norm_(parameters, 0.5)
         reference.step()
-    assert torch.allclose(agent.run.parameters.flat, twin.run.parameters.flat, atol=2e-5)
+    assert torch.allclose(agent.run.parameters.flat, other.run.parameters.flat, atol=2e-5)
 
 
 def test_advantages_are_normalised_over_the_minibatches_of_all_ranks(rlk_make):

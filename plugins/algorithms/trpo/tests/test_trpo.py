@@ -77,7 +77,7 @@ def test_a_batch_is_so_many_timesteps_over_all_environments_in_whole_vector_step
     assert agent.run.clock.iterations == 2 and agent.num_timesteps == 24
 
 
-def test_the_parameters_of_the_seed_are_those_of_the_optimiser(rlk_make):
+def test_the_parameters_of_the_trust_region_are_those_of_the_optimiser(rlk_make):
     said = {"max_kl": 0.02, "cg_iters": 7, "cg_damping": 0.3}
     for settings in (said, {f"natural-gradient.{key}": value for key, value in said.items()}):
         step = rlk_make("trpo", env=MATCH, **settings).run.optimise.steps["pi"]
@@ -167,9 +167,9 @@ def reference_step(agent, batch, max_kl, damping, entcoeff):
 
     gain, kl = losses()
     gradient = flat(torch.autograd.grad(gain, parameters, retain_graph=True)).double()
-    slope = flat(torch.autograd.grad(kl, parameters, create_graph=True))
-    rows = [flat(torch.autograd.grad(s, parameters, retain_graph=True)) for s in slope]
-    matrix = torch.stack(rows).double() + damping * torch.eye(len(slope), dtype=torch.float64)
+    kl_gradient = flat(torch.autograd.grad(kl, parameters, create_graph=True))
+    rows = [flat(torch.autograd.grad(s, parameters, retain_graph=True)) for s in kl_gradient]
+    matrix = torch.stack(rows).double() + damping * torch.eye(len(kl_gradient), dtype=torch.float64)
     direction = torch.linalg.solve(matrix, gradient)
     return (2 * max_kl / direction.dot(matrix @ direction)).sqrt() * direction
 
@@ -228,16 +228,16 @@ def test_layers_that_both_share_are_moved_by_the_policy_alone(rlk_make):
 
 def test_the_value_takes_adams_steps_on_the_squared_error(rlk_make):
     agent, batch = agent_and_batch(rlk_make, vf_stepsize=0.01)
-    twin, _ = agent_and_batch(rlk_make)
-    parameters = list(twin.run.policy.vf.parameters())
+    other, _ = agent_and_batch(rlk_make)
+    parameters = list(other.run.policy.vf.parameters())
     reference = torch.optim.Adam(parameters, lr=0.01, eps=1e-8)
     for _ in range(3):
         agent.run.algorithm.update(replace(batch, key="vf"), agent.run.optimise)
         reference.zero_grad()
-        (value,) = twin.run.policy(batch.observation, "vf")
+        (value,) = other.run.policy(batch.observation, "vf")
         (value[:, 0] - batch.return_).square().mean().backward()
         reference.step()
-    expected = twin.run.optimise.groups["vf"].flat
+    expected = other.run.optimise.groups["vf"].flat
     assert torch.allclose(agent.run.optimise.groups["vf"].flat, expected, atol=2e-5)
 
 

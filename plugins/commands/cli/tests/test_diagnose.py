@@ -69,8 +69,14 @@ def test_what_is_sound_or_cannot_be_told_is_let_through(problem, source):
         ),
         ("def Made(:\n", "SyntaxError"),
         ("class Other: ...\n", "has no 'Made'"),
-        (SOUND + "    @hookimpl\n    def rlk_updat_end(self): ...\n", "'rlk_updat_end' is no hook"),
-        (SOUND + "    @rlk.hookimpl(tryfirst=True)\n    def rlk_updat_end(self): ...\n", "no hook"),
+        (
+            SOUND + "    @hookimpl\n    def rlk_updat_end(self): ...\n",
+            "'rlk_updat_end' is not a hook",
+        ),
+        (
+            SOUND + "    @rlk.hookimpl(tryfirst=True)\n    def rlk_updat_end(self): ...\n",
+            "not a hook",
+        ),
     ],
 )
 def test_what_is_broken_says_with_what(problem, source, cause):

@@ -6,14 +6,14 @@ import os
 import pytest
 
 from rlk.registry.kinds import KINDS, singular
-from rlk_scaffold.kinds import example
+from rlk_scaffold.kinds import VARIANTS, example
 from rlk_scaffold.package import names, render_package, write_package
 from rlk_testing.forks import ForkServer
 from rlk_testing.wheels import install
 
 EVERY = {
-    f"new-{singular(kind)}" + ("-decorating" if decorating else ""): (kind, decorating)
-    for kind, decorating in [*((kind, False) for kind in KINDS), ("storages", True)]
+    **{f"new-{singular(kind)}": (kind, "") for kind in KINDS},
+    **{f"new-{singular(kind)}-{variant}": (kind, variant) for variant, kind in VARIANTS.items()},
 }
 PRINT_COMPONENTS = """
 from rlk.registry.kernel import Kernel
@@ -30,8 +30,8 @@ for registry in Kernel().registries:
 def packages(tmp_path_factory):
     """A folder with a package of every kind, and one that they are installed in."""
     folder = tmp_path_factory.mktemp("packages")
-    for name, (kind, decorating) in EVERY.items():
-        files = render_package(names(name), example(kind, decorating=decorating))
+    for name, (kind, variant) in EVERY.items():
+        files = render_package(names(name), example(kind, variant))
         write_package(folder / name, files)
     target = tmp_path_factory.mktemp("installed")
     install(sorted(folder.iterdir()), target)
@@ -51,6 +51,7 @@ def python(packages):
 def test_the_tests_of_every_generated_package_pass(packages, python):
     folder, _ = packages
     options = ["--quiet", "--import-mode=importlib", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    options += ["-p", "no:hypothesispytest"]  # which takes a second to import
     with python.start("-m", "pytest", *options, "--rootdir", folder, folder, cwd=folder) as running:
         printed, _ = running.communicate()
     assert running.returncode == 0, printed[-6000:]
@@ -64,3 +65,22 @@ def test_the_kernel_finds_every_generated_component(packages, python, tmp_path):
     assert running.returncode == 0, printed
     expected = {f"{kind} {name} {name} True" for name, (kind, _) in EVERY.items()}
     assert set(printed.splitlines()) == expected
+
+
+def test_the_table_of_settings_in_every_generated_readme_is_up_to_date(packages, python):
+    folder, _ = packages
+    with python.start(
+        "-m", "rlk_scaffold.docs", "--check", "--root", folder, cwd=folder
+    ) as running:
+        printed, _ = running.communicate()
+    assert (running.returncode, printed) == (0, "")
+
+
+def test_every_generated_package_with_settings_has_a_table_of_them(packages):
+    folder, _ = packages
+    without = [
+        config.parts[-4]
+        for config in folder.glob("*/src/*/config.py")
+        if "<!-- settings: " not in (config.parents[2] / "README.md").read_text()
+    ]
+    assert not without

@@ -8,27 +8,27 @@ from rlk.registry.kernel import Kernel
 from rlk.registry.kinds import KINDS
 from rlk_scaffold import rules
 from rlk_scaffold.command import new
-from rlk_scaffold.kinds import example
+from rlk_scaffold.kinds import VARIANTS, example
 from rlk_scaffold.package import check_free, names, render_package, write_package
 
-EVERY = [(kind, False) for kind in KINDS] + [("storages", True)]
+EVERY = [(kind, "") for kind in KINDS] + [(kind, variant) for variant, kind in VARIANTS.items()]
 
 
 def run(*arguments):
     return CliRunner().invoke(new, arguments, catch_exceptions=False)
 
 
-@pytest.mark.parametrize(("kind", "decorating"), EVERY)
-def test_a_package_of_every_kind_keeps_this_repositorys_rules(tmp_path, kind, decorating):
+@pytest.mark.parametrize(("kind", "variant"), EVERY)
+def test_a_package_of_every_kind_keeps_this_repositorys_rules(tmp_path, kind, variant):
     made = names("my-plugin")
-    files = render_package(made, example(kind, decorating=decorating))
+    files = render_package(made, example(kind, variant))
     write_package(tmp_path / "my-plugin", files)
     assert rules.problems(tmp_path / "my-plugin") == []
 
 
-@pytest.mark.parametrize(("kind", "decorating"), EVERY)
-def test_every_readme_says_how_to_see_it_work_and_what_it_is(kind, decorating):
-    readme = render_package(names("mine"), example(kind, decorating=decorating))["README.md"]
+@pytest.mark.parametrize(("kind", "variant"), EVERY)
+def test_every_readme_says_how_to_see_it_work_and_what_it_is(kind, variant):
+    readme = render_package(names("mine"), example(kind, variant))["README.md"]
     assert readme.startswith("# rlk-mine\n") and "\n$ rlk " in readme
     assert "$" not in readme.replace("\n$ ", "\n")
 
@@ -60,9 +60,16 @@ def test_the_distribution_can_be_given(tmp_path):
     assert 'name = "Acme.rlk"' in text and 'recent = "acme_rlk.component:component"' in text
 
 
-def test_only_a_storage_can_decorate():
-    with pytest.raises(PlanError, match="--decorating is for storages"):
-        example("wrappers", decorating=True)
+def test_an_example_that_a_kind_does_not_have_is_refused_with_the_kind_that_has_it():
+    with pytest.raises(PlanError, match=r"--decorating is for storages.*--kind storage"):
+        example("wrappers", "decorating")
+    with pytest.raises(PlanError, match=r"--off-policy is for algorithms.*--kind algorithm"):
+        example("storages", "off-policy")
+
+
+def test_two_examples_at_once_are_refused(tmp_path):
+    with pytest.raises(PlanError, match="say one"):
+        run("both", "--kind", "storage", "--decorating", "--off-policy", "--out", str(tmp_path))
 
 
 @pytest.mark.parametrize("name", ["", "7up", "two words", "ends-", "a/b", "ümlaut", "-x"])

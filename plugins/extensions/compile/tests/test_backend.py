@@ -9,42 +9,36 @@ from typing import Any
 import pytest
 import torch
 
-from rlk_compile.backend import Way, compiler, first_that_works, ways
+from rlk_compile.backend import Built, Way, compiler, first_that_works, ways
 from rlk_compile.config import CompileConfig
 from rlk_compile.cuda_graph import WARM_UP, Replay
 from rlk_compile.trace import Retraced, Untraceable
-
-
-@pytest.fixture(autouse=True)
-def another_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One on which own products are not known to be sooner."""
-    monkeypatch.setattr("rlk_compile.backend.suits_this_processor", lambda: False)
 
 
 def shown(device: str = "cpu", cxx: str | None = "g++", ranks: int = 1, **said: Any) -> list[str]:
     return [str(way) for way in ways(CompileConfig(**said), device, cxx, ranks)]
 
 
-def test_on_a_cpu_kernels_are_called_from_cpp_and_from_python_if_that_fails() -> None:
-    assert shown() == ["inductor, C++ wrapper", "inductor, Python wrapper"]
+def test_on_a_cpu_a_library_comes_first_and_python_calls_kernels_if_that_fails() -> None:
+    assert shown() == ["inductor, ahead of time", "inductor, Python wrapper"]
     assert shown(cpp_wrapper=False) == ["inductor, Python wrapper"]
-    assert shown(cpp_wrapper=True) == ["inductor, C++ wrapper"]
+    assert shown(cpp_wrapper=True) == ["inductor, ahead of time"]
 
 
-def test_own_products_come_first_where_they_suit_or_are_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    first = "inductor, C++ wrapper, own products"
-    assert shown(own_products=True)[:2] == [first, "inductor, C++ wrapper"]
-    assert shown(own_products=True, cpp_wrapper=False)[0] == (
-        "inductor, Python wrapper, own products"
-    )
-    with pytest.raises(Untraceable, match="own_products=true is set, but the device is cuda"):
-        shown("cuda", own_products=True)
-    monkeypatch.setattr("rlk_compile.backend.suits_this_processor", lambda: True)
-    assert shown()[0] == first
-    assert shown(own_products=False) == ["inductor, C++ wrapper", "inductor, Python wrapper"]
-    assert not any("own" in way for way in [*shown("cuda"), *shown(backend="aot_eager")])
+def test_ranks_that_average_through_python_make_no_library() -> None:
+    assert shown(ranks=2) == ["inductor, C++ wrapper", "inductor, Python wrapper"]
+
+
+def test_with_passes_comes_first_and_without_them_if_that_fails() -> None:
+    class Nothing:
+        name, identity = "nothing", "1"
+
+    found = ways(CompileConfig(), "cpu", "g++", 1, [Nothing()])  # type: ignore[list-item]
+    assert [str(way) for way in found] == [
+        "inductor, ahead of time, nothing",
+        "inductor, ahead of time",
+        "inductor, Python wrapper",
+    ]
 
 
 def test_on_a_cpu_nothing_compiles_without_a_compiler() -> None:
@@ -84,17 +78,17 @@ def test_the_compiler_is_what_cxx_says_if_that_is_there(monkeypatch: pytest.Monk
 
 
 def test_the_first_way_that_compiles_is_taken_and_the_others_reasons_are_kept() -> None:
-    first, second = Way("inductor", cpp_wrapper=True), Way("inductor")
+    first, second = Way("inductor", ahead=True), Way("inductor")
 
-    def make(way: Way) -> Any:
+    def make(way: Way) -> Built:
         if way == first:
             raise RuntimeError("no Python.h\nand much more")
-        return lambda: "made"
+        return Built(way, lambda: ["made"])
 
-    way, execute, why_not = first_that_works([first, second], make)
-    assert (way, execute()) == (second, "made")
-    assert why_not == "inductor, C++ wrapper: no Python.h"
-    with pytest.raises(Untraceable, match=r"^inductor, C\+\+ wrapper: no Python.h$"):
+    made = first_that_works([first, second], make)
+    assert (made.way, made.execute()) == (second, ["made"])
+    assert made.why_not == "inductor, ahead of time: no Python.h"
+    with pytest.raises(Untraceable, match=r"^inductor, ahead of time: no Python.h$"):
         first_that_works([first], make)
 
 

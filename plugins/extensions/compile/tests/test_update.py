@@ -7,6 +7,7 @@ everything but inductor's code is then as in a real run.
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from rlk.hookspecs import hookimpl
 from rlk.protocols import Optimise
 from rlk.records import Batch, Loss, Update
 from rlk.running import checkpoint
+from rlk_compile.conditions import Scope
 from rlk_compile.trace import Trace
 from rlk_testing import stand_in_kernel
 from rlk_testing.stand_ins import StandIn
@@ -71,21 +73,30 @@ def test_updates_are_one_graph_and_learn_what_they_learn_without() -> None:
     assert not torch.equal(flat, torch.zeros_like(flat))
 
 
-def test_after_two_calls_dynamo_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_three_calls_conditions_are_looked_at_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with made() as agent:
         agent.learn(20)
-        through_dynamo = []
-        original = Trace.__call__
+        looks = []
+        original = Scope.describe
 
-        def call(self: Trace, batch: Any, optimise: Any) -> Any:
-            through_dynamo.append(1)
-            return original(self, batch, optimise)
+        def describe(self: Scope, expressions: Any) -> Any:
+            looks.append(1)
+            return original(self, expressions)
 
-        monkeypatch.setattr(Trace, "__call__", call)
+        monkeypatch.setattr(Scope, "describe", describe)
         for _ in range(600):
-            batch = agent.run.storage.sample(8)
-            agent.run.update(batch, agent.run.optimise)
-    assert len(through_dynamo) == 1, "once in CHECK_EVERY = 512 calls its guards are looked at"
+            agent.run.update(agent.run.storage.sample(8), agent.run.optimise)
+    assert len(looks) == 1, "once in CHECK_EVERY = 512 calls"
+
+
+def test_dynamo_is_left_out_once_it_has_traced(monkeypatch: pytest.MonkeyPatch) -> None:
+    with made() as agent:
+        agent.learn(4)
+        assert agent.run.update.reports
+        monkeypatch.setattr(Trace, "__call__", None)
+        agent.learn(STEPS, reset_num_timesteps=False)
 
 
 def test_the_same_seed_gives_the_same_bits() -> None:
@@ -314,7 +325,7 @@ class Nested(StandIn):
 def test_a_tensor_that_is_not_found_in_the_batch_is_never_mistaken_for_one_that_stays() -> None:
     with made(algorithm=Nested) as agent:
         agent.learn(STEPS)
-        assert agent.run.update.reports
+        assert "no field of the batch nor in a mapping" in agent.run.update.reasons[""]
         assert torch.allclose(agent.run.parameters.flat, eagerly(Nested), atol=1e-6)
 
 
@@ -331,7 +342,27 @@ class Twice(StandIn):
 def test_one_tensor_in_two_fields_is_not_taken_to_be_always_one() -> None:
     with made(algorithm=Twice) as agent:
         agent.learn(STEPS)
+        assert agent.run.update.reasons == {"": "two fields of the batch are one tensor"}
         assert torch.allclose(agent.run.parameters.flat, eagerly(Twice), atol=1e-6)
+
+
+class Replaces(StandIn):
+    """Weighs by a tensor that is another one at every update."""
+
+    def batches(self, storage: Any) -> Any:
+        self.factor = torch.full((1,), float(self.run.clock.iterations))
+        return super().batches(storage)
+
+    def loss(self, batch: Batch) -> Loss:
+        loss = super().loss(batch)
+        return Loss(self.factor[0] * loss.value, metrics=loss.metrics, outputs=loss.outputs)
+
+
+def test_a_tensor_that_is_another_at_every_update_is_noticed_at_the_third() -> None:
+    with made(algorithm=Replaces) as agent:
+        agent.learn(STEPS)
+        assert "changed" in agent.run.update.reasons[""]
+        assert torch.allclose(agent.run.parameters.flat, eagerly(Replaces), atol=1e-6)
 
 
 class Differs(StandIn):
@@ -396,12 +427,43 @@ def test_a_recurrent_policy_runs_eagerly_and_says_so_without_trying(
 # ---- inductor ------------------------------------------------------------------------------------
 
 
-def test_inductor_with_its_cpp_wrapper_makes_the_same_step() -> None:
-    with made(backend="inductor") as agent:
+def learnt(**said: Any) -> tuple[Any, torch.Tensor]:
+    """What became of a compiled update, and the parameters after a few of them."""
+    with made(backend="inductor", **said) as agent:
         agent.learn(80)
-        ((_, report),) = agent.run.update.reports.items()
-        assert report.way.cpp_wrapper and not report.why_not
-        assert torch.allclose(agent.run.parameters.flat, eagerly(steps=80), atol=1e-6)
+        (report,) = agent.run.update.reports.values()
+        return report, agent.run.parameters.flat.clone()
+
+
+def test_a_compiled_update_makes_the_eager_step_and_is_found_by_the_next_start(
+    cache: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report, parameters = learnt()
+    assert report.way.startswith("inductor, ahead of time") and not report.kept
+    assert not report.why_not and not report.not_kept
+    assert torch.allclose(parameters, eagerly(steps=80), atol=1e-6)
+    (place,) = cache.iterdir()
+    assert place.stat().st_mode & 0o077 == 0, "it is code: nobody else may write it"
+
+    monkeypatch.setattr(Trace, "__init__", None)  # nothing is traced from here on
+    report, again = learnt(verbose=1)
+    assert report.kept and again.equal(parameters)
+    assert "is one graph, found compiled in" in capfd.readouterr().err
+    monkeypatch.undo()
+
+
+@pytest.mark.compiles
+def test_what_is_kept_is_not_taken_where_it_is_another_update_or_damaged(cache: Path) -> None:
+    learnt(compile={"backend": "inductor"})
+    report, _ = learnt(algorithm=Weighs)
+    assert not report.kept, "another class"
+    (first, second) = sorted(cache.iterdir(), key=lambda place: place.stat().st_mtime)
+    library = first / "update.so"
+    library.write_bytes(library.read_bytes()[:-1])
+    report, _ = learnt()
+    assert not report.kept and len([*cache.iterdir()]) == 2 and second.exists()
+    report, _ = learnt(compile={"backend": "inductor", "keep": False})
+    assert not report.kept, "asked not to"
 
 
 def test_without_a_compiler_it_runs_eagerly_and_says_what_to_install(

@@ -113,15 +113,15 @@ def gradients(count=20, size=6):
 @pytest.mark.parametrize("max_grad_norm", [None, 2.0])
 def test_twenty_steps_equal_those_of_torch(max_grad_norm):
     follows = Follows([0.5] * 6, learning_rate=0.01, max_grad_norm=max_grad_norm, eps=1e-5)
-    twin = torch.nn.Parameter(torch.full((6,), 0.5))
-    reference = torch.optim.Adam([twin], lr=0.01, eps=1e-5)
+    reference_x = torch.nn.Parameter(torch.full((6,), 0.5))
+    reference = torch.optim.Adam([reference_x], lr=0.01, eps=1e-5)
     for gradient in gradients():
         follows.step(*gradient.tolist())
-        twin.grad = gradient.clone()
+        reference_x.grad = gradient.clone()
         if max_grad_norm is not None:
-            torch.nn.utils.clip_grad_norm_([twin], max_grad_norm)
+            torch.nn.utils.clip_grad_norm_([reference_x], max_grad_norm)
         reference.step()
-    assert torch.allclose(follows.x, twin, atol=1e-5)
+    assert torch.allclose(follows.x, reference_x, atol=1e-5)
 
 
 def test_the_three_ways_of_a_step_agree():

@@ -36,14 +36,14 @@ def net():
 
 @pytest.mark.parametrize("kl", [categorical, gaussian])
 def test_products_equal_those_with_the_hessian_of_the_mean_divergence(net, kl):
-    """The brute-force twin: every second derivative of the divergence by the parameters."""
+    """By brute force: every second derivative of the divergence by the parameters."""
     x = torch.randn(7, 3, dtype=torch.float64)
     parameters = list(net.parameters())
     product = FisherProduct(net(x), parameters, kl)
     new = net(x)
     divergence = kl(new.detach(), new).mean()
-    slope = torch.autograd.grad(divergence, parameters, create_graph=True)
-    flat = torch.cat([part.reshape(-1) for part in slope])
+    gradient = torch.autograd.grad(divergence, parameters, create_graph=True)
+    flat = torch.cat([part.reshape(-1) for part in gradient])
     rows = []
     for number in flat:
         parts = torch.autograd.grad(number, parameters, retain_graph=True, allow_unused=True)

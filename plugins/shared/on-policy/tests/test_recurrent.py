@@ -67,8 +67,8 @@ def made(architecture=None):
     heads = {role: lambda trunk, role=role: head(trunk(role)) for role in ("pi", "vf")}
     policy = (architecture or SumsPolicy()).build(space, heads)
     with torch.no_grad():
-        for part, slope, offset in ((policy.pi, 2.0, 0.0), (policy.vf, 10.0, 1.0)):
-            part.out.weight.fill_(slope)
+        for part, factor, offset in ((policy.pi, 2.0, 0.0), (policy.vf, 10.0, 1.0)):
+            part.out.weight.fill_(factor)
             part.out.bias.fill_(offset)
     return policy
 

@@ -243,7 +243,7 @@ COMPONENT_CASES = [
     ({"config": WithACallable}, "test_every_default_can_be_written_to_a_file"),
     (
         {"forwards": {"nothing": "replay.size"}},
-        "test_every_setting_that_it_feeds_to_another_component_is_one_of_its_own",
+        "test_every_setting_that_it_forwards_is_one_of_its_own",
     ),
     ({"defaults": {"policy": "no-such"}}, "test_every_component_it_asks_for_is_installed"),
     ({"reports": ()}, "test_every_update_reports_what_the_component_declares"),

@@ -63,7 +63,7 @@ def _check_source(kind: str, factory: str, required: set[str]) -> None:
     for hook in re.findall(r"@[\w.]*hookimpl(?!.*optionalhook).*\n\s*def (\w+)", own or ""):
         if hook not in HOOKS:
             near = difflib.get_close_matches(hook, HOOKS, n=1, cutoff=0.0)
-            raise BrokenPlugin(f"{hook!r} is no hook; did you mean {near[0]!r}?")
+            raise BrokenPlugin(f"{hook!r} is not a hook; did you mean {near[0]!r}?")
     if name in classes:
         has = _members(classes[name], classes)
         if has is not None:

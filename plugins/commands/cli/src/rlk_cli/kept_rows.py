@@ -38,8 +38,9 @@ def save(registries: Registries, rows: list[Row]) -> None:
     """Keep rows, unless one has a problem or is of what this program registered itself."""
     if any(row["problem"] or row["dist"] == BY_HAND for row in rows):
         return
-    files = [*sys.path, *filter(None, (_file(row["factory"]) for row in rows))]
-    files += filter(None, (getattr(made, "__file__", None) for made in sys.modules.values()))
+    found = [_file(row["factory"]) for row in rows]
+    found += [getattr(module, "__file__", None) for module in sys.modules.values()]
+    files = [*sys.path, *(file for file in found if isinstance(file, str))]
     place = _place()
     part = place.with_suffix(f".{os.getpid()}")
     with contextlib.suppress(OSError):  # no rows are kept where this user may not write

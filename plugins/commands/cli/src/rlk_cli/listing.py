@@ -71,7 +71,7 @@ def _rows() -> list[Row]:
 
 def _made(registries: Registries) -> Iterator[Row]:
     """Every component, by kind and name; a name that means another component is left out."""
-    from rlk_cli import diagnose  # only here, for it imports what parses Python
+    from rlk_cli import diagnose  # only here, because it imports a parser of Python
 
     clashes = diagnose.clashes(registries)
     for entry in (entry for registry in registries for entry in registry):

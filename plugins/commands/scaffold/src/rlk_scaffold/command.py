@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from rlk.errors import PlanError
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import KINDS, singular
 from rlk_cli.kinds import kind_of
@@ -19,16 +20,22 @@ _KINDS = ", ".join(singular(kind) for kind in KINDS)
 @click.argument("name")
 @click.option("--kind", required=True, metavar="KIND", help=f"One of: {_KINDS}.")
 @click.option("--decorating", is_flag=True, help="A storage that decorates a replay storage.")
-@click.option("--dist", help="Name of the distribution; rlk-NAME unless told.")
+@click.option("--off-policy", is_flag=True, help="An algorithm that learns from a replay storage.")
+@click.option("--dist", help="Name of the distribution; rlk-NAME by default.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Folder, new or empty; ./NAME unless told.",
+    help="A new or empty folder; ./NAME by default.",
 )
-def new(name: str, kind: str, decorating: bool, dist: str | None, out: Path | None) -> None:
+def new(
+    name: str, kind: str, decorating: bool, off_policy: bool, dist: str | None, out: Path | None
+) -> None:
     """Write a package for a plugin NAME: a small working example of its kind, with its tests."""
     made = names(name, dist)
-    chosen = example(kind_of(kind), decorating=decorating)
+    if decorating and off_policy:
+        raise PlanError("--decorating is for storages, --off-policy for algorithms: say one.")
+    variant = "decorating" if decorating else "off-policy" if off_policy else ""
+    chosen = example(kind_of(kind), variant)
     check_free(made, default_kernel().registries)
     folder = out or Path(name)
     files = render_package(made, chosen)

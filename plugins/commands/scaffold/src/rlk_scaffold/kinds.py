@@ -12,6 +12,9 @@ from rlk.errors import PlanError
 from rlk.registry.kinds import singular
 from rlk_scaffold import templates
 
+#: Further examples, each an option of `rlk plugins new` -> the kind that has it.
+VARIANTS = {"decorating": "storages", "off-policy": "algorithms"}
+
 
 @attrs.frozen(kw_only=True)
 class Example:
@@ -40,15 +43,21 @@ class Example:
     tried: str = ""
 
 
-def example(kind: str, *, decorating: bool = False) -> Example:
-    """The example of a kind.
+def example(kind: str, variant: str = "") -> Example:
+    """The example of a kind, or another one of it.
+
+    Args:
+        variant: a key of `VARIANTS`, or "" for the example that every kind has.
 
     Raises:
-        PlanError: if a decorating one is asked for that is no storage.
+        PlanError: if the variant is one of another kind.
     """
-    if decorating and kind != "storages":
-        raise PlanError(f"--decorating is for storages; a {singular(kind)} decorates nothing.")
-    folder = singular(kind) + ("-decorating" if decorating else "")
+    if variant and VARIANTS[variant] != kind:
+        raise PlanError(
+            f"--{variant} is for {VARIANTS[variant]}; there is no such {singular(kind)}. "
+            f"Say --kind {singular(VARIANTS[variant])}, or leave --{variant} out."
+        )
+    folder = f"{singular(kind)}-{variant}" if variant else singular(kind)
     data: dict[str, Any] = tomllib.loads(
         files(templates).joinpath(folder, "example.toml").read_text(encoding="utf-8")
     )

@@ -52,7 +52,7 @@ def read_manifest(path: Path) -> Manifest:
     """The manifest in a `pyproject.toml`; what a manifest has no place for is left out.
 
     Raises:
-        ValueError: if it is no TOML, or lacks a name, a description or flit's module.
+        ValueError: if it is not TOML, or lacks a name, a description or flit's module.
         OSError: if it cannot be read.
     """
     data = tomllib.loads(path.read_text(encoding="utf-8"))

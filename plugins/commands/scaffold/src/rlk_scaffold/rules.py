@@ -13,6 +13,8 @@ from rlk_scaffold.manifest import Manifest, import_name, read_manifest, render_p
 
 #: Entry-point groups that are not a kind of component.
 OTHER_GROUPS = ("pytest11",)
+#: Kinds that plugins of this repository add to the kernel's.
+PLUGIN_KINDS = ("compile_passes",)
 _KERNEL = "rlk-kernel"
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?([^;]*)")
 
@@ -69,8 +71,9 @@ def _names(folder: Path, manifest: Manifest) -> Iterator[str]:
     if not re.fullmatch(r"\d+(\.\d+)+", manifest.version):
         yield f"version must be numbers with dots, found {manifest.version!r}"
     for group in manifest.entry_points:
-        if group not in OTHER_GROUPS and group.removeprefix("rlk.") not in KINDS:
-            yield f"unknown entry-point group {group!r}; kinds: {', '.join(KINDS)}"
+        known = (*KINDS, *PLUGIN_KINDS)
+        if group not in OTHER_GROUPS and group.removeprefix("rlk.") not in known:
+            yield f"unknown entry-point group {group!r}; kinds: {', '.join(known)}"
 
 
 def _requirements(manifest: Manifest) -> Iterator[str]:

@@ -1,20 +1,22 @@
-"""What makes a function of a graph: inductor, with C++ wrapper and CUDA graph where they pay."""
+"""What makes a function of a graph: inductor, as a library or with a CUDA graph where they pay."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import attrs
 import torch
 from torch import Tensor, fx
 
+from rlk_compile.ahead_of_time import library, loaded
 from rlk_compile.config import CompileConfig
 from rlk_compile.cuda_graph import Replay
-from rlk_compile.native import products, suits_this_processor
-from rlk_compile.products import split_bias, write_out_narrow
+from rlk_compile.passes import Pass, in_inductor
+from rlk_compile.split_bias import split_bias
 from rlk_compile.trace import Execute, Untraceable, reason_of
 
 #: Checks of sizes and strides are made here, once per call, not by the compiled code.
@@ -30,54 +32,69 @@ class Way:
     """One way to compile.
 
     Attributes:
-        backend: of the config. cpp_wrapper: inductor's. cuda_graphs: replayed as one.
-        own_products: the name of the C++ compiler that builds our product of matrices, "" for the
-            library's.
+        backend: of the config. ahead: as a library, which can be kept on disk.
+        cpp_wrapper: inductor's. cuda_graphs: replayed as one.
+        passes: over the graph.
     """
 
     backend: str
+    ahead: bool = False
     cpp_wrapper: bool = False
     cuda_graphs: bool = False
-    own_products: str = ""
+    passes: tuple[Pass, ...] = ()
 
     def __str__(self) -> str:
         parts = [self.backend]
-        if self.backend == "inductor":
+        if self.ahead:
+            parts.append("ahead of time")
+        elif self.backend == "inductor":
             parts.append("C++ wrapper" if self.cpp_wrapper else "Python wrapper")
-        if self.own_products:
-            parts.append("own products")
+        parts += [each.name for each in self.passes]
         if self.cuda_graphs:
             parts.append("CUDA graph")
         return ", ".join(parts)
 
     def compile(
         self, graph: fx.GraphModule, inputs: Sequence[Tensor], moving: Sequence[int]
-    ) -> Execute:
+    ) -> Built:
         """A function of tensors like these, of which the moving ones differ from call to call."""
-        execute: Execute
-        if self.backend == "inductor":
-            options = {**OPTIONS, "cpp_wrapper": self.cpp_wrapper}
-            if all(tensor.device.type == "cpu" for tensor in inputs):
-                options |= ON_CPU
-                split_bias(graph)
-                write_out_narrow(graph)
-            if self.own_products:
-                from rlk_compile.own_products import OwnProducts
+        if self.backend != "inductor":
+            execute: Execute = torch._dynamo.lookup_backend(self.backend)(graph, list(inputs))
+            return Built(self, execute)
+        options = {**OPTIONS, **({} if self.ahead else {"cpp_wrapper": self.cpp_wrapper})}
+        if all(tensor.device.type == "cpu" for tensor in inputs):
+            options |= ON_CPU
+            split_bias(graph)
+        if self.passes:
+            options["post_grad_custom_pre_pass"] = in_inductor(self.passes)
+        known = torch._inductor.list_options()
+        options = {name: value for name, value in options.items() if name in known}
+        if self.ahead:
+            path = library(graph, inputs, options)
+            return Built(self, loaded(path), path)
+        # Unlike `torch._inductor.compile`, it looks into torch's cache of compiled graphs.
+        execute = torch._inductor.standalone_compile(
+            graph,
+            list(inputs),
+            dynamic_shapes="from_example_inputs",
+            options={"config_patches": options},
+        )
+        return Built(self, Replay(execute, inputs, moving) if self.cuda_graphs else execute)
 
-                own = OwnProducts(products(self.own_products))
-                options["post_grad_custom_pre_pass"] = own
-            known = torch._inductor.list_options()
-            options = {name: value for name, value in options.items() if name in known}
-            # Unlike `torch._inductor.compile`, it looks into torch's cache of compiled graphs.
-            execute = torch._inductor.standalone_compile(
-                graph,
-                list(inputs),
-                dynamic_shapes="from_example_inputs",
-                options={"config_patches": options},
-            )
-        else:
-            execute = torch._dynamo.lookup_backend(self.backend)(graph, list(inputs))
-        return Replay(execute, inputs, moving) if self.cuda_graphs else execute
+
+@attrs.frozen
+class Built:
+    """What a way made of a graph.
+
+    Attributes:
+        execute: the function. library: the file that has it, if one has.
+        why_not: why better ways were not taken, "" if there were none.
+    """
+
+    way: Way
+    execute: Execute
+    library: Path | None = None
+    why_not: str = ""
 
 
 def compiler() -> str | None:
@@ -86,11 +103,14 @@ def compiler() -> str | None:
     return next((name for name in ([told] if told else COMPILERS) if shutil.which(name)), None)
 
 
-def ways(config: CompileConfig, device: str, cxx: str | None, ranks: int) -> list[Way]:
+def ways(
+    config: CompileConfig, device: str, cxx: str | None, ranks: int, passes: Sequence[Pass] = ()
+) -> list[Way]:
     """The ways to try, best first.
 
     Args:
         device: `cpu` or `cuda`. cxx: the C++ compiler, if there is one. ranks: of the run.
+        passes: that apply here.
 
     Raises:
         Untraceable: if there is none.
@@ -110,28 +130,25 @@ def ways(config: CompileConfig, device: str, cxx: str | None, ranks: int) -> lis
     if wrapped and cxx is None:
         raise Untraceable("cpp_wrapper=true is set, but no C++ compiler is found: install g++")
     found = [Way("inductor", cpp_wrapper=True)] if wrapped and not graphs else []
+    if wrapped and device == "cpu" and ranks == 1:  # what ranks agree on goes through Python
+        found = [Way("inductor", ahead=True)]
     if config.cpp_wrapper is not True or graphs:
         found.append(Way("inductor"))
-    if config.own_products and device != "cpu":
-        raise Untraceable(f"own_products=true is set, but the device is {device}: leave it out")
-    own = suits_this_processor() if config.own_products is None else config.own_products
-    if own and device == "cpu" and cxx is not None:
-        found.insert(0, attrs.evolve(found[0], own_products=cxx))
-    return [attrs.evolve(way, cuda_graphs=True) for way in found] + found if graphs else found
+    if graphs:
+        found = [attrs.evolve(way, cuda_graphs=True) for way in found] + found
+    return found if not passes else [attrs.evolve(found[0], passes=tuple(passes)), *found]
 
 
-def first_that_works(
-    tried: Sequence[Way], make: Callable[[Way], Execute]
-) -> tuple[Way, Execute, str]:
-    """The first way that compiles, what it made, and why those before it did not ("" if none).
+def first_that_works(ways: Sequence[Way], make: Callable[[Way], Built]) -> Built:
+    """What the first way that compiles made, and why those before it did not.
 
     Raises:
         Untraceable: if none does.
     """
     failures: list[str] = []
-    for way in tried:
+    for way in ways:
         try:
-            return way, make(way), "; ".join(failures)
+            return attrs.evolve(make(way), why_not="; ".join(failures))
         except Exception as error:
             failures.append(f"{way}: {reason_of(error)}")
     raise Untraceable("; ".join(failures))

@@ -1,4 +1,4 @@
-"""What this distribution offers: `compile`."""
+"""What this distribution offers: `compile`, and `compile-hint` that says when it would pay."""
 
 from __future__ import annotations
 
@@ -10,4 +10,11 @@ component = Component(
     factory="rlk_compile.extension:Compile",
     summary="traces the whole update into one graph and compiles it; eager where that fails",
     config=CompileConfig,
+)
+
+hint = Component(
+    name="compile-hint",
+    factory="rlk_compile.hint:CompileHint",
+    summary="says in a long run without compile what compile would save",
+    autostart="run",
 )

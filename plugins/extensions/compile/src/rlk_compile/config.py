@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import attrs
@@ -9,6 +10,12 @@ from attrs import validators as v
 
 Backend = Literal["inductor", "aot_eager", "eager"]
 BACKENDS = ("inductor", "aot_eager", "eager")
+
+
+def _names(said: Sequence[str] | None) -> tuple[str, ...] | None:
+    if isinstance(said, str) or not all(isinstance(name, str) for name in said or ()):
+        raise ValueError(f"must be a list of names of passes, found {said!r}")
+    return None if said is None else tuple(said)
 
 
 @attrs.frozen(kw_only=True)
@@ -35,13 +42,17 @@ class CompileConfig:
         validator=v.optional(v.instance_of(bool)),
         metadata={"help": "replay the update as a CUDA graph; none is wherever there is a GPU"},
     )
-    own_products: bool | None = attrs.field(
+    passes: tuple[str, ...] | None = attrs.field(
         default=None,
-        validator=v.optional(v.instance_of(bool)),
+        converter=_names,
         metadata={
-            "help": "multiply matrices by rlk's kernel, not the library's (AVX-512 only); none is "
-            "on processors where it is known to be sooner: AMD's"
+            "help": "names of the passes over the graph; none is every installed one that applies"
         },
+    )
+    keep: bool = attrs.field(
+        default=True,
+        validator=v.instance_of(bool),
+        metadata={"help": "keep what is built on disk, for the next start (on a CPU)"},
     )
     sizes: int = attrs.field(
         default=1,

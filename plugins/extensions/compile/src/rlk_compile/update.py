@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import attrs
 import torch
 
+from rlk_compile import kept as keeping
 from rlk_compile.backend import compiler, ways
+from rlk_compile.building import built
 from rlk_compile.config import CompileConfig
 from rlk_compile.leaves import size_of
-from rlk_compile.program import Program, Report
+from rlk_compile.passes import ready
+from rlk_compile.program import Program
+from rlk_compile.store import Store
 from rlk_compile.trace import Retraced, Untraceable
+from rlk_compile.trial import Compared, Report, tried
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
+Made = TypeVar("Made")
 CHANGED = "what it does depends on something that is no tensor and no batch.key, and that changed"
 
 
@@ -84,35 +92,80 @@ class CompiledUpdate:
         return self._compile(key, size, batch, optimise)
 
     def _compile(self, key: str, size: int, batch: Any, optimise: Any) -> Program | None:
-        run, program, report, failure = self._run, None, None, "another rank cannot"
-        owners = [run.algorithm, optimise, *optimise.steps.values(), *run.policy.modules()]
         try:
-            device, ranks = torch.device(run.device).type, run.communicator.size
-            tried = ways(self._config, device, compiler(), ranks)
-            program = Program(self._update, batch, optimise, tried, owners)
+            program, report = self._acquire(batch, optimise)
         except Untraceable as error:
-            failure = str(error)
-        if self._all_have(program):
-            assert program is not None
+            self._give_up(key, str(error))
+            return None
+        self.reports[key, size] = report
+        self._programs.setdefault(key, []).append(program)
+        self._say(told(self._title(key), size, report))
+        return program
+
+    def _acquire(self, batch: Any, optimise: Any) -> tuple[Program, Report]:
+        """A program that was kept, or one that is built now and kept; tried out either way."""
+        run, began = self._run, time.perf_counter()
+        device, ranks = torch.device(run.device).type, run.communicator.size
+        passes, why_not = ready(self._config.passes, device)
+        possible = ways(self._config, device, compiler(), ranks, passes)
+        store = Store() if self._config.keep and possible[0].ahead else None
+        key = keeping.key(self._update, batch, possible) if store else ""
+        if store is not None:
+            found = self._find(store, key, batch, optimise)
+            if found is not None:
+                return found[0], attrs.evolve(found[1], why_not=why_not)
+        owners = self._owners(optimise)
+        program, made = built(self._update, batch, optimise, possible, owners, self._together)
+        seconds = time.perf_counter() - began
+        compared = self._together(lambda: self._try(program, batch, optimise))
+        not_kept = keeping.keep(store, key, program, made) if store is not None else ""
+        why_not = "; ".join(filter(None, (why_not, made.why_not)))
+        return program, Report(
+            str(made.way), seconds, *compared, why_not=why_not, not_kept=not_kept
+        )
+
+    def _find(
+        self, store: Store, key: str, batch: Any, optimise: Any
+    ) -> tuple[Program, Report] | None:
+        began = time.perf_counter()
+        for program, kept in keeping.candidates(store, key, self._update, batch, optimise):
+            seconds = time.perf_counter() - began
             try:
-                report = program.try_out(batch, optimise)
-            except Untraceable as error:
-                failure = str(error)
-        if self._all_have(report):
-            assert program is not None and report is not None
-            self.reports[key, size] = report
-            self._programs.setdefault(key, []).append(program)
-            self._say(told(self._title(key), size, report))
-            return program
-        self._give_up(key, failure)
+                compared = self._try(program, batch, optimise)
+            except Untraceable:  # it does something else: not what the recipe promised
+                store.forget(kept)
+                continue
+            store.used(kept)
+            return program, Report(kept.recipe.way, seconds, *compared, kept=True)
         return None
 
-    def _all_have(self, what: object) -> bool:
-        """Whether all ranks have it: one that ran eagerly would average in another order."""
-        communicator, has = self._run.communicator, what is not None
-        if communicator.size == 1:
-            return has
-        return float(communicator.mean(torch.tensor(float(has)))) == 1.0
+    def _try(self, program: Program, batch: Any, optimise: Any) -> Compared:
+        eager, tensors = self._update, program.read(batch)
+        return tried(
+            lambda: eager(batch, optimise),
+            lambda: program.call(tensors),
+            program.fixed,
+            self._owners(optimise),
+        )
+
+    def _owners(self, optimise: Any) -> list[object]:
+        """Objects whose attributes an update may not change."""
+        run = self._run
+        return [run.algorithm, optimise, *optimise.steps.values(), *run.policy.modules()]
+
+    def _together(self, step: Callable[[], Made]) -> Made:
+        """What a step gives, if it does on all ranks: one that ran eagerly would average in another
+        order."""
+        made, failure, communicator = None, "another rank cannot", self._run.communicator
+        try:
+            made = step()
+        except Untraceable as error:
+            failure = str(error)
+        has = torch.tensor(float(made is not None))
+        if float(has if communicator.size == 1 else communicator.mean(has)) < 1.0:
+            raise Untraceable(failure)
+        assert made is not None
+        return made
 
     def _give_up(self, key: str, reason: str) -> None:
         self.reasons[key] = reason
@@ -143,15 +196,16 @@ class CompiledUpdate:
 def told(title: str, size: int, report: Report) -> str:
     """What became of one kind of update, in a line."""
     slower = ", which is slower: leave compile out" if report.compiled > report.eager else ""
+    how = "found compiled" if report.kept else "compiled"
     text = (
-        f"{title} is one graph, compiled in {report.seconds:.1f} s ({report.way}): "
+        f"{title} is one graph, {how} in {report.seconds:.1f} s ({report.way}): "
         f"{_shown(report.eager)} became {_shown(report.compiled)} per update of {size}{slower}. "
         f"Its step is the same to {report.difference:.0e}."
     )
     if report.why_not:
         text += f" Not compiled in a better way: {report.why_not}."
-    if report.guarded:
-        text += f" Dynamo checks its guards at every call: {report.guarded}."
+    if report.not_kept:
+        text += f" It is not kept for the next start: {report.not_kept}."
     return text
 
 

@@ -105,7 +105,8 @@ class NumpyGreedyActor:
         self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
     ) -> Act:
         action: Array = self._qf(self._encode(observation)).argmax(1)
-        return Act(action, action + self._first_action, None, {})
+        env_action = action + self._first_action if self._first_action else action
+        return Act(action, env_action, None, {})
 
 
 class NumpyStochasticActor:

@@ -15,9 +15,8 @@ from rlk.records import Loss
 class Adam:
     """Adam on a flat group, with clipping of the gradient's norm; two fused calls.
 
-    A gradient that is not finite, or a loss whose `accept` is False, leaves everything as it was,
-    without a
-    branch. `options`: `betas` (0.9, 0.999), `eps` 1e-8.
+    A non-finite gradient, or a loss whose `accept` is False, leaves everything as it was. The
+    group's `options` are `betas` (0.9, 0.999) and `eps` (1e-8).
     """
 
     def __init__(self, group: Group) -> None:

@@ -1,6 +1,6 @@
-"""Products with the Fisher matrix of a batch of action distributions: Schulman 2015, appendix C.
+"""Products with the Fisher matrix of action distributions: Schulman et al. 2015, appendix C.
 
-arXiv 1502.05477. Shapes: B transitions, D numbers of a distribution, P parameters.
+The paper is arXiv 1502.05477. Shapes: B transitions, D numbers of a distribution, P parameters.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class FisherProduct:
 
     J [B D, P] is the Jacobian of the distributions' numbers by the parameters, and M [B D, B D]
     the Hessian of the mean divergence by those numbers. Where the divergence is zero, so is its
-    slope, and nothing else is left of its Hessian by the parameters. A product is J v (through the
-    graph of J^T w, by w alone), M of that, and J^T of that: 1.0 ms instead of 1.5 for
+    gradient, and nothing else is left of its Hessian by the parameters. A product is J v (through
+    the graph of J^T w, by w alone), M of that, and J^T of that: 1.0 ms instead of 1.5 for
     differentiating the divergence twice (1024 transitions, 64x64).
 
     Args:
@@ -40,14 +40,14 @@ class FisherProduct:
         self._transposed = [found[i] for i in self._used]
         self._moved = distribution.detach().requires_grad_()
         divergence = kl(distribution.detach(), self._moved).mean()
-        (self._slope,) = torch.autograd.grad(divergence, self._moved, create_graph=True)
+        (self._gradient,) = torch.autograd.grad(divergence, self._moved, create_graph=True)
 
     def __call__(self, vector: Tensor) -> Tensor:
         pieces = torch.split_with_sizes(vector, self._sizes)
         wanted = [self._parameters[i] for i in self._used]
         given = [pieces[i].view_as(p) for i, p in zip(self._used, wanted, strict=True)]
         (pushed,) = torch.autograd.grad(self._transposed, self._weight, given, retain_graph=True)
-        (curved,) = torch.autograd.grad(self._slope, self._moved, pushed, retain_graph=True)
+        (curved,) = torch.autograd.grad(self._gradient, self._moved, pushed, retain_graph=True)
         parts = torch.autograd.grad(self._distribution, wanted, curved, retain_graph=True)
         if len(self._used) == len(self._sizes):
             return torch.cat([part.reshape(-1) for part in parts])

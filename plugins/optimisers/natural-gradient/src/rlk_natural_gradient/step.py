@@ -2,7 +2,7 @@
 
 Minimise L(x) such that the mean divergence D(x_old, x) <= delta. With the gradient g of L and the
 Hessian F of D, both at x_old, the step of the linear and quadratic models is
--sqrt(2 delta / s^T F s) s with F s = g; a line search sees to what the models leave out.
+-sqrt(2 delta / s^T F s) s with F s = g; a line search makes up for what the models leave out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class NaturalGradient:
 
     The learning rate is the part of a full step that the line search begins with. A gradient that
     is not finite, or a loss whose `accept` is False, leaves everything as it was, and so does a
-    line search without success.
+    line search that finds no step.
 
     Raises:
         PlanError: if the algorithm gives the group no divergence.

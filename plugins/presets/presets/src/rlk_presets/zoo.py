@@ -2,7 +2,7 @@
 
 A file has a table for each environment, an id or a pattern of ids (`"ALE/*-v5"`), whose keys are
 those of `--set` and of a SPEC.toml. An entry that names a component, in `plugins` or in a slot such
-as `policy`, needs it: without it the settings would not be the tuned ones, and it is passed over.
+as `policy`, is not used without it, because the settings would not be the tuned ones.
 """
 
 from __future__ import annotations

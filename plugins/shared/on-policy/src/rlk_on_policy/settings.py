@@ -29,7 +29,10 @@ def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float
 
 GAMMA = described("discount per step, 0 to 1", UNIT)
 LAM = described("bias against variance in generalised advantage estimation, 0 to 1", UNIT)
-LEARNING_RATE = described("Adam's step size; may be scheduled", is_schedule)
+LEARNING_RATE = described(
+    "Adam's step size: a number, lin_0.001, or a callable of what remains of the run, 1 to 0",
+    is_schedule,
+)
 ENT_COEF = described("weight of the entropy bonus, at least 0", v.ge(0.0))
 VF_COEF = described("weight of the value loss, at least 0", v.ge(0.0))
 MAX_GRAD_NORM = described(

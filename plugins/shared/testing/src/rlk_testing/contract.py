@@ -71,6 +71,7 @@ class Contract:
 
     # ---- what suites are built of ----------------------------------------------------------------
 
+    @once_per_suite
     def kernel(self) -> Kernel:
         """Everything that is installed, with the component if it is given as an object."""
         if isinstance(self.component, str):

@@ -17,7 +17,7 @@ from rlk.registry.hooks import Hooks
 from rlk.registry.kernel import Kernel
 from rlk.running import checkpoint
 from rlk_testing.applies import applies
-from rlk_testing.contract import Contract, may_have, one_thread, plain, same
+from rlk_testing.contract import Contract, may_have, once_per_suite, one_thread, plain, same
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.stand_ins import stand_in_kernel
 
@@ -36,7 +36,9 @@ class RunContract(Contract):
     env: ClassVar[str] = BY_ACTION_SPACE["Discrete"]
     timesteps: ClassVar[int] = 96
 
+    @once_per_suite
     def kernel(self) -> Kernel:
+        """Stand-ins and everything that is installed, with the component if it is an object."""
         kernel = stand_in_kernel(discover=True)
         if isinstance(self.component, Component):
             kernel.registries[self.kind].register(self.component.name, self.component)

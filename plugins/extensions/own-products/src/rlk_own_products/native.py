@@ -21,11 +21,10 @@ TORCH = Path(torch.__file__).parent
 #: What it is made for by measurement; on other makes the library's product is left in its place.
 MAKE = "AuthenticAMD"
 CPUINFO = Path("/proc/cpuinfo")
-#: Name -> what is given beside x and w. Their operands may lie in memory as they like.
-OPERATORS = {"product": "", "grouped_product": ", Tensor ends"}
+#: Operands may lie in memory as they like.
 TAGS = (torch.Tag.flexible_layout,)
 
-_library = cast(Any, torch.library).Library("rlk_compile", "FRAGMENT")
+_library = cast(Any, torch.library).Library("rlk_own_products", "FRAGMENT")
 
 
 class Unbuilt(Exception):
@@ -33,21 +32,17 @@ class Unbuilt(Exception):
 
 
 def suits_this_processor() -> bool:
-    """Whether it is one on which the product is known to be sooner than the library's."""
+    """Whether it is one on which the product is known to be faster than the library's."""
     if torch.backends.cpu.get_cpu_capability() != "AVX512" or not CPUINFO.exists():
         return False
     return MAKE in CPUINFO.read_text(encoding="utf-8", errors="replace")
 
 
 @functools.cache
-def products(compiler: str) -> Any:
-    """Operators on float32 tensors on the CPU; without gradient.
+def operator(compiler: str) -> Any:
+    """`product(x, w)`: float32 x [.., M, K] by w [.., K, N] on the CPU, without gradient.
 
-    `product(x, w)`: x [.., M, K] by w [.., K, N]. `grouped_product(x, w, ends)`: rows of x [B, K]
-    up to ends[0] by w[0], up to ends[1] by w[1], …, the last of which is B; w [C, K, N].
-
-    They are built with this compiler unless they were before, in the folder where torch keeps
-    extensions.
+    It is built with this compiler unless it was before, in the folder where torch keeps extensions.
 
     Raises:
         Unbuilt: with what the compiler or the loader said.
@@ -57,18 +52,22 @@ def products(compiler: str) -> Any:
     path = _path(compiler)
     if not path.exists():
         _build(compiler, path)
-    for name, more in OPERATORS.items():
-        if not hasattr(torch.ops.rlk_compile, name):
-            _library.define(f"{name}(Tensor x, Tensor w{more}) -> Tensor", tags=TAGS)
-            _library._register_fake(name, _shape)
+    if not hasattr(torch.ops.rlk_own_products, "product"):
+        _library.define("product(Tensor x, Tensor w) -> Tensor", tags=TAGS)
+        _library._register_fake("product", _shape)
     try:
         cast(Any, torch.ops).load_library(str(path))
     except OSError as error:
         raise Unbuilt(f"{path} cannot be loaded: {error}") from error
-    return torch.ops.rlk_compile
+    return torch.ops.rlk_own_products.product
 
 
-def _shape(x: Tensor, w: Tensor, *_: Tensor) -> Tensor:
+def version() -> str:
+    """What tells the product of this source apart from that of another."""
+    return hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]
+
+
+def _shape(x: Tensor, w: Tensor) -> Tensor:
     return x.new_empty(*x.shape[:-1], w.shape[-1])
 
 
@@ -81,7 +80,7 @@ def _path(compiler: str) -> Path:
     digest = hashlib.sha256("\n".join(known).encode()).hexdigest()[:16]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     root = Path(os.environ.get("TORCH_EXTENSIONS_DIR") or cache / "torch_extensions")
-    return root / "rlk_compile" / f"product-{digest}.so"
+    return root / "rlk_own_products" / f"product-{digest}.so"
 
 
 def _build(compiler: str, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Our own products of matrices beside torch's, what takes their place, and what is said without."""
+"""Our own products of matrices beside torch's, what they replace, and what is said without."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import pytest
 import torch
 from torch import Tensor, fx
 
-from rlk_compile import native
-from rlk_compile.backend import compiler
-from rlk_compile.own_products import COLUMNS, NUMBERS, WORK, OwnProducts, suits
+from rlk_own_products import native
+from rlk_own_products.graph_pass import COLUMNS, NUMBERS, WORK, OwnProducts, compiler, suits
 
 HAVE = torch.backends.cpu.get_cpu_capability() == "AVX512" and compiler() is not None
 needs_them = pytest.mark.skipif(not HAVE, reason="wants AVX-512 and a C++ compiler")
@@ -21,7 +20,7 @@ needs_them = pytest.mark.skipif(not HAVE, reason="wants AVX-512 and a C++ compil
 
 @pytest.fixture(scope="module")
 def own() -> Any:
-    return native.products(compiler() or "")
+    return native.operator(compiler() or "")
 
 
 def laid_out(*shape: int, how: str) -> Tensor:
@@ -52,18 +51,14 @@ def test_a_product_is_what_torch_makes_of_it_in_double(own: Any, x_how: str, w_h
         (1, 11, 12, 13, 40), (1, 31, 32, 33, 70), (1, 15, 16, 17, 256, 257, 600)
     ):
         x, w = laid_out(rows, depth, how=x_how), laid_out(depth, columns, how=w_how)
-        assert same(own.product(x, w), x, w), (rows, columns, depth)
+        assert same(own(x, w), x, w), (rows, columns, depth)
 
 
 @needs_them
 def test_a_product_by_hand(own: Any) -> None:
     x, w = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[5.0, 6.0], [7.0, 8.0]])
-    assert own.product(x, w).tolist() == [[19.0, 22.0], [43.0, 50.0]]
-    assert own.product(x.mT, w).tolist() == [[26.0, 30.0], [38.0, 44.0]]
-    assert own.grouped_product(x, torch.stack([w, -w]), torch.tensor([1, 2])).tolist() == [
-        [19.0, 22.0],
-        [-43.0, -50.0],
-    ]
+    assert own(x, w).tolist() == [[19.0, 22.0], [43.0, 50.0]]
+    assert own(x.mT, w).tolist() == [[26.0, 30.0], [38.0, 44.0]]
 
 
 @needs_them
@@ -71,27 +66,17 @@ def test_a_product_by_hand(own: Any) -> None:
 def test_each_matrix_of_a_batch_is_multiplied_by_its_own(own: Any, how: str) -> None:
     torch.manual_seed(0)
     x, w = laid_out(3, 14, 20, how=how), laid_out(3, 20, 40, how=how)
-    assert same(own.product(x, w), x, w)
+    assert same(own(x, w), x, w)
     spread = laid_out(14, 20, how=how).expand(3, 14, 20)
-    assert same(own.product(spread, w), spread, w)
-
-
-@needs_them
-@pytest.mark.parametrize("ends", [[0, 0, 20], [20, 20, 20], [7, 7, 20], [1, 13, 20]])
-def test_groups_of_rows_are_multiplied_by_their_matrix(own: Any, ends: list[int]) -> None:
-    torch.manual_seed(0)
-    x, w = torch.randn(20, 70), torch.randn(3, 50, 70).mT
-    found = own.grouped_product(x, w, torch.tensor(ends))
-    for matrix, start, end in zip(w, [0, *ends], ends, strict=False):
-        assert same(found[start:end], x[start:end], matrix)
+    assert same(own(spread, w), spread, w)
 
 
 @needs_them
 def test_where_there_is_nothing_to_multiply(own: Any) -> None:
-    assert own.product(torch.randn(2, 0), torch.randn(0, 3)).tolist() == [[0.0] * 3] * 2
-    assert own.product(torch.randn(0, 4, 5), torch.randn(0, 5, 6)).shape == (0, 4, 6)
-    assert own.product(torch.randn(0, 5), torch.randn(5, 6)).shape == (0, 6)
-    assert own.product(torch.randn(4, 5), torch.randn(5, 0)).shape == (4, 0)
+    assert own(torch.randn(2, 0), torch.randn(0, 3)).tolist() == [[0.0] * 3] * 2
+    assert own(torch.randn(0, 4, 5), torch.randn(0, 5, 6)).shape == (0, 4, 6)
+    assert own(torch.randn(0, 5), torch.randn(5, 6)).shape == (0, 6)
+    assert own(torch.randn(4, 5), torch.randn(5, 0)).shape == (4, 0)
 
 
 @needs_them
@@ -100,17 +85,14 @@ def test_what_does_not_go_together_is_refused(own: Any) -> None:
     for wrong in [(x, w.T), (x.double(), w), (x[0], w[0]), (x.expand(2, 4, 5), w),
                   (x.expand(2, 4, 5), w.expand(3, 5, 6))]:  # fmt: skip
         with pytest.raises(RuntimeError, match=r"wants|another"):
-            own.product(*wrong)
-    for ends in ([4], [3, 3], [3, 5], [3, 2], [-1, 4], [2.0, 4.0]):
-        with pytest.raises(RuntimeError, match=r"ends descend|one for each|last end"):
-            own.grouped_product(x, w.expand(2, 5, 6), torch.tensor(ends))
+            own(*wrong)
 
 
 @needs_them
 def test_what_is_no_number_spreads_as_it_does_in_torch(own: Any) -> None:
     x, w = torch.zeros(13, 20), torch.ones(20, 40)
     x[2, 3], w[5, 6] = float("nan"), float("inf")
-    assert torch.equal(own.product(x, w).isnan(), (x @ w).isnan())
+    assert torch.equal(own(x, w).isnan(), (x @ w).isnan())
 
 
 @needs_them
@@ -118,9 +100,9 @@ def test_a_product_is_the_same_on_several_threads(own: Any) -> None:
     x, w, before = torch.randn(300, 256), torch.randn(256, 300), torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        one = own.product(x, w)
+        one = own(x, w)
         torch.set_num_threads(3)
-        assert torch.equal(own.product(x, w), one)
+        assert torch.equal(own(x, w), one)
     finally:
         torch.set_num_threads(before)
 
@@ -129,15 +111,13 @@ def test_a_product_is_the_same_on_several_threads(own: Any) -> None:
 def test_a_compiler_is_told_what_they_give(own: Any) -> None:
     tests = ("test_schema", "test_faketensor")
     x, w = torch.randn(2, 4, 5), torch.randn(2, 5, 6)
-    torch.library.opcheck(own.product.default, (x, w), test_utils=tests)
-    given = x[0], w, torch.tensor([1, 4])
-    torch.library.opcheck(own.grouped_product.default, given, test_utils=tests)
+    torch.library.opcheck(own.default, (x, w), test_utils=tests)
 
 
 # ---- which products they take --------------------------------------------------------------------
 
 
-def test_they_take_what_they_are_sooner_with() -> None:
+def test_they_take_what_they_are_faster_with() -> None:
     x, w = torch.empty(256, 64), torch.empty(64, 64)
     assert suits(x, w) and suits(x.expand(2, 256, 64), w.expand(2, 64, 64))
     assert not suits(x[:100], w), "a call costs more than it gains"
@@ -153,27 +133,25 @@ def test_they_take_the_place_of_torchs_in_a_graph() -> None:
         return torch.ops.aten.mm.default(x, w).sum() + small.sum()
 
     class Stand:
-        class product:
-            default = torch.ops.aten.matmul.default
-
-        grouped_product = product
+        default = torch.ops.aten.matmul.default
 
     x, w = torch.randn(256, 64), torch.randn(64, 64)
     traced = fx.experimental.proxy_tensor.make_fx(function)(x, w)
     expected = traced(x, w)
-    change = OwnProducts(Stand)
+    change = OwnProducts()
+    change._product = Stand
     change(traced.graph)
     traced.recompile()
     targets = [node.target for node in traced.graph.nodes]
-    assert targets.count(Stand.product.default) == targets.count(torch.ops.aten.mm.default) == 1
+    assert targets.count(Stand.default) == targets.count(torch.ops.aten.mm.default) == 1
     assert torch.allclose(traced(x, w), expected)
-    assert change.uuid() == OwnProducts(None).uuid(), "torch's cache knows it again"
+    assert change.identity == OwnProducts().identity, "what is kept is known again"
 
 
 # ---- what is said where there are none -----------------------------------------------------------
 
 
-def test_they_are_for_processors_where_they_are_known_to_be_sooner(
+def test_they_are_for_processors_where_they_are_known_to_be_faster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = "AVX512"
@@ -187,7 +165,7 @@ def test_they_are_for_processors_where_they_are_known_to_be_sooner(
     found = "AVX2"
     assert not native.suits_this_processor()
     with pytest.raises(native.Unbuilt, match="no AVX-512"):
-        native.products.__wrapped__("g++")
+        native.operator.__wrapped__("g++")
 
 
 def test_what_the_compiler_says_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,10 +175,10 @@ def test_what_the_compiler_says_is_told(tmp_path: Path, monkeypatch: pytest.Monk
     broken.write_text("#!/bin/sh\necho 'product.cpp:9: error: no such thing' >&2\nexit 3\n")
     broken.chmod(0o755)
     with pytest.raises(native.Unbuilt, match=r"broken\+\+ does not build .*: .*such thing"):
-        native.products.__wrapped__(str(broken))
+        native.operator.__wrapped__(str(broken))
     with pytest.raises(native.Unbuilt, match=r"cannot be built: .*nowhere\+\+"):
-        native.products.__wrapped__(str(tmp_path / "nowhere++"))
-    assert [*(tmp_path / "extensions").rglob("*")] == [tmp_path / "extensions" / "rlk_compile"]
+        native.operator.__wrapped__(str(tmp_path / "nowhere++"))
+    assert [*(tmp_path / "extensions").rglob("*")] == [tmp_path / "extensions" / "rlk_own_products"]
 
 
 def test_a_file_that_cannot_be_loaded_is_told(
@@ -212,7 +190,7 @@ def test_a_file_that_cannot_be_loaded_is_told(
     copier.write_text('#!/bin/sh\nfor last; do :; done\necho nothing > "$last"\n')
     copier.chmod(0o755)
     with pytest.raises(native.Unbuilt, match="cannot be loaded"):
-        native.products.__wrapped__(str(copier))
+        native.operator.__wrapped__(str(copier))
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="wants g++")

@@ -1,4 +1,4 @@
-// Products of float32 matrices on a CPU with AVX-512: rlk_compile::product and grouped_product.
+// Products of float32 matrices on a CPU with AVX-512: rlk_own_products::product.
 //
 // A tile of the result, 12 rows of 32 columns, stays in registers while the depth K is summed up:
 // at each step two vectors of w are multiplied with 12 numbers of x. What a tile needs of w lies
@@ -226,30 +226,8 @@ Tensor product(const Tensor& any, const Tensor& w) {
   return result;
 }
 
-// grouped_product(x, w, ends): rows of x [B, K] up to ends[0] by w[0], up to ends[1] by w[1], ...
-Tensor grouped_product(const Tensor& any, const Tensor& w, const Tensor& any_ends) {
-  check(any, w, 2);
-  STD_TORCH_CHECK(any_ends.scalar_type() == torch::headeronly::ScalarType::Long &&
-                      any_ends.dim() == 1 && w.dim() == 3 && any_ends.size(0) == w.size(0),
-                  "wants int64 ends, one for each matrix of w");
-  const Tensor x = adjacent(any), result = result_of(x, w);
-  const Tensor kept = torch::stable::contiguous(any_ends);
-  const int64_t* const ends = static_cast<const int64_t*>(kept.data_ptr());
-  std::vector<Product> products;
-  for (int64_t i = 0, start = 0; i < w.size(0); start = ends[i++]) {
-    STD_TORCH_CHECK(start <= ends[i] && ends[i] <= x.size(0), "ends descend, or leave x");
-    const Sizes of = {ends[i] - start, w.size(2), x.size(1)};
-    float* const out = static_cast<float*>(result.data_ptr()) + start * of.columns;
-    products.push_back({matrix(x).from(start, 0), matrix(w, i), out, of});
-  }
-  STD_TORCH_CHECK(w.size(0) > 0 && ends[w.size(0) - 1] == x.size(0), "the last end is not x's");
-  multiply(products);
-  return result;
-}
-
 }  // namespace
 
-STABLE_TORCH_LIBRARY_IMPL(rlk_compile, CPU, library) {
+STABLE_TORCH_LIBRARY_IMPL(rlk_own_products, CPU, library) {
   library.impl("product", TORCH_BOX(&product));
-  library.impl("grouped_product", TORCH_BOX(&grouped_product));
 }

@@ -1,0 +1,54 @@
+"""A graph as a library in a file: built once, and loaded in milliseconds without the compiler.
+
+It is what torch calls AOTInductor, made to run without Python: importing Dynamo and inductor takes
+longer than most that they do.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from torch import Tensor, fx
+
+from rlk_compile.trace import Execute
+
+
+def library(graph: fx.GraphModule, inputs: Sequence[Tensor], options: dict[str, Any]) -> Path:
+    """The file of a graph compiled for tensors like these, in inductor's folder.
+
+    What operators it calls that are not torch's own is in a file of the same name beside it, which
+    ends in `.json`.
+    """
+    _differentiate(graph)
+    with torch.enable_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # torch's own, of its own functions
+        made = torch._inductor.aot_compile(graph, tuple(inputs), options=options)
+    return Path(cast(str, made))
+
+
+def _differentiate(graph: fx.GraphModule) -> None:
+    """Turn autograd on where the graph begins: torch turns it off for one without its own inputs to
+    differentiate by."""
+    first = next(node for node in graph.graph.nodes if node.op != "placeholder")
+    with graph.graph.inserting_before(first):
+        graph.graph.call_function(torch._C._set_grad_enabled, (True,))
+    graph.recompile()
+
+
+def loaded(path: Path) -> Execute:
+    """The function of a library: tensors in, tensors out.
+
+    Raises:
+        RuntimeError: it cannot be loaded.
+    """
+    runner = cast(Any, torch._C)._aoti.AOTIModelContainerRunnerCpu(str(path), 1)
+
+    def execute(*inputs: Tensor) -> Sequence[Tensor]:
+        found: list[Tensor] = runner.run(list(inputs))
+        return found
+
+    return execute

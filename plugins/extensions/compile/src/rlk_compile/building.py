@@ -1,0 +1,77 @@
+"""A program from an update: traced, made flat, compiled, and written down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+import attrs
+
+from rlk_compile.backend import Built, Way, first_that_works
+from rlk_compile.flat_inputs import FlatInputs
+from rlk_compile.program import Program, scope_of
+from rlk_compile.python_state import PythonState
+from rlk_compile.recipe import moving, written
+from rlk_compile.trace import Trace
+from rlk_compile.trial import restored
+
+Made = TypeVar("Made")
+
+
+class Together(Protocol):
+    """Does a step, if all ranks can do theirs."""
+
+    def __call__(self, step: Callable[[], Made]) -> Made: ...
+
+
+def built(
+    update: Callable[..., Any],
+    batch: Any,
+    optimise: Any,
+    ways: Sequence[Way],
+    owners: Sequence[object],
+    together: Together,
+) -> tuple[Program, Built]:
+    """The program of an update, and what was built for it.
+
+    Args:
+        ways: to compile, best first. owners: objects whose attributes the update leaves alone.
+        together: does one step of it on all ranks: all go on, or none.
+
+    Raises:
+        Untraceable: the update cannot be one graph, or nothing compiles it.
+    """
+    trace, flat = together(lambda: _traced(update, batch, optimise))
+    state = PythonState(owners)
+    with restored(_fixed(trace, flat)):
+        update(batch, optimise)
+    if state.changed():  # what is made at the first call, and kept, is there now
+        trace, flat = together(lambda: _traced(update, batch, optimise))
+    inputs, fixed = flat.gather(trace.recorder.inputs), _fixed(trace, flat)
+
+    def make(way: Way) -> Built:
+        with restored(fixed):
+            return way.compile(flat.graph, inputs, flat.moving)
+
+    found = together(lambda: first_that_works(ways, make))
+    trace.recorder.execute = lambda *given: found.execute(*flat.gather(given))
+    state = PythonState(owners)
+    with restored(fixed):  # once through Dynamo, which puts together what the update returns
+        result = trace(batch, optimise)
+    state.put_back()
+    scope = scope_of(update, batch, optimise)
+    recipe = together(lambda: written(trace, flat, scope, batch, result))
+    recipe = attrs.evolve(recipe, way=str(found.way))
+    return Program(recipe, found.execute, update, batch, optimise), found
+
+
+def _traced(update: Callable[..., Any], batch: Any, optimise: Any) -> tuple[Trace, FlatInputs]:
+    trace = Trace(update, batch, optimise)
+    inputs, graph = trace.recorder.inputs, trace.recorder.graph
+    assert graph is not None
+    return trace, FlatInputs(graph, inputs, moving(batch, inputs)[1])
+
+
+def _fixed(trace: Trace, flat: FlatInputs) -> list[Any]:
+    inputs = flat.gather(trace.recorder.inputs)
+    return [tensor for number, tensor in enumerate(inputs) if number not in flat.moving]

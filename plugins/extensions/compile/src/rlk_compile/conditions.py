@@ -1,0 +1,117 @@
+"""What a graph takes for granted of Python's objects, written down to be checked again.
+
+Dynamo records a guard for everything that a trace depended on: the value of a number, the class of
+an object, the function behind a name, the shape of a tensor. Each has an expression that finds the
+object (`L['function'].__self__.config.tau`), and what is found there has a description. A graph is
+right as long as all descriptions are the same, in this process or in another one.
+"""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import inspect
+import sys
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rlk_compile.leaves import kind
+
+#: Expression -> the description of what it finds.
+Conditions = dict[str, str]
+_SIMPLE = (bool, int, float, complex, str, bytes, torch.dtype, torch.device, torch.Size, enum.Enum)
+_SEQUENCES = (tuple, list, set, frozenset, deque)
+_NAMED = (type, staticmethod, classmethod)
+_IMPORTED, _BUILTINS = "__import_", "__builtins_dict__"
+
+
+class Unknown(Exception):
+    """An expression finds nothing."""
+
+
+class Scope:
+    """Where Dynamo's expressions mean something: `L` are arguments, `G` is what is global.
+
+    Args:
+        function, batch, optimise: the update and its arguments.
+        around: globals of the function that Dynamo was given.
+    """
+
+    def __init__(self, function: Any, batch: Any, optimise: Any, around: dict[str, Any]) -> None:
+        local = {"function": function, "batch": batch, "optimise": optimise}
+        self._names = {"L": local, "G": _Globals(around), "torch": torch}
+
+    def find(self, expression: str) -> Any:
+        """What an expression finds.
+
+        Raises:
+            Unknown: if it finds nothing.
+        """
+        try:
+            return eval(expression, self._names)
+        except Exception as error:
+            raise Unknown(f"{expression} finds nothing: {error}") from error
+
+    def describe(self, expressions: Iterable[str]) -> Conditions:
+        """The description of what each finds.
+
+        Raises:
+            Unknown: if one finds nothing.
+        """
+        memories: dict[int, int] = {}
+        found = {}
+        for expression in expressions:
+            value = self.find(expression)
+            text = described(value)
+            if isinstance(value, Tensor):
+                # Tensors that share memory must share it again, each at its own place.
+                memory = value.untyped_storage()
+                number = memories.setdefault(memory.data_ptr(), len(memories))
+                text += f" {value.requires_grad} {memory.nbytes()} {number}"
+                text += f" {value.storage_offset()}"
+            found[expression] = text
+        return found
+
+
+class _Globals:
+    """Names as Dynamo makes them up: a module, the built-in names, or a global of the function."""
+
+    def __init__(self, around: dict[str, Any]) -> None:
+        self._around = around
+
+    def __getitem__(self, name: str) -> Any:
+        if name.startswith(_IMPORTED):
+            return sys.modules[name.removeprefix(_IMPORTED).replace("_dot_", ".")]
+        return vars(builtins) if name.startswith(_BUILTINS) else self._around[name]
+
+
+def described(value: Any) -> str:
+    """What a graph may depend on in this object itself, not in what it holds."""
+    of = f"{type(value).__module__}.{type(value).__qualname__}"
+    if value is None or isinstance(value, _SIMPLE):
+        return f"{of} {value!r}"
+    if isinstance(value, Tensor):
+        return " ".join([of, *map(str, kind(value))])
+    if inspect.ismodule(value):
+        return f"{of} {value.__name__}"
+    if inspect.isroutine(value) or isinstance(value, _NAMED):
+        return f"{of} {value.__module__}.{value.__qualname__}"
+    if isinstance(value, _SEQUENCES):
+        simple = all(isinstance(each, _SIMPLE) for each in value)
+        return f"{of} {value!r}" if simple else f"{of} of {len(value)}"
+    if isinstance(value, Mapping):
+        keys = [repr(key) if isinstance(key, _SIMPLE) else type(key).__qualname__ for key in value]
+        return f"{of} {', '.join(keys)}"
+    # An attribute that hides one of the class: somebody put another function in its place.
+    hidden = [name for name in getattr(value, "__dict__", ()) if hasattr(type(value), name)]
+    return " ".join([of, *sorted(hidden)])
+
+
+def tells_apart(value: Any) -> bool:
+    """Whether the description of a value tells it from others of its class."""
+    told = (type(None), *_SIMPLE, *_SEQUENCES, *_NAMED)
+    return isinstance(value, told) or inspect.isroutine(value) or inspect.ismodule(value)

@@ -1,0 +1,81 @@
+"""Passes over the graph that other packages bring: entry points of the group `rlk.compile_passes`.
+
+A pass is a component of the kind `compile_passes`. Its factory takes nothing and makes a `Pass`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from torch import fx
+
+from rlk.registry.kernel import Kernel, default_kernel
+
+KIND = "compile_passes"
+
+
+class Pass(Protocol):
+    """Changes a graph of ATen's operators, forward and backward, before inductor lowers it.
+
+    Attributes:
+        name: as its component's.
+        identity: tells what it does from what another version of it did; compiled updates are kept
+            by it.
+    """
+
+    name: str
+    identity: str
+
+    def applies(self, device: str) -> bool:
+        """Whether it is of use on this machine, for a run on a `cpu` or on `cuda`."""
+
+    def prepare(self) -> None:
+        """Before a graph that it changed is compiled or loaded: define the operators it calls.
+
+        Raises:
+            Exception: why it cannot be used; graphs are then compiled without it.
+        """
+
+    def __call__(self, graph: fx.Graph) -> None:
+        """Change the graph in place; `node.meta["val"]` is an example of a node's value."""
+
+
+def ready(
+    wanted: Sequence[str] | None, device: str, kernel: Kernel | None = None
+) -> tuple[list[Pass], str]:
+    """The passes that apply here, ready for use, and why others are not, "" if there are none.
+
+    Args:
+        wanted: names, None for all that are installed. kernel: whose registry has them.
+
+    Raises:
+        UnknownName: there is no pass of such a name.
+    """
+    registry = (kernel or default_kernel()).registries.add_kind(KIND)
+    found, reasons = [], []
+    for name in sorted(registry.names()) if wanted is None else wanted:
+        entry = registry.get(name)
+        try:
+            made: Pass = entry.load()()
+            if made.applies(device):
+                made.prepare()
+                found.append(made)
+        except Exception as error:  # a pass is never needed
+            reasons.append(f"{name}: {error}")
+    return found, "; ".join(reasons)
+
+
+def in_inductor(passes: Sequence[Pass]) -> Any:
+    """These passes as one of inductor's, whose cache tells them apart by their identities."""
+    from torch._inductor.custom_graph_pass import CustomGraphPass
+
+    class All(CustomGraphPass):
+        def __call__(self, graph: fx.Graph) -> None:
+            for each in passes:
+                each(graph)
+
+        def uuid(self) -> object:
+            return [(each.name, each.identity) for each in passes]
+
+    return All()

@@ -1,0 +1,188 @@
+"""All that must be known of a compiled update to call it again, in this process or in another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+from torch import Tensor
+
+from rlk.records import Update
+from rlk_compile.conditions import Conditions, Scope, Unknown, described, tells_apart
+from rlk_compile.flat_inputs import FlatInputs, memory
+from rlk_compile.leaves import Path, leaves
+from rlk_compile.sources import Sources, Unwritten, sources
+from rlk_compile.trace import Guard, Recorder, Trace, Untraceable
+
+#: Guards on state of torch as a whole, or on shapes that are numbers anyway.
+GLOBAL = {
+    "AUTOGRAD_SAVED_TENSORS_HOOKS",
+    "DEFAULT_DEVICE",
+    "DETERMINISTIC_ALGORITHMS",
+    "GLOBAL_STATE",
+    "GRAD_MODE",
+    "SHAPE_ENV",
+    "TORCH_FUNCTION_STATE",
+}
+#: Guards on a value itself: it must have a description that tells it from others.
+VALUES = {"CONSTANT_MATCH", "EQUALS_MATCH"}
+_BATCH = "L['batch']"
+_TORCHS_OWN = "G['__import_torch"
+
+
+@attrs.frozen(kw_only=True)
+class Recipe:
+    """What the compiled function is called with, what its outputs are, and when that holds.
+
+    Attributes:
+        inputs: for each input of the compiled function, the expression that finds the tensor, and
+            whether all of its memory is meant; or None, where it comes with the batch.
+        paths: where in the batch those are, in their order. kinds: their descriptions.
+        metrics: name -> number of the output, counted on into `stays`. td_error: likewise.
+        stays: expressions of tensors that the update reports as they are (a coefficient).
+        conditions: what must be so. sources: files that must not have changed; None if that cannot
+            be said, so that another process must not take it over.
+        way: how it was compiled, in words.
+    """
+
+    inputs: tuple[tuple[str, bool] | None, ...]
+    paths: tuple[Path, ...]
+    kinds: tuple[str, ...]
+    metrics: dict[str, int]
+    td_error: int | None
+    stays: tuple[str, ...]
+    conditions: Conditions
+    sources: Sources | None
+    way: str = ""
+
+    @property
+    def moving(self) -> list[int]:
+        """Numbers of the inputs that come with the batch."""
+        return [number for number, place in enumerate(self.inputs) if place is None]
+
+    def gather(self, scope: Scope, batch: Sequence[Tensor]) -> list[Tensor]:
+        """The inputs: found where they were, and those of the batch.
+
+        Raises:
+            Unknown: if one is not there.
+        """
+        coming = iter(batch)
+        return [next(coming) if place is None else _found(scope, *place) for place in self.inputs]
+
+    def to_json(self) -> str:
+        return json.dumps(attrs.asdict(self))
+
+    @staticmethod
+    def from_json(text: str) -> Recipe:
+        """What `to_json` gave.
+
+        Raises:
+            ValueError, TypeError, KeyError: it is something else.
+        """
+        told = json.loads(text)
+        told["inputs"] = tuple(None if each is None else tuple(each) for each in told["inputs"])
+        told["paths"] = tuple(tuple(path) for path in told["paths"])
+        told |= {"kinds": tuple(told["kinds"]), "stays": tuple(told["stays"])}
+        return Recipe(**told)
+
+
+def _found(scope: Scope, place: str, whole: bool) -> Tensor:
+    tensor: Tensor = scope.find(place)
+    return memory(tensor) if whole else tensor
+
+
+def kinds_of(tensors: Sequence[Tensor]) -> tuple[str, ...]:
+    """What must be the same of a batch's tensors for a recipe to be theirs."""
+    return tuple(described(tensor) for tensor in tensors)
+
+
+def moving(batch: Any, inputs: Sequence[Tensor]) -> tuple[list[Path], list[int]]:
+    """Where in the batch the inputs are that come from it, and their numbers.
+
+    Raises:
+        Untraceable: if that is not clear.
+    """
+    found = leaves(batch)
+    by_tensor = {id(tensor): path for path, tensor in found.items()}
+    if len(by_tensor) < len(found):
+        raise Untraceable("two fields of the batch are one tensor")
+    numbers = [number for number, tensor in enumerate(inputs) if id(tensor) in by_tensor]
+    return [by_tensor[id(inputs[number])] for number in numbers], numbers
+
+
+def written(trace: Trace, flat: FlatInputs, scope: Scope, batch: Any, result: Any) -> Recipe:
+    """The recipe of what was traced, executed once and gave this result.
+
+    Raises:
+        Untraceable: if there is something that no recipe can say.
+    """
+    recorder = trace.recorder
+    paths, numbers = moving(batch, recorder.inputs)
+    fixed = [number for number in range(len(recorder.inputs)) if number not in numbers]
+    deep = [place for n in fixed if (place := recorder.places[n]).startswith(_BATCH)]
+    if deep:
+        raise Untraceable(f"it reads {deep[0]}, which is no field of the batch nor in a mapping")
+    metrics, td_error, stays = _outputs(recorder, fixed, result)
+    places = [(recorder.places[number], whole) for number, whole in flat.taken]
+    try:
+        conditions = scope.describe(_expressions(trace.guards))
+    except Unknown as error:
+        raise Untraceable(f"what it depends on cannot be watched: {error}") from error
+    return Recipe(
+        inputs=tuple(None if n in flat.moving else place for n, place in enumerate(places)),
+        paths=tuple(paths),
+        kinds=kinds_of([recorder.inputs[number] for number in numbers]),
+        metrics=metrics,
+        td_error=td_error,
+        stays=stays,
+        conditions=conditions,
+        sources=_sources(trace),
+    )
+
+
+def _outputs(
+    recorder: Recorder, fixed: Sequence[int], result: Any
+) -> tuple[dict[str, int], int | None, tuple[str, ...]]:
+    """Which output is which of the figures that the update reports, and which were no outputs."""
+    if type(result) is not Update:
+        raise Untraceable(f"it returns a {type(result).__name__}, not an Update")
+    outputs = {id(value): number for number, value in enumerate(recorder.outputs)}
+    inputs = {id(recorder.inputs[number]): recorder.places[number] for number in fixed}
+    stays: list[str] = []
+
+    def number_of(value: Any) -> int:
+        if id(value) in outputs:
+            return outputs[id(value)]
+        if id(value) not in inputs:
+            raise Untraceable("it reports something else than what it computed")
+        stays.append(inputs[id(value)])
+        return len(recorder.outputs) + len(stays) - 1
+
+    metrics = {name: number_of(value) for name, value in result.metrics.items()}
+    return metrics, None if result.td_error is None else number_of(result.td_error), tuple(stays)
+
+
+def _expressions(guards: Sequence[Guard]) -> list[str]:
+    """What must be watched: all that was guarded, but for torch's own modules and the batch's data.
+
+    Raises:
+        Untraceable: if a guard is none that an expression and a description can stand for.
+    """
+    found: dict[str, None] = {}
+    for guard in guards:
+        of_batch = guard.place.startswith(_BATCH) and isinstance(guard.value, Tensor)
+        if guard.kind in GLOBAL or guard.place.startswith(_TORCHS_OWN) or of_batch:
+            continue
+        if not guard.place or (guard.kind in VALUES and not tells_apart(guard.value)):
+            raise Untraceable(f"what it depends on cannot be watched: {guard.kind} {guard.place}")
+        found[guard.place] = None
+    return list(found)
+
+
+def _sources(trace: Trace) -> Sources | None:
+    try:
+        return sources(trace.recorder.code, [guard.value for guard in trace.guards])
+    except Unwritten:
+        return None

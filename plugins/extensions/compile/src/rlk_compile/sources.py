@@ -1,0 +1,74 @@
+"""The files whose text a graph was made from, to notice that one of them has changed."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+import sysconfig
+import time
+import types
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+#: File -> the hash of its text.
+Sources = dict[str, str]
+#: Packages that a version stands for.
+_KNOWN = {"torch", *sys.stdlib_module_names}
+_FOLDERS = str(Path(torch.__file__).parent), sysconfig.get_path("stdlib")
+_INSTALLED = sysconfig.get_path("purelib"), sysconfig.get_path("platlib")
+#: Code that Python makes of a class in a file (dataclasses, attrs), and its own.
+_MADE = ("<string>", "<attrs generated", "<frozen")
+_STARTED = time.time()
+
+
+class Unwritten(Exception):
+    """Something was made from code that is in no file, or no longer in that file."""
+
+
+def sources(code: Iterable[types.CodeType], values: Iterable[Any]) -> Sources:
+    """The files of this code and of the modules of these values; torch's and Python's own aside.
+
+    Raises:
+        Unwritten: if code is in no file, or a file has changed since this process read it.
+    """
+    files = {each.co_filename for each in code}
+    files = {file for file in files if not _known(file)}
+    for value in values:
+        owner = value if inspect.ismodule(value) or hasattr(value, "__qualname__") else type(value)
+        name = owner.__name__ if inspect.ismodule(owner) else getattr(owner, "__module__", None)
+        if name and name.partition(".")[0] not in _KNOWN:
+            files.add(getattr(sys.modules.get(name), "__file__", None) or f"<{name}>")
+    return {file: hashed(file) for file in sorted(files)}
+
+
+def unchanged(found: Sources) -> bool:
+    """Whether all of these files still are what they were."""
+    try:
+        return all(hashed(file) == text for file, text in found.items())
+    except Unwritten:
+        return False
+
+
+def hashed(file: str) -> str:
+    """The hash of a file's text.
+
+    Raises:
+        Unwritten: if it is not there, or changed since this process started: what was imported may
+            be another text.
+    """
+    try:
+        if Path(file).stat().st_mtime > _STARTED:
+            raise Unwritten(f"{file} has changed since this process started")
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    except OSError as error:
+        raise Unwritten(f"{file} is no file: {error}") from error
+
+
+def _known(file: str) -> bool:
+    if file.startswith((*_MADE, _FOLDERS[0])):
+        return True
+    return file.startswith(_FOLDERS[1]) and not file.startswith(_INSTALLED)

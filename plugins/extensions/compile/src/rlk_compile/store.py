@@ -1,0 +1,113 @@
+"""Compiled updates kept on disk: a folder each, with a recipe and a library."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+from rlk_compile.recipe import Recipe
+
+#: How many are kept; those that were used longest ago go first.
+LIMIT = 64
+_RECIPE, _LIBRARY, _OPERATORS, _HASH = "recipe.json", "update.so", "update.json", "sha256"
+
+
+@attrs.frozen
+class Kept:
+    """One that was found: its recipe, and the library beside it."""
+
+    recipe: Recipe
+    library: Path
+
+
+class Store:
+    """Recipes and libraries by key.
+
+    Processes may share it: one appears whole, by a rename, or not at all, and a damaged one is
+    removed and counts as not there. A library is code, so the folder is its owner's alone.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or default_folder()
+
+    def find(self, key: str) -> Iterator[Kept]:
+        """All that were kept for a key, the latest used first."""
+        for place in sorted(self.folder.glob(f"{_short(key)}-*"), key=_used, reverse=True):
+            with contextlib.suppress(FileNotFoundError):
+                if (place / _HASH).read_text() != _digest(place):
+                    self._remove(place)
+                    continue
+                recipe = Recipe.from_json((place / _RECIPE).read_text(encoding="utf-8"))
+                yield Kept(recipe, place / _LIBRARY)
+
+    def keep(self, key: str, recipe: Recipe, library: Path) -> None:
+        """Write one down.
+
+        Raises:
+            OSError: if it cannot be written.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        made = Path(tempfile.mkdtemp(prefix=".", dir=self.folder))
+        try:
+            (made / _RECIPE).write_text(recipe.to_json(), encoding="utf-8")
+            shutil.copyfile(library, made / _LIBRARY)
+            if library.with_suffix(".json").exists():
+                shutil.copyfile(library.with_suffix(".json"), made / _OPERATORS)
+            digest = _digest(made)
+            (made / _HASH).write_text(digest)
+            place = self.folder / f"{_short(key)}-{digest[:16]}"
+            try:
+                made.rename(place)
+            except OSError:
+                if not place.exists():  # else another process was first
+                    raise
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+        for place in sorted(self.folder.glob("*-*"), key=_used)[:-LIMIT]:
+            self._remove(place)
+
+    def used(self, kept: Kept) -> None:
+        """Remember that one was used, so that others go first."""
+        with contextlib.suppress(OSError):
+            os.utime(kept.library.parent)
+
+    def forget(self, kept: Kept) -> None:
+        """Remove one that does not do what it should."""
+        self._remove(kept.library.parent)
+
+    def _remove(self, place: Path) -> None:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def default_folder() -> Path:
+    """`rlk/compile` in the user's cache folder (`XDG_CACHE_HOME`, else `~/.cache`)."""
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(cache).expanduser() / "rlk" / "compile"
+
+
+def _short(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:32]
+
+
+def _used(place: Path) -> float:
+    try:
+        return place.stat().st_mtime
+    except OSError:  # another process removed it
+        return 0.0
+
+
+def _digest(place: Path) -> str:
+    """The hash of all files but the one that holds it."""
+    digest = hashlib.sha256()
+    for name in (_RECIPE, _LIBRARY, _OPERATORS):
+        file = place / name
+        if name != _OPERATORS or file.exists():
+            digest.update(name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,151 @@
+"""Trying a compiled update out: does it make the eager one's step, and how long do both take?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import attrs
+import torch
+from torch import Tensor
+
+from rlk_compile.python_state import PythonState
+from rlk_compile.trace import Untraceable, reason_of
+
+#: A compiled update may differ from the eager one by this part of its step: rounding does not.
+TOLERANCE = 0.01
+#: Times that an update is tried eagerly and compiled, to time it.
+TRIALS = 3
+
+
+class Compared(NamedTuple):
+    """Seconds of one update, eager and compiled, the best of a few; and their difference, as a part
+    of the step."""
+
+    eager: float
+    compiled: float
+    difference: float
+
+
+@attrs.frozen
+class Report:
+    """What became of one kind of update.
+
+    Attributes:
+        way: how it was compiled. seconds: that it took to have it.
+        eager, compiled, difference: see `Compared`.
+        kept: whether it was found compiled, on disk.
+        why_not: why better ways were not taken, "" if there were none.
+        not_kept: why the next start will not find it, "" if it will.
+    """
+
+    way: str
+    seconds: float
+    eager: float
+    compiled: float
+    difference: float
+    kept: bool = False
+    why_not: str = ""
+    not_kept: str = ""
+
+
+def tried(
+    eager: Callable[[], Any],
+    compiled: Callable[[], Any],
+    fixed: Sequence[Tensor],
+    owners: Sequence[object],
+) -> Compared:
+    """Compare one eager update with a compiled one, and time both.
+
+    Args:
+        eager, compiled: one update each. fixed: tensors that they write to; they are put back.
+        owners: objects whose attributes the update must leave alone.
+
+    Raises:
+        Untraceable: if they differ by more than rounding, or the eager update changes state that
+            is no tensor.
+    """
+    expected, after = _outcome(eager, fixed)
+    state = PythonState(owners)
+    eager_seconds = _time(eager, fixed)
+    changed = state.put_back()
+    if changed:
+        raise Untraceable(f"it changes {changed}, which is no tensor: a graph would not")
+    try:
+        found, compiled_after = _outcome(compiled, fixed)
+    except Exception as error:
+        raise Untraceable(f"compiled, it fails: {reason_of(error)}") from error
+    steps = _difference(fixed, after, compiled_after)
+    difference = max(steps, _difference_of_reports(expected, found))
+    if not difference <= TOLERANCE:
+        raise Untraceable(f"compiled, its step differs by {difference:.0%} from the eager one")
+    return Compared(eager_seconds, _time(compiled, fixed), difference)
+
+
+@contextmanager
+def restored(fixed: Sequence[Tensor]) -> Iterator[None]:
+    """Whatever happens inside, tensors and torch's generators are as before afterwards."""
+    before = [tensor.clone() for tensor in fixed]
+    devices = sorted({t.device.index or 0 for t in fixed if t.device.type == "cuda"})
+    with torch.random.fork_rng(devices=devices):
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for tensor, value in zip(fixed, before, strict=True):
+                    tensor.copy_(value)
+
+
+def _outcome(update: Callable[[], Any], fixed: Sequence[Tensor]) -> tuple[Any, list[Tensor]]:
+    """What an update returns, and what it makes of the tensors that it writes to."""
+    with restored(fixed):
+        result = update()
+        return result, [tensor.clone() for tensor in fixed]
+
+
+def _time(update: Callable[[], Any], fixed: Sequence[Tensor]) -> float:
+    best = float("inf")
+    for _ in range(TRIALS):
+        with restored(fixed):
+            began = time.perf_counter()
+            update()
+            if any(tensor.device.type == "cuda" for tensor in fixed):
+                torch.cuda.synchronize()
+            best = min(best, time.perf_counter() - began)
+    return best
+
+
+def _difference(before: Sequence[Tensor], one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
+    """The largest difference of two outcomes, as a part of what the first one changed."""
+    worst = 0.0
+    for start, a, b in zip(before, one, other, strict=True):
+        if not a.is_floating_point():
+            worst = max(worst, 0.0 if torch.equal(a, b) else float("inf"))
+            continue
+        a, b, start = a.double(), b.double(), start.double()
+        gap = float(_norm(a - b, a, b))
+        # Where a step is as small as the rounding of what it moves, that is no difference.
+        scale = float(_norm(a - start, a, b)) + 1e-5 * float(_norm(a, a, b))
+        worst = max(worst, gap / scale if scale > 0 else (0.0 if gap == 0 else float("inf")))
+    return worst
+
+
+def _norm(values: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    """The norm, leaving out where both are the same infinity or both NaN."""
+    alike = (a == b) | (a.isnan() & b.isnan())
+    norm: Tensor = torch.where(alike & ~values.isfinite(), 0.0, values).norm()
+    return norm
+
+
+def _difference_of_reports(one: Any, other: Any) -> float:
+    """The largest relative difference of what two updates report; small numbers count as 0.01."""
+    pairs = [(one.metrics[name], other.metrics[name]) for name in one.metrics]
+    if one.td_error is not None:
+        pairs.append((one.td_error, other.td_error))
+    worst = 0.0
+    for a, b in pairs:
+        a, b = torch.as_tensor(a).double(), torch.as_tensor(b).double()
+        worst = max(worst, float(_norm(a - b, a, b)) / (float(_norm(a, a, b)) + 0.01))
+    return worst

@@ -1,0 +1,101 @@
+"""When updates are due, by hand: steps, episodes, warm-up, enough stored, and after a restart."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from rlk.errors import PlanError
+from rlk_off_policy.interval import TimestepInterval
+from rlk_off_policy.train_freq import parse_train_freq
+from rlk_off_policy.update_schedule import UpdateSchedule
+
+
+def schedule(n_envs=1, **settings):
+    """A schedule and the clock that it reads."""
+    defaults = {"train_freq": 1, "gradient_steps": 1, "learning_starts": 0, "batch_size": 1}
+    made = SimpleNamespace(**{**defaults, "buffer_size": 100, **settings})
+    clock = SimpleNamespace(timesteps=0, episodes=0)
+    plan = SimpleNamespace(algorithm=SimpleNamespace(title="algorithm 'mine' (mine 1.0)"))
+    return UpdateSchedule(made, SimpleNamespace(clock=clock, n_envs=n_envs, plan=plan)), clock
+
+
+def test_a_number_of_steps_or_of_episodes_is_understood():
+    assert parse_train_freq(4) == (4, 0)
+    assert parse_train_freq("1 episode") == (0, 1)
+    assert parse_train_freq("12 episodes") == (0, 12)
+
+
+@pytest.mark.parametrize("value", [0, -1, "0 episodes", "episode", "4", "1 step", "1.5 episodes"])
+def test_anything_else_is_refused_with_what_it_was(value):
+    with pytest.raises(ValueError, match="vector steps of at least 1"):
+        parse_train_freq(value)
+
+
+def test_updates_wait_for_learning_starts_and_for_a_batch():
+    made, clock = schedule(learning_starts=3, batch_size=2)
+    due = []
+    for clock.timesteps, stored in ((1, 1), (2, 2), (3, 1), (4, 2)):
+        due.append(made.updates_due(stored))
+    assert due == [0, 0, 0, 1]
+
+
+def test_minus_one_is_an_update_for_each_timestep_collected_since_the_last():
+    made, clock = schedule(n_envs=3, train_freq=4, gradient_steps=-1)
+    clock.timesteps = 12
+    assert made.steps_per_collect() == 4
+    assert made.updates_due(12) == 12
+    assert made.updates_due(12) == 12
+
+
+def test_episodes_are_counted_over_all_environments_and_over_the_border():
+    made, clock = schedule(n_envs=2, train_freq="2 episodes", gradient_steps=-1)
+    due = []
+    for clock.timesteps, clock.episodes in ((2, 0), (4, 1), (6, 1), (8, 3), (10, 4), (12, 5)):
+        due.append(made.updates_due(50))
+    # Three episodes are two and one more, which does not count for the next time.
+    assert made.steps_per_collect() == 1
+    assert due == [0, 0, 0, 8, 0, 4]
+
+
+def test_what_is_collected_while_it_warms_up_is_not_made_up_for():
+    made, clock = schedule(train_freq="1 episode", gradient_steps=-1, learning_starts=4)
+    due = []
+    for clock.timesteps, clock.episodes in ((1, 0), (2, 1), (3, 1), (4, 2)):
+        due.append(made.updates_due(50))
+    assert due == [0, 0, 0, 2]
+
+
+def test_a_clock_that_began_again_ends_no_episode_twice():
+    made, clock = schedule(train_freq="1 episode")
+    clock.timesteps, clock.episodes = 9, 5
+    assert made.updates_due(50) == 1
+    clock.timesteps, clock.episodes = 1, 0
+    assert made.updates_due(50) == 0
+    clock.timesteps, clock.episodes = 2, 1
+    assert made.updates_due(50) == 1
+
+
+def test_its_state_holds_what_was_counted():
+    one, clock = schedule(train_freq="2 episodes", gradient_steps=-1)
+    clock.timesteps, clock.episodes = 1, 1
+    assert one.updates_due(50) == 0
+    other, clock = schedule(train_freq="2 episodes", gradient_steps=-1)
+    other.load_state_dict(one.state_dict())
+    clock.timesteps, clock.episodes = 2, 2
+    assert other.updates_due(50) == 2
+
+
+def test_a_buffer_that_never_holds_a_batch_is_refused():
+    with pytest.raises(PlanError, match=r"'mine'.*would never learn.*buffer_size=8.*batch_size=8"):
+        schedule(n_envs=3, buffer_size=8, batch_size=8)
+    schedule(n_envs=4, buffer_size=8, batch_size=8)
+
+
+def test_an_interval_has_passed_where_a_multiple_lies_in_between():
+    clock = SimpleNamespace(timesteps=0)
+    interval, passed = TimestepInterval(25, clock), []
+    for clock.timesteps in (10, 24, 26, 49, 50, 120, 121, 3, 30):
+        passed.append(interval.passed())
+    assert passed == [False, False, True, False, True, True, False, True, True]

@@ -1,0 +1,50 @@
+"""The heads of actor-critics, and advantages from a rollout in one call."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from rlk_categorical.distribution import Categorical
+from rlk_on_policy.advantages import advantages
+from rlk_on_policy.heads import actor_critic
+from rlk_rollout.rollout import Rollout
+from rlk_testing import NoLayers
+
+
+def policy():
+    """V(s) = 10 s."""
+    heads = actor_critic(Categorical(gym.spaces.Discrete(3)))
+    made = NoLayers().build(gym.spaces.Box(-9.0, 9.0, (1,), np.float32), heads)
+    with torch.no_grad():
+        made.vf.out.weight.fill_(10.0)
+    return made
+
+
+def test_the_policys_head_gives_parameters_and_the_other_one_value():
+    parameters, value = policy()(torch.ones(4, 1), "pi", "vf")
+    assert parameters.shape == (4, 3) and value.shape == (4, 1)
+    assert value[:, 0].tolist() == [10.0] * 4
+
+
+@pytest.mark.parametrize("terminated", [True, False])
+def test_advantages_bootstrap_from_what_follows_and_from_what_was_cut_off(terminated):
+    """Two steps of one environment; the first ends its episode on 0.5, the second goes on to 2."""
+    ended = np.array([[True], [False]])
+    rollout = Rollout(
+        observation=np.array([[[0.1]], [[0.2]]], np.float32),
+        action=np.zeros((2, 1), np.int64),
+        reward=np.array([[1.0], [1.0]], np.float32),
+        terminated=ended & terminated,
+        truncated=ended & (not terminated),
+        next_observation=np.array([[2.0]], np.float32),
+        final_time=np.array([0]),
+        final_env=np.array([0]),
+        final_observation=np.array([[0.5]], np.float32),
+        extras={"value": np.array([[1.0], [2.0]], np.float32)},
+    )
+    found = advantages(rollout, policy(), gamma=0.5, lam=0.5)
+    # 1 + 0.5 * V(0.5) - 1 where it was cut off, without V where it terminated; 1 + 0.5 * 20 - 2.
+    assert found[:, 0].tolist() == pytest.approx([0.0 if terminated else 2.5, 9.0])

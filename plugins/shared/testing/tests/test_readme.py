@@ -1,0 +1,52 @@
+"""The README names every suite with its class attributes, and every fixture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import rlk_testing
+from rlk_testing import fixtures
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+CONTRACTS = [getattr(rlk_testing, name) for name in rlk_testing.__all__ if "Contract" in name]
+
+
+def attributes(suite):
+    """The class attributes that a suite adds to those of `Contract`, its parts' included."""
+    parts = [part for part in suite.__mro__ if part.__module__.startswith("rlk_testing")]
+    names = {name for part in parts for name in vars(part).get("__annotations__", {})}
+    return names - {"kind", "component", "settings"}
+
+
+@pytest.mark.parametrize("suite", CONTRACTS, ids=lambda suite: suite.__name__)
+def test_a_suite_and_its_attributes_are_named(suite):
+    rows = [line for line in README.splitlines() if f"`{suite.__name__}`" in line]
+    assert rows, "the README does not name it"
+    assert not [name for name in own(suite) if f"`{name}`" not in " ".join(rows)]
+
+
+def own(suite):
+    """Those that no other suite gives it, for these are named there."""
+    bases = [base for base in suite.__mro__[1:] if base in CONTRACTS]
+    shared = {"algo", "env", "timesteps"} if "as a callback" in row(suite) else set()
+    return attributes(suite).difference(shared, *map(attributes, bases))
+
+
+def row(suite):
+    return next((line for line in README.splitlines() if f"| `{suite.__name__}`" in line), "")
+
+
+def test_every_fixture_is_named():
+    found = [name for name in vars(fixtures) if name.startswith("rlk_")]
+    assert len(found) >= 6
+    assert not [name for name in found if f"`{name}`" not in README]
+
+
+def test_every_module_that_is_listed_is_there():
+    rows = README.split("## For tests of your own")[1].split("|---|---|\n")[1].splitlines()
+    names = [name for line in rows for name in line.split("|")[1].strip().split(", ")]
+    folder = Path(rlk_testing.__file__).parent
+    assert "`acting`" in names
+    assert not [name for name in names if not (folder / f"{name.strip('`')}.py").exists()]

@@ -1,0 +1,50 @@
+"""A formula stands once, in torch: what makes it faster is an extension and is named elsewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("algorithms", "policies", "distributions")
+SOURCES = [file for kind in FOLDERS for file in ROOT.glob(f"plugins/{kind}/*/src/**/*.py")]
+#: A second copy in numpy, what traces and compiles, and names that torch keeps to itself.
+FOREIGN = re.compile(
+    r"numpy[_ ](?:twin|forward|gradient|loss)"
+    r"|is_compiling|torch\.(?:compiler|compile|jit|fx)\b"
+    r"|\btorch(?:\.\w+)*\._[a-z]\w*|\baten\b"
+)
+
+
+def foreign(text: str) -> list[str]:
+    """What a source file of formulas must not speak of."""
+    return [match.group() for match in FOREIGN.finditer(text)]
+
+
+def test_algorithms_policies_and_distributions_name_no_numpy_copy_and_no_compiler() -> None:
+    assert len(SOURCES) > 30
+    found = {str(file.relative_to(ROOT)): foreign(file.read_text()) for file in SOURCES}
+    assert not {file: names for file, names in found.items() if names}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def numpy_forward(self): ...",
+        '"""Acts by a numpy twin."""',
+        "if torch.compiler.is_compiling(): ...",
+        "torch._fused_adam_(flat)",
+        "from torch._dynamo import allow_in_graph",
+        "torch.ops.aten.native_layer_norm(x)",
+        "self.act = torch.jit.script(act)",
+    ],
+)
+def test_what_does_not_belong_is_found(text: str) -> None:
+    assert foreign(text)
+
+
+def test_torch_and_numpy_themselves_belong() -> None:
+    text = "twin critics: torch.min(q, 0); np.stack(rows); torch.nn.functional.relu(x)"
+    assert foreign(text) == []
