@@ -44,7 +44,8 @@ def main(path, size):
         "ppo2",
         env="rlk_testing.environments:DiscreteMatch",
         n_envs=TOTAL // size,
-        plugins=["mpi"],
+        # An actor in numpy keeps its random stream where it cannot be replaced.
+        plugins=["mpi", "no:numpy-acting"],
         seed=SEED,
         n_threads=1,
         n_steps=STEPS,
