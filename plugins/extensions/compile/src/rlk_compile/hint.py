@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 #: Updates that are timed.
 TIMED = 20
-#: Seconds of an eager update up to which a row holds -> the part of them that compiling saves. Less
-#: than was measured on a CPU: 0.8 (DQN, 0.6 ms; SAC, 1.7 ms) and 0.3 to 0.5 (SAC, 13 ms and more).
+#: Seconds of an eager update up to which a row holds -> the part of them that compiling saves. On
+#: a quiet CPU it is 0.8 (DQN, 0.6 ms; SAC, 1.7 ms) and 0.5 (SAC, 13 ms), on a busy one less.
 SAVED = ((0.004, 0.6), (float("inf"), 0.3))
 #: What the first start pays for compiling, and how many times over it must be repaid.
 COST_SECONDS, TIMES = 30.0, 3.0
