@@ -46,6 +46,7 @@ class EnvironmentGroup:
         self._start = start
         self._info_keys = info_keys
         self._is_array = isinstance(arrays.final, np.ndarray)
+        self._one_action_array = isinstance(arrays.actions, np.ndarray)
 
     def step(self, turn: int) -> tuple[Infos, Infos]:
         """Steps every environment with its action, into the slot `turn`.
@@ -56,7 +57,10 @@ class EnvironmentGroup:
         observation, reward, terminated, truncated = self._arrays.slots[turn]
         terminated.fill(False)
         truncated.fill(False)
-        actions = rows.samples(self._arrays.actions, len(self.envs))
+        if self._one_action_array:  # spares a call per step
+            actions = list(self._arrays.actions.copy())
+        else:
+            actions = rows.samples(self._arrays.actions, len(self.envs))
         keys, is_array, start = self._info_keys, self._is_array, self._start
         ended: Infos = []
         infos: Infos = []
