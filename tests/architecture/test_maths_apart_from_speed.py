@@ -12,9 +12,9 @@ FOLDERS = ("algorithms", "policies", "distributions")
 SOURCES = [file for kind in FOLDERS for file in ROOT.glob(f"plugins/{kind}/*/src/**/*.py")]
 #: A second copy in numpy, what traces and compiles, and names that torch keeps to itself.
 FOREIGN = re.compile(
-    r"numpy[_ ](?:twin|forward|gradient|loss)"
+    r"numpy[_ ](?:twin|forward|gradient|loss|sample|mode|action)"
     r"|is_compiling|torch\.(?:compiler|compile|jit|fx)\b"
-    r"|\btorch(?:\.\w+)*\._[a-z]\w*|\baten\b"
+    r"|\b(?:torch|F|nn)(?:\.\w+)*\._[a-z]\w*|\baten\b"
 )
 
 
@@ -36,6 +36,8 @@ def test_algorithms_policies_and_distributions_name_no_numpy_copy_and_no_compile
         '"""Acts by a numpy twin."""',
         "if torch.compiler.is_compiling(): ...",
         "torch._fused_adam_(flat)",
+        "F._canonical_mask(x)",
+        "distribution.numpy_sample(parameters, noise)",
         "from torch._dynamo import allow_in_graph",
         "torch.ops.aten.native_layer_norm(x)",
         "self.act = torch.jit.script(act)",

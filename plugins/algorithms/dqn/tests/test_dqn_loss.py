@@ -5,7 +5,7 @@ import torch
 from torch import tensor
 
 from rlk_dqn.loss import double_q_target, huber_loss, q_target
-from rlk_dqn.network import DuelingHead
+from rlk_off_policy.q_heads import DuelingHead
 from rlk_testing import NoLayers
 
 

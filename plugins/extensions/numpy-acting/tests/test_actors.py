@@ -9,7 +9,6 @@ import torch
 from torch import nn
 
 from rlk.registry.kernel import default_kernel
-from rlk_dqn.network import DuelingHead, q_head
 from rlk_networks import Head, Linear, Policy
 from rlk_numpy_acting.actors import (
     NumpyDeterministicActor,
@@ -21,6 +20,7 @@ from rlk_numpy_acting.actors import (
 )
 from rlk_off_policy.actor import DeterministicActor, GreedyActor, StochasticActor
 from rlk_off_policy.policy_heads import DeterministicHead, stochastic_head
+from rlk_off_policy.q_heads import DuelingHead, q_head
 from rlk_on_policy.actor import DistributionActor
 from rlk_on_policy.recurrent import RecurrentActor
 from rlk_testing.contract import one_thread

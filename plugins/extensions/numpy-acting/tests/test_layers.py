@@ -9,7 +9,6 @@ import torch
 from torch import nn
 
 from rlk_diag_gaussian.distribution import GaussianHead
-from rlk_dqn.network import DuelingHead
 from rlk_mlp.config import MlpConfig
 from rlk_mlp.layers import Layers
 from rlk_mlp.network import Mlp
@@ -19,6 +18,7 @@ from rlk_networks import Head, Linear
 from rlk_numpy_acting.forward import StaysInTorch
 from rlk_numpy_acting.layers import forward_of
 from rlk_off_policy.policy_heads import DeterministicHead
+from rlk_off_policy.q_heads import DuelingHead
 
 PLACE = gym.spaces.Dict(
     {"b": gym.spaces.Box(-1.0, 1.0, (2, 2), np.float32), "a": gym.spaces.Discrete(3)}

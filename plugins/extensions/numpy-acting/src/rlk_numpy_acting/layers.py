@@ -14,12 +14,12 @@ from torch import nn
 
 from rlk.records import Array
 from rlk_diag_gaussian.distribution import GaussianHead
-from rlk_dqn.network import DuelingHead
 from rlk_mlp.layers import Layers
 from rlk_multi_input.network import SideBySide
 from rlk_networks import Head, Linear
 from rlk_numpy_acting.forward import Forward, StaysInTorch, chained
 from rlk_off_policy.policy_heads import DeterministicHead
+from rlk_off_policy.q_heads import DuelingHead
 
 #: In place, because each is applied to a fresh product. Others would cost several numpy calls.
 ACTIVATIONS: dict[str, Callable[[Array], Any]] = {
