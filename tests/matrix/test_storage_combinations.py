@@ -41,7 +41,14 @@ COMBINATIONS = [
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "dqn": {"gamma": GAMMA, "learning_starts": 20, "batch_size": 16},
     "sac": {"gamma": GAMMA, "learning_starts": 20, "batch_size": 16, "env.continuous": True},
-    "td3": {"gamma": GAMMA, "learning_starts": 20, "batch_size": 16, "env.continuous": True},
+    "td3": {
+        "gamma": GAMMA,
+        "learning_starts": 20,
+        "batch_size": 16,
+        "train_freq": 1,
+        "gradient_steps": 1,
+        "env.continuous": True,
+    },
     "stand-in": {"storage": "replay", "batch_size": 16, "env.continuous": True},
 }
 

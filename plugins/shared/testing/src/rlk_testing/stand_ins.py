@@ -302,7 +302,8 @@ class StandInEnvironments:
     """Answers to ids of Gymnasium and to classes of `rlk_testing.environments`."""
 
     def __call__(self, asked: str) -> Any:
-        made = functools.partial(gym.make, asked) if asked in gym.registry else None
+        known = asked in gym.registry
+        made = functools.partial(gym.make, asked, disable_env_checker=True) if known else None
         return environment_named(asked) or made
 
     def known(self) -> list[str]:
