@@ -60,7 +60,7 @@ def test_predict_takes_what_the_environment_gives(algo: str) -> None:
         assert (statistics.std != 1.0).all()
         observation, _ = gym.make(ALGORITHMS[algo]["env"]).reset(seed=1)
         action, _ = agent.predict(observation, deterministic=True)
-        # The same policy without the filter, given what the seed's users give it.
+        # The same policy without the filter, given what users of Stable Baselines give it.
         normalised = (observation - statistics.mean.numpy()) / statistics.std.numpy()
         statistics.mean.zero_()
         statistics.std.fill_(1.0)

@@ -22,7 +22,7 @@ from rlk_compile.trace import Execute, Untraceable, reason_of
 #: Checks of sizes and strides are made here, once per call, not by the compiled code.
 OPTIONS: dict[str, Any] = {"size_asserts": False, "alignment_asserts": False}
 #: The pattern matcher would put products and their biases together again; hyperbolic tangents by
-#: exponentials are a fifth of PPO's update sooner.
+#: exponentials are a fifth of PPO2's update faster.
 ON_CPU: dict[str, Any] = {"pattern_matcher": False, "cpp.use_decompose_tanh": True}
 COMPILERS = ("g++", "clang++", "c++")
 

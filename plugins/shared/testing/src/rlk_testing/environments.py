@@ -237,7 +237,7 @@ def match(space: spaces.Space[Any], shown: Array, action: Any) -> float:
     """1 for the action that is shown, less for any other.
 
     Raises:
-        ValueError: for an action that is none of this space.
+        ValueError: for an action that is not in this space.
     """
     if isinstance(space, spaces.Box):
         if not space.contains(np.asarray(action, np.float32)):
