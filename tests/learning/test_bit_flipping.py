@@ -13,9 +13,9 @@ pytestmark = pytest.mark.learning
 BITS = {"env": "rlk/BitFlipping-v0", "env.n_bits": 15, "preset": "zoo"}
 
 
-def success_rate(seed: int, **said: Any) -> float:
+def success_rate(seed: int, **settings: Any) -> float:
     """Over 100 deterministic episodes, after a run of its preset."""
-    with rlk.make("dqn", seed=seed, **{**BITS, **said}) as agent:
+    with rlk.make("dqn", seed=seed, **{**BITS, **settings}) as agent:
         agent.learn()
         found = evaluate_agent(agent, 100, seed=100 + seed).success_rate
     assert found is not None
@@ -25,15 +25,15 @@ def success_rate(seed: int, **said: Any) -> float:
 @pytest.mark.parametrize("random_goal", [False, True])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_dqn_with_hindsight_reaches_the_goal(seed: int, random_goal: bool) -> None:
-    said = {"plugins": ["hindsight-replay"], "env.random_goal": random_goal}
-    assert success_rate(seed, **said) >= 0.95
+    settings = {"plugins": ["hindsight-replay"], "env.random_goal": random_goal}
+    assert success_rate(seed, **settings) >= 0.95
 
 
 @pytest.mark.parametrize("random_goal", [False, True])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_dqn_without_hindsight_does_not(seed: int, random_goal: bool) -> None:
-    said = {"plugins": ["no:hindsight-replay"], "env.random_goal": random_goal}
-    assert success_rate(seed, **said) <= 0.10
+    settings = {"plugins": ["no:hindsight-replay"], "env.random_goal": random_goal}
+    assert success_rate(seed, **settings) <= 0.10
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

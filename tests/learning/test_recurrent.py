@@ -13,7 +13,7 @@ from rlk_testing import mean_return
 
 ENV = f"{Path(__file__).parent / 'hidden_velocities.py'}:CartPoleWithoutVelocities"
 #: rl_zoo3's for CartPoleNoVel-v1, without its normalising, with one LSTM and for twice as long.
-SAID = {
+SETTINGS = {
     "n_envs": 8,
     "n_steps": 32,
     "nminibatches": 1,
@@ -30,8 +30,8 @@ TIMESTEPS = 200_000
 
 
 def reached(policy: str, seed: int, **settings) -> float:
-    said = {**SAID, "policy": policy, "seed": seed, "n_threads": 1, **settings}
-    with rlk.make("ppo2", env=ENV, **said) as agent:
+    keywords = {**SETTINGS, "policy": policy, "seed": seed, "n_threads": 1, **settings}
+    with rlk.make("ppo2", env=ENV, **keywords) as agent:
         agent.learn(TIMESTEPS)
         return mean_return(agent, ENV, episodes=20, seed=777)
 

@@ -84,7 +84,7 @@ def keywords(one: Combination) -> dict[str, Any]:
     based = {"storage": one.storage} if one.storage in ("rollout", "replay") else {}
     plugins = [] if based else storages
     plugins += [] if one.extension == "none" else [one.extension]
-    said = {
+    settings = {
         **env_settings(one),
         **based,
         "policy": one.policy,
@@ -97,8 +97,8 @@ def keywords(one: Combination) -> dict[str, Any]:
         "total_timesteps": STEPS,
     }
     for name in (one.algorithm, one.policy, one.vec_env, *plugins):
-        said |= SETTINGS.get(name, {})
-    return said
+        settings |= SETTINGS.get(name, {})
+    return settings
 
 
 def covering(combinations: list[Combination]) -> list[Combination]:

@@ -37,8 +37,8 @@ def acted(agent, seen):
 
 @pytest.mark.parametrize("one", CASES)
 def test_it_trains_saves_loads_and_acts_the_same(one, tmp_path, capfd, counted):
-    said = keywords(one)
-    with rlk.make(one.algorithm, **said, verbose=int(one.extension == "compile")) as agent:
+    settings = keywords(one)
+    with rlk.make(one.algorithm, **settings, verbose=int(one.extension == "compile")) as agent:
         before = agent.run.parameters.flat.clone()
         agent.learn(STEPS)
         assert agent.num_timesteps == STEPS and agent.run.clock.updates > 0

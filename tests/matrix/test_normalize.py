@@ -27,9 +27,9 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 }
 
 
-def made(algo: str, *plugins: Any, **said: Any) -> rlk.Agent:
-    told = {"seed": 5, "n_threads": 1, **ALGORITHMS[algo], **said}
-    return rlk.make(algo, plugins=["normalize", *plugins], **told)
+def made(algo: str, *plugins: Any, **settings: Any) -> rlk.Agent:
+    keywords = {"seed": 5, "n_threads": 1, **ALGORITHMS[algo], **settings}
+    return rlk.make(algo, plugins=["normalize", *plugins], **keywords)
 
 
 def numbers(agent: rlk.Agent) -> dict[str, torch.Tensor]:
@@ -166,8 +166,14 @@ def test_hindsight_compares_raw_goals_and_the_policy_sees_normalised_ones() -> N
             return wrapper
 
     watch = Watch()
-    told = {**ALGORITHMS["dqn"], "env": Reach, "policy": "multi-input", "seed": 2, "n_threads": 1}
-    with rlk.make("dqn", plugins=["hindsight-replay", "normalize", watch], **told) as agent:
+    keywords = {
+        **ALGORITHMS["dqn"],
+        "env": Reach,
+        "policy": "multi-input",
+        "seed": 2,
+        "n_threads": 1,
+    }
+    with rlk.make("dqn", plugins=["hindsight-replay", "normalize", watch], **keywords) as agent:
         agent.learn(160)
         policy = agent.run.policy
     assert len(watch.raw) == len(watch.learnt) > 50

@@ -20,8 +20,8 @@ class Recurrent(AlgorithmContract):
     settings = {"nminibatches": 1, "noptepochs": 2}
     policy = ""
 
-    def said(self):
-        return {**super().said(), "policy": self.policy, self.policy: SMALL}
+    def run_settings(self):
+        return {**super().run_settings(), "policy": self.policy, self.policy: SMALL}
 
 
 class TestPPO2WithLstm(Recurrent):
@@ -72,9 +72,9 @@ class Recall(gym.Env):
 
 @pytest.mark.parametrize("policy", ["CnnLstmPolicy", "CnnLnLstmPolicy"])
 def test_ppo2_trains_an_lstm_behind_a_cnn(rlk_make, policy):
-    said = {"n_envs": 2, "n_steps": 8, "nminibatches": 2, "seed": 0, "n_threads": 1}
+    settings = {"n_envs": 2, "n_steps": 8, "nminibatches": 2, "seed": 0, "n_threads": 1}
     config = {policy: {"n_lstm": 8, "features": 16}}
-    agent = rlk_make("ppo2", env=Screen, policy=policy, **config, **said)
+    agent = rlk_make("ppo2", env=Screen, policy=policy, **config, **settings)
     before = agent.get_parameters()
     agent.learn(32)
     assert agent.run.clock.updates == 2 * 4 * 2
@@ -86,16 +86,28 @@ def test_ppo2_trains_an_lstm_behind_a_cnn(rlk_make, policy):
 
 @pytest.mark.parametrize("policy", ["lstm", "ln-lstm"])
 def test_it_remembers_what_it_has_seen(rlk_make, policy):
-    said = {"n_envs": 4, "n_steps": 32, "nminibatches": 1, "learning_rate": 0.01, "n_threads": 1}
+    settings = {
+        "n_envs": 4,
+        "n_steps": 32,
+        "nminibatches": 1,
+        "learning_rate": 0.01,
+        "n_threads": 1,
+    }
     config = {policy: {"n_lstm": 16, "layers": []}}
-    agent = rlk_make("ppo2", env=Recall, policy=policy, seed=0, **config, **said)
+    agent = rlk_make("ppo2", env=Recall, policy=policy, seed=0, **config, **settings)
     agent.learn(12_000)
     assert mean_return(agent, Recall, episodes=40) == 1.0
 
 
 def test_a_policy_without_memory_cannot(rlk_make):
-    said = {"n_envs": 4, "n_steps": 32, "nminibatches": 1, "learning_rate": 0.01, "n_threads": 1}
-    agent = rlk_make("ppo2", env=Recall, policy="mlp", seed=0, **said)
+    settings = {
+        "n_envs": 4,
+        "n_steps": 32,
+        "nminibatches": 1,
+        "learning_rate": 0.01,
+        "n_threads": 1,
+    }
+    agent = rlk_make("ppo2", env=Recall, policy="mlp", seed=0, **settings)
     agent.learn(12_000)
     assert 0.2 < mean_return(agent, Recall, episodes=40) < 0.8
 
@@ -104,9 +116,9 @@ def test_a_policy_without_memory_cannot(rlk_make):
 @pytest.mark.parametrize("n_steps", [5, 16])
 def test_what_is_learnt_from_is_what_was_acted_with(rlk_make, policy, n_steps):
     """Unrolling gives the log-probabilities and values of acting, across episodes and rollouts."""
-    said = {"n_envs": 4, "n_steps": n_steps, "nminibatches": 2, "noptepochs": 1, "seed": 0}
+    settings = {"n_envs": 4, "n_steps": n_steps, "nminibatches": 2, "noptepochs": 1, "seed": 0}
     agent = rlk_make(
-        "ppo2", env=MATCH, policy=policy, **{policy: SMALL}, **said, learning_rate=1e-3
+        "ppo2", env=MATCH, policy=policy, **{policy: SMALL}, **settings, learning_rate=1e-3
     )
     run = agent.run
     starts = 0
@@ -125,8 +137,8 @@ def test_what_is_learnt_from_is_what_was_acted_with(rlk_make, policy, n_steps):
 
 
 def test_an_agent_trained_on_several_environments_predicts_for_another_number(rlk_make):
-    said = {"n_envs": 4, "n_steps": 8, "nminibatches": 4, "seed": 0}
-    agent = rlk_make("ppo2", env=MATCH, policy="lstm", lstm=SMALL, **said)
+    settings = {"n_envs": 4, "n_steps": 8, "nminibatches": 4, "seed": 0}
+    agent = rlk_make("ppo2", env=MATCH, policy="lstm", lstm=SMALL, **settings)
     agent.learn(64)
     many = np.random.default_rng(0).normal(size=(3, 9, 3)).astype(np.float32)
     state, alone = None, [None] * 9
@@ -140,8 +152,8 @@ def test_an_agent_trained_on_several_environments_predicts_for_another_number(rl
 
 @pytest.mark.parametrize("policy", ["lstm", "ln-lstm"])
 def test_a_run_resumes_bit_for_bit_in_the_middle_of_episodes(rlk_make, tmp_path, policy):
-    said = {"n_envs": 2, "n_steps": 5, "nminibatches": 2, "seed": 0, "learning_rate": 0.01}
-    agent = rlk_make("ppo2", env=MATCH, policy=policy, **{policy: SMALL}, **said)
+    settings = {"n_envs": 2, "n_steps": 5, "nminibatches": 2, "seed": 0, "learning_rate": 0.01}
+    agent = rlk_make("ppo2", env=MATCH, policy=policy, **{policy: SMALL}, **settings)
     agent.learn(30)
     assert not agent.run.collector.state_dict()["start"].any(), "episodes of 8 end with step 15"
     path = agent.save_checkpoint(tmp_path / "checkpoint")
@@ -156,9 +168,9 @@ def test_a_run_resumes_bit_for_bit_in_the_middle_of_episodes(rlk_make, tmp_path,
 
 @pytest.mark.parametrize(("n_envs", "nminibatches"), [(1, 4), (6, 4), (2, 3)])
 def test_environments_that_cannot_be_dealt_out_are_refused(rlk_make, n_envs, nminibatches):
-    said = {"n_envs": n_envs, "nminibatches": nminibatches, "policy": "lstm"}
+    settings = {"n_envs": n_envs, "nminibatches": nminibatches, "policy": "lstm"}
     with pytest.raises(PlanError, match=f"nminibatches={nminibatches}.*--set nminibatches=1"):
-        rlk_make("ppo2", env=MATCH, **said)
+        rlk_make("ppo2", env=MATCH, **settings)
 
 
 def test_algorithms_that_cannot_train_recurrent_policies_refuse_them(rlk_make):

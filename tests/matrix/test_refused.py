@@ -69,7 +69,7 @@ def faults(one, message):
     for part, about in itertools.groupby(found, key=lambda each: each.part):
         about = list(about)
         if not any(each.is_told(line) for each in about for line in lines):
-            wrong.append(f"of {part} nothing is said of {[each.other for each in about]}")
+            wrong.append(f"of {part} nothing is settings of {[each.other for each in about]}")
     if "rlk plugins list" not in message:
         wrong.append("says nothing of what to type")
     return wrong

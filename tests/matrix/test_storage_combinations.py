@@ -54,13 +54,13 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 
 
 @contextmanager
-def agent(algo: str, plugins: tuple[str, ...], n_envs: int, **said: Any) -> Iterator[Agent]:
+def agent(algo: str, plugins: tuple[str, ...], n_envs: int, **overrides: Any) -> Iterator[Agent]:
     """An agent on bit flipping, on one thread."""
     if algo not in KERNEL.registries.algorithms:
         pytest.skip(f"the algorithm {algo} is not installed")
     bits = {"env": "rlk/BitFlipping-v0", "env.n_bits": N_BITS, "env.random_goal": True}
     settings = {
-        **({} if "env" in said else bits),
+        **({} if "env" in overrides else bits),
         "policy": "multi-input",
         "policy.layers": [16],
         "replay.buffer_size": ROWS * n_envs,
@@ -72,7 +72,7 @@ def agent(algo: str, plugins: tuple[str, ...], n_envs: int, **said: Any) -> Iter
         kernel=KERNEL,
         plugins=list(plugins),
         n_envs=n_envs,
-        **{**settings, **ALGORITHMS[algo], **said},
+        **{**settings, **ALGORITHMS[algo], **overrides},
     )
     try:
         yield made
@@ -127,8 +127,8 @@ def test_every_batch_is_the_twins(algo: str, plugins: tuple[str, ...], n_envs: i
 @pytest.mark.parametrize("prioritized", [False, True])
 def test_so_it_is_with_every_strategy(strategy: str, n_envs: int, prioritized: bool) -> None:
     plugins = PLUGINS if prioritized else PLUGINS[1:]
-    said = {"hindsight-replay.goal_selection_strategy": strategy}
-    with agent("dqn", plugins, n_envs, **said) as made:
+    settings = {"hindsight-replay.goal_selection_strategy": strategy}
+    with agent("dqn", plugins, n_envs, **settings) as made:
         checked = attached(made.run.storage, twin_for(made, plugins, strategy))
         made.learn(STEPS * n_envs)
     assert sum(source is not None for batch in checked for _, _, source in batch) > 300

@@ -46,13 +46,13 @@ class Case:
 
     Attributes:
         needs: components that must be installed, the algorithm aside.
-        said: further arguments of `rlk run`.
+        more_arguments: further arguments of `rlk run`.
     """
 
     algo: str
     env: str
     needs: tuple[str, ...] = ()
-    said: tuple[str, ...] = ()
+    more_arguments: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return "-".join([self.algo, self.env.replace("/", "."), *self.needs])
@@ -72,7 +72,7 @@ class Case:
             *("--n-envs", "2", "--timesteps", str(2 * N), "--log-interval", "2"),
             *("--plugin", f"checkpoint:every={N}", "--out", str(out)),
             *(word for pair in pairs for word in ("--set", pair)),
-            *self.said,
+            *self.more_arguments,
         ]
 
 

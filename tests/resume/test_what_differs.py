@@ -26,16 +26,16 @@ def test_it_is_said_and_everything_else_goes_on(env, tmp_path, rlk_forks):
     if env == "LunarLander":
         pytest.importorskip("Box2D")
     (tmp_path / "opaque.py").write_text(OPAQUE)
-    said = BEGINS[env]
-    again = ("--env", said) if env == "Opaque" else ()
+    arguments = BEGINS[env]
+    again = ("--env", arguments) if env == "Opaque" else ()
     out = tmp_path / "run"
-    killed(rlk_forks, Case("dqn", said), out, N + N // 2)
+    killed(rlk_forks, Case("dqn", arguments), out, N + N // 2)
     before = state(out, N)
     assert "environments" not in before["manifest"]["contents"]
     assert {"model", "run", "storage"} <= set(before["manifest"]["contents"])
 
     printed = ended(rlk_forks, "resume", out, "--timesteps", 2 * N, *again, cwd=tmp_path)
-    name = said if env == "Opaque" else "LunarLander-v3"
+    name = arguments if env == "Opaque" else "LunarLander-v3"
     assert f"at {N} timesteps\n" in printed and f"done: {N} timesteps in" in printed
     (told,) = [line for line in printed.splitlines() if "not as before" in line]
     assert told == f"  not as before: the checkpoint has no state of {name}: episodes start anew"

@@ -224,8 +224,10 @@ def test_it_learns_what_the_observation_shows(rlk_make, seed):
 @pytest.mark.parametrize("dueling", [False, True])
 @pytest.mark.parametrize("double_q", [False, True])
 def test_it_learns_with_and_without_its_extensions(rlk_make, dueling, double_q):
-    said = {"dueling": dueling, "double_q": double_q, "gamma": 0.5, "learning_rate": 0.005}
-    agent = rlk_make("dqn", env=MATCH, seed=0, exploration_fraction=0.5, n_envs=2, **said, **QUICK)
+    settings = {"dueling": dueling, "double_q": double_q, "gamma": 0.5, "learning_rate": 0.005}
+    agent = rlk_make(
+        "dqn", env=MATCH, seed=0, exploration_fraction=0.5, n_envs=2, **settings, **QUICK
+    )
     agent.learn(4000)
     assert mean_return(agent, MATCH) >= 7.5
 

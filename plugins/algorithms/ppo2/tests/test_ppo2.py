@@ -68,8 +68,8 @@ def test_what_is_out_of_range_is_refused(wrong):
 
 
 def test_an_update_is_made_for_every_minibatch_of_every_epoch(rlk_make):
-    said = {"n_steps": 8, "n_envs": 2, "noptepochs": 3, "nminibatches": 5}
-    agent = rlk_make("ppo2", env=MATCH, seed=0, **said)
+    settings = {"n_steps": 8, "n_envs": 2, "noptepochs": 3, "nminibatches": 5}
+    agent = rlk_make("ppo2", env=MATCH, seed=0, **settings)
     agent.learn(32)
     assert agent.run.clock.iterations == 2
     assert agent.run.clock.updates == 2 * 3 * 5
@@ -84,9 +84,9 @@ def test_more_minibatches_than_transitions_are_refused(rlk_make):
 # ---- one update ----------------------------------------------------------------------------------
 
 
-def agent_and_batch(rlk_make, rows=12, **said):
+def agent_and_batch(rlk_make, rows=12, **settings):
     """An agent and a batch of its own actions, at the parameters it acted with."""
-    agent = rlk_make("ppo2", env=MATCH, seed=0, **said)
+    agent = rlk_make("ppo2", env=MATCH, seed=0, **settings)
     generator = torch.Generator().manual_seed(0)
     observation = torch.randn(rows, 3, generator=generator)
     action = torch.arange(rows) % 3
@@ -170,12 +170,12 @@ def test_values_are_clipped_as_ratios_are_unless_told_otherwise(rlk_make, clipra
 
 
 def test_scheduled_numbers_follow_what_remains_of_the_run(rlk_make):
-    said = {
+    settings = {
         "n_steps": 8,
         "learning_rate": lambda remaining: 0.1 * remaining,
         "cliprange": "lin_0.4",
     }
-    agent = rlk_make("ppo2", env=MATCH, seed=0, **said)
+    agent = rlk_make("ppo2", env=MATCH, seed=0, **settings)
     seen = []
     refresh = agent.run.refresh_schedules
 
@@ -199,8 +199,8 @@ def test_the_value_of_an_episode_that_is_cut_off_counts_what_would_have_come(
 ):
     """Reward 1 and gamma 0.5 for ever are worth 2; two steps alone 1 or 1.5, which look alike."""
     env = {"id": FOREVER, "length": 2, "ends": ends}
-    said = {"gamma": 0.5, "n_steps": 16, "learning_rate": 0.01, "cliprange_vf": -1, "seed": 0}
-    agent = rlk_make("ppo2", env=env, **said)
+    settings = {"gamma": 0.5, "n_steps": 16, "learning_rate": 0.01, "cliprange_vf": -1, "seed": 0}
+    agent = rlk_make("ppo2", env=env, **settings)
     agent.learn(1500)
     (value,) = agent.run.policy(torch.ones(1, 1), "vf")
     assert low < value.item() < high
@@ -233,8 +233,8 @@ def test_it_learns_actions_of_several_parts(rlk_make, space):
 
 
 def test_it_learns_without_clipping_values_and_with_shared_layers(rlk_make):
-    said = {"cliprange_vf": -1, "policy": {"net_arch": [32, {"pi": [16], "vf": [16]}]}}
-    agent = rlk_make("ppo2", env=MATCH, seed=0, **QUICK, **said)
+    settings = {"cliprange_vf": -1, "policy": {"net_arch": [32, {"pi": [16], "vf": [16]}]}}
+    agent = rlk_make("ppo2", env=MATCH, seed=0, **QUICK, **settings)
     agent.learn(4000)
     assert mean_return(agent, MATCH) == 8.0
 

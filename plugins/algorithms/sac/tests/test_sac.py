@@ -29,9 +29,9 @@ class TestSACWithPrioritiesNoiseAndAFixedEntropy(AlgorithmContract):
         "action_noise": "ornstein-uhlenbeck-noise:sigma=0.3,dt=0.5",
     }
 
-    def agent(self, **said):
-        joined = ["prioritized-replay", *said.pop("plugins", [])]
-        return super().agent(**said, plugins=joined)
+    def agent(self, **settings):
+        joined = ["prioritized-replay", *settings.pop("plugins", [])]
+        return super().agent(**settings, plugins=joined)
 
 
 # ---- hyperparameters -----------------------------------------------------------------------------
@@ -82,11 +82,13 @@ def test_what_is_out_of_range_is_refused(wrong):
 
 
 @pytest.mark.parametrize(
-    ("said", "learnt", "initial"),
+    ("ent_coef", "learnt", "initial"),
     [("auto", True, 1.0), ("auto_0.1", True, 0.1), (0.2, False, 0.2), (0, False, 0.0)],
 )
-def test_the_entropys_weight_is_learnt_from_a_value_on_or_fixed(rlk_make, said, learnt, initial):
-    agent = rlk_make("sac", env=MATCH, seed=0, ent_coef=said, **SMALL)
+def test_the_entropys_weight_is_learnt_from_a_value_on_or_fixed(
+    rlk_make, ent_coef, learnt, initial
+):
+    agent = rlk_make("sac", env=MATCH, seed=0, ent_coef=ent_coef, **SMALL)
     algorithm = agent.run.algorithm
     assert float(algorithm.ent_coef()) == pytest.approx(initial)
     assert ("entropy" in agent.run.optimise.groups) == learnt

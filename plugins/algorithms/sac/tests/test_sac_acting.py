@@ -15,9 +15,9 @@ SMALL = {"learning_starts": 50, "batch_size": 32, "policy": {"layers": [32]}}
 # ---- how it acts ---------------------------------------------------------------------------------
 
 
-def acted(rlk_make, steps, **said):
+def acted(rlk_make, steps, **settings):
     """Actions that were stored, [steps, N, 2], and what the environments got."""
-    agent = rlk_make("sac", env=MATCH, seed=0, batch_size=8, policy={"layers": [8]}, **said)
+    agent = rlk_make("sac", env=MATCH, seed=0, batch_size=8, policy={"layers": [8]}, **settings)
     act, found = agent.run.actor.act, []
 
     class Watches:
@@ -83,8 +83,8 @@ def test_random_exploration_is_the_probability_of_a_random_action(rlk_make):
 
 
 def test_what_the_inner_actor_carries_lives_on_through_random_actions(rlk_make):
-    said = {"action_noise": "ornstein-uhlenbeck-noise:sigma=0.5", "learning_starts": 1000}
-    agent = rlk_make("sac", env=MATCH, seed=0, n_envs=2, **said)
+    settings = {"action_noise": "ornstein-uhlenbeck-noise:sigma=0.5", "learning_starts": 1000}
+    agent = rlk_make("sac", env=MATCH, seed=0, n_envs=2, **settings)
     actor = agent.run.actor
     carry = actor.start(2)
     found = actor.act(np.zeros((2, 2), np.float32), carry, np.zeros(2, bool))

@@ -29,8 +29,8 @@ def batch_of(agent, rows):
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_it_learns_actions_between_bounds_that_are_not_symmetric(rlk_make, seed):
-    said = {"gamma": 0.0, "learning_rate": 0.01, "ent_coef": "auto_0.1", **SMALL}
-    agent = rlk_make("sac", env=MATCH, seed=seed, **said)
+    settings = {"gamma": 0.0, "learning_rate": 0.01, "ent_coef": "auto_0.1", **SMALL}
+    agent = rlk_make("sac", env=MATCH, seed=seed, **settings)
     agent.learn(600)
     assert mean_return(agent, MATCH) >= 7.4  # of 8; actions at random have 5.3
 
@@ -47,10 +47,10 @@ def test_it_learns_actions_between_bounds_that_are_not_symmetric(rlk_make, seed)
 def test_it_learns_with_one_environment_and_several_on_any_replay(
     rlk_make, n_envs, vec_env, storage
 ):
-    said = {"gamma": 0.5, "learning_rate": 0.01, "ent_coef": "auto_0.1", **SMALL}
+    settings = {"gamma": 0.5, "learning_rate": 0.01, "ent_coef": "auto_0.1", **SMALL}
     agent = rlk_make(
         "sac", env=MATCH, seed=0, n_envs=n_envs, vec_env=vec_env, plugins=storage,
-        gradient_steps=-1, **said,
+        gradient_steps=-1, **settings,
     )  # fmt: skip
     agent.learn(500)
     assert mean_return(agent, MATCH) >= 6.9
@@ -80,8 +80,8 @@ def test_the_value_of_an_episode_that_is_cut_off_counts_what_would_have_come(
     rlk_make, ends, low, high
 ):
     """Reward 1 and gamma 0.5 for ever are worth 2; two steps alone 1 or 1.5, which look alike."""
-    said = {"gamma": 0.5, "learning_rate": 0.01, "ent_coef": 0.0, "tau": 0.05, **SMALL}
-    agent = rlk_make("sac", env=lambda: Steady(ends), seed=0, **said)
+    settings = {"gamma": 0.5, "learning_rate": 0.01, "ent_coef": 0.0, "tau": 0.05, **SMALL}
+    agent = rlk_make("sac", env=lambda: Steady(ends), seed=0, **settings)
     agent.learn(600)
     q = agent.run.policy.qf(torch.ones(1, 1), torch.zeros(1, 1))
     assert low < float(q.detach().min()) < high
@@ -89,8 +89,8 @@ def test_the_value_of_an_episode_that_is_cut_off_counts_what_would_have_come(
 
 @pytest.mark.parametrize("wanted", [-2.5, 1.0])
 def test_its_entropy_becomes_the_one_that_is_wanted(rlk_make, wanted):
-    said = {"gamma": 0.0, "learning_rate": 0.01, "target_entropy": wanted, **SMALL}
-    agent = rlk_make("sac", env=MATCH, seed=0, **said)
+    settings = {"gamma": 0.0, "learning_rate": 0.01, "target_entropy": wanted, **SMALL}
+    agent = rlk_make("sac", env=MATCH, seed=0, **settings)
     agent.learn(900)
     batch = batch_of(agent, 512)
     found = agent.run.algorithm.actor_loss(batch).metrics["actor_entropy"].detach()
@@ -114,8 +114,8 @@ def test_it_trains_policies_with_layer_norm_and_shared_layers(rlk_make, policy, 
 
 
 def test_a_shared_encoder_is_trained_by_the_critics_alone(rlk_make):
-    said = {"policy.net_arch": [16, {"pi": [8], "qf": [8]}], "learning_starts": 60}
-    agent = rlk_make("sac", env=MATCH, seed=0, batch_size=16, **said)
+    settings = {"policy.net_arch": [16, {"pi": [8], "qf": [8]}], "learning_starts": 60}
+    agent = rlk_make("sac", env=MATCH, seed=0, batch_size=16, **settings)
     agent.learn(59)
     run = agent.run
     batch = batch_of(agent, 16)
@@ -148,8 +148,8 @@ def test_it_trains_the_nature_cnn(rlk_make):
         def step(self, action):
             return self.reset()[0], float(action.sum()), False, False, {}
 
-    said = {"learning_starts": 8, "batch_size": 8, "train_freq": 4, "policy": "CnnPolicy"}
-    agent = rlk_make("sac", env=Picture, seed=0, **said)
+    settings = {"learning_starts": 8, "batch_size": 8, "train_freq": 4, "policy": "CnnPolicy"}
+    agent = rlk_make("sac", env=Picture, seed=0, **settings)
     before = agent.run.parameters.state_dict()
     agent.learn(16)
     after = agent.run.parameters.state_dict()
@@ -192,7 +192,7 @@ def everything(agent):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "settings",
     [
         {},
         {"action_noise": "normal-noise:sigma=0.3", "random_exploration": 0.2},
@@ -202,11 +202,11 @@ def everything(agent):
     ],
     ids=["plain", "noise", "process", "priorities", "subprocess"],
 )
-def test_a_resumed_run_equals_one_that_was_never_interrupted(rlk_make, tmp_path, said):
+def test_a_resumed_run_equals_one_that_was_never_interrupted(rlk_make, tmp_path, settings):
     from rlk_testing.contract import same
 
-    said = {"env": "Pendulum-v1", "seed": 4, "total_timesteps": 500, **SMALL, **said}
-    whole = rlk_make("sac", **said)
+    settings = {"env": "Pendulum-v1", "seed": 4, "total_timesteps": 500, **SMALL, **settings}
+    whole = rlk_make("sac", **settings)
     whole.learn_until(260)
     path = whole.save_checkpoint(tmp_path / "half")
     whole.learn_until(500)

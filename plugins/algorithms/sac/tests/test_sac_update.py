@@ -141,8 +141,8 @@ def test_updates_equal_the_papers_algorithm_written_out(rlk_make):
 
 @pytest.mark.parametrize("ent_coef", ["auto", 0.1])
 def test_an_update_is_traced_into_one_graph_with_the_same_result(rlk_make, ent_coef):
-    said = {"ent_coef": ent_coef, "learning_starts": 40, "batch_size": 16}
-    agents = [rlk_make("sac", env=MATCH, seed=0, policy={"layers": [8]}, **said) for _ in "ab"]
+    settings = {"ent_coef": ent_coef, "learning_starts": 40, "batch_size": 16}
+    agents = [rlk_make("sac", env=MATCH, seed=0, policy={"layers": [8]}, **settings) for _ in "ab"]
     for agent in agents:
         agent.learn(39)
     eager, traced = (agent.run for agent in agents)
@@ -163,8 +163,8 @@ def test_an_update_is_traced_into_one_graph_with_the_same_result(rlk_make, ent_c
 # ---- the three groups ----------------------------------------------------------------------------
 
 
-def agent_with_batch(rlk_make, **said):
-    agent = rlk_make("sac", env=MATCH, seed=0, **{**SMALL, **said})
+def agent_with_batch(rlk_make, **settings):
+    agent = rlk_make("sac", env=MATCH, seed=0, **{**SMALL, **settings})
     agent.learn(49)
     return agent, batch_of(agent, 32)
 

@@ -116,9 +116,9 @@ def batch_of(agent, key):
     return dataclasses.replace(next(iter(run.algorithm.batches(run.storage))), key=key)
 
 
-def ready(rlk_make, **said):
+def ready(rlk_make, **settings):
     """An agent with 39 transitions that has not updated yet."""
-    agent = rlk_make("td3", env=BOX, seed=0, **{**FAST, **said})
+    agent = rlk_make("td3", env=BOX, seed=0, **{**FAST, **settings})
     agent.learn(39)
     return agent
 
@@ -213,8 +213,8 @@ def test_an_update_is_one_graph_with_the_same_result(rlk_make):
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_it_learns_which_action_is_right(rlk_make, seed):
-    said = {"gamma": 0.0, "learning_rate": 0.01, "action_noise": "normal-noise:sigma=0.2"}
-    agent = rlk_make("td3", env=BOX, seed=seed, n_envs=2, **{**FAST, **said, "batch_size": 32})
+    settings = {"gamma": 0.0, "learning_rate": 0.01, "action_noise": "normal-noise:sigma=0.2"}
+    agent = rlk_make("td3", env=BOX, seed=seed, n_envs=2, **{**FAST, **settings, "batch_size": 32})
     agent.learn(1400)
     assert mean_return(agent, BOX) >= 7.4  # of 8; uniformly random actions get 5.3
 
@@ -232,8 +232,8 @@ def test_observations_may_be_images_and_actions_may_have_several_axes(rlk_make):
             assert self.action_space.contains(action)
             return self.reset()[0], float(action.mean()), False, False, {}
 
-    said = {"policy": "CnnPolicy", "learning_starts": 8, "batch_size": 4, "train_freq": 4}
-    agent = rlk_make("td3", env=Screen, seed=0, gradient_steps=1, **said)
+    settings = {"policy": "CnnPolicy", "learning_starts": 8, "batch_size": 4, "train_freq": 4}
+    agent = rlk_make("td3", env=Screen, seed=0, gradient_steps=1, **settings)
     before = agent.run.parameters.state_dict()
     agent.learn(12)
     after = agent.run.parameters.state_dict()
@@ -242,7 +242,7 @@ def test_observations_may_be_images_and_actions_may_have_several_axes(rlk_make):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "settings",
     [
         {"train_freq": "1 episode", "gradient_steps": -1, "n_envs": 2},
         {"policy_delay": 3, "action_noise": "ornstein-uhlenbeck-noise:sigma=0.2"},
@@ -250,8 +250,8 @@ def test_observations_may_be_images_and_actions_may_have_several_axes(rlk_make):
     ],
     ids=["episodes", "delay and noise", "priorities"],
 )
-def test_a_run_that_is_resumed_ends_where_an_uninterrupted_one_does(rlk_make, tmp_path, said):
-    whole = rlk_make("td3", env="Pendulum-v1", seed=2, total_timesteps=900, **{**FAST, **said})
+def test_a_run_that_is_resumed_ends_where_an_uninterrupted_one_does(rlk_make, tmp_path, settings):
+    whole = rlk_make("td3", env="Pendulum-v1", seed=2, total_timesteps=900, **{**FAST, **settings})
     whole.learn_until(430)
     path = whole.save_checkpoint(tmp_path / "middle")
     whole.learn_until(900)

@@ -31,8 +31,8 @@ class TestTRPOWithEntropyAndASchedule(AlgorithmContract):
 class TestTRPOWithSharedLayers(AlgorithmContract):
     component = "trpo"
 
-    def said(self):
-        return {**super().said(), "policy": {"net_arch": [8, {"pi": [8], "vf": [8]}]}}
+    def run_settings(self):
+        return {**super().run_settings(), "policy": {"net_arch": [8, {"pi": [8], "vf": [8]}]}}
 
 
 # ---- hyperparameters -----------------------------------------------------------------------------
@@ -78,8 +78,11 @@ def test_a_batch_is_so_many_timesteps_over_all_environments_in_whole_vector_step
 
 
 def test_the_parameters_of_the_trust_region_are_those_of_the_optimiser(rlk_make):
-    said = {"max_kl": 0.02, "cg_iters": 7, "cg_damping": 0.3}
-    for settings in (said, {f"natural-gradient.{key}": value for key, value in said.items()}):
+    keywords = {"max_kl": 0.02, "cg_iters": 7, "cg_damping": 0.3}
+    for settings in (
+        keywords,
+        {f"natural-gradient.{key}": value for key, value in keywords.items()},
+    ):
         step = rlk_make("trpo", env=MATCH, **settings).run.optimise.steps["pi"]
         assert (step.config.max_kl, step.config.cg_iters, step.config.cg_damping) == (0.02, 7, 0.3)
     with pytest.raises(PlanError, match=r"max_kl=0\.1.*one setting with two values"):
@@ -87,8 +90,8 @@ def test_the_parameters_of_the_trust_region_are_those_of_the_optimiser(rlk_make)
 
 
 def test_each_group_has_an_optimiser_that_can_be_replaced(rlk_make):
-    def chosen(**said):
-        steps = rlk_make("trpo", env=MATCH, **said).run.optimise.steps
+    def chosen(**settings):
+        steps = rlk_make("trpo", env=MATCH, **settings).run.optimise.steps
         return {group: type(step).__name__ for group, step in steps.items()}
 
     assert chosen() == {"pi": "NaturalGradient", "vf": "Adam"}
@@ -105,9 +108,9 @@ def test_the_natural_gradient_is_refused_where_an_algorithm_gives_no_divergence(
 # ---- one iteration -------------------------------------------------------------------------------
 
 
-def watched(rlk_make, timesteps=300, **said):
+def watched(rlk_make, timesteps=300, **settings):
     watch = Watch()
-    agent = rlk_make("trpo", env=MATCH, seed=0, plugins=[watch], **said)
+    agent = rlk_make("trpo", env=MATCH, seed=0, plugins=[watch], **settings)
     agent.learn(timesteps)
     return agent, watch.updates
 
@@ -133,9 +136,9 @@ def test_only_the_policy_learns_from_standardised_advantages(rlk_make):
     assert torch.allclose(value.return_, value.advantage + value.value)
 
 
-def agent_and_batch(rlk_make, rows=40, **said):
+def agent_and_batch(rlk_make, rows=40, **settings):
     """An agent and a batch of its own actions, at the parameters it acted with."""
-    agent = rlk_make("trpo", env=MATCH, seed=0, policy={"layers": [5]}, **said)
+    agent = rlk_make("trpo", env=MATCH, seed=0, policy={"layers": [5]}, **settings)
     generator = torch.Generator().manual_seed(0)
     observation = torch.randn(rows, 3, generator=generator)
     action = torch.arange(rows) % 3
@@ -176,8 +179,8 @@ def reference_step(agent, batch, max_kl, damping, entcoeff):
 
 @pytest.mark.parametrize("entcoeff", [0.0, 0.5])
 def test_the_step_of_the_policy_equals_that_of_the_paper_written_out(rlk_make, entcoeff):
-    said = {"max_kl": 0.002, "cg_damping": 0.1, "cg_iters": 40, "entcoeff": entcoeff}
-    agent, batch = agent_and_batch(rlk_make, **said)
+    settings = {"max_kl": 0.002, "cg_damping": 0.1, "cg_iters": 40, "entcoeff": entcoeff}
+    agent, batch = agent_and_batch(rlk_make, **settings)
     flat = agent.run.optimise.groups["pi"].flat
     expected = flat + reference_step(agent, batch, 0.002, 0.1, entcoeff).float()
     assert (expected - flat).abs().max().item() > 0.01
@@ -280,8 +283,8 @@ def test_the_value_of_an_episode_that_is_cut_off_counts_what_would_have_come(
 ):
     """Reward 1 and gamma 0.5 for ever are worth 2; two steps alone 1 or 1.5, which look alike."""
     env = {"id": FOREVER, "length": 2, "ends": ends}
-    said = {"gamma": 0.5, "timesteps_per_batch": 16, "vf_stepsize": 0.01, "seed": 0}
-    agent = rlk_make("trpo", env=env, **said)
+    settings = {"gamma": 0.5, "timesteps_per_batch": 16, "vf_stepsize": 0.01, "seed": 0}
+    agent = rlk_make("trpo", env=env, **settings)
     agent.learn(1500)
     (value,) = agent.run.policy(torch.ones(1, 1), "vf")
     assert low < value.item() < high
@@ -311,14 +314,14 @@ def test_it_learns_continuous_actions_between_bounds_that_are_not_symmetric(rlk_
 
 
 @pytest.mark.parametrize(
-    ("env", "said"),
+    ("env", "settings"),
     [
         ("CartPole-v1", {"timesteps_per_batch": 256}),
         ("Pendulum-v1", {"timesteps_per_batch": 200, "n_envs": 2, "vf_stepsize": "lin_0.001"}),
     ],
 )
-def test_a_run_that_is_resumed_ends_with_the_same_bits(rlk_make, tmp_path, env, said):
-    agent = rlk_make("trpo", env=env, seed=3, total_timesteps=2000, **said)
+def test_a_run_that_is_resumed_ends_with_the_same_bits(rlk_make, tmp_path, env, settings):
+    agent = rlk_make("trpo", env=env, seed=3, total_timesteps=2000, **settings)
     agent.learn_until(1000)
     with rlk.load(agent.save_checkpoint(tmp_path / "checkpoint")) as resumed:
         assert resumed.differs == [] and resumed.num_timesteps == agent.num_timesteps < 1300

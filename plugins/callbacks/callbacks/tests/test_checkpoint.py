@@ -31,11 +31,11 @@ MATCH = "rlk_testing.environments:DiscreteMatch"
 KERNEL = stand_in_kernel(discover=True)
 
 
-def made(out: Path, *plugins: Any, **said: Any) -> Agent:
+def made(out: Path, *plugins: Any, **settings: Any) -> Agent:
     """A small agent whose iterations are 4 timesteps; nothing but what is named writes."""
     quiet = ("no:table", "no:monitor", *(() if "csv" in plugins else ("no:csv",)))
-    told = {"env": WALK, "seed": 3, "serializer": "zip", "n_threads": 1, **said}
-    return rlk.make("stand-in", kernel=KERNEL, plugins=[*quiet, *plugins], out=str(out), **told)
+    keywords = {"env": WALK, "seed": 3, "serializer": "zip", "n_threads": 1, **settings}
+    return rlk.make("stand-in", kernel=KERNEL, plugins=[*quiet, *plugins], out=str(out), **keywords)
 
 
 def names(out: Path) -> list[str]:

@@ -29,12 +29,12 @@ WALK = "rlk_testing.environments:Walk"
 KERNEL = stand_in_kernel(discover=True)
 
 
-def made(*plugins: Any, out: Path | None = None, **said: Any) -> Agent:
+def made(*plugins: Any, out: Path | None = None, **settings: Any) -> Agent:
     """A small agent whose iterations are 4 timesteps."""
-    told = {"env": WALK, "seed": 3, "serializer": "zip", "n_threads": 1, **said}
+    keywords = {"env": WALK, "seed": 3, "serializer": "zip", "n_threads": 1, **settings}
     if out is not None:
-        told["out"] = str(out)
-    return rlk.make("stand-in", kernel=KERNEL, plugins=list(plugins), **told)
+        keywords["out"] = str(out)
+    return rlk.make("stand-in", kernel=KERNEL, plugins=list(plugins), **keywords)
 
 
 class Heard:
@@ -99,8 +99,8 @@ def test_the_seed_of_evaluations_can_be_set() -> None:
     returns = []
     for seed, own in ((1, 5), (2, 5), (1, 6)):
         heard = Heard()
-        said = {"seed": seed, "learning_rate": 0.0}
-        with made(f"evaluation:every=4,seed={own}", heard, **said) as agent:
+        settings = {"seed": seed, "learning_rate": 0.0}
+        with made(f"evaluation:every=4,seed={own}", heard, **settings) as agent:
             agent.learn(4)
         returns.append(heard.results[0].returns)
     assert returns[0] == returns[1] != returns[2]

@@ -23,9 +23,11 @@ def drawn(
     """What a run of 40 timesteps draws on a console."""
     console = Console(file=io.StringIO(), force_terminal=terminal, width=100, color_system=None)
     monkeypatch.setattr(rich, "get_console", lambda: console)
-    told = {"env": WALK, "seed": 3, "serializer": "zip", "verbose": verbose}
+    keywords = {"env": WALK, "seed": 3, "serializer": "zip", "verbose": verbose}
     kernel = stand_in_kernel(discover=True)
-    with rlk.make("stand-in", kernel=kernel, plugins=["progress-bar", *plugins], **told) as agent:
+    with rlk.make(
+        "stand-in", kernel=kernel, plugins=["progress-bar", *plugins], **keywords
+    ) as agent:
         agent.learn(40)
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
@@ -65,10 +67,10 @@ def test_the_cursor_comes_back_when_training_fails(monkeypatch: pytest.MonkeyPat
 
     console = Console(file=io.StringIO(), force_terminal=True, width=100)
     monkeypatch.setattr(rich, "get_console", lambda: console)
-    told = {"env": WALK, "seed": 3, "serializer": "zip", "verbose": 1}
+    keywords = {"env": WALK, "seed": 3, "serializer": "zip", "verbose": 1}
     kernel = stand_in_kernel(discover=True)
     with (
-        rlk.make("stand-in", kernel=kernel, plugins=["progress-bar", Fails()], **told) as agent,
+        rlk.make("stand-in", kernel=kernel, plugins=["progress-bar", Fails()], **keywords) as agent,
         pytest.raises(RuntimeError, match="told to fail"),
     ):
         agent.learn(40)

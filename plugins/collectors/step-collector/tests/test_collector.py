@@ -36,9 +36,9 @@ class Records:
 def make(rlk_make, rlk_stand_in_kernel):
     rlk_stand_in_kernel.registries.collectors.register("steps", component)
 
-    def made(**said):
-        said = {"env": MATCH, "seed": 0, "collector": "steps", **said}
-        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **said)
+    def made(**settings):
+        settings = {"env": MATCH, "seed": 0, "collector": "steps", **settings}
+        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **settings)
 
     return made
 
@@ -105,8 +105,8 @@ def keeps_infos(rlk_stand_in_kernel):
 
 
 def test_infos_that_a_storage_asks_for_are_those_of_the_step_also_at_an_end(make, keeps_infos):
-    said = {"storage": "keeps-infos", "keeps-infos.info_keys": ["place"]}
-    agent = make(env=lambda: SaysItsPlace(length=4), n_envs=2, n_steps=20, **said)
+    settings = {"storage": "keeps-infos", "keeps-infos.info_keys": ["place"]}
+    agent = make(env=lambda: SaysItsPlace(length=4), n_envs=2, n_steps=20, **settings)
     assert agent.run.storage.schema.extras["info.place"].shape == ()
     agent.learn(40)
     kept = agent.run.storage._steps
@@ -117,8 +117,8 @@ def test_infos_that_a_storage_asks_for_are_those_of_the_step_also_at_an_end(make
 
 
 def test_an_info_that_is_not_there_is_named(make, keeps_infos):
-    said = {"storage": "keeps-infos", "keeps-infos.info_keys": ["height"]}
-    agent = make(env=SaysItsPlace, n_envs=2, **said)
+    settings = {"storage": "keeps-infos", "keeps-infos.info_keys": ["height"]}
+    agent = make(env=SaysItsPlace, n_envs=2, **settings)
     with pytest.raises(RlkError, match=r"environment 0 .*gave no info 'height'"):
         agent.learn(4)
 

@@ -87,7 +87,7 @@ def test_rows_of_a_run_have_them(rlk_make, rlk_stand_in_kernel):
 
     keeps = Keeps()
     rlk_stand_in_kernel.registries.collectors.register("steps", component)
-    said = {"env": "rlk_testing.environments:DiscreteMatch", "plugins": [keeps]}
-    rlk_make("stand-in", kernel=rlk_stand_in_kernel, collector="steps", **said).learn(16)
+    settings = {"env": "rlk_testing.environments:DiscreteMatch", "plugins": [keeps]}
+    rlk_make("stand-in", kernel=rlk_stand_in_kernel, collector="steps", **settings).learn(16)
     assert keeps.row["rollout/ep_len_mean"] == 8.0 and keeps.row["time/total_timesteps"] == 16
     assert keeps.row["train/n_updates"] == 4

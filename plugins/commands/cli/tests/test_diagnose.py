@@ -22,9 +22,9 @@ def problem(tmp_path, monkeypatch):
         module = f"rlk_diagnosed_{next(number)}"
         (tmp_path / f"{module}.py").write_text(f"raise SystemExit('imported')\n{source}")
         component = Component(name="made", factory=f"{module}:{factory}", **fields)
-        said = diagnose.problem(Entry(kind, "made", "rlk-made", "0.1", lambda: component))
+        message = diagnose.problem(Entry(kind, "made", "rlk-made", "0.1", lambda: component))
         assert module not in sys.modules
-        return said
+        return message
 
     return found
 
@@ -84,8 +84,8 @@ def test_what_is_broken_says_with_what(problem, source, cause):
 
 
 def test_a_misspelt_hook_is_shown_the_nearest(problem):
-    said = problem(SOUND + "    @hookimpl\n    def rlk_updat_end(self): ...\n")
-    assert "did you mean 'rlk_update_end'?" in said
+    message = problem(SOUND + "    @hookimpl\n    def rlk_updat_end(self): ...\n")
+    assert "did you mean 'rlk_update_end'?" in message
 
 
 def test_a_decorating_storage_has_the_methods_of_its_stages(problem):

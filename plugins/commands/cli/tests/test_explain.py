@@ -36,8 +36,8 @@ def test_it_says_what_fills_each_slot_who_chose_it_and_how_it_nests(rlk_stand_in
     registries.storages.register("chooses", Chooses, stages=("choose",))
     for name in ("wraps", "guards"):
         registries.wrappers.register(name, lambda env: env)
-    said = {"plugins": ["chooses", "wraps", "guards", Watches()], "fast.rate": 0.25, "seed": 7}
-    plan = resolve(rlk_stand_in_kernel, make_spec("two", said))
+    settings = {"plugins": ["chooses", "wraps", "guards", Watches()], "fast.rate": 0.25, "seed": 7}
+    plan = resolve(rlk_stand_in_kernel, make_spec("two", settings))
     lines = explain(plan).splitlines()
     base = plan.storages[0].name
     for line in (

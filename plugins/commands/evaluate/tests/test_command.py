@@ -28,8 +28,8 @@ WALK = "rlk_testing.environments:Walk"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a short run leaves; the environment is code, which must be named again."""
     out = tmp_path_factory.mktemp("runs") / "run"
-    said: dict[str, Any] = {"n_steps": 8, "nminibatches": 1, "seed": 3, "n_threads": 1}
-    with rlk.make("ppo2", env=WALK, out=str(out), plugins=["no:table"], **said) as agent:
+    settings: dict[str, Any] = {"n_steps": 8, "nminibatches": 1, "seed": 3, "n_threads": 1}
+    with rlk.make("ppo2", env=WALK, out=str(out), plugins=["no:table"], **settings) as agent:
         agent.learn(16)
         agent.save(out / "best_model")
     return out
@@ -163,8 +163,10 @@ def test_enjoy_opens_the_environments_own_window(
 def cart_pole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a short run in an environment with a window of its own leaves."""
     out = tmp_path_factory.mktemp("runs") / "cart-pole"
-    said: dict[str, Any] = {"n_steps": 8, "nminibatches": 1, "seed": 3, "n_threads": 1}
-    with rlk.make("ppo2", env="CartPole-v1", out=str(out), plugins=["no:table"], **said) as agent:
+    settings: dict[str, Any] = {"n_steps": 8, "nminibatches": 1, "seed": 3, "n_threads": 1}
+    with rlk.make(
+        "ppo2", env="CartPole-v1", out=str(out), plugins=["no:table"], **settings
+    ) as agent:
         agent.learn(16)
     return out
 

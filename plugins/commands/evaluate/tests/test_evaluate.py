@@ -131,8 +131,10 @@ def test_a_state_is_handed_from_step_to_step() -> None:
     assert counts.starts == [[True], [False], [True], [False]]
 
 
-def made(**said: Any) -> Any:
-    return rlk.make("stand-in", kernel=KERNEL, **{"env": WALK, "seed": 3, "n_threads": 1, **said})
+def made(**settings: Any) -> Any:
+    return rlk.make(
+        "stand-in", kernel=KERNEL, **{"env": WALK, "seed": 3, "n_threads": 1, **settings}
+    )
 
 
 def test_an_agent_is_evaluated_the_same_way_every_time() -> None:

@@ -107,8 +107,8 @@ def test_every_axis_can_be_drawn(
     drawn: list[Any] = []
     dress = figure._dress
 
-    def watch(axes: Any, x: str, **said: Any) -> None:
-        dress(axes, x, **said)
+    def watch(axes: Any, x: str, **settings: Any) -> None:
+        dress(axes, x, **settings)
         drawn.append((axes.get_xlabel(), axes.get_title(loc="left"), axes.lines[0].get_xdata()[-1]))
 
     monkeypatch.setattr(figure, "_dress", watch)
@@ -125,8 +125,8 @@ def test_smoothing_can_be_set(
     lines: list[Any] = []
     dress = figure._dress
 
-    def watch(axes: Any, x: str, **said: Any) -> None:
-        dress(axes, x, **said)
+    def watch(axes: Any, x: str, **settings: Any) -> None:
+        dress(axes, x, **settings)
         lines.append(axes.lines[0])
 
     monkeypatch.setattr(figure, "_dress", watch)

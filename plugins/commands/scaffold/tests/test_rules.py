@@ -85,7 +85,7 @@ def test_what_else_stands_in_the_roots_pyproject_stays(root):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('name = "rlk-ring"', 'name = "rlk-rung"', "must be called rlk-ring"),
         ('name = "rlk_ring"', 'name = "ring"', "import name must be rlk_ring"),
@@ -101,9 +101,9 @@ def test_what_else_stands_in_the_roots_pyproject_stays(root):
         ("component:component", "component:ring", "defines no 'ring'"),
     ],
 )
-def test_a_manifest_that_breaks_a_rule_is_told_so(ring, old, new, said):
+def test_a_manifest_that_breaks_a_rule_is_told_so(ring, old, new, message):
     edit(ring / "pyproject.toml", old, new)
-    assert any(said in problem for problem in rules.problems(ring))
+    assert any(message in problem for problem in rules.problems(ring))
 
 
 @pytest.mark.parametrize(

@@ -114,17 +114,17 @@ def test_a_module_that_fails_says_with_what(tmp_path, monkeypatch):
         ById("Any-v0", "fails_to_register")()
 
 
-SAID = {"vec_env": "subprocess", "n_envs": 2, "n_steps": 4, "nminibatches": 1}
+SETTINGS = {"vec_env": "subprocess", "n_envs": 2, "n_steps": 4, "nminibatches": 1}
 
 
 @pytest.mark.parametrize("twice", [1, 2])
 def test_an_id_of_a_package_needs_no_import_also_in_workers(rlk_make, twice):
-    with rlk_make("ppo2", env="rlk/Identity-v0", **SAID, **{"env.dim": 2}) as agent:
+    with rlk_make("ppo2", env="rlk/Identity-v0", **SETTINGS, **{"env.dim": 2}) as agent:
         agent.learn(8)
 
 
 def test_an_id_that_a_program_registers_is_made_in_workers(rlk_make):
     gym.register("RlkTestProgram-v0", entry_point="rlk_testing.environments:DiscreteMatch")
-    with rlk_make("ppo2", env="RlkTestProgram-v0", **SAID) as agent:
+    with rlk_make("ppo2", env="RlkTestProgram-v0", **SETTINGS) as agent:
         agent.learn(8)
     gym.registry.pop("RlkTestProgram-v0")

@@ -35,14 +35,14 @@ def small(name: str) -> dict[str, Any]:
     """Settings with which an algorithm updates within `STEPS`; two layers of 16."""
     config = COMPONENTS[name].config
     fields = {field.name for field in attrs.fields(config)} if config else set()
-    said = {key: value for key, value in SMALL.items() if key in fields}
-    return {**said, "seed": 4, "n_threads": 1, "policy": {"layers": [16, 16]}}
+    settings = {key: value for key, value in SMALL.items() if key in fields}
+    return {**settings, "seed": 4, "n_threads": 1, "policy": {"layers": [16, 16]}}
 
 
-def batches_of(name: str, **said: Any) -> list[Any]:
+def batches_of(name: str, **settings: Any) -> list[Any]:
     """The batches of a short eager training, in their order."""
     seen: list[Any] = []
-    with rlk.make(name, **said) as agent:
+    with rlk.make(name, **settings) as agent:
         update = agent.run.update
 
         def recorded(batch: Any, optimise: Any) -> Any:
@@ -55,9 +55,9 @@ def batches_of(name: str, **said: Any) -> list[Any]:
     return seen
 
 
-def after(name: str, batches: list[Any], **said: Any) -> tuple[Any, list[Any], torch.Tensor]:
+def after(name: str, batches: list[Any], **settings: Any) -> tuple[Any, list[Any], torch.Tensor]:
     """What updates with these batches report, and the parameters after them."""
-    with rlk.make(name, **said) as agent:
+    with rlk.make(name, **settings) as agent:
         run = agent.run
         updates = [run.update(batch, run.optimise) for batch in batches]
         return run.update, updates, run.parameters.flat.clone()
@@ -68,12 +68,12 @@ def close(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def same_numbers(name: str, env: str, backend: str, **more: Any) -> Any:
-    said = {"env": env, **small(name), **more}
-    compiled_by = {"backend": backend, **said.pop("compile", {})}
-    batches = batches_of(name, **said)
-    _, expected, parameters = after(name, batches, **said)
-    plugins = [*said.pop("plugins", []), "compile"]
-    told = {**said, "plugins": plugins, "compile": compiled_by}
+    settings = {"env": env, **small(name), **more}
+    compiled_by = {"backend": backend, **settings.pop("compile", {})}
+    batches = batches_of(name, **settings)
+    _, expected, parameters = after(name, batches, **settings)
+    plugins = [*settings.pop("plugins", []), "compile"]
+    told = {**settings, "plugins": plugins, "compile": compiled_by}
     update, found, compiled = after(name, batches, **told)
     assert close(compiled, parameters)
     for one, other in zip(found, expected, strict=True):
@@ -119,8 +119,8 @@ def test_two_compiled_runs_of_one_seed_are_equal_bit_for_bit(name: str, backend:
     env = BY_ACTION_SPACE[COMPONENTS[name].action_spaces[0]]
     ends = []
     for _ in range(2):
-        said = {**small(name), "plugins": ["compile"], "compile": {"backend": backend}}
-        with rlk.make(name, env=env, **said) as agent:
+        settings = {**small(name), "plugins": ["compile"], "compile": {"backend": backend}}
+        with rlk.make(name, env=env, **settings) as agent:
             agent.learn(STEPS)
             assert agent.run.update.reports, agent.run.update.reasons
             ends.append(agent.run.parameters.flat.clone())
@@ -130,10 +130,10 @@ def test_two_compiled_runs_of_one_seed_are_equal_bit_for_bit(name: str, backend:
 def test_environments_in_processes_of_their_own_go_with_it() -> None:
     name = next(name for name in COMPONENTS if name not in EAGER)
     env = BY_ACTION_SPACE[COMPONENTS[name].action_spaces[0]]
-    said = {**small(name), "plugins": ["compile"], "compile": {"backend": "eager"}, "n_envs": 2}
+    settings = {**small(name), "plugins": ["compile"], "compile": {"backend": "eager"}, "n_envs": 2}
     ends = []
     for vec_env in ("dummy", "subprocess"):
-        with rlk.make(name, env=env, vec_env=vec_env, **said) as agent:
+        with rlk.make(name, env=env, vec_env=vec_env, **settings) as agent:
             agent.learn(2 * STEPS)
             assert agent.run.update.reports, agent.run.update.reasons
             ends.append(agent.run.parameters.flat.clone())

@@ -15,8 +15,10 @@ from rlk_compile.cuda_graph import WARM_UP, Replay
 from rlk_compile.trace import Retraced, Untraceable
 
 
-def shown(device: str = "cpu", cxx: str | None = "g++", ranks: int = 1, **said: Any) -> list[str]:
-    return [str(way) for way in ways(CompileConfig(**said), device, cxx, ranks)]
+def shown(
+    device: str = "cpu", cxx: str | None = "g++", ranks: int = 1, **settings: Any
+) -> list[str]:
+    return [str(way) for way in ways(CompileConfig(**settings), device, cxx, ranks)]
 
 
 def test_on_a_cpu_a_library_comes_first_and_python_calls_kernels_if_that_fails() -> None:

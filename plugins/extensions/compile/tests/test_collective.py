@@ -46,10 +46,10 @@ class Ranks:
 
 
 def trained(communicator: Half, *plugins: str, backend: str = "aot_eager") -> Any:
-    said = {"compile": {"backend": backend}} if plugins else {}
+    settings = {"compile": {"backend": backend}} if plugins else {}
     agent = rlk.make(
         "stand-in", kernel=stand_in_kernel(discover=True), env=MATCH, seed=2, n_threads=1,
-        n_steps=4, batch_size=8, verbose=0, plugins=[Ranks(communicator), *plugins], **said,
+        n_steps=4, batch_size=8, verbose=0, plugins=[Ranks(communicator), *plugins], **settings,
     )  # fmt: skip
     with agent:
         agent.learn(100 * communicator.size)  # timesteps count those of all ranks

@@ -24,10 +24,10 @@ def test_it_says_what_would_be_saved_where_that_is_three_times_the_cost() -> Non
     )
 
 
-def learnt(steps: int, *plugins: str, **said: Any) -> Any:
-    told = {"env": MATCH, "seed": 2, "n_threads": 1, "n_steps": 4, "batch_size": 8, **said}
+def learnt(steps: int, *plugins: str, **settings: Any) -> Any:
+    keywords = {"env": MATCH, "seed": 2, "n_threads": 1, "n_steps": 4, "batch_size": 8, **settings}
     kernel = stand_in_kernel(discover=True)
-    with rlk.make("stand-in", kernel=kernel, plugins=list(plugins), **told) as agent:
+    with rlk.make("stand-in", kernel=kernel, plugins=list(plugins), **keywords) as agent:
         agent.learn(steps)
         return agent.run.parameters.flat.clone()
 
@@ -45,14 +45,16 @@ def test_a_long_run_is_told_once_and_is_otherwise_the_same(
     plain = learnt(200, verbose=1)
     assert "--plugin compile" not in capfd.readouterr().err
     hinted = learnt(200, "compile-hint", verbose=1)
-    said = capfd.readouterr().err
-    assert said.count("--plugin compile would save about") == 1
+    printed = capfd.readouterr().err
+    assert printed.count("--plugin compile would save about") == 1
     assert hinted.equal(plain) and TIMED < 200 // 4
 
 
-@pytest.mark.parametrize("said", [{"verbose": 0}, {"verbose": 1, "compile": {"backend": "eager"}}])
+@pytest.mark.parametrize(
+    "settings", [{"verbose": 0}, {"verbose": 1, "compile": {"backend": "eager"}}]
+)
 def test_nothing_is_said_quietly_or_with_compile(
-    said: dict[str, Any], slow: None, capfd: pytest.CaptureFixture[str]
+    settings: dict[str, Any], slow: None, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    learnt(200, "compile-hint", *(["compile"] if "compile" in said else []), **said)
+    learnt(200, "compile-hint", *(["compile"] if "compile" in settings else []), **settings)
     assert "would save" not in capfd.readouterr().err

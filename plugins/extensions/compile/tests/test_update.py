@@ -39,24 +39,34 @@ class Variant:
         run.algorithm.__class__ = self.kind
 
 
-def made(*plugins: Any, algorithm: type = StandIn, backend: str = "eager", **said: Any) -> Any:
+def made(*plugins: Any, algorithm: type = StandIn, backend: str = "eager", **settings: Any) -> Any:
     """An agent of stand-ins, with `compile` unless it is taken out."""
-    told = {"env": MATCH, "seed": 2, "n_threads": 1, "n_steps": 4, "batch_size": 8, "verbose": 0}
-    told |= {"compile": {"backend": backend}, "plugins": [Variant(algorithm), "compile", *plugins]}
-    told |= said
-    if "compile" not in told["plugins"]:
-        told.pop("compile")
-    return rlk.make("stand-in", kernel=stand_in_kernel(discover=True), **told)
+    keywords = {
+        "env": MATCH,
+        "seed": 2,
+        "n_threads": 1,
+        "n_steps": 4,
+        "batch_size": 8,
+        "verbose": 0,
+    }
+    keywords |= {
+        "compile": {"backend": backend},
+        "plugins": [Variant(algorithm), "compile", *plugins],
+    }
+    keywords |= settings
+    if "compile" not in keywords["plugins"]:
+        keywords.pop("compile")
+    return rlk.make("stand-in", kernel=stand_in_kernel(discover=True), **keywords)
 
 
-def parameters(*plugins: Any, steps: int = STEPS, **said: Any) -> torch.Tensor:
-    with made(*plugins, **said) as agent:
+def parameters(*plugins: Any, steps: int = STEPS, **settings: Any) -> torch.Tensor:
+    with made(*plugins, **settings) as agent:
         agent.learn(steps)
         return agent.run.parameters.flat.clone()
 
 
-def eagerly(algorithm: type = StandIn, **said: Any) -> torch.Tensor:
-    return parameters(plugins=[Variant(algorithm)], algorithm=algorithm, **said)
+def eagerly(algorithm: type = StandIn, **settings: Any) -> torch.Tensor:
+    return parameters(plugins=[Variant(algorithm)], algorithm=algorithm, **settings)
 
 
 # ---- what it does --------------------------------------------------------------------------------
@@ -140,11 +150,11 @@ def test_a_loss_that_is_not_finite_is_skipped_and_named_as_without() -> None:
 
 
 def test_a_learning_rate_that_falls_needs_no_second_graph() -> None:
-    said = {"learning_rate": lambda remaining: 0.05 * remaining}
-    with made(**said) as agent:
+    settings = {"learning_rate": lambda remaining: 0.05 * remaining}
+    with made(**settings) as agent:
         agent.learn(STEPS)
         assert len(agent.run.update.reports) == 1 and not agent.run.update.reasons
-        assert torch.allclose(agent.run.parameters.flat, eagerly(**said), atol=1e-6)
+        assert torch.allclose(agent.run.parameters.flat, eagerly(**settings), atol=1e-6)
 
 
 def test_a_wrapper_around_losses_is_in_the_graph() -> None:
@@ -200,9 +210,9 @@ def test_a_remainder_of_another_size_runs_eagerly_and_is_counted(
         assert list(update.reports) == [("", 8)]
         assert (update.calls, update.eager_calls) == (30, 10)
         flat = agent.run.parameters.flat.clone()
-    said = capfd.readouterr().err
-    assert "10 of 30 updates had another batch size than 8 and ran eagerly" in said
-    assert "compile:sizes=2 compiles one more" in said
+    printed = capfd.readouterr().err
+    assert "10 of 30 updates had another batch size than 8 and ran eagerly" in printed
+    assert "compile:sizes=2 compiles one more" in printed
     assert torch.allclose(flat, eagerly(TwoSizes, steps=120), atol=1e-6)
 
 
@@ -240,9 +250,9 @@ def test_an_update_that_cannot_be_traced_runs_eagerly_and_the_reason_is_said(
         agent.learn(STEPS)
         update, flat = agent.run.update, agent.run.parameters.flat.clone()
     assert not update.reports and list(update.reasons) == [""]
-    said = capfd.readouterr().err
-    assert "compile: the update of stand-in runs eagerly: " in said
-    assert said.count("runs eagerly") == 1 and "test_update.py:" in said
+    printed = capfd.readouterr().err
+    assert "compile: the update of stand-in runs eagerly: " in printed
+    assert printed.count("runs eagerly") == 1 and "test_update.py:" in printed
     assert flat.equal(eagerly(Reads)), "eagerly is exactly as without"
 
 
@@ -399,10 +409,10 @@ def test_it_says_what_it_did_once_and_logs_what_it_cost(
     with made(Rows(), verbose=1, log_interval=1) as agent:
         agent.learn(STEPS)
         seconds = agent.run.update.seconds
-    said = capfd.readouterr().err
-    assert said.count("compile: ") == 1
-    assert "the update of stand-in is one graph, compiled in" in said
-    assert "per update of 8" in said and "Its step is the same to" in said
+    printed = capfd.readouterr().err
+    assert printed.count("compile: ") == 1
+    assert "the update of stand-in is one graph, compiled in" in printed
+    assert "per update of 8" in printed and "Its step is the same to" in printed
     told = [row["time/compile_seconds"] for row in rows if "time/compile_seconds" in row]
     assert told == [seconds] and seconds > 0 and len(rows) > 1
 
@@ -420,16 +430,19 @@ def test_a_recurrent_policy_runs_eagerly_and_says_so_without_trying(
             assert Compile().rlk_wrap_update(run) is None
         finally:
             object.__setattr__(record, "recurrent", False)
-    said = capfd.readouterr().err
-    assert "policy 'stand-in-policy'" in said and "is recurrent, and nn.LSTM does not trace" in said
+    printed = capfd.readouterr().err
+    assert (
+        "policy 'stand-in-policy'" in printed
+        and "is recurrent, and nn.LSTM does not trace" in printed
+    )
 
 
 # ---- inductor ------------------------------------------------------------------------------------
 
 
-def learnt(**said: Any) -> tuple[Any, torch.Tensor]:
+def learnt(**settings: Any) -> tuple[Any, torch.Tensor]:
     """What became of a compiled update, and the parameters after a few of them."""
-    with made(backend="inductor", **said) as agent:
+    with made(backend="inductor", **settings) as agent:
         agent.learn(80)
         (report,) = agent.run.update.reports.values()
         return report, agent.run.parameters.flat.clone()

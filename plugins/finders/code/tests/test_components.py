@@ -89,8 +89,8 @@ def test_a_file_without_anything_of_rlk_is_refused(file):
 # ---- in a run ------------------------------------------------------------------------------------
 
 
-def planned(**said):
-    return resolve(default_kernel(), make_spec("dqn", {"env": "CartPole-v1", **said}))
+def planned(**settings):
+    return resolve(default_kernel(), make_spec("dqn", {"env": "CartPole-v1", **settings}))
 
 
 def test_a_component_in_a_file_is_put_in_its_slot(file):
@@ -99,8 +99,8 @@ def test_a_component_in_a_file_is_put_in_its_slot(file):
         "from rlk_testing.stand_ins import StandInPolicy\n"
         "component = Component(name='mine', factory=StandInPolicy, kind='policies')\n"
     )
-    for said in ({"plugins": [str(file)]}, {"policy": str(file)}):
-        found = planned(**said).policy
+    for settings in ({"plugins": [str(file)]}, {"policy": str(file)}):
+        found = planned(**settings).policy
         assert (found.name, found.dist) == ("mine", str(file))
 
 

@@ -80,8 +80,8 @@ def test_a_file_that_fails_says_with_what(file):
 
 @pytest.mark.parametrize("vec_env", ["dummy", "subprocess"])
 def test_it_trains_in_workers_too(rlk_make, code, vec_env):
-    said = {"env.length": 3, "vec_env": vec_env, "n_envs": 2, "n_steps": 8, "nminibatches": 1}
-    with rlk_make("ppo2", env=f"{code}:Mine", **said) as agent:
+    settings = {"env.length": 3, "vec_env": vec_env, "n_envs": 2, "n_steps": 8, "nminibatches": 1}
+    with rlk_make("ppo2", env=f"{code}:Mine", **settings) as agent:
         assert agent.plan.env.source == "code-environments"
         agent.learn(32)
         assert agent.run.clock.episodes == 10

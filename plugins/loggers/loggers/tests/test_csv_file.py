@@ -85,8 +85,8 @@ def test_a_resumed_run_that_logs_nothing_more_keeps_what_there_is(tmp_path: Path
 
 def test_without_a_folder_it_says_what_to_type() -> None:
     plan: Any = SimpleNamespace(out=None)
-    said = CsvLogger().rlk_check_plan(plan)
-    assert said is not None and "'csv'" in said and "--out" in said
+    problem = CsvLogger().rlk_check_plan(plan)
+    assert problem is not None and "'csv'" in problem and "--out" in problem
 
 
 def test_a_second_training_goes_on_in_the_same_file(tmp_path: Path) -> None:

@@ -45,10 +45,10 @@ class Opened:
             close()
 
 
-def logger(monkeypatch: pytest.MonkeyPatch, seconds: float, **said: Any) -> tuple[Opened, Any]:
+def logger(monkeypatch: pytest.MonkeyPatch, seconds: float, **settings: Any) -> tuple[Opened, Any]:
     console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
     monkeypatch.setattr(rich, "get_console", lambda: console)
-    return Opened(seconds, **said), console.file
+    return Opened(seconds, **settings), console.file
 
 
 @pytest.mark.parametrize(
@@ -94,11 +94,11 @@ def test_a_pipe_gets_a_line_for_every_row(capsys: pytest.CaptureFixture[str]) ->
     assert [text.split()[0] for text in lines] == ["timesteps=8", "timesteps=16"]
 
 
-@pytest.mark.parametrize("said", [{"verbose": 0}, {"rank": 1}])
+@pytest.mark.parametrize("settings", [{"verbose": 0}, {"rank": 1}])
 def test_quiet_runs_and_other_ranks_print_nothing(
-    said: dict[str, int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    settings: dict[str, int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made, file = logger(monkeypatch, 0.0, **said)
+    made, file = logger(monkeypatch, 0.0, **settings)
     made.write(8, ROW)
     made.close()
     assert file.getvalue() + capsys.readouterr().out == ""

@@ -78,8 +78,8 @@ def test_a_resumed_run_hides_what_came_after_its_checkpoint(tmp_path: Path) -> N
 
 def test_without_a_folder_it_says_what_to_type() -> None:
     plan: Any = SimpleNamespace(out=None)
-    said = TensorboardLogger().rlk_check_plan(plan)
-    assert said is not None and "'tensorboard'" in said and "--out" in said
+    problem = TensorboardLogger().rlk_check_plan(plan)
+    assert problem is not None and "'tensorboard'" in problem and "--out" in problem
 
 
 def test_other_ranks_write_nothing(tmp_path: Path) -> None:

@@ -108,8 +108,8 @@ def test_a_policy_takes_raw_images(rlk_make):
             return np.full((36, 36, 3), 255, np.uint8), 1.0, False, False, {}
 
     kernel = stand_in_kernel(discover=True)
-    said = {"policy": "cnn", "cnn": {"features": 16}, "seed": 0, "learning_rate": 1e-4}
-    agent = rlk_make("stand-in", kernel=kernel, env=Screen, **said)
+    settings = {"policy": "cnn", "cnn": {"features": 16}, "seed": 0, "learning_rate": 1e-4}
+    agent = rlk_make("stand-in", kernel=kernel, env=Screen, **settings)
     raw = torch.full((1, 36, 36, 3), 255, dtype=torch.uint8)
     assert torch.equal(
         agent.run.policy.encode(raw), agent.run.policy.shared(torch.ones(1, 36, 36, 3))

@@ -137,8 +137,8 @@ def test_a_learning_rate_follows_it_from_collection_to_collection():
             seen.append(round(run.optimise.groups["policy"].learning_rate.item(), 6))
 
     rate = Piecewise([(0.0, 0.4), (0.5, 0.2), (1.0, 0.0)])
-    said = {"n_steps": 8, "nminibatches": 1, "learning_rate": rate, "seed": 0}
-    with rlk.make("ppo2", plugins=[Notes()], **said) as agent:
+    settings = {"n_steps": 8, "nminibatches": 1, "learning_rate": rate, "seed": 0}
+    with rlk.make("ppo2", plugins=[Notes()], **settings) as agent:
         agent.learn(32)
     assert seen == [0.4, 0.3, 0.2, 0.1]
 

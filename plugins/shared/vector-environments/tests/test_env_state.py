@@ -23,15 +23,15 @@ CLASSIC = [
 
 def play(env, actions, seed=None):
     """Everything an environment says while it is stepped, with resets where episodes end."""
-    said = []
+    trace = []
     if seed is not None:
-        said.append(env.reset(seed=seed)[0])
+        trace.append(env.reset(seed=seed)[0])
     for action in actions:
         observation, reward, terminated, truncated, info = env.step(action)
-        said += [observation, reward, terminated, truncated, sorted(info)]
+        trace += [observation, reward, terminated, truncated, sorted(info)]
         if terminated or truncated:
-            said.append(env.reset()[0])
-    return said
+            trace.append(env.reset()[0])
+    return trace
 
 
 def same(left, right):

@@ -265,12 +265,12 @@ def test_ranks_take_in_what_all_have_seen() -> None:
     for one, part in zip(both, parts, strict=True):
         one.see(part)
         one.follow(part[:, 0])
-    said = [(one._observation.moments(), one._returns.moments()) for one in both]
+    moments = [(one._observation.moments(), one._returns.moments()) for one in both]
 
     class Together(Run):
         class communicator:
             size = 2
-            gather = staticmethod(lambda mine: said)
+            gather = staticmethod(lambda mine: moments)
 
     for one in both:
         one.rlk_rollout_end(Together())  # type: ignore[arg-type]
@@ -287,9 +287,16 @@ def test_ranks_take_in_what_all_have_seen() -> None:
 KERNEL = stand_in_kernel(discover=True)
 
 
-def agent(**said: Any) -> rlk.Agent:
-    told = {"env": Walk, "n_envs": 2, "n_steps": 6, "seed": 3, "plugins": ["normalize"], **said}
-    return rlk.make("stand-in", kernel=KERNEL, n_threads=1, **told)
+def agent(**settings: Any) -> rlk.Agent:
+    keywords = {
+        "env": Walk,
+        "n_envs": 2,
+        "n_steps": 6,
+        "seed": 3,
+        "plugins": ["normalize"],
+        **settings,
+    }
+    return rlk.make("stand-in", kernel=KERNEL, n_threads=1, **keywords)
 
 
 def statistics(made: rlk.Agent) -> dict[str, np.ndarray[Any, Any]]:

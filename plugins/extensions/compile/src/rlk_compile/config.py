@@ -12,10 +12,10 @@ Backend = Literal["inductor", "aot_eager", "eager"]
 BACKENDS = ("inductor", "aot_eager", "eager")
 
 
-def _names(said: Sequence[str] | None) -> tuple[str, ...] | None:
-    if isinstance(said, str) or not all(isinstance(name, str) for name in said or ()):
-        raise ValueError(f"must be a list of names of passes, found {said!r}")
-    return None if said is None else tuple(said)
+def _names(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names or ()):
+        raise ValueError(f"must be a list of names of passes, found {names!r}")
+    return None if names is None else tuple(names)
 
 
 @attrs.frozen(kw_only=True)

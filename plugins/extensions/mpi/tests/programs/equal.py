@@ -26,8 +26,8 @@ def rlk_wrap_update(run):
             result = update(batch, optimise)
             flats = [group.flat for group in run.optimise.groups.values()]
             bits = [zlib.crc32(flat.detach().numpy().tobytes()) for flat in flats]
-            said = run.communicator.gather(bits)
-            assert said == [bits] * run.communicator.size, f"after update {updates}: {said}"
+            gathered = run.communicator.gather(bits)
+            assert gathered == [bits] * run.communicator.size, f"after update {updates}: {gathered}"
             assert bool(run.parameters.flat.isfinite().all()), f"after update {updates}"
             updates += 1
             return result

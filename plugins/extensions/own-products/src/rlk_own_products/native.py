@@ -97,8 +97,8 @@ def _build(compiler: str, path: Path) -> None:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 lines = done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"]
-                said = next((line for line in lines if "error" in line), lines[0])
-                raise Unbuilt(f"{compiler} does not build {SOURCE.name}: {said}")
+                complaint = next((line for line in lines if "error" in line), lines[0])
+                raise Unbuilt(f"{compiler} does not build {SOURCE.name}: {complaint}")
             made.replace(path)
     except OSError as error:
         raise Unbuilt(f"{SOURCE.name} cannot be built: {error}") from error

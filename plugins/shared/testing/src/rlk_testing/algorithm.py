@@ -74,7 +74,7 @@ class AlgorithmContract(AlgorithmStateChecks):
         tiny = [BY_ACTION_SPACE[space] for space in declared if space in BY_ACTION_SPACE]
         return [*([self.env] if self.env else []), *tiny, *self.envs]
 
-    def said(self) -> dict[str, Any]:
+    def run_settings(self) -> dict[str, Any]:
         """The keywords of every run."""
         config = self.record().config
         names = {field.name for field in attrs.fields(config)} if config else set()
@@ -82,20 +82,20 @@ class AlgorithmContract(AlgorithmStateChecks):
         return {"env": self.environments()[0], "seed": 1, "n_threads": 1, **small, **self.settings}
 
     @contextlib.contextmanager
-    def agent(self, **said: Any) -> Iterator[Agent]:
+    def agent(self, **settings: Any) -> Iterator[Agent]:
         """An agent, closed afterwards."""
         from rlk.agent import make
 
         entry = self.entry()
         with (
             one_thread(),
-            make(entry.name, kernel=self.kernel(), **{**self.said(), **said}) as agent,
+            make(entry.name, kernel=self.kernel(), **{**self.run_settings(), **settings}) as agent,
         ):
             yield agent
 
-    def trained(self, **said: Any) -> Any:
+    def trained(self, **settings: Any) -> Any:
         """The parameters after a training, float [P]."""
-        with self.agent(**said) as agent:
+        with self.agent(**settings) as agent:
             agent.learn(self.n_steps_trained)
             return agent.run.parameters.flat.clone()
 
@@ -168,10 +168,10 @@ class AlgorithmContract(AlgorithmStateChecks):
 
     @applies(lambda suite: bool(suite.learns))
     def test_it_learns_what_can_be_learnt(self) -> None:
-        said = dict(self.learns)
-        total = said.pop("total_timesteps")
-        env = said.setdefault("env", self.environments()[0])
-        with self.agent(**said) as agent:
+        settings = dict(self.learns)
+        total = settings.pop("total_timesteps")
+        env = settings.setdefault("env", self.environments()[0])
+        with self.agent(**settings) as agent:
             best = getattr(agent.run.env.call("length"), "__getitem__", lambda _: 1.0)(0)
             agent.learn(total)
             reached = mean_return(agent, env)

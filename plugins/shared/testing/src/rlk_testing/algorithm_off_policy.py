@@ -46,9 +46,9 @@ class OffPolicyContract(AlgorithmContract):
     target_stays: ClassVar[Mapping[str, Any]] = {"tau": 0.0}
     critic: ClassVar[str] = "critic"
 
-    def updates_after(self, timesteps: int, **said: Any) -> int:
+    def updates_after(self, timesteps: int, **settings: Any) -> int:
         """How many updates a training of so many timesteps makes; `SOON` unless told otherwise."""
-        with self.agent(**{**SOON, **said}) as agent:
+        with self.agent(**{**SOON, **settings}) as agent:
             agent.learn(timesteps)
             return int(agent.run.clock.updates)
 
@@ -75,9 +75,9 @@ class OffPolicyContract(AlgorithmContract):
         assert self.updates_after(32, train_freq="2 episodes", gradient_steps=3) == 6
 
     def test_gradient_steps_of_minus_one_is_an_update_for_every_timestep(self) -> None:
-        said = {"gradient_steps": -1, "n_envs": 2}
-        assert self.updates_after(40, train_freq=4, **said) == 40
-        assert self.updates_after(32, train_freq="2 episodes", **said) == 32
+        settings = {"gradient_steps": -1, "n_envs": 2}
+        assert self.updates_after(40, train_freq=4, **settings) == 40
+        assert self.updates_after(32, train_freq="2 episodes", **settings) == 32
 
     def test_several_environments_count_their_timesteps_together(self) -> None:
         # Three timesteps are one vector step: the third one stores 9 transitions.
@@ -88,8 +88,8 @@ class OffPolicyContract(AlgorithmContract):
 
     def test_before_learning_starts_all_actions_are_random_if_it_says_so(self) -> None:
         counted = CountsActs()
-        said = {"learning_starts": 24, "total_timesteps": 200}
-        with self.agent(**{**SOON, **said}, plugins=[counted]) as agent:
+        settings = {"learning_starts": 24, "total_timesteps": 200}
+        with self.agent(**{**SOON, **settings}, plugins=[counted]) as agent:
             agent.learn(23)
             before = counted.acts
             agent.learn(40, reset_num_timesteps=False)

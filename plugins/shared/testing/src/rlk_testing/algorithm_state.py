@@ -22,11 +22,11 @@ class AlgorithmStateChecks(RecurrentAgentChecks):
     n_steps_trained: ClassVar[int] = 128
 
     @contextlib.contextmanager
-    def agent(self, **said: Any) -> Iterator[Agent]:
+    def agent(self, **settings: Any) -> Iterator[Agent]:
         raise NotImplementedError
         yield
 
-    def trained(self, **said: Any) -> Any:
+    def trained(self, **settings: Any) -> Any:
         raise NotImplementedError
 
     def loaded(self, path: Path, agent: Agent) -> Agent:

@@ -31,10 +31,10 @@ class CollectorContract(RunContract):
 
     kind = "collectors"
 
-    def collected(self, timesteps: int = 80, **said: Any) -> Watch:
+    def collected(self, timesteps: int = 80, **settings: Any) -> Watch:
         """What was seen of a run with two environments, whose agent is closed again."""
         watch = Watch()
-        with self.agent(plugins=(self.entry().name, watch), **{"n_envs": 2, **said}) as agent:
+        with self.agent(plugins=(self.entry().name, watch), **{"n_envs": 2, **settings}) as agent:
             agent.learn(timesteps)
             watch.episodes = list(agent.run.metrics.recent_episodes)
             watch.n_episodes = agent.run.clock.episodes
@@ -86,8 +86,8 @@ class CollectorContract(RunContract):
     def test_infos_that_a_storage_asks_for_are_those_of_their_step(self) -> None:
         watch = Watch()
         keeps = Component(name="keeps", factory=watch.keeping, config=AsksForInfos, collects="both")
-        said: dict[str, Any] = {"storage": keeps, "keeps.info_keys": ["place"]}
-        with self.agent(env=lambda: SaysItsPlace(length=4), n_envs=2, **said) as agent:
+        settings: dict[str, Any] = {"storage": keeps, "keeps.info_keys": ["place"]}
+        with self.agent(env=lambda: SaysItsPlace(length=4), n_envs=2, **settings) as agent:
             agent.learn(40)
         assert len(watch.steps) == 20
         for step in watch.steps:

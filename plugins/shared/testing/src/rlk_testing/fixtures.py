@@ -76,8 +76,8 @@ def rlk_make() -> Iterator[Callable[..., Agent]]:
 
     with contextlib.ExitStack() as agents:
 
-        def made(algo: str, **said: Any) -> Agent:
-            return agents.enter_context(make(algo, **{"n_threads": 1, **said}))
+        def made(algo: str, **settings: Any) -> Agent:
+            return agents.enter_context(make(algo, **{"n_threads": 1, **settings}))
 
         yield made
 

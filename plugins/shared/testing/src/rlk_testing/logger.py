@@ -30,10 +30,10 @@ class LoggerContract(CallbackContract):
     kind = "loggers"
 
     @contextlib.contextmanager
-    def agent(self, *, without: bool = False, **said: Any) -> Iterator[Agent]:
+    def agent(self, *, without: bool = False, **settings: Any) -> Iterator[Agent]:
         """An agent with the logger and, as some loggers need one, a folder of its own."""
         with tempfile.TemporaryDirectory() as folder:
-            given = said if "out" in said or without else {**said, "out": folder}
+            given = settings if "out" in settings or without else {**settings, "out": folder}
             with super().agent(without=without, **given) as agent:
                 yield agent
 

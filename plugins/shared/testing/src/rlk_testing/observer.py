@@ -45,7 +45,7 @@ class RunContract(Contract):
         return kernel
 
     @contextlib.contextmanager
-    def agent(self, *, without: bool = False, **said: Any) -> Iterator[Agent]:
+    def agent(self, *, without: bool = False, **settings: Any) -> Iterator[Agent]:
         """An agent with the component, closed afterwards."""
         from rlk.agent import make
 
@@ -55,7 +55,7 @@ class RunContract(Contract):
             given[name] = dict(self.settings)
         if without:
             given = {key: value for key, value in given.items() if key not in ("plugins", name)}
-        with one_thread(), make(self.algo, kernel=self.kernel(), **{**given, **said}) as agent:
+        with one_thread(), make(self.algo, kernel=self.kernel(), **{**given, **settings}) as agent:
             yield agent
 
     def test_a_run_with_it_trains(self) -> None:
@@ -79,11 +79,11 @@ class RunContract(Contract):
         assert list(here.rglob("*")) == []
 
     def test_a_run_that_says_nothing_says_nothing_with_it(self) -> None:
-        said = io.StringIO()
-        quiet = contextlib.redirect_stdout(said), contextlib.redirect_stderr(said)
+        printed = io.StringIO()
+        quiet = contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed)
         with quiet[0], quiet[1], self.agent(verbose=0) as agent:
             agent.learn(self.timesteps)
-        assert said.getvalue() == "", "it prints although the run has verbose=0"
+        assert printed.getvalue() == "", "it prints although the run has verbose=0"
 
     def test_an_error_of_the_environment_gets_through_it(self) -> None:
         spoilt = {"id": self.env, "spoil": "error", "spoil_at": 10}

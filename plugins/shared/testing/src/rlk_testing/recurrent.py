@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def plans_a_recurrent_policy(suite: Any) -> bool:
     """Whether the policy of the suite's runs is recurrent."""
-    plan = resolve(suite.kernel(), make_spec(suite.entry().name, suite.said()))
+    plan = resolve(suite.kernel(), make_spec(suite.entry().name, suite.run_settings()))
     return plan.policy.component.recurrent
 
 
@@ -35,7 +35,7 @@ class RecurrentAgentChecks(Contract):
     n_steps_trained: ClassVar[int] = 128
 
     @contextlib.contextmanager
-    def agent(self, **said: Any) -> Iterator[Agent]:
+    def agent(self, **settings: Any) -> Iterator[Agent]:
         raise NotImplementedError
         yield
 
