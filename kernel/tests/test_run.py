@@ -56,7 +56,7 @@ def test_a_metric_that_is_not_finite_is_named(make):
 def test_a_scheduled_number_is_one_tensor_that_is_filled_anew(make):
     run = make().run
 
-    value = run.schedule(lambda remaining: remaining)
+    value = run.schedule("clip_range", lambda remaining: remaining)
     run.clock.total_timesteps, run.clock.timesteps = 100, 25
     assert value.item() == 1.0
     run.refresh_schedules()
@@ -65,7 +65,7 @@ def test_a_scheduled_number_is_one_tensor_that_is_filled_anew(make):
 
 def test_a_number_that_is_not_scheduled_is_filled_once_and_for_all(make):
     run = make().run
-    value = run.schedule(2)
+    value = run.schedule("width", 2)
     assert value.item() == 2.0 and value.dim() == 0 and value.dtype == torch.float32
     value.fill_(5.0)
     run.refresh_schedules()

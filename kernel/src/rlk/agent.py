@@ -59,22 +59,21 @@ class Agent:
 
         Args:
             total_timesteps: environment steps to train; None is what the plan says.
-            reset_num_timesteps: whether counting starts again; every schedule does in any case.
+            reset_num_timesteps: whether timesteps are counted from 0 again, and schedules with
+                them; else both go on. docs/schedules.md has a table.
 
         Raises:
             NotFinite: if a loss, a gradient or the environment gives a non-finite number.
             EnvironmentFailed: if an environment raises or its process dies.
         """
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
-        clock = self.run.clock
         if reset_num_timesteps:
-            clock.timesteps = 0
-        clock.start = clock.timesteps
-        self.learn_until(clock.timesteps + steps)
+            self.run.clock.timesteps = 0
+        self.learn_until(self.num_timesteps + steps)
         return self
 
     def learn_until(self, timesteps: int) -> str | None:
-        """Train until the clock reads this, schedules going on.
+        """Train until the clock reads this, which is where every schedule ends; counting goes on.
 
         Returns:
             Why it ended early, or None.

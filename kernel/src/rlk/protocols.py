@@ -233,6 +233,12 @@ class KeepsEnvironmentState(Protocol):
     def set_state(self, states: list[Any]) -> None: ...
 
 
+class HasMetrics(Protocol):
+    """A storage, base or decorator, with numbers to log, such as one that is scheduled."""
+
+    def metrics(self) -> Mapping[str, float]: ...  #: now, by tag (`train/…`)
+
+
 class Discounts(Protocol):
     """Settings of an algorithm with a discount per step; storages of the others are given 1."""
 
