@@ -51,6 +51,7 @@ class SharesItsTarget(DQN):
     def __init__(self, config, run):
         super().__init__(config, run)
         self.target.flat = run.parameters.flat
+        self.target._copy = run.parameters
 
 
 class NeverMovesItsTarget(DQN):

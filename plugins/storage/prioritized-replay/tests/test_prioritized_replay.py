@@ -154,9 +154,7 @@ def test_beta_goes_to_one_over_the_run() -> None:
     assert prioritized.beta() == 1.0
 
 
-def test_beta_goes_to_one_in_beta_iters_timesteps_whatever_the_length_of_the_run() -> (
-    None
-):
+def test_beta_goes_to_one_in_beta_iters_timesteps_whatever_the_length_of_the_run() -> None:
     for total in (10, 1000, 100_000):
         clock = Clock(total)
         _, prioritized = built(clock=clock, beta0=0.4, beta_iters=100)

@@ -169,7 +169,7 @@ class SAC:
 
     def state_dict(self) -> State:
         state: State = {
-            "target": self.target.flat.clone(),
+            "target": self.target.state_dict(),
             "schedule": self.schedule.state_dict(),
         }
         if self.entropy is not None:
@@ -177,7 +177,7 @@ class SAC:
         return state
 
     def load_state_dict(self, state: State) -> None:
-        self.target.flat.copy_(state["target"])
+        self.target.load_state_dict(state["target"])
         self.schedule.load_state_dict(state["schedule"])
         if self.entropy is not None:
             self.entropy.flat.copy_(state["log_ent_coef"])

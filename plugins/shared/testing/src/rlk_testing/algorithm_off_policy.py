@@ -11,6 +11,7 @@ import numpy as np
 
 from rlk.hookspecs import hookimpl
 from rlk.records import Act
+from rlk.running.named_parameters import named_parameters
 from rlk_testing.algorithm import AlgorithmContract
 from rlk_testing.contract import same
 
@@ -36,7 +37,8 @@ class OffPolicyContract(AlgorithmContract):
 
     Attributes:
         warms_up: whether all actions are uniformly random before `learning_starts`.
-        target: the key of `state_dict()` that holds the target networks' parameters.
+        target: the key of `state_dict()` that holds the target networks' parameters, as a tensor or
+            as tensors by name.
         target_stays: settings with which the target never moves.
         critic: the group that learns Q, whose loss importance weights scale.
     """
@@ -45,6 +47,14 @@ class OffPolicyContract(AlgorithmContract):
     target: ClassVar[str] = "target"
     target_stays: ClassVar[Mapping[str, Any]] = {"tau": 0.0}
     critic: ClassVar[str] = "critic"
+
+    def target_parameters(self, agent: Agent) -> Any:
+        """A copy of the target networks' parameters, float [P]."""
+        import torch
+
+        kept = named_parameters({}, {"target": agent.run.algorithm.state_dict()[self.target]})
+        assert kept, f"state_dict() holds no tensors under {self.target!r}: set `target`"
+        return torch.cat([value.reshape(-1) for value in kept.values()]).clone()
 
     def updates_after(self, timesteps: int, **settings: Any) -> int:
         """How many updates a training of so many timesteps makes; `SOON` unless told otherwise."""
@@ -113,19 +123,19 @@ class OffPolicyContract(AlgorithmContract):
 
     def test_the_target_moves_only_as_it_is_told(self) -> None:
         with self.agent(**SOON, **self.target_stays) as agent:
-            before = agent.run.algorithm.state_dict()[self.target].clone()
+            before = self.target_parameters(agent)
             agent.learn(40)
             assert agent.run.clock.updates > 0
-            assert before.equal(agent.run.algorithm.state_dict()[self.target])
+            assert before.equal(self.target_parameters(agent))
         with self.agent(**SOON) as agent:
             agent.learn(self.n_steps_trained)
-            assert not before.equal(agent.run.algorithm.state_dict()[self.target])
+            assert not before.equal(self.target_parameters(agent))
 
     def test_the_target_begins_as_a_copy_with_memory_of_its_own(self) -> None:
         with self.agent() as agent:
-            before = agent.run.algorithm.state_dict()[self.target].clone()
+            before = self.target_parameters(agent)
             agent.run.parameters.flat.add_(1.0)
-            assert before.equal(agent.run.algorithm.state_dict()[self.target])
+            assert before.equal(self.target_parameters(agent))
 
     @contextmanager
     def agent_and_batch(self) -> Iterator[tuple[Agent, Any]]:
