@@ -24,7 +24,7 @@ from rlk_off_policy.target import Target
 from rlk_off_policy.update_schedule import UpdateSchedule
 from rlk_replay.protocol import ReplayStorage
 from rlk_sac import loss as losses
-from rlk_sac.config import SACConfig, entropy_coefficient
+from rlk_sac.config import SACConfig, entropy_coefficient, target_entropy
 from rlk_sac.network import EntropyCoefficient
 from rlk_schedules import as_schedule
 
@@ -60,8 +60,7 @@ class SAC:
             self.entropy = FlatParameters(EntropyCoefficient(initial).to(run.device))
             run.group("entropy", learning_rate=learning_rate, parameters=self.entropy)
         action_size = math.prod(run.action_space.shape)
-        chosen = config.target_entropy
-        self.target_entropy = -float(action_size) if isinstance(chosen, str) else float(chosen)
+        self.target_entropy = target_entropy(config.target_entropy, action_size)
 
     @staticmethod
     def heads(config: SACConfig, run: Run) -> Heads:

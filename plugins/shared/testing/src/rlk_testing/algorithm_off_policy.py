@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -72,6 +73,17 @@ class OffPolicyContract(AlgorithmContract):
     def test_it_updates_only_once_a_whole_batch_of_transitions_is_stored(self) -> None:
         assert self.updates_after(7, batch_size=8) == 0
         assert self.updates_after(8, batch_size=8) == 1
+
+    def test_a_loaded_model_waits_for_a_whole_batch_too(self, tmp_path: Path) -> None:
+        """It has passed `learning_starts` long ago, and its replay is empty."""
+        with self.agent(**SOON) as agent:
+            agent.learn(16)
+            with self.loaded(agent.save(tmp_path / "model"), agent) as loaded:
+                before = loaded.run.clock.updates
+                loaded.learn(7, reset_num_timesteps=False)
+                assert loaded.run.clock.updates == before, "it updates from less than a batch"
+                loaded.learn(1, reset_num_timesteps=False)
+                assert loaded.run.clock.updates == before + 1
 
     def test_it_updates_every_train_freq_vector_steps(self) -> None:
         # 20 timesteps are 5 collections of 4; the first of them stores less than a batch.

@@ -36,6 +36,9 @@ class AlgorithmScheduleChecks(RecurrentAgentChecks):
         raise NotImplementedError
         yield
 
+    def run_settings(self) -> dict[str, Any]:
+        raise NotImplementedError
+
     def schedules(self) -> dict[str, Falls]:
         """A schedule for every setting that takes one and is a number by default."""
         record = self.record()
