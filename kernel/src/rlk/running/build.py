@@ -45,7 +45,6 @@ def _assemble(run: Run) -> None:
     prepare_torch(run)
     run.algorithm = plan.algorithm.load()(plan.algorithm.config, run)
     run.actor = _training_actor(run)
-    run.numbers.append(run.actor.metrics)
     run.storage = _make_storage(run)
     run.collector = hooks.first("rlk_make_collector", run=run) or plan.collector.make(run)
     run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))

@@ -65,7 +65,7 @@ class Run:
         self.clock = Clock(plan.total_timesteps)
         self.metrics = Metrics(self.clock)
         self.on_close: list[Callable[[], None]] = []
-        self.numbers: list[Callable[[], Mapping[str, float]]] = [self._named, self._learning_rates]
+        self.numbers: list[Callable[[], Mapping[str, float]]] = []  #: of others, to log
         self._names: dict[str, Tensor] = {}
         self._schedules: list[tuple[Callable[[float], float], Tensor]] = []
         self._stop: str | None = None
@@ -210,10 +210,12 @@ class Run:
         Those that are scheduled are among them: learning rates, whatever `schedule` has made, and
         what the actor and the storages log (exploration, the exponent of importance weights).
         """
-        return {tag: value for numbers in self.numbers for tag, value in numbers().items()}
-
-    def _named(self) -> dict[str, float]:
-        return {f"train/{name}": float(tensor) for name, tensor in self._names.items()}
+        found = self._learning_rates()
+        found |= {f"train/{name}": float(tensor) for name, tensor in self._names.items()}
+        found |= self.actor.metrics()
+        for numbers in self.numbers:
+            found |= numbers()
+        return found
 
     def _learning_rates(self) -> dict[str, float]:
         """The learning rate, by group where there are several."""
