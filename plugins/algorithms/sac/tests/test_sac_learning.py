@@ -138,6 +138,8 @@ def test_it_trains_the_nature_cnn(rlk_make):
 
     settings = {"learning_starts": 8, "batch_size": 8, "train_freq": 4, "policy": "CnnPolicy"}
     agent = rlk_make("sac", env=Picture, seed=0, **settings)
+    # Two hidden layers of 64 behind the CNN, as Stable Baselines' policies for SAC and TD3 have.
+    assert agent.plan.policy.config.layers == [64, 64]
     before = agent.run.parameters.state_dict()
     agent.learn(16)
     after = agent.run.parameters.state_dict()

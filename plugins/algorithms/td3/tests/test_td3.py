@@ -233,6 +233,7 @@ def test_observations_may_be_images_and_actions_may_have_several_axes(rlk_make):
 
     settings = {"policy": "CnnPolicy", "learning_starts": 8, "batch_size": 4, "train_freq": 4}
     agent = rlk_make("td3", env=Screen, seed=0, gradient_steps=1, **settings)
+    assert agent.plan.policy.config.layers == [64, 64]
     before = agent.run.parameters.state_dict()
     agent.learn(12)
     after = agent.run.parameters.state_dict()

@@ -15,6 +15,7 @@ import numpy as np
 from gymnasium.vector.utils import concatenate, create_empty_array
 
 from rlk.records import Array, Field, Schema, Step
+from rlk.running.clock import Clock
 from rlk.spaces import map_observation
 
 #: Observation spaces that storages are tried with.
@@ -147,9 +148,8 @@ def schema(
         n_steps=n_steps,
         gamma=gamma,
         device=device,
-        total_timesteps=1000,
         rng=np.random.default_rng(seed),
-        progress=lambda: 0.0,
+        clock=Clock(1000),
         extras={"log_prob": Field(())},
         make_env=trajectory.make_env,
     )
