@@ -5,11 +5,16 @@ from __future__ import annotations
 import pytest
 
 from rlk.errors import BrokenPlugin
+from rlk.hookspecs import hookimpl
 from rlk.registry.entry import Entry
 
 
 class Nothing:
-    """An extension that answers no hook."""
+    """An extension that does nothing in the one hook that it answers."""
+
+    @hookimpl
+    def rlk_training_start(self):
+        pass
 
 
 def test_components_join_a_run_that_has_a_folder_and_a_terminal(plan, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import PlanError
+from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
@@ -17,7 +18,9 @@ from rlk_testing.stand_ins import COMPONENTS
 
 
 class Watches:
-    pass
+    @hookimpl
+    def rlk_training_start(self):
+        pass
 
 
 class Shakes:
@@ -29,7 +32,7 @@ class HasteConfig:
     speed: int = 1
 
 
-class Configured:
+class Configured(Watches):
     def __init__(self, config):
         self.config = config
 

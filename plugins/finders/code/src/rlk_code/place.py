@@ -37,10 +37,15 @@ def object_at(place: str, what: str) -> Any:
     module = found
     for part in filter(None, path.split(".")):
         if not hasattr(found, part):
-            public = [key for key, value in vars(module).items() if inspect.isclass(value)]
-            raise UnknownName(f"object in {where}", path, public)
+            raise UnknownName(f"object in {where}", path, classes_of(module))
         found = getattr(found, part)
     return found
+
+
+def classes_of(module: ModuleType) -> list[str]:
+    """The names of the classes that a module defines itself."""
+    classes = (value for value in vars(module).values() if inspect.isclass(value))
+    return [one.__name__ for one in classes if one.__module__ == module.__name__]
 
 
 def _imported(name: str, what: str) -> ModuleType:
