@@ -96,7 +96,7 @@ def test_changes_are_on_top_of_what_was_saved(kernel, saved):
     plan = saved(gamma=0.25, n_envs=3)
     changed = again(kernel, plan, changes={"gamma": 0.75})
     assert changed.algorithm.config.gamma == 0.75 and changed.n_envs == 3
-    assert changed.algorithm.sources["gamma"] == "command line"
+    assert changed.algorithm.sources["gamma"] == "user"
 
 
 def test_it_is_said_that_settings_come_from_the_file(kernel, saved):

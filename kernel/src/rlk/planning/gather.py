@@ -25,7 +25,7 @@ from rlk.registry.registries import Registries
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
 
-CALLER = "command line"
+CALLER = "user"
 
 
 def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:

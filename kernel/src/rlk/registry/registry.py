@@ -86,19 +86,29 @@ class Registry:
         Raises:
             PlanError: if none answers.
         """
-        entries = sorted(self, key=lambda entry: entry.dist != BY_HAND)
-        sources = [(entry, entry.component().load()) for entry in entries]
-        for entry, source in sources:
-            answer = source(name, *more)
-            if answer is not None:
-                return entry, answer
-        asked = [f"{entry.name} ({entry.component().summary})" for entry in entries]
+        found = next(self.answers(name, *more), None)
+        if found is not None:
+            return found
+        sources = self._sources()
+        asked = [f"{entry.name} ({entry.component().summary})" for entry, _ in sources]
         asked = [*asked[:SHOWN], f"{len(asked) - SHOWN} more"] if len(asked) > SHOWN else asked
         hint = f"Asked {self.kind}: {', '.join(asked) or 'none; a plugin of that kind is missing'}."
         known = [one for _, source in sources for one in _known(source)]
         if known:
             raise UnknownName(what, name, known, hint)
         raise PlanError(f"unknown {what} {name!r}. {hint}")
+
+    def answers(self, name: str, *more: Any) -> Iterator[tuple[Entry, Any]]:
+        """Every component that answers to a name, and its answer; see `ask`."""
+        for entry, source in self._sources():
+            answer = source(name, *more)
+            if answer is not None:
+                yield entry, answer
+
+    def _sources(self) -> list[tuple[Entry, Any]]:
+        """Every component with its factory, those that a program registered first."""
+        entries = sorted(self, key=lambda entry: entry.dist != BY_HAND)
+        return [(entry, entry.component().load()) for entry in entries]
 
 
 def only_entry(what: str, name: str, entries: Iterable[Entry], hint: str) -> Entry:

@@ -11,7 +11,7 @@ from rlk.component import Component
 from rlk.errors import SHOWN, PlanError
 from rlk.registry.external import as_component
 from rlk.registry.kinds import KINDS
-from rlk_code.place import classes_of, object_at
+from rlk_code.place import FILE_PREFIX, classes_of, object_at
 
 #: What a class can do, and what kind it is then; the first that fits.
 _METHODS = (
@@ -43,7 +43,7 @@ def component_at(place: str, kind: str | None = None) -> Component:
     if kind not in KINDS:
         raise PlanError(
             f"cannot tell what kind of plugin {component.name!r} is: it implements no hook "
-            "(a method such as rlk_step, marked with @rlk.hookimpl). If it is another kind, say so: "
+            "(a method such as rlk_step, marked with @rlk.hookimpl). If it is no extension: "
             f"rlk.Component(kind=…), one of {', '.join(KINDS)}."
         )
     return attrs.evolve(component, kind=kind)
@@ -83,4 +83,5 @@ def _no_plugin(place: str, found: Any) -> str:
 
 def _name(found: Any) -> str:
     name = found.__name__ if isinstance(found, ModuleType) else type(found).__name__
+    name = name.removeprefix(FILE_PREFIX)
     return name.rpartition(".")[2].replace("_", "-")

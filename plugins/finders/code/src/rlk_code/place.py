@@ -15,6 +15,9 @@ from typing import Any
 
 from rlk.errors import PlanError, UnknownName
 
+#: Begins the name of the module of a file, which no other module is called.
+FILE_PREFIX = "rlk_file_"
+
 
 def split(place: str) -> tuple[str, str]:
     """(module or file, path of the object in it); a file alone has no object."""
@@ -63,7 +66,7 @@ def _imported(name: str, what: str) -> ModuleType:
 def _from_file(place: str, what: str) -> ModuleType:
     """The module of a file, loaded once."""
     path = Path(place).resolve()
-    name = f"rlk_file_{path.stem}"
+    name = f"{FILE_PREFIX}{path.stem}"
     loaded = sys.modules.get(name)
     if loaded is not None and getattr(loaded, "__file__", None) == str(path):
         return loaded
