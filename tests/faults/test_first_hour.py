@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -11,9 +12,13 @@ import gymnasium as gym
 import pytest
 
 import rlk
-from rlk.errors import PlanError
+from rlk.component import Component
+from rlk.errors import PlanError, RlkError
+from rlk.registry.entry import Entry
+from rlk_cli.check import fault
 from rlk_cli.main import main
 from rlk_testing.environments import DiscreteMatch
+from rlk_testing.stand_ins import COMPONENTS, StandIn
 
 #: An environment in a file of the user's own, which also registers an id.
 MAZE = """
@@ -220,3 +225,77 @@ def test_what_only_python_can_pass_is_said_in_python(trained, capsys):
         assert agent.num_timesteps == 16
     trained(env=lambda: Notebook(), out="lambda", verbose=1)
     assert "rlk.load('lambda', env=…)" in capsys.readouterr().out
+
+
+# ---- faults at run time --------------------------------------------------------------------------
+
+
+FAILS = """
+from rlk import hookimpl
+
+@hookimpl
+def rlk_update_end(run):
+    run.plan.algorithm.config.gradient_step
+"""
+
+
+def test_an_error_at_run_time_names_distribution_file_and_line(rlk_typed, tmp_path):
+    Path("fails.py").write_text(FAILS)
+    ended = rlk_typed("run", "--algo", "ppo2", *TYPED, "--out", "failed", "--plugin", "./fails.py")
+    assert ended.code == 1
+    first, second, third = ended.err.splitlines()
+    assert first == "Error: AttributeError: 'PPO2Config' object has no attribute 'gradient_step'"
+    place = f"  in fails.py, {tmp_path / 'fails.py'}:6: run.plan.algorithm.config.gradient_step"
+    assert second == place
+    assert third == "This may be a fault of fails.py; --debug shows the whole traceback."
+
+
+@pytest.mark.parametrize("returned", [({}, None), None, {"loss": 1.0}])
+def test_an_update_that_returns_no_update_says_so(rlk_stand_in_kernel, returned):
+    class Tuples(StandIn):
+        def update(self, batch, optimise):
+            super().update(batch, optimise)
+            return returned
+
+    algorithm = attrs.evolve(COMPONENTS["algorithms"], name="tuples", factory=Tuples)
+    rlk_stand_in_kernel.registries.algorithms.register("tuples", algorithm)
+    made = rlk.make("tuples", env=DiscreteMatch, kernel=rlk_stand_in_kernel)
+    kind = type(returned).__name__
+    message = rf"update of algorithm 'tuples' \(this program\) returned {kind}, not an Update"
+    with made as agent, pytest.raises(RlkError, match=message):
+        agent.learn(8)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"defaults": {"storage": "replya"}}, "the default storage='replya': .*'replay'"),
+        ({"defaults": {"distribution": {"Box": "categorial"}}}, "distribution.*'categorical'"),
+        ({"defaults": {"vf_optimiser": "adm"}}, "the default vf_optimiser='adm': .*'adam'"),
+        ({"defaults": {"policy": "mlp", "policy.layer": [64]}}, "policy.layer.*'layers'"),
+        ({"defaults": {"n_env": 8}}, "the default n_env=8: .*'n_envs'"),
+        ({"forwards": {"speed": "replay.bufer_size"}}, "'bufer_size'. Did you mean 'buffer_size'"),
+        ({"activates": {"speed": "n-steps"}}, "'n-steps' is not installed. .*'n-step'"),
+        ({"selects": {"speed": "noise"}}, "selects one of 'noise': .*'noises'"),
+        ({"forwards": {"sped": "replay.buffer_size"}}, "forwards: .*'sped'. .*'speed'"),
+    ],
+)
+def test_a_component_that_names_what_is_not_there_is_found_by_plugins_check(changes, problem):
+    component = Component(name="mine", factory=StandIn, config=Speeding, **changes)
+    entry = Entry("algorithms", "mine", "my-own", "0.1", lambda: component)
+    assert re.search(problem, fault(entry, rlk.default_kernel().registries) or "sound")
+
+
+@attrs.frozen(kw_only=True)
+class Speeding:
+    """Settings of a component."""
+
+    speed: bool = False
+
+
+def test_what_need_not_be_installed_is_no_fault(rlk_empty_kernel):
+    rlk_empty_kernel.registries.storages.register("replay", Path)
+    forwards = {"speed": "prioritized-replay.alpha"}
+    component = Component(name="mine", factory=StandIn, config=Speeding, forwards=forwards)
+    entry = Entry("algorithms", "mine", "my-own", "0.1", lambda: component)
+    assert fault(entry, rlk_empty_kernel.registries) is None
