@@ -265,6 +265,10 @@ def test_a_model_is_loaded_without_what_had_joined_by_itself_and_says_so(
     class Hastens:
         """An extension that joins wherever an agent is made."""
 
+        @rlk.hookimpl
+        def rlk_training_start(self):
+            pass
+
     extensions = rlk_stand_in_kernel.registries.extensions
     extensions.register("hastens", Hastens, autostart="always")
     agent = make()

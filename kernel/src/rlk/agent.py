@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +20,7 @@ from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
 from rlk.records import Array
 from rlk.registry.kernel import Kernel, default_kernel
-from rlk.running import checkpoint
+from rlk.running import checkpoint, run_folder
 from rlk.running.build import build
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
 from rlk.running.train import train
@@ -45,6 +46,9 @@ class Agent:
         self.run = build(plan)
         self.differs: list[str] = []
         self._actor: Any = None
+
+    def __repr__(self) -> str:
+        return f"<Agent: {self.plan.title}, {self.num_timesteps:,} timesteps>"
 
     @property
     def num_timesteps(self) -> int:
@@ -219,12 +223,14 @@ def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given
             the algorithm; `policy={"layers": [64]}` sets `policy.layers`.
 
     Raises:
-        PlanError: for what does not exist or does not fit.
+        PlanError: for what does not exist or does not fit, or an `out` that is not empty.
     """
     kernel = kernel or default_kernel()
     settings = {} if config is None else attrs.asdict(config, recurse=False)
     spec = make_spec(algo, {**settings, **given})
-    return Agent(resolve(kernel, spec), kernel, spec)
+    plan = _plan(kernel, spec)
+    _claim_folder(plan)
+    return Agent(plan, kernel, spec)
 
 
 def load(
@@ -245,14 +251,30 @@ def load(
         kernel: where components come from; None is everything that is installed.
         best: of a run folder, the best model of its evaluations.
         changes: settings that are to be others now, and functions that no file holds: `differs`
-            names those that were not passed again, and `learn` warns of them.
+            names those that were not passed again, and `learn` warns of them. `out` is the folder
+            of a run of its own or, to go on in it, the folder that `path` is in.
 
     Raises:
         BadFile: if the file is damaged or not one of rlk's.
-        PlanError: if it names what is not there.
+        PlanError: if it names what is not there, or `out` holds another run.
     """
     kernel = kernel or default_kernel()
     state = checkpoint.read(Path(path), kernel, best=best)
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
-    return Agent(resolve(kernel, spec), kernel, spec).restore(state)
+    plan = _plan(kernel, spec)
+    _claim_folder(plan, going_on_from=Path(path))
+    return Agent(plan, kernel, spec).restore(state)
+
+
+def _claim_folder(plan: Plan, going_on_from: Path | None = None) -> None:
+    """Make the folder of a run; PlanError if another run is in it."""
+    if plan.out is None or (going_on_from and run_folder.holds(Path(plan.out), going_on_from)):
+        return
+    out = repr(plan.out)
+    run_folder.claim(Path(plan.out), f"out={out}", f"rlk.load({out}, out={out})")
+
+
+def _plan(kernel: Kernel, spec: RunSpec) -> Plan:
+    """The plan of a program's run; one that prints on a terminal shows how far it is."""
+    return resolve(kernel, spec, terminal=sys.stderr.isatty())

@@ -78,9 +78,9 @@ class StepCollector:
             observation = following
             if listeners:
                 self._observation, self._carry, self._start = observation, carry, start
-                for listener in listeners:
+                for number, listener in enumerate(listeners):
                     if listener(run=run, step=step) is False:
-                        run.stop("a listener of rlk_step stopped it")
+                        run.stop_by_listener(number)
                         self._cut_short = True
                         return False
         self._observation, self._carry, self._start = observation, carry, start

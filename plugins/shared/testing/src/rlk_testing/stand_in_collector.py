@@ -63,9 +63,9 @@ class StandInCollector:
         run.storage.add(step)
         run.clock.timesteps += run.n_envs * run.communicator.size
         self.observation, self.carry, self.start = following, act.carry, ended
-        for listener in run.listeners["rlk_step"]:
+        for number, listener in enumerate(run.listeners["rlk_step"]):
             if listener(run=run, step=step) is False:
-                run.stop("a listener of rlk_step stopped it")
+                run.stop_by_listener(number)
                 return False
         return True
 
