@@ -55,7 +55,7 @@ class LentEnv(VectorWrapper[Any, Any, Any, Any, Any]):
         """As the backend's; a method `reset` or `step` counts as one."""
         if name in _STEPPING:
             self._run.collector.forget()
-        return self.env.call(name, *args, **kwargs)
+        return self.env.call(name, *args, **kwargs)  # type: ignore[attr-defined]
 
     def __getattr__(self, name: str) -> Any:
         """Whatever else the environment offers besides Gymnasium's interface."""

@@ -195,6 +195,36 @@ class Walk(gym.Env[Any, Any]):
         return self.place.copy()
 
 
+class Misfit(Walk):
+    """A walk that gives something that does not fit in its third step, or when it restarts then.
+
+    Args:
+        field: what is wrong, of `FIELDS`. The observation has one number instead of three.
+    """
+
+    FIELDS = ("observation", "restart", "reward", "terminated", "truncated")
+
+    def __init__(self, field: str) -> None:
+        super().__init__(length=3)
+        self.field, self.ever = field, 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        observation, info = super().reset(seed=seed)
+        is_wrong = self.field == "restart" and self.ever == 3
+        return observation[:1] if is_wrong else observation, info
+
+    def step(self, action: Any) -> Any:
+        observation, reward, *_ = super().step(action)
+        self.ever += 1
+        found = [observation, reward, False, self.ever == 3, {}]
+        wrong = {"observation": observation[:1], "reward": "1", "terminated": "no", "truncated": 1}
+        if self.ever == 3 and self.field in wrong:
+            found[list(wrong).index(self.field)] = wrong[self.field]
+        return tuple(found)
+
+
 class Forever(gym.Env[Any, Any]):
     """Nothing ever changes and every step is worth 1; episodes are cut off after `length` steps.
 
