@@ -188,3 +188,47 @@ def test_a_run_ends_with_the_message_and_stores_nothing_of_that_step(algo):
         with pytest.raises(EnvironmentFailed, match=r"environment 0 \(Wrong\) gave a wrong obs"):
             agent.learn(200)
         assert agent.num_timesteps == 5
+
+
+class Foreign(gym.vector.VectorEnv):
+    """A vector environment that somebody else made, of two environments."""
+
+    metadata = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
+    num_envs = 2
+    single_observation_space, single_action_space = BOX, gym.spaces.Discrete(2)
+
+    def __init__(self, **wrong):
+        zeros = np.zeros((2, 3), np.float32)
+        no = np.zeros(2, np.bool_)
+        right = {"observation": zeros, "reward": np.zeros(2), "terminated": no, "truncated": no}
+        self.found = {"reset": zeros, **right, **wrong}
+
+    def reset(self, *, seed=None, options=None):
+        return self.found["reset"], {}
+
+    def step(self, actions):
+        return *(self.found[field] for field in list(NUMBER_OF)[:4]), {}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "found"),
+    [
+        ("reset", np.zeros((2, 1), np.float32), r"wrong observation: \(2, 1\); expected \(2, 3\)"),
+        ("observation", np.zeros(3, np.float32), r"wrong observation: \(3,\)"),
+        ("reward", np.zeros((2, 1)), r"wrong reward: float64 \(2, 1\)"),
+        ("reward", np.array(["1", "2"]), "wrong reward: <U1"),
+        ("terminated", np.zeros(2), r"wrong terminated: float64 \(2,\); expected bool \(2,\)"),
+        ("truncated", np.zeros(1, np.bool_), r"wrong truncated: bool \(1,\)"),
+    ],
+)
+def test_nothing_is_learnt_from_a_foreign_vector_that_is_wrong(field, value, found):
+    with rlk.make("ppo2", env=Foreign(**{field: value}), n_steps=4) as agent:
+        with pytest.raises(EnvironmentFailed, match=f"Foreign.*{found}"):
+            agent.learn(100)
+        assert agent.run.clock.updates == 0
+
+
+def test_a_foreign_vector_that_is_right_is_learnt_from():
+    with rlk.make("ppo2", env=Foreign(), n_steps=4) as agent:
+        agent.learn(16)
+        assert agent.run.clock.updates > 0

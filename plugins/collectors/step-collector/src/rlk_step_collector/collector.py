@@ -14,6 +14,7 @@ from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Step
 from rlk.spaces import map_observation
+from rlk_step_collector.batch_shapes import check_observation, check_rewards_and_flags
 from rlk_step_collector.finite import finite, finite_check, name_bad
 from rlk_step_collector.rollout_metrics import RolloutMetrics
 
@@ -49,6 +50,7 @@ class StepCollector:
         somebody else has stepped it.
         """
         self._observation: Any = None
+        self._is_checked = False  # whether a step of these environments was looked at whole
         self._carry = self.run.actor.start(self._n_envs)
         self._start = np.ones(self._n_envs, dtype=bool)
         self._returns[:] = self._lengths[:] = 0
@@ -81,10 +83,14 @@ class StepCollector:
         clock, observed_finite, listeners = run.clock, self._finite, run.listeners["rlk_step"]
         returns, lengths = self._returns, self._lengths
         observation, carry, start = self._observation, self._carry, self._start
-        timesteps = self._n_envs * run.communicator.size
+        timesteps, is_checked = self._n_envs * run.communicator.size, self._is_checked
         for _ in range(self._steps):
             action, env_action, carry, extras = act(observation, carry, start)
             following, reward, terminated, truncated, infos = env_step(env_action)
+            if not is_checked:
+                check_observation(run, following)
+                check_rewards_and_flags(run, reward, terminated, truncated)
+                is_checked = self._is_checked = True
             if not observed_finite(following) or not finite(reward):
                 name_bad(run, reward, following, env_action)
             start = terminated | truncated
@@ -113,6 +119,7 @@ class StepCollector:
 
     def _reset(self) -> Any:
         observation, _ = self.run.env.reset(seed=self.run.streams.reset_seeds(self._n_envs))
+        check_observation(self.run, observation)
         if not self._finite(observation):
             name_bad(self.run, None, observation)
         return observation
