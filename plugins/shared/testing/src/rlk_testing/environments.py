@@ -100,6 +100,28 @@ class MultiBinaryMatch(Match):
         super().__init__(spaces.MultiBinary(3), **keywords)
 
 
+class BoxTableMatch(Match):
+    """Continuous actions in two rows of three."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(spaces.Box(-1.0, 2.0, (2, 3), np.float32), **keywords)
+
+
+class MultiDiscreteTableMatch(Match):
+    """Choices in two rows of two, each numbered from a start of its own."""
+
+    def __init__(self, **keywords: Any) -> None:
+        choices = spaces.MultiDiscrete([[2, 3], [2, 2]], start=[[1, 0], [-1, 5]])
+        super().__init__(choices, **keywords)
+
+
+class MultiBinaryTableMatch(Match):
+    """Switches in two rows of three."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(spaces.MultiBinary((2, 3)), **keywords)
+
+
 def environment_named(asked: str) -> type | None:
     """The class that `rlk_testing.environments:NAME` names, whatever else is installed."""
     module, _, name = asked.partition(":")
@@ -113,6 +135,14 @@ BY_ACTION_SPACE = {
     "Box": "rlk_testing.environments:BoxMatch",
     "MultiDiscrete": "rlk_testing.environments:MultiDiscreteMatch",
     "MultiBinary": "rlk_testing.environments:MultiBinaryMatch",
+}
+
+
+#: Likewise with actions of several axes.
+BY_SPACE_OF_SEVERAL_AXES = {
+    "Box": "rlk_testing.environments:BoxTableMatch",
+    "MultiDiscrete": "rlk_testing.environments:MultiDiscreteTableMatch",
+    "MultiBinary": "rlk_testing.environments:MultiBinaryTableMatch",
 }
 
 
@@ -256,7 +286,8 @@ def show(space: spaces.Space[Any], rng: np.random.Generator) -> Array:
         one: Array = np.eye(int(space.n), dtype=np.float32)[rng.integers(space.n)]
         return one
     if isinstance(space, spaces.MultiDiscrete):
-        chosen = [np.eye(int(n), dtype=np.float32)[rng.integers(n)] for n in space.nvec]
+        sizes = space.nvec.reshape(-1)
+        chosen = [np.eye(int(n), dtype=np.float32)[rng.integers(n)] for n in sizes]
         return np.concatenate(chosen)
     if isinstance(space, spaces.MultiBinary):
         return rng.integers(0, 2, _width(space)).astype(np.float32)
@@ -272,7 +303,7 @@ def match(space: spaces.Space[Any], shown: Array, action: Any) -> float:
     if isinstance(space, spaces.Box):
         if not space.contains(np.asarray(action, np.float32)):
             raise ValueError(f"action {action!r} is not in {space}")
-        right = space.low + shown * (space.high - space.low)
+        right = space.low + shown.reshape(space.shape) * (space.high - space.low)
         return 1.0 - float(np.mean(np.abs(action - right) / (space.high - space.low)))
     action = np.asarray(action, np.int64)
     if not space.contains(action.astype(space.dtype) if action.ndim else action[()]):
@@ -280,9 +311,9 @@ def match(space: spaces.Space[Any], shown: Array, action: Any) -> float:
     if isinstance(space, spaces.Discrete):
         return float(shown[int(action) - int(space.start)])
     if isinstance(space, spaces.MultiDiscrete):
-        starts = np.concatenate([[0], np.cumsum(space.nvec)[:-1]])
-        return float(np.mean(shown[starts + action]))
-    return float(np.mean(shown == action))
+        offsets = np.concatenate([[0], np.cumsum(space.nvec.reshape(-1))[:-1]])
+        return float(np.mean(shown[offsets + (action - space.start).reshape(-1)]))
+    return float(np.mean(shown == action.reshape(-1)))
 
 
 def _width(space: spaces.Space[Any]) -> int:
