@@ -32,7 +32,7 @@ BY_NAME: dict[str, tuple[gym.Space[Any], ...]] = {
     ),
     "MultiDiscrete": (
         gym.spaces.MultiDiscrete([2, 3], start=[1, -2]),
-        gym.spaces.MultiDiscrete([[2, 2], [3, 2]]),
+        gym.spaces.MultiDiscrete(np.array([[2, 2], [3, 2]])),
     ),
     "MultiBinary": (gym.spaces.MultiBinary(3), gym.spaces.MultiBinary((2, 2))),
 }

@@ -111,7 +111,8 @@ class MultiDiscreteTableMatch(Match):
     """Choices in two rows of two, each numbered from a start of its own."""
 
     def __init__(self, **keywords: Any) -> None:
-        choices = spaces.MultiDiscrete([[2, 3], [2, 2]], start=[[1, 0], [-1, 5]])
+        sizes, starts = np.array([[2, 3], [2, 2]]), np.array([[1, 0], [-1, 5]])
+        choices = spaces.MultiDiscrete(sizes, start=starts)
         super().__init__(choices, **keywords)
 
 
