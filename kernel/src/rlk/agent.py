@@ -13,7 +13,6 @@ import attrs
 import numpy as np
 
 from rlk import spaces
-from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import RunSpec, make_spec
@@ -22,9 +21,10 @@ from rlk.records import Array
 from rlk.registry.kernel import Kernel, default_kernel
 from rlk.running import checkpoint, run_folder
 from rlk.running.build import build
+from rlk.running.change_env import change_env
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
+from rlk.running.other_hands import LentEnv, OwnerWatch
 from rlk.running.train import train
-from rlk.running.vec_env import make_vec_env
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -46,6 +46,8 @@ class Agent:
         self.run = build(plan)
         self.differs: list[str] = []
         self._actor: Any = None
+        self._lent: LentEnv | None = None
+        self._owner = OwnerWatch(self.run)
 
     def __repr__(self) -> str:
         return f"<Agent: {self.plan.title}, {self.num_timesteps:,} timesteps>"
@@ -85,8 +87,11 @@ class Agent:
         """
         for sentence in self.spec.lost:
             warnings.warn(sentence, stacklevel=3)
+        self._owner.check()
         with self.run.streams.globally("modules"):
-            return train(self.run, timesteps)
+            reason = train(self.run, timesteps)
+        self._owner.remember()
+        return reason
 
     def predict(
         self,
@@ -167,6 +172,7 @@ class Agent:
         """
         try:
             self.differs = [*self.spec.notes, *self.spec.lost, *checkpoint.restore(self.run, state)]
+            self._owner.remember()
         except BaseException:
             self.close()
             raise
@@ -175,31 +181,42 @@ class Agent:
     # ---- the environment -------------------------------------------------------------------------
 
     def get_env(self) -> Any:
-        """The training environment, a gymnasium.vector.VectorEnv."""
-        return self.run.env
+        """The training environment, a gymnasium.vector.VectorEnv.
+
+        It may be stepped: `learn` then begins with a reset.
+        """
+        if self._lent is None or self._lent.env is not self.run.env:
+            self._lent = LentEnv(self.run)
+        return self._lent
 
     def set_env(self, env: Any) -> None:
-        """Go on, from a reset, in another environment.
+        """Go on, from a reset, in another environment; the one before is closed.
+
+        Args:
+            env: as for `make`; of the same spaces, and if it is a vector, of as many environments.
 
         Raises:
-            PlanError: if it does not exist, or its spaces are others.
+            PlanError: if it does not exist or does not fit; the agent keeps the one it has.
         """
+        if env is self._lent:
+            self.run.collector.forget()
+            return
         spec = make_spec("", {"env": env}).over(self.spec)
-        plan = resolve(self.kernel, spec)
-        for key in ("observation_space", "action_space"):
-            new, old = getattr(plan, key), getattr(self.plan, key)
-            if new != old:
-                raise PlanError(f"the new environment's {key} is {new}, not {old}.")
-        made = make_vec_env(plan, self.run.hooks, plan.n_envs, training=True)
-        self.run.env.close()
-        self.run.env, self.spec = made, spec
-        self.run.plan = self.plan = attrs.evolve(self.plan, env=plan.env)
-        self.run.collector.forget()
-        self.run.parameters.check()
+        # How many it is to be stays as it is: a vector that was passed says its own number.
+        change_env(self.run, resolve(self.kernel, spec.without("n_envs")))
+        self.spec, self.plan = spec, self.run.plan
 
-    def set_random_seed(self, seed: int) -> None:
-        """New random streams from this seed, for everything that draws from now on."""
-        self.run.streams.reseed(seed)
+    def set_random_seed(self, seed: int | None) -> None:
+        """New random streams from this seed, for everything that draws from now on.
+
+        Environments are seeded from it too, by the reset that the next collection begins with.
+
+        Args:
+            seed: None changes nothing.
+        """
+        if seed is not None:
+            self.run.streams.reseed(seed)
+            self.run.collector.forget()
 
     def close(self) -> None:
         """Close environments and loggers."""
