@@ -64,6 +64,7 @@ class Agent:
         Raises:
             NotFinite: if a loss, a gradient or the environment gives a non-finite number.
             EnvironmentFailed: if an environment raises or its process dies.
+            RlkError: after the training, if a file of the run's folder could not be written.
         """
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
         clock = self.run.clock
@@ -71,6 +72,7 @@ class Agent:
             clock.timesteps = 0
         clock.start = clock.timesteps
         self.learn_until(clock.timesteps + steps)
+        self.run.failed_writes.check()
         return self
 
     def learn_until(self, timesteps: int) -> str | None:

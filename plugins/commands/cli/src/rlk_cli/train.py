@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+
+from rlk.errors import EnvironmentFailed
+from rlk_cli.signals import CODES, Interrupted, Signals
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk.planning.plan import Plan
-
-#: Exit codes of a run that a signal stopped.
-CODES = {"SIGINT": 130, "SIGTERM": 143}
 
 
 def take_over(plan: Plan) -> int | None:
@@ -33,34 +31,44 @@ def take_over(plan: Plan) -> int | None:
 
 
 def train_to_the_end(agent: Agent) -> int:
-    """Train to the plan's last timestep or to a signal and print how it ended; the exit code."""
+    """Train to the plan's last timestep or to a signal and print how it ended; the exit code.
+
+    That is 0 for the last timestep, the signal's for a signal, else 1 if anything could not be
+    written.
+    """
     began, before = time.monotonic(), agent.num_timesteps
-    with agent, _signals(agent):
-        reason = agent.learn_until(agent.plan.total_timesteps)
-        seconds, steps = time.monotonic() - began, agent.num_timesteps - before
-    if agent.plan.verbose:
-        how = f"stopped by {reason} after" if reason else "done:"
-        speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
-        click.echo(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
-        _print_files(agent, Path(str(agent.plan.out)), stopped=reason is not None)
-    return CODES.get((reason or "").split(" ")[0], 0)  # of several ranks: SIGINT (rank 1)
+    with Signals(agent.run) as signals:
+        reason = _trained(agent, signals)
+    seconds, steps = time.monotonic() - began, agent.num_timesteps - before
+    code = CODES.get((reason or "").split(" ")[0])  # of several ranks: SIGINT (rank 1)
+    with contextlib.suppress(OSError) if code else contextlib.nullcontext():
+        # After a signal, what is printed to may be gone: a terminal that was closed.
+        if agent.plan.verbose:
+            how = f"stopped by {reason} after" if reason else "done:"
+            speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
+            click.echo(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
+            _print_files(agent, Path(str(agent.plan.out)), stopped=reason is not None)
+        if agent.run.failed_writes:
+            click.echo(agent.run.failed_writes, err=True)
+    return code or int(bool(agent.run.failed_writes))
 
 
-@contextlib.contextmanager
-def _signals(agent: Agent) -> Iterator[None]:
-    """The first Ctrl-C or SIGTERM stops at the next iteration's border, the second at once."""
-
-    def stop(number: int, frame: Any) -> None:
-        for name in CODES:
-            signal.signal(signal.Signals[name], signal.default_int_handler)
-        agent.run.stop(signal.Signals(number).name)
-
-    before = {name: signal.signal(signal.Signals[name], stop) for name in CODES}
+def _trained(agent: Agent, signals: Signals) -> str | None:
+    """Train and close; why it ended early, or None."""
     try:
-        yield
-    finally:
-        for name, handler in before.items():
-            signal.signal(signal.Signals[name], handler)
+        with agent:
+            try:
+                return agent.learn_until(agent.plan.total_timesteps)
+            finally:
+                signals.closing()
+    except (Interrupted, EnvironmentFailed) as error:
+        # The system may have sent the same signal to the processes of environments.
+        name = error.name if isinstance(error, Interrupted) else signals.received
+        if name is None:
+            raise
+        with contextlib.suppress(OSError):  # as above
+            click.echo(f"{name} in the middle of an iteration: {error}", err=True)
+        return name
 
 
 def _print_files(agent: Agent, out: Path, *, stopped: bool) -> None:

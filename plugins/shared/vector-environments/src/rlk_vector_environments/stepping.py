@@ -44,6 +44,7 @@ class EnvironmentGroup:
         self.envs = envs
         self._arrays = arrays
         self._start = start
+        self.at = start  #: the index of the environment that is called, or was last
         self._info_keys = info_keys
         self._is_array = isinstance(arrays.final, np.ndarray)
         self._one_action_array = isinstance(arrays.actions, np.ndarray)
@@ -67,6 +68,7 @@ class EnvironmentGroup:
         row = 0
         try:
             for row, env in enumerate(self.envs):
+                self.at = start + row
                 sample, reward[row], over, cut, info = env.step(actions[row])
                 if keys:
                     infos.append((start + row, {key: info[key] for key in keys if key in info}))
@@ -83,6 +85,9 @@ class EnvironmentGroup:
                     infos.append((start + row, info))
         except Exception as error:
             raise raised(start + row, self.envs[row], "in step", error) from error
+        except KeyboardInterrupt as interruption:
+            interruption.add_note(f"environment {start + row} was in step")
+            raise
         return ended, infos
 
     def reset(
@@ -94,12 +99,15 @@ class EnvironmentGroup:
         """
         infos: Infos = []
         for index, seed in seeds.items():
-            row = index - self._start
+            self.at, row = index, index - self._start
             try:
                 sample, info = self.envs[row].reset(seed=seed, options=options)
                 rows.write_checked(self._arrays.slots[turn].observation, row, sample)
             except Exception as error:
                 raise raised(index, self.envs[row], "in reset", error) from error
+            except KeyboardInterrupt as interruption:
+                interruption.add_note(f"environment {index} was in reset")
+                raise
             if self._info_keys is None and info:
                 infos.append((index, info))
         return infos

@@ -30,3 +30,13 @@ class SubprocessConfig:
             "fork may deadlock where this process runs threads"
         },
     )
+    timeout_seconds: float | None = attrs.field(
+        default=600.0,
+        converter=attrs.converters.optional(float),
+        validator=validators.optional(validators.gt(0.0)),
+        metadata={
+            "help": "seconds that a worker may take for an answer (to make its environments, for "
+            "one step of all of them), above 0, counted in whole seconds; after it the environment "
+            "that hangs is named and the run ends; none waits for ever"
+        },
+    )

@@ -68,7 +68,12 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
             extras = (*config.reset_keywords, *config.info_keywords)
             path = episode_path(filename if config.filename else os.path.join(filename, SUFFIX))
             self._file = EpisodeFile(
-                path, extras, env_id=env_id(env), append=True, flush_seconds=FLUSH_SECONDS
+                path,
+                extras,
+                env_id=env_id(env),
+                append=True,
+                flush_seconds=FLUSH_SECONDS,
+                in_run=hooks is not None,
             )
             if hooks is not None:
                 hooks.activate(self._file, NAME, "rlk-wrappers")
