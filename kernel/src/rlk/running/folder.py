@@ -11,8 +11,9 @@ import contextlib
 import os
 import socket
 import weakref
+from io import FileIO
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from rlk.errors import PlanError, RlkError
 from rlk.files import remove_unfinished
@@ -88,10 +89,10 @@ def in_use(path: Path) -> str | None:
     The answer may be outdated at once: only a `RunFolder` makes sure.
     """
     try:
-        with (path / OWNER).open() as file:
+        with (path / OWNER).open("rb") as file:
             if _lock(file, shared=True):
                 return None
-            owner = file.read().strip() or "another process"
+            owner = file.read().decode(errors="replace") or "another process"
     except OSError:  # there is none, or it cannot be read
         return None
     if owner == _this_process():
@@ -99,10 +100,10 @@ def in_use(path: Path) -> str | None:
     return f"{path} is in use: {owner} trains in it. Wait for it, end it, or name another folder."
 
 
-def _locked(path: Path) -> IO[str] | None:
+def _locked(path: Path) -> FileIO | None:
     """The file of the owner, locked and with this process in it; None if it is locked already."""
     while True:
-        file = path.open("a+")
+        file = path.open("ab", buffering=0)
         if not _lock(file, shared=False):
             file.close()
             return None
@@ -111,8 +112,7 @@ def _locked(path: Path) -> IO[str] | None:
         file.close()  # its owner has just released it: the name is free, or another file's
     file.truncate(0)
     with contextlib.suppress(OSError):  # on a full disk it holds nothing, and is locked all the same
-        file.write(_this_process())
-        file.flush()
+        file.write(_this_process().encode())
     return file
 
 
@@ -120,7 +120,7 @@ def _this_process() -> str:
     return f"process {os.getpid()} on {socket.gethostname()}"
 
 
-def _lock(file: IO[str], *, shared: bool) -> bool:
+def _lock(file: IO[bytes] | FileIO, *, shared: bool) -> bool:
     """Try to lock; whether nobody else has it. True where there are no locks."""
     try:
         import fcntl
@@ -135,7 +135,7 @@ def _lock(file: IO[str], *, shared: bool) -> bool:
     return True
 
 
-def _is_at(file: IO[str], path: Path) -> bool:
+def _is_at(file: FileIO, path: Path) -> bool:
     """Whether the open file is the one with that name."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
@@ -151,7 +151,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _close_in_forks(file: Any) -> None:
+def _close_in_forks(file: FileIO) -> None:
     """A fork of this process would keep the lock for as long as it lives."""
     reference = weakref.ref(file)
 
