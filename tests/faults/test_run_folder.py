@@ -97,7 +97,7 @@ def test_a_folder_that_is_deleted_during_a_run_is_said_and_is_no_success(waiting
     (tmp_path / "go").touch()
     assert waiting.wait(timeout=60) == 1
     printed = waiting.printed()
-    assert "there was deleted during the run" in printed and "Training goes on" in printed
+    assert "there was deleted during the run" in printed and "a write failed" in printed
     names = {path.name for path in (tmp_path / "there").iterdir()}
     assert {"model.zip", "checkpoints", "progress.csv"} <= names
 

@@ -45,13 +45,16 @@ class FailedWrites:
         """Remember that a write failed; the first one of a run is printed.
 
         Raises:
-            BrokenPipeError: if it is one. Whoever read what is printed has ended the run (`| head`).
+            BrokenPipeError: if it is one: whoever read what is printed wants no more (`| head`).
         """
         if isinstance(error, BrokenPipeError):
             raise error
         reason = str(error)
         if not self._by_writer:
-            self._print(f"{writer} could not write: {reason}\nTraining goes on.")
+            self._print(
+                f"a write failed ({writer}): {reason}\n"
+                "That does not end the training; what is missing is listed at its end."
+            )
         before = self._by_writer.get(writer, _Failure(0, ""))
         self._by_writer[writer] = _Failure(before.times + 1, reason)
 

@@ -73,8 +73,8 @@ class RunFolder:
             return
         self._identity = None
         raise FileNotFoundError(
-            f"{self._path} was deleted during the run. What it held is lost; models and checkpoints "
-            "that are still to come are written into a new one."
+            f"{self._path} was deleted during the run. What it held is lost; what is still to come "
+            "is written into a new one."
         )
 
     @hookimpl(tryfirst=True)
@@ -111,7 +111,7 @@ def _locked(path: Path) -> FileIO | None:
             break
         file.close()  # its owner has just released it: the name is free, or another file's
     file.truncate(0)
-    with contextlib.suppress(OSError):  # on a full disk it holds nothing, and is locked all the same
+    with contextlib.suppress(OSError):  # on a full disk it is empty, and locked all the same
         file.write(_this_process().encode())
     return file
 

@@ -33,7 +33,7 @@ CLOSE_SECONDS = 2.5
 DEAF_SECONDS = 1.5
 #: The lifecycle hooks after which environments are stepped. Elsewhere a run is at work: it updates
 #: parameters, writes files or waits for other ranks.
-STEPPING = ("rlk_training_start", "rlk_rollout_start", "rlk_update_end", "rlk_evaluation_end")
+STEPPING = ("rlk_rollout_start", "rlk_update_end", "rlk_evaluation_end")
 CLOSING = "closing"
 
 
@@ -57,9 +57,9 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Signals:
-    """Ends a run by signals while it is entered; the handlers of before come back afterwards.
+    r"""Ends a run by signals while it is entered; the handlers of before come back afterwards.
 
-    A signal that was ignored (`nohup` ignores SIGHUP) stays ignored. SIGQUIT (Ctrl-\\) prints where
+    A signal that was ignored (`nohup` ignores SIGHUP) stays ignored. SIGQUIT (Ctrl-\) prints where
     every thread is and ends the process at once; nothing is saved.
     """
 

@@ -48,8 +48,6 @@ def train_to_the_end(agent: Agent) -> int:
             speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
             click.echo(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
             _print_files(agent, Path(str(agent.plan.out)), stopped=reason is not None)
-        if agent.run.failed_writes:
-            click.echo(agent.run.failed_writes, err=True)
     return code or int(bool(agent.run.failed_writes))
 
 
@@ -69,6 +67,10 @@ def _trained(agent: Agent, signals: Signals) -> str | None:
         with contextlib.suppress(OSError):  # as above
             click.echo(f"{name} in the middle of an iteration: {error}", err=True)
         return name
+    finally:
+        if agent.run.failed_writes:
+            with contextlib.suppress(OSError):  # stderr may be a file on the same full disk
+                click.echo(agent.run.failed_writes, err=True)
 
 
 def _print_files(agent: Agent, out: Path, *, stopped: bool) -> None:

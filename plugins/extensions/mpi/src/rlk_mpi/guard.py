@@ -84,10 +84,10 @@ class Guard:
 
 def exit_code(error: BaseException) -> int:
     """As the command line ends with it."""
-    if isinstance(error, KeyboardInterrupt):
-        return 130
     code: Any = getattr(error, "exit_code", getattr(error, "code", None))
-    return code if isinstance(code, int) and code else 1
+    if isinstance(code, int) and code:
+        return code
+    return 130 if isinstance(error, KeyboardInterrupt) else 1
 
 
 def error_text(error: BaseException) -> str:

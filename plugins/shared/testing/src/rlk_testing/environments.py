@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Literal
 
 import gymnasium as gym
@@ -193,6 +194,14 @@ class Walk(gym.Env[Any, Any]):
                 np.uint8
             )
         return self.place.copy()
+
+
+class Hangs(Walk):
+    """A walk that does not come back from its first step."""
+
+    def step(self, action: Any) -> Result:
+        time.sleep(1000)
+        return super().step(action)
 
 
 class Forever(gym.Env[Any, Any]):

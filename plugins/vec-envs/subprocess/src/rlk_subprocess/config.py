@@ -32,7 +32,6 @@ class SubprocessConfig:
     )
     timeout_seconds: float | None = attrs.field(
         default=600.0,
-        converter=attrs.converters.optional(float),
         validator=validators.optional(validators.gt(0.0)),
         metadata={
             "help": "seconds that a worker may take for an answer (to make its environments, for "
