@@ -6,6 +6,7 @@ An *index* counts the environments of the whole vector; the group holds those fr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import FrameType
 from typing import Any
 
 import gymnasium as gym
@@ -44,7 +45,6 @@ class EnvironmentGroup:
         self.envs = envs
         self._arrays = arrays
         self._start = start
-        self.at = start  #: the index of the environment that is called, or was last
         self._info_keys = info_keys
         self._is_array = isinstance(arrays.final, np.ndarray)
         self._one_action_array = isinstance(arrays.actions, np.ndarray)
@@ -68,7 +68,6 @@ class EnvironmentGroup:
         row = 0
         try:
             for row, env in enumerate(self.envs):
-                self.at = start + row
                 sample, reward[row], over, cut, info = env.step(actions[row])
                 if keys:
                     infos.append((start + row, {key: info[key] for key in keys if key in info}))
@@ -99,7 +98,7 @@ class EnvironmentGroup:
         """
         infos: Infos = []
         for index, seed in seeds.items():
-            self.at, row = index, index - self._start
+            row = index - self._start
             try:
                 sample, info = self.envs[row].reset(seed=seed, options=options)
                 rows.write_checked(self._arrays.slots[turn].observation, row, sample)
@@ -169,6 +168,20 @@ class EnvironmentGroup:
             raise
         except Exception as error:
             raise raised(index, self.envs[index - self._start], when, error) from error
+
+
+def environment_in(frame: FrameType) -> int | None:
+    """The index of the environment that a method of the group is calling in this frame, or None.
+
+    What runs is asked instead of being written down in every step, which would cost all runs
+    something for the sake of those that hang.
+    """
+    if frame.f_globals is not globals():
+        return None
+    names = frame.f_locals
+    if "index" in names:
+        return int(names["index"])
+    return int(names["start"] + names["row"]) if "row" in names else None
 
 
 def close_all(envs: Iterable[gym.Env[Any, Any]]) -> list[Exception]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rlk_vector_environments.stepping import EnvironmentGroup
+from rlk_vector_environments.stepping import environment_in
 
 #: How long a worker may take to answer; it runs at the next line of Python.
 _ANSWER_SECONDS = 0.5
@@ -24,16 +24,15 @@ _END = 1
 Note = np.ndarray[Any, np.dtype[np.uint8]]
 
 
-def answer_by_signal(group: EnvironmentGroup, note: Note) -> None:
+def answer_by_signal(note: Note) -> None:
     """In a worker: from now on SIGUSR1 writes down which environment is where.
 
     Args:
-        group: the worker's environments.
         note: uint8 [NOTE_BYTES], shared with the learner; the last byte is set when it is written.
     """
 
     def answer(number: int, frame: FrameType | None) -> None:
-        text = f"environment {group.at} {_place(frame)}".encode()[: len(note) - 1]
+        text = _place(frame).encode()[: len(note) - 1]
         note[: len(text)] = np.frombuffer(text, np.uint8)
         note[-1] = _END
 
@@ -53,14 +52,15 @@ def ask(send_signal: Callable[[int], None], note: Note) -> str | None:
 
 
 def _place(frame: FrameType | None) -> str:
-    """Where the program is, and which method of the environment has led there."""
+    """Which environment is in which of its methods, and the line of the program."""
     if frame is None:
-        return "is somewhere"
-    code, line = frame.f_code, frame.f_lineno
-    where = f"{Path(code.co_filename).name} line {line}, in {code.co_name}"
-    inner: FrameType | None = frame
-    while inner is not None and inner.f_back is not None:
-        if inner.f_back.f_globals.get("__name__") == EnvironmentGroup.__module__:
-            return f"is in {inner.f_code.co_name} ({where})"
-        inner = inner.f_back
-    return f"is at {where}"
+        return ""
+    code = frame.f_code
+    where = f"({Path(code.co_filename).name} line {frame.f_lineno}, in {code.co_name})"
+    inner, outer = frame, frame.f_back
+    while outer is not None:
+        index = environment_in(outer)
+        if index is not None:
+            return f"environment {index} is in {inner.f_code.co_name} {where}"
+        inner, outer = outer, outer.f_back
+    return f"no environment is called {where}"

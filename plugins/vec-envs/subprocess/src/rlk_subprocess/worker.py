@@ -55,7 +55,7 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
         shared, notes = memory.attach(descriptors[0], n, observation_space, action_space)
         part = shared.part(start, start + len(envs))
         group = EnvironmentGroup(envs, part, start=start, info_keys=info_keys)
-        answer_by_signal(group, notes[start])
+        answer_by_signal(notes[start])
         channel.send(QUIET)
         Worker(group).serve(channel, read)
     except (EOFError, ConnectionError):
