@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 SECONDS = 12.0
 #: Environments hang in their 25th step, or when they are closed, as `hangs` says.
 WORLD = """
-import os, signal, time
+import os, resource, signal, time
 from pathlib import Path
 from rlk_testing.environments import DiscreteMatch
 
@@ -31,6 +31,7 @@ class World(DiscreteMatch):
     def __init__(self, hangs="", **keywords):
         super().__init__(**keywords)
         self.hangs = hangs
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if hangs == "deaf":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
@@ -146,6 +147,25 @@ def test_two_signals_end_it_at_once_with_the_code_of_the_signal(start, tmp_path)
         running.send_signal(signal.SIGTERM)
         time.sleep(0.2)
         ended(running, signal.SIGTERM, 143)
+
+
+def test_a_signal_that_ends_workers_too_has_its_code(start, tmp_path):
+    with start("--vec-env", "subprocess", "--set", "env.hangs=sleep", "--quiet") as running:
+        waited(lambda: len(hanging(tmp_path)) == 2, running)
+        running.send_signal(signal.SIGTERM)
+        for worker in hanging(tmp_path):
+            os.kill(worker, signal.SIGTERM)
+        assert running.wait(timeout=60) == 143, running.printed()
+    assert (tmp_path / "there" / "model.zip").is_file()
+
+
+def test_sigquit_prints_where_it_was_and_ends_at_once(start, tmp_path):
+    with start("--set", "env.hangs=deafer", "--quiet") as running:
+        waited(lambda: hanging(tmp_path), running)
+        running.send_signal(signal.SIGQUIT)
+        assert running.wait(timeout=60) == -signal.SIGQUIT
+        assert "world.py" in running.printed()
+    assert not (tmp_path / "there" / "model.zip").exists()
 
 
 def test_an_ignored_hangup_stays_ignored_as_nohup_wants_it(start, tmp_path, rlk_forks):

@@ -93,7 +93,7 @@ def test_when_there_is_room_again_no_row_is_missing(run, tmp_path):
     out = tmp_path / "there"
     assert code == 1, "some checkpoints are missing, although the last one is there"
     missing = printed[printed.index("not everything could be written:") :]
-    assert "checkpoint, 3 times" in missing and "model.zip" not in missing
+    assert "checkpoint, 3 times" in missing and "model.zip, " not in missing
     assert checkpoints(out) == [32, 160]
     assert [float(row["time/total_timesteps"]) for row in rows(out / "progress.csv")] == [
         16.0 * (iteration + 1) for iteration in range(10)

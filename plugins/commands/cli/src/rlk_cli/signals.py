@@ -8,6 +8,7 @@ What does not let even that pass is ended with the process.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import faulthandler
 import os
@@ -114,8 +115,15 @@ class Signals:
                 if repeated:
                     self._end_process()
                 since, repeated = time.monotonic(), True
-                assert self._main is not None
-                signal.pthread_kill(self._main, number)
+                self._repeat(number)
+
+    def _repeat(self, number: int) -> None:
+        """The signal once more, to the thread that trains."""
+        assert self._main is not None
+        if hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(self._main, number)  # ends a sleep or a read as well
+        else:
+            _thread.interrupt_main(signal.Signals(number))
 
     def _state(self) -> tuple[str, int]:
         """What the run does, and how far it is."""

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from rlk.errors import RlkError
+from rlk_mpi.shared_memory import remove_names
 from rlk_mpi.watchdog import Watchdog
 from rlk_mpi.world import World, world
 
@@ -44,6 +45,7 @@ class Guard:
     def __init__(self, ranks: World) -> None:
         self.ranks, self.phase = ranks, PLANNING
         self._hook = sys.excepthook
+        remove_names(ranks)
         self._watchdog = Watchdog(ranks)
         sys.excepthook = self._uncaught
         atexit.register(self._leave)

@@ -62,6 +62,7 @@ class EpisodeFile:
     ) -> None:
         self.path = path
         self.rows = 0
+        self.pending = False  #: whether rows wait to be written
         self._columns = [*COLUMNS, *extras]
         self._env_id, self._append, self._flush_seconds = env_id, append, flush_seconds
         self._waiting = io.StringIO()
@@ -73,11 +74,6 @@ class EpisodeFile:
         if append and path.exists():
             self._keep(None)
 
-    @property
-    def pending(self) -> bool:
-        """Whether rows wait to be written."""
-        return self._waiting.tell() > 0
-
     def elapsed(self) -> float:
         """Seconds since the start; of a resumed run, without the time in between."""
         return round(time.monotonic() - self._started, DIGITS)
@@ -88,6 +84,7 @@ class EpisodeFile:
         """One episode."""
         self._writer.writerow((return_, length, seconds, *extras))
         self.rows += 1
+        self.pending = True
         self.flush_if_due()
 
     def flush_if_due(self) -> None:
@@ -117,6 +114,7 @@ class EpisodeFile:
             self._append = True
         self._waiting.seek(0)
         self._waiting.truncate()
+        self.pending = False
 
     def _header(self) -> bytes:
         text = io.StringIO()
