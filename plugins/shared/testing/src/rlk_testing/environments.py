@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Literal
 
 import gymnasium as gym
@@ -254,6 +255,14 @@ class Misfit(Walk):
         if self.ever == 3 and self.field in wrong:
             found[list(wrong).index(self.field)] = wrong[self.field]
         return tuple(found)
+
+
+class Hangs(Walk):
+    """A walk that does not come back from its first step."""
+
+    def step(self, action: Any) -> Result:
+        time.sleep(1000)
+        return super().step(action)
 
 
 class Forever(gym.Env[Any, Any]):

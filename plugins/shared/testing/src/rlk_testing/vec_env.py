@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -16,7 +17,8 @@ from rlk.planning.environment import EnvChoice, MakeEnv
 from rlk.spaces import map_observation
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, global_generators_untouched, may_have, plain
-from rlk_testing.environments import Misfit, Walk
+from rlk_testing.environments import Hangs, Misfit, Walk
+from rlk_testing.faults import ctrl_c_after
 from rlk_testing.trajectory import at
 
 _KINDS: tuple[dict[str, Any], ...] = (
@@ -25,6 +27,8 @@ _KINDS: tuple[dict[str, Any], ...] = (
     {"observation": "dict"},
     {"observation": "image"},
 )
+#: How long closing may take although an environment hangs.
+CLOSES_SECONDS = 4.0
 
 
 class VecEnvContract(Contract):
@@ -249,6 +253,21 @@ class VecEnvContract(Contract):
                         env.step(np.zeros(2, np.int64))
             finally:
                 env.close()
+
+    def test_ctrl_c_gets_through_a_step_that_hangs_and_it_can_be_closed_soon(self) -> None:
+        config = self.config()
+        made = {} if config is None else {"config": config}
+        env = self.record().load()([Hangs] * 2, **made)
+        try:
+            env.reset(seed=0)
+            with ctrl_c_after(0.2):
+                env.step(np.zeros(2, np.int64))
+        finally:
+            began = time.monotonic()
+            env.close()
+        assert time.monotonic() - began < CLOSES_SECONDS, (
+            "an environment that hangs in step must not keep the run from ending"
+        )
 
     def test_it_can_be_closed_twice(self) -> None:
         with self.env() as env:

@@ -6,6 +6,7 @@ An *index* counts the environments of the whole vector; the group holds those fr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import FrameType
 from typing import Any
 
 import gymnasium as gym
@@ -109,6 +110,9 @@ class EnvironmentGroup:
             if result is not None:  # it may be the reason
                 check_step(start + row, self.envs[row], result)
             raise raised(start + row, self.envs[row], "in step", error) from error
+        except KeyboardInterrupt as interruption:
+            interruption.add_note(f"environment {start + row} was in step")
+            raise
         return ended, infos
 
     def _is_checked(self) -> bool:
@@ -158,6 +162,9 @@ class EnvironmentGroup:
                 result = env.reset(seed=seed, options=options)
             except Exception as error:
                 raise raised(index, env, "in reset", error) from error
+            except KeyboardInterrupt as interruption:
+                interruption.add_note(f"environment {index} was in reset")
+                raise
             check_reset(index, env, result)
             sample, info = result
             self._write[turn](row, sample)
@@ -222,6 +229,20 @@ class EnvironmentGroup:
             raise
         except Exception as error:
             raise raised(index, self.envs[index - self._start], when, error) from error
+
+
+def environment_in(frame: FrameType) -> int | None:
+    """The index of the environment that a method of the group is calling in this frame, or None.
+
+    What runs is asked instead of being written down in every step, which would cost all runs
+    something for the sake of those that hang.
+    """
+    if frame.f_globals is not globals():
+        return None
+    names = frame.f_locals
+    if "index" in names:
+        return int(names["index"])
+    return int(names["start"] + names["row"]) if "row" in names else None
 
 
 def close_all(envs: Iterable[gym.Env[Any, Any]]) -> list[Exception]:

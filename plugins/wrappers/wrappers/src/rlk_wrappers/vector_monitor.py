@@ -77,6 +77,7 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
             env_id=env_id(self.env),
             append=True,
             flush_seconds=FLUSH_SECONDS,
+            in_run=hooks is not None,
         )
         if hooks is not None:
             hooks.activate(file, NAME, "rlk-wrappers")
