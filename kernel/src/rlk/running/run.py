@@ -136,6 +136,11 @@ class Run:
         """Ask the run to end at the next iteration border."""
         self._stop = self._stop or reason
 
+    def stop_by_listener(self, number: int) -> None:
+        """Ask the run to end, because the listener of `rlk_step` with that number said so."""
+        name, _ = self.hooks.listeners("rlk_step")[number]
+        self.stop(f"plugin {name!r} (rlk_step returned False)")
+
     def stop_reason(self) -> str | None:
         """Why the run must end now, or None; a reason of any rank ends all."""
         for listener in self.listeners["rlk_should_stop"]:

@@ -1,15 +1,11 @@
-"""Training from a command line: until the plan's end or a signal, and what is printed then."""
+"""Training from a command line: until the plan's end or a signal."""
 
 from __future__ import annotations
 
 import contextlib
 import signal
-import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import click
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -33,16 +29,9 @@ def take_over(plan: Plan) -> int | None:
 
 
 def train_to_the_end(agent: Agent) -> int:
-    """Train to the plan's last timestep or to a signal and print how it ended; the exit code."""
-    began, before = time.monotonic(), agent.num_timesteps
+    """Train to the plan's last timestep or to a signal; the exit code."""
     with agent, _signals(agent):
         reason = agent.learn_until(agent.plan.total_timesteps)
-        seconds, steps = time.monotonic() - began, agent.num_timesteps - before
-    if agent.plan.verbose:
-        how = f"stopped by {reason} after" if reason else "done:"
-        speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
-        click.echo(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
-        _print_files(agent, Path(str(agent.plan.out)), stopped=reason is not None)
     return CODES.get((reason or "").split(" ")[0], 0)  # of several ranks: SIGINT (rank 1)
 
 
@@ -61,14 +50,3 @@ def _signals(agent: Agent) -> Iterator[None]:
     finally:
         for name, handler in before.items():
             signal.signal(signal.Signals[name], handler)
-
-
-def _print_files(agent: Agent, out: Path, *, stopped: bool) -> None:
-    if agent.run.evaluation_return is not None:
-        click.echo(f"  last evaluation: mean return {agent.run.evaluation_return:.1f}")
-    suffix = agent.plan.serializer.make().suffix
-    for file in (out / f"model{suffix}", out / f"best_model{suffix}"):
-        if file.exists():
-            click.echo(f"  {file}")
-    follow = f"next: rlk evaluate {out} | rlk enjoy {out} | rlk plot {out}"
-    click.echo(f"go on with: rlk resume {out}" if stopped else follow)

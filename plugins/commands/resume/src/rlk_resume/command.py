@@ -9,7 +9,6 @@ import click
 
 from rlk.errors import BadFile
 from rlk.registry.kernel import default_kernel
-from rlk_cli.explain import explain
 from rlk_cli.options import SHARED, given
 from rlk_cli.train import take_over, train_to_the_end
 from rlk_model_files.locate import checkpoints
@@ -56,7 +55,7 @@ def resume(
     spec = make_spec("", {"out": str(path.parent.parent)}).over(spec)
     plan = resolve(kernel, spec, autostart=False)
     if explained:
-        click.echo(explain(plan))
+        click.echo(str(plan))
         return 0
     code = take_over(plan)
     if code is not None:
@@ -101,5 +100,5 @@ def restored(agent: Agent, state: State, path: Path) -> Agent:
         if moved is not None:
             click.echo(f"  {moved}")
     if plan.verbose > 1:
-        click.echo(explain(plan))
+        click.echo(str(plan))
     return agent

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlk.hookspecs import hookimpl
-from rlk_cli.explain import explain
 from rlk_loggers.needs_folder import lacks_folder
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class TensorboardLogger:
                 Event(wall_time=time.time(), step=run.timesteps + 1, session_log=log)
             )
         # Four spaces make it a block of code for tensorboard's Markdown.
-        plan = "\n".join(f"    {line}" for line in explain(run.plan).splitlines())
+        plan = "\n".join(f"    {line}" for line in str(run.plan).splitlines())
         summary = text_pb("plan/text_summary", plan)
         self._writer.add_event(Event(wall_time=time.time(), step=run.timesteps, summary=summary))
 
