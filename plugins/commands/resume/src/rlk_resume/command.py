@@ -102,6 +102,4 @@ def restored(agent: Agent, state: State, path: Path) -> Agent:
             click.echo(f"  not as before: {sentence}")
         if moved is not None:
             click.echo(f"  {moved}")
-    if plan.verbose > 1:
-        click.echo(str(plan))
     return agent
