@@ -9,12 +9,17 @@ from pathlib import Path
 
 import attrs
 import gymnasium as gym
+import numpy as np
 import pytest
 
 import rlk
+import rlk_presets
 from rlk.component import Component
 from rlk.errors import PlanError, RlkError, nearest
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
 from rlk.registry.entry import Entry
+from rlk.registry.kernel import Kernel
 from rlk_cli.check import fault
 from rlk_cli.main import main
 from rlk_testing.environments import DiscreteMatch
@@ -379,3 +384,48 @@ def test_names_are_near_by_a_few_letters_or_as_a_word():
         "mlp-policy": ["MlpPolicy", "LnMlpPolicy"],
     }
     assert len(nearest("step", [f"step-{number}" for number in range(9)])) == 5
+
+
+# ---- what one may not expect is said -------------------------------------------------------------
+
+
+class Shakes:
+    def wrap(self, actor, policy):
+        return actor
+
+
+@pytest.mark.parametrize("given", [{"plugins": ["sticky"]}, {"noise": "sticky"}])
+def test_a_noise_that_switches_the_usual_one_off_says_so(given):
+    kernel = Kernel()
+    kernel.registries.noises.register("sticky", Shakes)
+    notes = resolve(kernel, make_spec("dqn", given)).notes
+    said = "noise 'sticky' takes the place of 'epsilon-greedy', with which dqn explores by default"
+    assert [note.partition(":")[0] for note in notes] == [said]
+    assert resolve(kernel, make_spec("dqn", {})).notes == ()
+    assert resolve(kernel, make_spec("dqn", {"noise": "epsilon-greedy"})).notes == ()
+
+
+def seen(low, high, shape, kind):
+    """A function that makes an environment with such observations."""
+    space = gym.spaces.Box(low, high, shape, kind)
+    return lambda: gym.wrappers.TransformObservation(DiscreteMatch(), lambda one: one, space)
+
+
+def test_images_that_get_a_policy_for_vectors_say_so():
+    image, vector = seen(0, 255, (84, 84, 4), np.uint8), seen(0, 1, (4,), np.float32)
+    kernel = rlk.default_kernel()
+    (note,) = resolve(kernel, make_spec("ppo2", {"env": image})).notes
+    assert note.startswith("observations are images, Box((84, 84, 4), uint8): policy 'mlp'")
+    assert note.endswith("for images: --policy cnn")
+    for given in (
+        {"env": vector},
+        {"env": image, "policy": "cnn"},
+        {"env": image, "policy": "mlp"},
+    ):
+        assert resolve(kernel, make_spec("ppo2", given)).notes == ()
+
+
+def test_where_presets_apply_is_said_where_one_looks():
+    readme = Path(rlk_presets.__file__).parents[2] / "README.md"
+    for text in (rlk.make.__doc__, readme.read_text()):
+        assert "preset='zoo'" in text.replace('"', "'") and "rlk run" in text

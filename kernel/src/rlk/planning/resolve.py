@@ -22,6 +22,7 @@ from rlk.planning.environment import EnvChoice, choose_environment, probe
 from rlk.planning.gather import gather
 from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.plan import Plan
+from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
 from rlk.planning.select import filling, select
 from rlk.planning.spec import RunSpec
@@ -63,7 +64,8 @@ def resolve(
     parts = _by_slot(draft, (configured(choice, layers) for choice in chosen))
     check_keys(layers, parts, kernel.registries)
     _check_filled(parts, spec.algo)
-    return _accepted(_plan(spec, draft, parts, env))
+    plan = _accepted(_plan(spec, draft, parts, env))
+    return attrs.evolve(plan, notes=(*plan.notes, *remarks(plan, draft)))
 
 
 def _moments(spec: RunSpec, terminal: bool, autostart: bool) -> tuple[str, ...]:
