@@ -234,6 +234,10 @@ class Agent:
 def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given: Any) -> Agent:
     """An agent from keywords.
 
+    It has the documented defaults of its algorithm. `rlk run` applies tuned settings where it has
+    some for the environment; here they are asked for: `preset='zoo'`. With `verbose=1` it prints
+    what `rlk run` prints; without `out` it writes nothing.
+
     Args:
         algo: the algorithm's name.
         config: an instance of its config class, instead of keywords for it (`DQNConfig(…)`).
