@@ -41,7 +41,7 @@ def test_json_has_what_programs_are_told_of_every_component(rlk):
     assert all(set(row) == keys for row in rows)
     (dqn,) = (row for row in rows if row["name"] == "dqn")
     assert (dqn["kind"], dqn["dist"], dqn["problem"]) == ("algorithms", "rlk-dqn", None)
-    assert {row["active"] for row in rows} == {"never", "run", "terminal", "always"}
+    assert {row["active"] for row in rows} == {"never", "run", "verbose", "terminal", "always"}
 
 
 def test_an_alias_is_not_listed_beside_what_it_stands_for(rlk):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,18 +13,18 @@ import attrs
 import numpy as np
 
 from rlk import spaces
-from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
 from rlk.records import Array
 from rlk.registry.kernel import Kernel, default_kernel
-from rlk.running import checkpoint
+from rlk.running import checkpoint, run_folder
 from rlk.running.build import build
+from rlk.running.change_env import change_env
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
+from rlk.running.other_hands import LentEnv, OwnerWatch
 from rlk.running.train import train
-from rlk.running.vec_env import make_vec_env
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -45,6 +46,11 @@ class Agent:
         self.run = build(plan)
         self.differs: list[str] = []
         self._actor: Any = None
+        self._lent: LentEnv | None = None
+        self._owner = OwnerWatch(self.run)
+
+    def __repr__(self) -> str:
+        return f"<Agent: {self.plan.title}, {self.num_timesteps:,} timesteps>"
 
     @property
     def num_timesteps(self) -> int:
@@ -83,8 +89,11 @@ class Agent:
         """
         for sentence in self.spec.lost:
             warnings.warn(sentence, stacklevel=3)
+        self._owner.check()
         with self.run.streams.globally("modules"):
-            return train(self.run, timesteps)
+            reason = train(self.run, timesteps)
+        self._owner.remember()
+        return reason
 
     def predict(
         self,
@@ -165,6 +174,7 @@ class Agent:
         """
         try:
             self.differs = [*self.spec.notes, *self.spec.lost, *checkpoint.restore(self.run, state)]
+            self._owner.remember()
         except BaseException:
             self.close()
             raise
@@ -173,31 +183,42 @@ class Agent:
     # ---- the environment -------------------------------------------------------------------------
 
     def get_env(self) -> Any:
-        """The training environment, a gymnasium.vector.VectorEnv."""
-        return self.run.env
+        """The training environment, a gymnasium.vector.VectorEnv.
+
+        It may be stepped: `learn` then begins with a reset.
+        """
+        if self._lent is None or self._lent.env is not self.run.env:
+            self._lent = LentEnv(self.run)
+        return self._lent
 
     def set_env(self, env: Any) -> None:
-        """Go on, from a reset, in another environment.
+        """Go on, from a reset, in another environment; the one before is closed.
+
+        Args:
+            env: as for `make`; of the same spaces, and if it is a vector, of as many environments.
 
         Raises:
-            PlanError: if it does not exist, or its spaces are others.
+            PlanError: if it does not exist or does not fit; the agent keeps the one it has.
         """
+        if env is self._lent:
+            self.run.collector.forget()
+            return
         spec = make_spec("", {"env": env}).over(self.spec)
-        plan = resolve(self.kernel, spec)
-        for key in ("observation_space", "action_space"):
-            new, old = getattr(plan, key), getattr(self.plan, key)
-            if new != old:
-                raise PlanError(f"the new environment's {key} is {new}, not {old}.")
-        made = make_vec_env(plan, self.run.hooks, plan.n_envs, training=True)
-        self.run.env.close()
-        self.run.env, self.spec = made, spec
-        self.run.plan = self.plan = attrs.evolve(self.plan, env=plan.env)
-        self.run.collector.forget()
-        self.run.parameters.check()
+        # How many it is to be stays as it is: a vector that was passed says its own number.
+        change_env(self.run, resolve(self.kernel, spec.without("n_envs")))
+        self.spec, self.plan = spec, self.run.plan
 
-    def set_random_seed(self, seed: int) -> None:
-        """New random streams from this seed, for everything that draws from now on."""
-        self.run.streams.reseed(seed)
+    def set_random_seed(self, seed: int | None) -> None:
+        """New random streams from this seed, for everything that draws from now on.
+
+        Environments are seeded from it too, by the reset that the next collection begins with.
+
+        Args:
+            seed: None changes nothing.
+        """
+        if seed is not None:
+            self.run.streams.reseed(seed)
+            self.run.collector.forget()
 
     def close(self) -> None:
         """Close environments and loggers."""
@@ -221,12 +242,14 @@ def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given
             the algorithm; `policy={"layers": [64]}` sets `policy.layers`.
 
     Raises:
-        PlanError: for what does not exist or does not fit.
+        PlanError: for what does not exist or does not fit, or an `out` that is not empty.
     """
     kernel = kernel or default_kernel()
     settings = {} if config is None else attrs.asdict(config, recurse=False)
     spec = make_spec(algo, {**settings, **given})
-    return Agent(resolve(kernel, spec), kernel, spec)
+    plan = _plan(kernel, spec)
+    _claim_folder(plan)
+    return Agent(plan, kernel, spec)
 
 
 def load(
@@ -247,14 +270,30 @@ def load(
         kernel: where components come from; None is everything that is installed.
         best: of a run folder, the best model of its evaluations.
         changes: settings that are to be others now, and functions that no file holds: `differs`
-            names those that were not passed again, and `learn` warns of them.
+            names those that were not passed again, and `learn` warns of them. `out` is the folder
+            of a run of its own or, to go on in it, the folder that `path` is in.
 
     Raises:
         BadFile: if the file is damaged or not one of rlk's.
-        PlanError: if it names what is not there.
+        PlanError: if it names what is not there, or `out` holds another run.
     """
     kernel = kernel or default_kernel()
     state = checkpoint.read(Path(path), kernel, best=best)
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
-    return Agent(resolve(kernel, spec), kernel, spec).restore(state)
+    plan = _plan(kernel, spec)
+    _claim_folder(plan, going_on_from=Path(path))
+    return Agent(plan, kernel, spec).restore(state)
+
+
+def _claim_folder(plan: Plan, going_on_from: Path | None = None) -> None:
+    """Make the folder of a run; PlanError if another run is in it."""
+    if plan.out is None or (going_on_from and run_folder.holds(Path(plan.out), going_on_from)):
+        return
+    out = repr(plan.out)
+    run_folder.claim(Path(plan.out), f"out={out}", f"rlk.load({out}, out={out})")
+
+
+def _plan(kernel: Kernel, spec: RunSpec) -> Plan:
+    """The plan of a program's run; one that prints on a terminal shows how far it is."""
+    return resolve(kernel, spec, terminal=sys.stderr.isatty())

@@ -258,6 +258,12 @@ class ListsNames(Protocol):
     def known(self) -> Iterable[str]: ...
 
 
+class NamedAgain(Protocol):
+    """What makes an environment, where its name is not all that a new process needs to find it."""
+
+    again: str | None  #: what `--env` must be given; "" if the name will do, None if nothing does
+
+
 class ExplainsAbsence(Protocol):
     """A PresetSource that says why it passes over settings that it has; None where it does not."""
 

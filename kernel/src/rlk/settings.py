@@ -69,7 +69,11 @@ def names(config: type | None) -> list[str]:
 
 
 def structure(
-    config: type | None, values: Mapping[str, Any], whose: str, others: Iterable[str] = ()
+    config: type | None,
+    values: Mapping[str, Any],
+    whose: str,
+    others: Iterable[str] = (),
+    hint: str = "",
 ) -> Any:
     """An instance of a config class; None where there is no class.
 
@@ -78,6 +82,7 @@ def structure(
         values: settings by name.
         whose: what the error calls the component.
         others: names that an unknown key might have been meant for.
+        hint: where all names are listed.
 
     Raises:
         PlanError: for a value that the class does not take.
@@ -89,7 +94,7 @@ def structure(
         return None
     for key in values:
         if key not in names(config):
-            raise UnknownName(f"setting of {whose}:", key, [*names(config), *others])
+            raise UnknownName(f"setting of {whose}:", key, [*names(config), *others], hint)
     hints = _type_hints(config)
     arguments = {}
     for key, value in values.items():

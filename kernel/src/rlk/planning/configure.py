@@ -23,7 +23,8 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
     given = _given(choice, layers)
     values = {**choice.component.own, **{key: setting.value for key, setting in given.items()}}
     others = (*RUN_KEYS, *layers.slots) if choice.slot == "algorithm" else ()
-    config = settings.structure(choice.component.config, values, choice.title, others)
+    hint = f"See: rlk plugins show {choice.alias}" if choice.version else ""
+    config = settings.structure(choice.component.config, values, choice.title, others, hint)
     sources = {key: setting.by for key, setting in given.items()}
     return attrs.evolve(choice, config=config, sources=sources)
 

@@ -43,7 +43,7 @@ def resolve(
     Args:
         kernel: where components come from.
         spec: what was asked for.
-        terminal: whether a person watches, for whom more components join.
+        terminal: whether a person watches, for whom more components join if the run prints.
         autostart: whether those components join that are active in every run with a folder.
 
     Raises:
@@ -52,8 +52,7 @@ def resolve(
     if not spec.algo:
         names = ", ".join(kernel.registries.algorithms.names()) or "none"
         raise PlanError(f"no algorithm. Say --algo NAME; installed: {names}.")
-    joins = autostart and spec.given.get("out") is not None
-    draft = gather(kernel, spec, moments=_moments(joins, terminal))
+    draft = gather(kernel, spec, moments=_moments(spec, terminal, autostart))
     chosen = select(draft)
     env = _environment(draft)
     layers = _with_size_of(env, draft.layers)
@@ -65,11 +64,16 @@ def resolve(
     return _accepted(_plan(spec, draft, parts, env))
 
 
-def _moments(joins: bool, terminal: bool) -> tuple[str, ...]:
+def _moments(spec: RunSpec, terminal: bool, autostart: bool) -> tuple[str, ...]:
     """The values of `Component.autostart` with which components join this run."""
-    if not joins:
-        return ("always",)
-    return ("always", "run", "terminal") if terminal else ("always", "run")
+    prints = bool(spec.given.get("verbose"))
+    moments = {
+        "always": True,
+        "run": autostart and spec.given.get("out") is not None,
+        "verbose": prints,
+        "terminal": prints and terminal,
+    }
+    return tuple(moment for moment, is_now in moments.items() if is_now)
 
 
 def _environment(draft: Draft) -> EnvChoice:

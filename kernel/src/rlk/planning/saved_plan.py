@@ -39,6 +39,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
             "kwargs": settings.plain(plan.env.kwargs),
             "source": plan.env.source,
             "passed_as_object": not plan.env.source,
+            "again": plan.env.again,
             "observation_space": describe(plan.observation_space),
             "action_space": describe(plan.action_space),
         },
@@ -180,10 +181,11 @@ def _named(components: Iterable[Saved], passed: Iterable[Any]) -> tuple[str, lis
         if slot == "algorithm":
             algo = name
         elif _is_external(saved):
-            if not any(name in str(plugin) for plugin in passed):
+            if not any(dist == plugin or name in str(plugin) for plugin in passed):
+                typed = "" if dist == PASSED else f" or --plugin {dist}"
                 raise PlanError(
-                    f"this model was made with {slot} {name!r} from {dist}, which no file may run "
-                    f"by itself. Pass it again: plugins=[…] or --plugin {dist}"
+                    f"this model was made with {slot} {name!r} ({dist}), which no file may run "
+                    f"by itself. Pass it again: plugins=[…]{typed}"
                 )
         elif not _fills_slot(saved):
             names.append(name)
@@ -238,10 +240,11 @@ def _environment(saved: Mapping[str, Any], env: Any, kernel: Kernel) -> dict[str
         is_same = choose_environment(env, kernel.registries, {}).name == name
         return {"env": env, **(kwargs if is_same else {})}
     if was_passed or _runs_code(name, kernel):
-        was = "an object" if was_passed else "code"
+        was, place = "an object" if was_passed else "code", saved.get("again")
+        typed = f"--env {place}" if place else "it must stand in a file for --env ./file.py:Class"
         raise PlanError(
             f"this model's environment {name!r} was {was}, which no file may run by itself. "
-            f"Pass it again: env=… in Python, or --env {name}"
+            f"Pass it again: env=… in Python, or {typed}"
         )
     return {"env": name, **kwargs}
 

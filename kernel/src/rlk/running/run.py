@@ -15,7 +15,7 @@ from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Update
 from rlk.running.clock import Clock, Scheduled
 from rlk.running.failed_writes import FailedWrites
-from rlk.running.folder import RunFolder
+from rlk.running.folder_owner import RunFolder
 from rlk.running.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -142,6 +142,11 @@ class Run:
     def stop(self, reason: str) -> None:
         """Ask the run to end at the next iteration border."""
         self._stop = self._stop or reason
+
+    def stop_by_listener(self, number: int) -> None:
+        """Ask the run to end, because the listener of `rlk_step` with that number said so."""
+        name, _ = self.hooks.listeners("rlk_step")[number]
+        self.stop(f"plugin {name!r} (rlk_step returned False)")
 
     def stop_reason(self) -> str | None:
         """Why the run must end now, or None; a reason of any rank ends all."""

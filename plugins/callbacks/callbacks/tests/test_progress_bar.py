@@ -26,7 +26,7 @@ def drawn(
     keywords = {"env": WALK, "seed": 3, "serializer": "zip", "verbose": verbose}
     kernel = stand_in_kernel(discover=True)
     with rlk.make(
-        "stand-in", kernel=kernel, plugins=["progress-bar", *plugins], **keywords
+        "stand-in", kernel=kernel, plugins=["progress-bar", "no:table", *plugins], **keywords
     ) as agent:
         agent.learn(40)
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]

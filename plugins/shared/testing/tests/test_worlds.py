@@ -8,7 +8,7 @@ import attrs
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk_testing as testing
 from rlk.component import Component
@@ -78,6 +78,11 @@ class LosesItsState(StandInVecEnv):
         pass
 
 
+class TakesAnything(SyncVectorEnv):
+    def __init__(self, env_fns):
+        super().__init__(env_fns, autoreset_mode=AutoresetMode.SAME_STEP)
+
+
 VEC_ENV = COMPONENTS["vec_envs"]
 
 
@@ -92,6 +97,7 @@ VEC_ENV = COMPONENTS["vec_envs"]
         (MergesFlags, "test_every_step_equals_a_plain_loop_over_environments_bit_for_bit"),
         (HidesFailures, "test_an_environment_that_fails_is_reported_with_its_own_words"),
         (SwallowsCtrlC, "test_ctrl_c_gets_through_a_step_that_hangs_and_it_can_be_closed_soon"),
+        (TakesAnything, "test_what_does_not_fit_is_refused_with_the_environment_and_the_field"),
         (ClosesOnce, "test_it_can_be_closed_twice"),
         (LosesItsState, "test_its_state_if_it_has_one_is_plain_and_goes_on_where_it_was"),
     ],

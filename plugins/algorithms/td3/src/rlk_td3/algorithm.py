@@ -110,7 +110,7 @@ class TD3:
 
     def critic_loss(self, batch: Batch, target: Tensor) -> Loss:
         features = self.policy.encode(batch.observation)
-        q = self.policy.qf(features, batch.action.flatten(1))
+        q = self.policy.qf(features, batch.action)
         value = losses.critic_loss(q, target, batch.weight)
         error = (q - target).abs().mean(0)
         return Loss(value, metrics={"critic_loss": value}, outputs={"td_error": error})

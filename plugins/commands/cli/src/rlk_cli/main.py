@@ -75,7 +75,17 @@ def _print_error(error: Exception) -> int:
         return error.exit_code
     text = str(error)
     if not isinstance(error, RlkError):
-        name = f"{type(error).__module__}.{type(error).__name__}".removeprefix("builtins.")
-        text = f"{name}: {error}\nThis may be a fault of rlk or of a plugin; --debug shows where."
+        text = _unexpected(error)
     click.echo(f"{click.style('Error:', fg='red', bold=True)} {text}", err=True)
     return getattr(error, "exit_code", 1)
+
+
+def _unexpected(error: Exception) -> str:
+    """What to say of an error that nobody raised on purpose: whose fault it may be, and where."""
+    from rlk_cli.fault_place import places  # only here, because most commands end without one
+
+    found = places(error)
+    name = f"{type(error).__module__}.{type(error).__name__}".removeprefix("builtins.")
+    owners = " or of ".join(dict.fromkeys(place.owner for place in reversed(found)))
+    whose = f"This may be a fault of {owners or 'rlk'}; --debug shows the whole traceback."
+    return "\n".join([f"{name}: {error}", *map(str, found), whose])

@@ -1,10 +1,8 @@
-"""Training from a command line: until the plan's end or a signal, and what is printed then."""
+"""Training from a command line: until the plan's end or a signal."""
 
 from __future__ import annotations
 
 import contextlib
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -31,23 +29,14 @@ def take_over(plan: Plan) -> int | None:
 
 
 def train_to_the_end(agent: Agent) -> int:
-    """Train to the plan's last timestep or to a signal and print how it ended; the exit code.
+    """Train to the plan's last timestep or to a signal; the exit code.
 
     That is 0 for the last timestep, the signal's for a signal, else 1 if anything could not be
     written.
     """
-    began, before = time.monotonic(), agent.num_timesteps
     with Signals(agent.run) as signals:
         reason = _trained(agent, signals)
-    seconds, steps = time.monotonic() - began, agent.num_timesteps - before
     code = CODES.get((reason or "").split(" ")[0])  # of several ranks: SIGINT (rank 1)
-    with contextlib.suppress(OSError) if code else contextlib.nullcontext():
-        # After a signal, what is printed to may be gone: a terminal that was closed.
-        if agent.plan.verbose:
-            how = f"stopped by {reason} after" if reason else "done:"
-            speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
-            click.echo(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
-            _print_files(agent, Path(str(agent.plan.out)), stopped=reason is not None)
     return code or int(bool(agent.run.failed_writes))
 
 
@@ -64,21 +53,10 @@ def _trained(agent: Agent, signals: Signals) -> str | None:
         name = error.name if isinstance(error, Interrupted) else signals.received
         if name is None:
             raise
-        with contextlib.suppress(OSError):  # as above
+        with contextlib.suppress(OSError):  # stderr may be a terminal that was closed
             click.echo(f"{name} in the middle of an iteration: {error}", err=True)
         return name
     finally:
         if agent.run.failed_writes:
             with contextlib.suppress(OSError):  # stderr may be a file on the same full disk
                 click.echo(agent.run.failed_writes, err=True)
-
-
-def _print_files(agent: Agent, out: Path, *, stopped: bool) -> None:
-    if agent.run.evaluation_return is not None:
-        click.echo(f"  last evaluation: mean return {agent.run.evaluation_return:.1f}")
-    suffix = agent.plan.serializer.make().suffix
-    for file in (out / f"model{suffix}", out / f"best_model{suffix}"):
-        if file.exists():
-            click.echo(f"  {file}")
-    follow = f"next: rlk evaluate {out} | rlk enjoy {out} | rlk plot {out}"
-    click.echo(f"go on with: rlk resume {out}" if stopped else follow)

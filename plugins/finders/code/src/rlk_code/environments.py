@@ -15,6 +15,11 @@ class AtPlace:
 
     place: str
 
+    @property
+    def again(self) -> str:
+        """The place itself: no file may name it."""
+        return self.place
+
     def __call__(self, **keywords: Any) -> Any:
         """The environment, or what is at the place if that is no class or function."""
         found = object_at(self.place, "environment")

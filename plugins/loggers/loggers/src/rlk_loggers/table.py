@@ -52,6 +52,10 @@ class TableLogger:
         run.on_close.append(self._print_waiting)
 
     @hookimpl
+    def rlk_training_end(self) -> None:
+        self._print_waiting()
+
+    @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
         if run.plan.verbose == 0 or run.communicator.rank != 0:
             return

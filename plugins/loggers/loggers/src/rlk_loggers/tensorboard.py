@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.files import append, replacing
 from rlk.hookspecs import hookimpl
-from rlk_cli.explain import explain
 from rlk_loggers.needs_folder import lacks_folder
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class TensorboardLogger:
             log = SessionLog(status=SessionLog.START)
             file.write(step=run.timesteps + 1, session_log=log)
         # Four spaces make it a block of code for tensorboard's Markdown.
-        plan = "\n".join(f"    {line}" for line in explain(run.plan).splitlines())
+        plan = "\n".join(f"    {line}" for line in str(run.plan).splitlines())
         file.write(step=run.timesteps, summary=text_pb("plan/text_summary", plan))
         self._file = file
 

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from rlk.errors import EnvironmentFailed
 from rlk.planning.environment import EnvChoice, MakeEnv
 from rlk.spaces import map_observation
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, global_generators_untouched, may_have, plain
-from rlk_testing.environments import Hangs, Walk
+from rlk_testing.environments import Hangs, Misfit, Walk
 from rlk_testing.faults import ctrl_c_after
 from rlk_testing.trajectory import at
 
@@ -251,6 +252,22 @@ class VecEnvContract(Contract):
         assert time.monotonic() - began < CLOSES_SECONDS, (
             "an environment that hangs in step must not keep the run from ending"
         )
+
+    def test_what_does_not_fit_is_refused_with_the_environment_and_the_field(self) -> None:
+        """numpy broadcasts (1,) to (3,) and reads a number from "1"; training must not."""
+        config = self.config()
+        made = {} if config is None else {"config": config}
+        for field in Misfit.FIELDS:
+            choices = [EnvChoice("Walk", {}, Walk), EnvChoice("Misfit", {"field": field}, Misfit)]
+            env = self.record().load()(list(map(MakeEnv, choices)), **made)
+            named = "observation" if field == "restart" else field
+            env.reset(seed=[1, 2])
+            try:
+                with pytest.raises(EnvironmentFailed, match=rf"environment 1 .*wrong {named}"):
+                    for _ in range(4):
+                        env.step(np.zeros(2, np.int64))
+            finally:
+                env.close()
 
     def test_it_can_be_closed_twice(self) -> None:
         with self.env() as env:

@@ -68,10 +68,13 @@ def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
 
 
 def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
-    yield env
-    while isinstance(env, gym.Wrapper):
-        env = env.env
-        yield env
+    """The environment and its wrappers, without Gymnasium's checker, which only looks on."""
+    inner: Any = env
+    while isinstance(inner, gym.Wrapper):
+        if not isinstance(inner, gym.wrappers.PassiveEnvChecker):
+            yield inner
+        inner = inner.env
+    yield inner
 
 
 def _state(layer: object) -> dict[str, Any]:
