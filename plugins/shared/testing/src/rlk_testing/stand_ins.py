@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from rlk import spaces
 from rlk.component import Component
 from rlk.errors import BadFile, RlkError
+from rlk.files import replacing
 from rlk.optimise import Group, Objective
 from rlk.protocols import Optimise, State
 from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
@@ -246,8 +247,8 @@ class StandInSerializer:
 
     def write(self, path: Path, state: State) -> None:
         content = zlib.compress(json.dumps(_pack(state)).encode())
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        with replacing(path) as file:
+            file.write(content)
 
     def read(self, path: Path) -> State:
         try:
