@@ -116,10 +116,11 @@ class TD3:
         return Loss(value, metrics={"critic_loss": value}, outputs={"td_error": error})
 
     def policy_loss(self, batch: Batch) -> Loss:
-        """By the critics as they are after their step, whose weights get no gradient."""
+        """By the first critic as it is after its step; its weights get no gradient."""
         with torch.no_grad():
             features = self.policy.encode(batch.observation)
-        value = losses.policy_loss(self.policy.qf(features, self.policy.pi(features)))
+        q = self.policy.qf(features, self.policy.pi(features), n_critics=1)
+        value = losses.policy_loss(q)
         return Loss(value, metrics={"policy_loss": value})
 
     # ---- state ----------------------------------------------------------------------------------
