@@ -217,7 +217,7 @@ def test_a_vector_environment_may_be_passed(make):
 
     vector = SyncVectorEnv([DiscreteMatch] * 2, autoreset_mode=AutoresetMode.SAME_STEP)
     agent = make(env=vector)
-    assert agent.get_env() is vector and agent.plan.n_envs == 2
+    assert agent.get_env().unwrapped is vector and agent.plan.n_envs == 2
     agent.learn(20)
     assert agent.num_timesteps == 24
 

@@ -70,6 +70,7 @@ def test_the_top_level_holds_what_plugins_import():
         "agent",
         "component",
         "errors",
+        "files",
         "hookspecs",
         "optimise",
         "protocols",

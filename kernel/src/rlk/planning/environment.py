@@ -121,8 +121,17 @@ def probe(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
     The environment is made for that and closed again, unless it was passed.
 
     Raises:
-        PlanError: if it cannot be made, or has no spaces of Gymnasium's.
+        PlanError: if it cannot be made, has no spaces of Gymnasium's, or spaces that nothing can
+            be made for.
     """
+    from rlk.planning.usable_spaces import check_usable
+
+    observation_space, action_space = _spaces_of(env, wrappers)
+    check_usable(env.name, observation_space, action_space)
+    return observation_space, action_space
+
+
+def _spaces_of(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
     import gymnasium as gym
 
     if env.is_vector:

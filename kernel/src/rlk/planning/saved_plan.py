@@ -91,17 +91,23 @@ def spec_of(
     wanted = [saved for saved in plan["components"] if observers or not _only_watches(saved)]
     components, notes = _without_absent(wanted, kernel)
     algo, names = _named(components, plugins)
-    given, lost = _without_callables({**plan["run"], **_settings(components)})
-    missing = [key for key in lost if key not in changes]
+    given, callables = _without_callables({**plan["run"], **_settings(components)})
+    upper = make_spec(algo, changes)
+    missing = {key: name for key, name in callables.items() if key not in upper.given}
     if missing and observers:
         raise PlanError(f"{', '.join(missing)} was a callable, which no file holds. Pass it again.")
+    lost = tuple(
+        f"{key} was the callable {name}, which no file holds, and has its default now. Pass it "
+        f"again to train on with it: {key}=…"
+        for key, name in missing.items()
+    )
     _refuse_places([algo, *names, *_in_slots(given)])
     given |= _environment(plan["env"], env, kernel)
     given |= {"preset": "none", "plugins": [*_refusals(plan, kernel), *names, *plugins]}
     joined = {plugin_key(saved["name"]): JOINED for saved in components if _has_joined(saved)}
     lower = make_spec(algo, given, origin="saved plan")
-    lower = attrs.evolve(lower, origins={**lower.origins, **joined}, notes=notes)
-    return make_spec(algo, changes).over(lower)
+    lower = attrs.evolve(lower, origins={**lower.origins, **joined}, notes=notes, lost=lost)
+    return upper.over(lower)
 
 
 def _only_watches(saved: Saved) -> bool:
@@ -195,13 +201,13 @@ def _is_external(saved: Saved) -> bool:
     return is_place(saved["dist"]) or saved["dist"] == PASSED
 
 
-def _without_callables(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The settings that a file can hold, and the keys of functions, of which it holds the names.
+def _without_callables(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The settings that a file can hold, and of functions the names, by the key of the setting.
 
     No setting of a component may name the environment (`env.id`): the plan says what it is.
     """
-    lost = [key for key, value in given.items() if _was_callable(value)]
-    return {key: value for key, value in given.items() if key not in (*lost, "env.id")}, lost
+    names = {key: value["callable"] for key, value in given.items() if _was_callable(value)}
+    return {key: value for key, value in given.items() if key not in (*names, "env.id")}, names
 
 
 def _was_callable(value: Any) -> bool:

@@ -53,15 +53,15 @@ def run_state(run: Run, *, replay: bool = True) -> State:
     if replay:
         state["storage"] = run.storage.state_dict()
         contents.append("storage")
-    environments = _environment_states(run.env)
+    environments = environment_states(run.env)
     if environments is not None:
         state["environments"] = environments
         contents.append("environments")
     return state
 
 
-def _environment_states(env: Any) -> list[Any] | None:
-    """The state of every environment, or None if one of them has none."""
+def environment_states(env: Any) -> list[Any] | None:
+    """The state of every environment of a vector, or None if one of them has none."""
     states = env.get_state() if offers(env, KeepsEnvironmentState) else None
     if states is None or any(state is None for state in states):
         return None

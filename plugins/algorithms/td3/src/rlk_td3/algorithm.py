@@ -110,7 +110,7 @@ class TD3:
 
     def critic_loss(self, batch: Batch, target: Tensor) -> Loss:
         features = self.policy.encode(batch.observation)
-        q = self.policy.qf(features, batch.action.flatten(1))
+        q = self.policy.qf(features, batch.action)
         value = losses.critic_loss(q, target, batch.weight)
         error = (q - target).abs().mean(0)
         return Loss(value, metrics={"critic_loss": value}, outputs={"td_error": error})
@@ -125,8 +125,8 @@ class TD3:
     # ---- state ----------------------------------------------------------------------------------
 
     def state_dict(self) -> State:
-        return {"targets": self.target.flat.clone(), "schedule": self.schedule.state_dict()}
+        return {"targets": self.target.state_dict(), "schedule": self.schedule.state_dict()}
 
     def load_state_dict(self, state: State) -> None:
-        self.target.flat.copy_(state["targets"])
+        self.target.load_state_dict(state["targets"])
         self.schedule.load_state_dict(state["schedule"])

@@ -16,7 +16,7 @@ from rlk_testing.acting import Watch, mean_return
 from rlk_testing.algorithm_state import AlgorithmStateChecks
 from rlk_testing.applies import applies
 from rlk_testing.contract import global_generators_untouched, once_per_suite, one_thread
-from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.environments import BY_ACTION_SPACE, BY_SPACE_OF_SEVERAL_AXES
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -27,7 +27,7 @@ SMALL: dict[str, Any] = {
     "n_steps": 16,
     "batch_size": 16,
     "learning_starts": 32,
-    "train_freq": 1,
+    "train_freq": 4,
     "gradient_steps": 1,
     "buffer_size": 512,
     "target_network_update_freq": 32,
@@ -132,6 +132,22 @@ class AlgorithmContract(AlgorithmStateChecks):
                 assert not before.equal(agent.run.parameters.flat), (
                     f"training on {env} changed nothing"
                 )
+
+    def several_axes(self) -> list[str]:
+        """Environments whose actions have two axes, of the spaces that it declares."""
+        declared = self.record().action_spaces or tuple(BY_SPACE_OF_SEVERAL_AXES)
+        return [env for space, env in BY_SPACE_OF_SEVERAL_AXES.items() if space in declared]
+
+    @applies(lambda suite: bool(suite.several_axes()))
+    def test_actions_of_several_axes_reach_the_environment_in_their_shape(self) -> None:
+        """They are kept flat; the environment refuses an action that is not in its space."""
+        for env in self.several_axes():
+            with self.agent(env=env, n_envs=2) as agent:
+                agent.learn(self.n_steps_trained)
+                assert agent.run.clock.updates > 0, f"no update on {env}"
+                space = agent.plan.action_space
+                action, _ = agent.predict(np.zeros(agent.plan.observation_space.shape, np.float32))
+                assert space.contains(action), f"{action!r} is not in {space}"
 
     def undeclared(self) -> list[str]:
         """Environments whose action space it does not declare."""

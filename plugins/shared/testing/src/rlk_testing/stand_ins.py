@@ -107,10 +107,10 @@ class RandomActor:
     ) -> Act:
         n, shape = len(episode_start), self.space.shape or ()
         uniform = np.full((n, *shape), 0.5) if deterministic else self.rng.random((n, *shape))
-        action = env_action = self._from_uniform(uniform)
-        if isinstance(self.space, gym.spaces.Discrete):
-            env_action = action + int(self.space.start)
-        return Act(action, env_action, None, {"guess": np.zeros(n, np.float32)})
+        action = self._from_uniform(uniform)
+        start = getattr(self.space, "start", 0)
+        kept = action.reshape(n, -1) if shape else action
+        return Act(kept, action + start, None, {"guess": np.zeros(n, np.float32)})
 
     def _from_uniform(self, uniform: Array) -> Array:
         space = self.space
