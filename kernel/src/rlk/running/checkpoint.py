@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from rlk.errors import BadFile
 from rlk.planning.saved_plan import as_json
 from rlk.protocols import KeepsEnvironmentState, Serializer, State, offers
+from rlk.running.manifest import STATE_VERSION, check_manifest
 
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
     from rlk.running.run import Run
 
-STATE_VERSION = 1  #: of what a file holds, not of how the serializer lays it out
 #: The parts of a run that every file holds, by their names in both.
 PARTS = ("parameters", "algorithm", "optimise", "streams", "clock", "metrics")
 
@@ -165,11 +165,5 @@ def read(place: Path, kernel: Kernel, *, best: bool = False) -> State:
     """
     path, serializer = find(place, kernel, best=best)
     state = serializer.read(path)
-    manifest = state.get("manifest", {})
-    version = manifest.get("state_version")
-    if not isinstance(version, int) or "plan" not in manifest:
-        raise BadFile(f"{path} is no rlk model: its manifest has no plan.")
-    if version > STATE_VERSION:
-        known = f"(state {version}, this one reads up to {STATE_VERSION})"
-        raise BadFile(f"{path} was written by a newer rlk {known}. Upgrade rlk-kernel.")
+    check_manifest(path, state.get("manifest"))
     return state
