@@ -38,6 +38,13 @@ def parse_json(text: str | bytes) -> Any:
         ValueError: if it is no JSON, too large, or nested too deep.
     """
     data = text.encode() if isinstance(text, str) else text
+    check_json(data)
+    # Decoded here: JSON may be UTF-16, in which quotes and brackets are not single bytes.
+    return json.loads(data.decode(), object_pairs_hook=_object, parse_constant=_no_constant)
+
+
+def check_json(data: bytes) -> None:
+    """ValueError for JSON that `parse_json` would not build; those who write JSON ask it, too."""
     if len(data) > MAX_JSON_BYTES:
         raise ValueError(f"it has {len(data):,} bytes (at most {MAX_JSON_BYTES:,})")
     values = 1 + data.count(b",") + data.count(b"[") + data.count(b"{")
@@ -48,7 +55,6 @@ def parse_json(text: str | bytes) -> Any:
     depth = max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
     if depth > MAX_DEPTH:
         raise ValueError(f"it is nested {depth:,} levels deep (at most {MAX_DEPTH})")
-    return json.loads(data, object_pairs_hook=_object, parse_constant=_no_constant)
 
 
 def read_json(path: Path) -> Any:

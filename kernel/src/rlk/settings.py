@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -101,7 +102,9 @@ def strict_converter(**options: Any) -> cattrs.Converter:
     made.register_structure_hook_factory(
         lambda kind: _form(kind) is dict, _container(mapping_structure_factory, (dict,))
     )
-    made.register_structure_hook_factory(attrs.has, _container(_record_factory, (dict,)))
+    made.register_structure_hook_factory(
+        lambda kind: attrs.has(kind) or is_dataclass(kind), _container(_record_factory, (dict,))
+    )
     return made
 
 

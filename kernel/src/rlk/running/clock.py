@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
+from rlk.errors import BadFile
+from rlk.structure import structured
+
 #: A number, or a function of what remains of the run, from 1 at its start to 0 at its end.
 Scheduled = float | Callable[[float], float]
 
@@ -36,5 +39,13 @@ class Clock:
         return asdict(self)
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        for name, value in state.items():
-            setattr(self, name, int(value))
+        """Read the saved clock.
+
+        Raises:
+            BadFile: unless it is one, of whole numbers that are not negative.
+        """
+        saved = structured(Clock, state, "the saved clock").state_dict()
+        negative = [name for name, value in saved.items() if value < 0]
+        if negative:
+            raise BadFile(f"the saved clock has a negative number: {negative[0]}.")
+        vars(self).update(saved)
