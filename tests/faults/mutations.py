@@ -1,4 +1,4 @@
-"""Ways to damage a file of rlk's, or to forge one: each is drawn by hypothesis and applied to bytes.
+"""Ways to damage a file of rlk's, or to forge one: hypothesis draws them, and bytes are changed.
 
 A `Mutation` is small, so that what hypothesis prints is a case that can be pasted into a test.
 """
@@ -168,7 +168,7 @@ def _with_json(data: bytes, at: tuple[int, ...], change: Any) -> bytes:
     for step in parents:
         parent = parent[step]
     change(parent, key)
-    text = json.dumps(document[""] if "" in document else None)
+    text = json.dumps(document.get(""))
     return packed([(one, text.encode() if one == name else c) for one, c in found.items()])
 
 

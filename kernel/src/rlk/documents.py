@@ -1,4 +1,4 @@
-"""JSON and TOML from files that anybody may have written: bounded before anything is built of them.
+"""JSON, TOML and npz that anybody may have written: bounded before anything is built of them.
 
 A file of a megabyte can ask for gigabytes of values (`[[],[],…`, compressed), or be nested deeper
 than a program can follow. Both are counted in the text, which takes little memory and time.
@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+import zipfile
+import zlib
 from collections.abc import Iterable
 from itertools import accumulate
 from pathlib import Path
@@ -22,11 +24,24 @@ MAX_DEPTH = 100
 MAX_VALUES = 1_000_000
 MAX_JSON_BYTES = 64 << 20
 MAX_TOML_CHARACTERS = 256 << 10
+MAX_NPZ_BYTES = 256 << 20  #: when it is unpacked
 
 #: To the end of the text where a string has no end; then it is no JSON either.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = {ord(bracket): 1 if bracket in "[{" else -1 for bracket in "[]{}"}
+#: What zipfile, zlib and numpy raise for a file that somebody has damaged.
+_NPZ_DAMAGES = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    EOFError,
+    MemoryError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 _KEY = r"""(?:[\w-]++|"(?:[^"\\\n]++|\\.)*+"?|'[^'\n]*+'?)"""
 _DOTTED = re.compile(rf"{_KEY}(?:[ \t]*+\.[ \t]*+{_KEY})*+")
 
@@ -91,6 +106,25 @@ def parse_toml(text: str) -> dict[str, Any]:
     if _is_deeper([found], MAX_DEPTH):
         raise ValueError(too_deep)
     return found
+
+
+def read_npz(path: Path) -> dict[str, Any]:
+    """The arrays of a file that `numpy.savez` wrote; objects, which are pickles, are none.
+
+    Raises:
+        BadFile: if it cannot be read, is no such file, or too large.
+    """
+    import numpy as np  # not at the top: the command line starts without it
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(info.file_size for info in archive.infolist())
+        if size > MAX_NPZ_BYTES:
+            raise ValueError(f"it would unpack to {size:,} bytes (at most {MAX_NPZ_BYTES:,})")
+        with np.load(path, allow_pickle=False) as found:
+            return dict(found)
+    except _NPZ_DAMAGES as error:
+        raise BadFile(f"{path} is damaged: {error or type(error).__name__}.") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

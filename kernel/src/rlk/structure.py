@@ -11,22 +11,28 @@ from rlk.settings import strict_converter
 
 Record = TypeVar("Record")
 
-_converter = strict_converter(forbid_extra_keys=True, detailed_validation=True)
+_converters = {
+    known: strict_converter(forbid_extra_keys=known, detailed_validation=True)
+    for known in (True, False)
+}
 
 
-def structured(record: type[Record], value: Any, what: str) -> Record:
-    """An attrs record of what a file holds; types are taken strictly and no key may be unknown.
+def structured(
+    record: type[Record], value: Any, what: str, *, only_known_keys: bool = True
+) -> Record:
+    """An attrs record of what a file holds; types are taken strictly.
 
     Args:
         record: the class.
         value: nested dicts and lists.
         what: the error calls it.
+        only_known_keys: whether a key that the record does not have is refused, or else ignored.
 
     Raises:
         BadFile: naming the first place where the value is none of the record's.
     """
     try:
-        return _converter.structure(value, record)
+        return _converters[only_known_keys].structure(value, record)
     except Exception as error:
         first = cattrs.transform_error(error, path=what, format_exception=_reason)[0]
         reason, _, place = first.rpartition(" @ ")
