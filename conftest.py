@@ -1,6 +1,14 @@
-"""What holds for all tests: the objects of collecting them are no business of the collector."""
+"""What holds for all tests, for their processes, and for those that they start."""
 
 import gc
+import os
+import sys
+
+# Every interpreter that a test starts would compile all of rlk anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+# There are as many processes as cores: threads of torch would fight for them.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 #: In `tests/`, which `pyproject.toml` puts on the path; only here is it found by every process.
 pytest_plugins = ["combinations"]

@@ -28,7 +28,7 @@ from rlk_testing.replay_twin import ReplayTwin, attached
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
 
 KERNEL = stand_in_kernel(discover=True)
-N_BITS, GAMMA, N_STEPS, STEPS = 4, 0.9, 3, 160
+N_BITS, GAMMA, N_STEPS, STEPS = 4, 0.9, 3, 90
 #: Rows of the ring: fewer than steps, so that it wraps.
 ROWS = 25
 PLUGINS = ("prioritized-replay", "hindsight-replay", f"n-step:n_steps={N_STEPS}")
@@ -49,7 +49,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
         "gradient_steps": 1,
         "env.continuous": True,
     },
-    "stand-in": {"storage": "replay", "batch_size": 16, "env.continuous": True},
+    "stand-in": {"storage": "replay", "batch_size": 48, "env.continuous": True},
 }
 
 
@@ -118,7 +118,7 @@ def test_every_batch_is_the_twins(algo: str, plugins: tuple[str, ...], n_envs: i
     rows = [row for batch in checked for row in batch]
     variants = {variant for _, variant, _ in rows}
     assert len(rows) > 500
-    assert len({place for place, _, _ in rows}) > 80 * n_envs
+    assert len({place for place, _, _ in rows}) > 60 * n_envs
     assert variants == (set(range(5)) if PLUGINS[1] in plugins else {0})
 
 
@@ -131,21 +131,24 @@ def test_so_it_is_with_every_strategy(strategy: str, n_envs: int, prioritized: b
     with agent("dqn", plugins, n_envs, **settings) as made:
         checked = attached(made.run.storage, twin_for(made, plugins, strategy))
         made.learn(STEPS * n_envs)
-    assert sum(source is not None for batch in checked for _, _, source in batch) > 300
+    assert sum(source is not None for batch in checked for _, _, source in batch) > 200
 
 
-@pytest.mark.parametrize("plugins", COMBINATIONS, ids="+".join)
-@pytest.mark.parametrize("algo", ["dqn", "sac"])
+@pytest.mark.parametrize(
+    ("algo", "plugins"),
+    [one for one in TRIED if one[0] in ("dqn", "sac")],
+    ids=lambda one: one if isinstance(one, str) else "+".join(one),
+)
 def test_a_restored_run_goes_on_bit_for_bit(
     algo: str, plugins: tuple[str, ...], tmp_path: Path
 ) -> None:
     with agent(algo, plugins, 2) as made:
-        made.learn(100)
+        made.learn(60)
         path = made.save_checkpoint(tmp_path / "checkpoint")
         with rlk.load(path, kernel=KERNEL) as restored:
             assert restored.differs == []
             for one in (made, restored):
-                one.learn(100, reset_num_timesteps=False)
+                one.learn(60, reset_num_timesteps=False)
             assert restored.run.parameters.flat.equal(made.run.parameters.flat)
             assert same(restored.run.storage.state_dict(), made.run.storage.state_dict())
 
@@ -187,15 +190,15 @@ def test_infos_that_rewards_depend_on_are_those_of_the_step(n_steps: int, vec_en
             ),
         )
         checked = attached(made.run.storage, twin)
-        made.learn(300)
-    assert sum(source is not None for batch in checked for _, _, source in batch) > 500
+        made.learn(200)
+    assert sum(source is not None for batch in checked for _, _, source in batch) > 300
 
 
 def test_one_seed_gives_one_run_with_everything_on() -> None:
     found = []
     for seed in (1, 1, 2):
         with agent("dqn", PLUGINS, 4, seed=seed) as made:
-            found.append(made.learn(400).run.parameters.flat.clone())
+            found.append(made.learn(200).run.parameters.flat.clone())
     assert found[0].equal(found[1]) and not found[0].equal(found[2])
 
 
@@ -207,10 +210,10 @@ def test_a_collection_that_was_cut_short_leaves_every_batch_right() -> None:
 
     with agent("dqn", (*PLUGINS, Stops()), 4, train_freq=4) as made:  # type: ignore[arg-type]
         attached(made.run.storage, twin_for(made, PLUGINS))
-        for _ in range(12):
+        for _ in range(8):
             made.learn(100, reset_num_timesteps=False)
-        assert made.num_timesteps >= 12 * 52
-        assert made.run.clock.updates > 20
+        assert made.num_timesteps >= 8 * 52
+        assert made.run.clock.updates > 15
 
 
 def test_the_plan_says_how_they_nest() -> None:

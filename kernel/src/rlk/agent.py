@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-import torch
 
 from rlk import spaces
-from rlk.errors import PlanError, RlkError
+from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import RunSpec, make_spec
@@ -21,6 +21,7 @@ from rlk.records import Array
 from rlk.registry.kernel import Kernel, default_kernel
 from rlk.running import checkpoint
 from rlk.running.build import build
+from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
 from rlk.running.train import train
 from rlk.running.vec_env import make_vec_env
 
@@ -59,26 +60,27 @@ class Agent:
 
         Args:
             total_timesteps: environment steps to train; None is what the plan says.
-            reset_num_timesteps: whether counting starts again; every schedule does in any case.
+            reset_num_timesteps: whether timesteps are counted from 0 again, and schedules with
+                them; else both go on. docs/schedules.md has a table.
 
         Raises:
             NotFinite: if a loss, a gradient or the environment gives a non-finite number.
             EnvironmentFailed: if an environment raises or its process dies.
         """
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
-        clock = self.run.clock
         if reset_num_timesteps:
-            clock.timesteps = 0
-        clock.start = clock.timesteps
-        self.learn_until(clock.timesteps + steps)
+            self.run.clock.timesteps = 0
+        self.learn_until(self.num_timesteps + steps)
         return self
 
     def learn_until(self, timesteps: int) -> str | None:
-        """Train until the clock reads this, schedules going on.
+        """Train until the clock reads this, which is where every schedule ends; counting goes on.
 
         Returns:
             Why it ended early, or None.
         """
+        for sentence in self.spec.lost:
+            warnings.warn(sentence, stacklevel=3)
         with self.run.streams.globally("modules"):
             return train(self.run, timesteps)
 
@@ -119,12 +121,15 @@ class Agent:
     # ---- parameters and files --------------------------------------------------------------------
 
     def get_parameters(self) -> dict[str, Array]:
-        """A copy of every parameter of the policy, by name (`model/pi/out/weight`)."""
-        values = self.run.parameters.state_dict()
-        return {_public(name): value.cpu().numpy() for name, value in values.items()}
+        """A copy of every parameter, by name.
+
+        Those of the policy are called `model/pi/out/weight` or the like; targets and what else the
+        algorithm keeps `target/qf/out/weight`, `log_ent_coef`.
+        """
+        return {name: value.cpu().numpy() for name, value in parameters_of(self.run).items()}
 
     def load_parameters(self, values: Mapping[str, Any] | Place, exact_match: bool = True) -> None:
-        """Set parameters of the policy; optimisers stay as they are.
+        """Set parameters, targets and learnt coefficients included; optimisers stay as they are.
 
         Args:
             values: what `get_parameters` returned, or a saved model.
@@ -133,20 +138,11 @@ class Agent:
         Raises:
             RlkError: if names or shapes do not fit.
         """
-        if isinstance(values, Mapping):
-            named = self._by_own_names(values)
-        else:
-            named = checkpoint.read(Path(values), self.kernel)["parameters"]
-        if not exact_match:
-            named = {**self.run.parameters.state_dict(), **named}
-        self.run.parameters.load_state_dict(named)
-
-    def _by_own_names(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        own = {_public(name): name for name in self.run.parameters.names}
-        unknown = sorted(set(values) - set(own))
-        if unknown:
-            raise RlkError(f"no parameters {unknown}; there are {sorted(own)}")
-        return {own[key]: torch.as_tensor(value) for key, value in values.items()}
+        if not isinstance(values, Mapping):
+            state = checkpoint.read(Path(values), self.kernel)
+            saved = [checkpoint.part_of(state, part) for part in ("parameters", "algorithm")]
+            values = named_parameters(*saved)
+        put_parameters(self.run, values, exact_match=exact_match)
 
     def save(self, path: Place) -> Path:
         """Write the model; the path, with the suffix of the serializer (`.zip`) added."""
@@ -167,7 +163,7 @@ class Agent:
         Afterwards `differs` says what will not be as before.
         """
         try:
-            self.differs = [*self.spec.notes, *checkpoint.restore(self.run, state)]
+            self.differs = [*self.spec.notes, *self.spec.lost, *checkpoint.restore(self.run, state)]
         except BaseException:
             self.close()
             raise
@@ -249,7 +245,8 @@ def load(
         plugins: those that were passed as objects or files, again; `no:NAME` leaves one out.
         kernel: where components come from; None is everything that is installed.
         best: of a run folder, the best model of its evaluations.
-        changes: settings that are to be others now.
+        changes: settings that are to be others now, and functions that no file holds: `differs`
+            names those that were not passed again, and `learn` warns of them.
 
     Raises:
         BadFile: if the file is damaged or not one of rlk's.
@@ -260,7 +257,3 @@ def load(
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
     return Agent(resolve(kernel, spec), kernel, spec).restore(state)
-
-
-def _public(name: str) -> str:
-    return "model/" + name.replace(".", "/")

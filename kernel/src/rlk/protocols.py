@@ -92,7 +92,8 @@ class Noise(Protocol):
 class Algorithm(Stateful, Protocol):
     """State and order of updates, built once per run as `factory(config, run)`.
 
-    Its state is what the kernel does not know of: targets and counters.
+    Its state is what the kernel does not know of: targets and counters. Every floating-point tensor
+    in it counts as a parameter of the agent (`running/named_parameters.py`); counters are numbers.
     """
 
     @staticmethod
@@ -231,6 +232,12 @@ class KeepsEnvironmentState(Protocol):
 
     def get_state(self) -> list[Any] | None: ...
     def set_state(self, states: list[Any]) -> None: ...
+
+
+class HasMetrics(Protocol):
+    """A storage, base or decorator, with numbers to log, such as one that is scheduled."""
+
+    def metrics(self) -> Mapping[str, float]: ...  #: now, by tag (`train/…`)
 
 
 class Discounts(Protocol):

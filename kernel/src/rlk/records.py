@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import gymnasium as gym
     from torch import Tensor
 
+    from rlk.running.clock import Clock
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -51,9 +53,8 @@ class Schema:
     n_steps: int  #: vector steps per collection, which is what a rollout storage holds
     gamma: float  #: the discount per step
     device: Any  #: where batches go
-    total_timesteps: int  #: of the whole run, for schedules
     rng: np.random.Generator  #: the storage's own random stream
-    progress: Callable[[], float]  #: the part of the run that is done, 0 to 1
+    clock: Clock  #: of the run; what is scheduled is a function of it
     extras: Mapping[str, Field] = field(default_factory=dict)  #: of `Step.extras`, to be kept
     make_env: Callable[[], Any] | None = None  #: makes an environment to ask, never to step
 

@@ -92,17 +92,23 @@ def spec_of(
     algo, plugins = algorithm_again(saved.algorithm, plugins, kernel.registries)
     refuse_missing(components, plugins, changes, kernel.registries)
     names = [one.name for one in components if _is_named(one)]
-    given, lost = _without_callables({**saved.run.given(), **_settings(components)})
-    lost = [key.removeprefix(saved.algorithm.prefix) for key in lost]
-    missing = [key for key in lost if key not in changes]
+    given, callables = _without_callables({**saved.run.given(), **_settings(components)})
+    upper = make_spec(algo, changes)
+    own = {key.removeprefix(saved.algorithm.prefix): name for key, name in callables.items()}
+    missing = {key: name for key, name in own.items() if key not in upper.given}
     if missing and observers:
         raise PlanError(f"{', '.join(missing)} was a callable, which no file holds. Pass it again.")
+    lost = tuple(
+        f"{key} was the callable {name}, which no file holds, and has its default now. Pass it "
+        f"again to train on with it: {key}=…"
+        for key, name in missing.items()
+    )
     given |= environment_again(saved.env, env, changes, kernel.registries)
     given |= {"preset": "none", "plugins": [*_refusals(saved, kernel), *names, *plugins]}
     joined = {plugin_key(one.name): JOINED for one in components if one.has_joined}
     lower = make_spec(algo, given, origin="saved plan")
-    lower = attrs.evolve(lower, origins={**lower.origins, **joined}, notes=notes)
-    return make_spec(algo, changes).over(lower)
+    lower = attrs.evolve(lower, origins={**lower.origins, **joined}, notes=notes, lost=lost)
+    return upper.over(lower)
 
 
 def _is_named(saved: SavedComponent) -> bool:
@@ -150,10 +156,10 @@ def _settings(components: Iterable[SavedComponent]) -> dict[str, Any]:
     return given
 
 
-def _without_callables(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The settings that a file can hold, and the keys of functions, of which it holds the names."""
-    lost = [key for key, value in given.items() if _was_callable(value)]
-    return {key: value for key, value in given.items() if key not in lost}, lost
+def _without_callables(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The settings that a file can hold, and of functions the names, by the key of the setting."""
+    names = {key: str(value["callable"]) for key, value in given.items() if _was_callable(value)}
+    return {key: value for key, value in given.items() if key not in names}, names
 
 
 def _was_callable(value: Any) -> bool:

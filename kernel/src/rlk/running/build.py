@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rlk.errors import PlanError
 from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.planning.environment import MakeEnv
-from rlk.protocols import Decorated, Discounts, Explores, Filterable, offers
+from rlk.protocols import Decorated, Discounts, Explores, Filterable, HasMetrics, offers
 from rlk.records import Field, Schema
 from rlk.registry.hooks import LIFECYCLE
 from rlk.running.device import choose_device, prepare_torch
@@ -86,7 +86,9 @@ def _training_actor(run: Run) -> Actor:
 
 def _make_storage(run: Run) -> Any:
     """The base storage, opened, with its decorators around its stages."""
-    base, *decorators = [_make_one_storage(run, choice) for choice in run.plan.storages]
+    made = [_make_one_storage(run, choice) for choice in run.plan.storages]
+    run.numbers += [one.metrics for one in made if offers(one, HasMetrics)]
+    base, *decorators = made
     if decorators and not offers(base, Decorated):
         titles = " and ".join(choice.title for choice in run.plan.storages[1:])
         raise PlanError(f"{run.plan.storages[0].title} takes no decorator, but there is {titles}.")
@@ -114,9 +116,8 @@ def _schema(run: Run) -> Schema:
         n_steps=run.algorithm.steps_per_collect(),
         gamma=float(config.gamma) if offers(config, Discounts) else 1.0,
         device=run.device,
-        total_timesteps=plan.total_timesteps,
         rng=run.streams.numpy("storage"),
-        progress=run.clock.progress,
+        clock=run.clock,
         extras={**run.algorithm.extras(), **infos},
         make_env=lambda: _spare_env(run),
     )

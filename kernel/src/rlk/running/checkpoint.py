@@ -83,7 +83,7 @@ def restore(run: Run, state: State) -> list[str]:
     for part in PARTS:
         title = run.plan.algorithm.title if part == "algorithm" else f"the run's {part}"
         _take_up(getattr(run, part), state, part, title)
-    _take_up_buffers(run.policy, _part_of(state, "buffers"))
+    _take_up_buffers(run.policy, part_of(state, "buffers"))
     run.refresh_schedules()
     run.parameters.check()
     if "run" not in state["manifest"]["contents"]:
@@ -94,7 +94,7 @@ def restore(run: Run, state: State) -> list[str]:
 def _restore_experience(run: Run, state: State) -> list[str]:
     """Plugins, replay and environments of a checkpoint; what will differ."""
     contents, differs = state["manifest"]["contents"], list[str]()
-    plugins = _part_of(state, "plugins")
+    plugins = part_of(state, "plugins")
     for name, load in run.hooks.listeners("rlk_load"):
         if name in plugins:
             with _bad_if_it_fails(f"plugin {name!r}"):
@@ -106,7 +106,7 @@ def _restore_experience(run: Run, state: State) -> list[str]:
     if "environments" in contents and offers(run.env, KeepsEnvironmentState):
         run.env.reset(seed=run.streams.integers("environments", run.n_envs))
         with _bad_if_it_fails(f"the environments {run.plan.env.name!r}"):
-            run.env.set_state(_part_of(state, "environments", list))
+            run.env.set_state(part_of(state, "environments", list))
         _take_up(run.collector, state, "collector", run.plan.collector.title)
     else:
         run.collector.forget()
@@ -116,7 +116,7 @@ def _restore_experience(run: Run, state: State) -> list[str]:
 
 def _take_up(part: Any, state: State, key: str, title: str) -> None:
     """Let a part of the run load what was saved of it, if that is like its own state."""
-    saved = _part_of(state, key)
+    saved = part_of(state, key)
     check_like(saved, part.state_dict(), f"the saved state of {title}: {key}")
     with _bad_if_it_fails(title):
         part.load_state_dict(saved)
@@ -131,7 +131,8 @@ def _take_up_buffers(policy: Any, saved: State) -> None:
         own[name].copy_(value)
 
 
-def _part_of(state: State, key: str, kind: type = dict) -> Any:
+def part_of(state: State, key: str, kind: type = dict) -> Any:
+    """What a state from a file holds under a key; BadFile if that is missing or something else."""
     if not isinstance(state.get(key), kind):
         raise BadFile(f"the file is damaged: it holds no {key}.")
     return state[key]

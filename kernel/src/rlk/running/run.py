@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from rlk.errors import NotFinite
+from rlk.errors import NotFinite, RlkError
 from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Update
 from rlk.running.clock import Clock, Scheduled
@@ -65,11 +65,25 @@ class Run:
         self.clock = Clock(plan.total_timesteps)
         self.metrics = Metrics(self.clock)
         self.on_close: list[Callable[[], None]] = []
+        self.numbers: list[Callable[[], Mapping[str, float]]] = []  #: of others, to log
+        self._names: dict[str, Tensor] = {}
         self._schedules: list[tuple[Callable[[float], float], Tensor]] = []
         self._stop: str | None = None
 
-    def schedule(self, value: Scheduled) -> Tensor:
-        """A number as a 0-dim tensor; a function's is filled anew before every collection."""
+    def schedule(self, name: str, value: Scheduled) -> Tensor:
+        """A number as a 0-dim tensor, which is logged as `train/NAME`.
+
+        A function of what remains of the run, 1 to 0, is evaluated anew before every collection.
+
+        Raises:
+            RlkError: if there is a scheduled number of that name already.
+        """
+        if name in self._names:
+            raise RlkError(f"there are two scheduled numbers called {name!r}; name them apart")
+        self._names[name] = self._filled(value)
+        return self._names[name]
+
+    def _filled(self, value: Scheduled) -> Tensor:
         if not callable(value):
             return torch.tensor(float(value), device=self.device)
         tensor = torch.tensor(float(value(self.clock.remaining())), device=self.device)
@@ -97,7 +111,7 @@ class Run:
             options: for the optimiser (`eps=1e-5`, `betas=…`).
         """
         views, memory = (parameters or self.parameters).select(prefixes)
-        group = Group(name, views, memory, self.schedule(learning_rate), max_grad_norm, options)
+        group = Group(name, views, memory, self._filled(learning_rate), max_grad_norm, options)
         step = self.hooks.first("rlk_make_optimiser", run=self, group=group)
         if step is None:
             step = self.plan.optimisers.get(f"{name}_optimiser", self.plan.optimiser).make(group)
@@ -185,11 +199,23 @@ class Run:
         """Make a row of metrics, and hand it to the loggers, now."""
         row = self.metrics.row()
         has_updates = "train/n_updates" in row
-        if has_updates:
-            row |= self._learning_rates()
-        row |= self.actor.metrics()
+        now = self.scheduled()
+        row |= {tag: now[tag] for tag in now if has_updates or not tag.startswith("train/")}
         self.notify("rlk_log", row=row)
         self.notify("rlk_write_row", row=row)
+
+    def scheduled(self) -> dict[str, float]:
+        """The numbers that steer training now, by the tags they are logged by.
+
+        Those that are scheduled are among them: learning rates, whatever `schedule` has made, and
+        what the actor and the storages log (exploration, the exponent of importance weights).
+        """
+        found = self._learning_rates()
+        found |= {f"train/{name}": float(tensor) for name, tensor in self._names.items()}
+        found |= self.actor.metrics()
+        for numbers in self.numbers:
+            found |= numbers()
+        return found
 
     def _learning_rates(self) -> dict[str, float]:
         """The learning rate, by group where there are several."""

@@ -18,6 +18,7 @@ from rlk_testing import AlgorithmContract, mean_return
 MATCH = "rlk_testing.environments:DiscreteMatch"
 BOX = "rlk_testing.environments:BoxMatch"
 FOREVER = "rlk_testing.environments:Forever"
+SMALL = {"layers": [32]}
 
 
 class TestPPO2(AlgorithmContract):
@@ -199,43 +200,42 @@ def test_the_value_of_an_episode_that_is_cut_off_counts_what_would_have_come(
 ):
     """Reward 1 and gamma 0.5 for ever are worth 2; two steps alone 1 or 1.5, which look alike."""
     env = {"id": FOREVER, "length": 2, "ends": ends}
-    settings = {"gamma": 0.5, "n_steps": 16, "learning_rate": 0.01, "cliprange_vf": -1, "seed": 0}
-    agent = rlk_make("ppo2", env=env, **settings)
-    agent.learn(1500)
+    settings = {"n_steps": 16, "learning_rate": 0.01, "cliprange_vf": -1, "policy": SMALL}
+    agent = rlk_make("ppo2", env=env, gamma=0.5, seed=0, **settings)
+    agent.learn(600)
     (value,) = agent.run.policy(torch.ones(1, 1), "vf")
     assert low < value.item() < high
 
 
-QUICK = {"n_steps": 32, "n_envs": 4, "learning_rate": 0.005, "gamma": 0.0}
+#: Eight of eight seeds have learnt a Match within 512 timesteps. Large steps of a wide network would
+#: leave some ratios clipped for ever.
+QUICK = {"n_steps": 32, "n_envs": 4, "learning_rate": 0.01, "gamma": 0.0, "policy": SMALL}
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_it_learns_what_the_observation_shows(rlk_make, seed):
-    agent = rlk_make("ppo2", env=MATCH, seed=seed, **QUICK)
-    agent.learn(4000)
-    assert mean_return(agent, MATCH) == 8.0
+def test_it_learns_what_the_observation_shows(rlk_make):
+    agent = rlk_make("ppo2", env=MATCH, seed=0, **QUICK)
+    agent.learn(1024)
+    assert mean_return(agent, MATCH) == 8.0  # actions at random have 2.7
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_it_learns_continuous_actions_between_bounds_that_are_not_symmetric(rlk_make, seed):
-    agent = rlk_make("ppo2", env=BOX, seed=seed, ent_coef=0.0, **QUICK)
-    before = mean_return(agent, BOX)
-    agent.learn(12_000)
-    assert mean_return(agent, BOX) > max(7.0, before + 0.5)
+def test_it_learns_continuous_actions_between_bounds_that_are_not_symmetric(rlk_make):
+    agent = rlk_make("ppo2", env=BOX, seed=0, ent_coef=0.0, **QUICK)
+    agent.learn(1536)
+    assert mean_return(agent, BOX) > 6.6  # it begins with 5.1; the best constant action has 6.2
 
 
 @pytest.mark.parametrize("space", ["MultiDiscrete", "MultiBinary"])
 def test_it_learns_actions_of_several_parts(rlk_make, space):
     env = f"rlk_testing.environments:{space}Match"
     agent = rlk_make("ppo2", env=env, seed=0, **QUICK)
-    agent.learn(4000)
+    agent.learn(1024)
     assert mean_return(agent, env) > 7.5
 
 
 def test_it_learns_without_clipping_values_and_with_shared_layers(rlk_make):
     settings = {"cliprange_vf": -1, "policy": {"net_arch": [32, {"pi": [16], "vf": [16]}]}}
-    agent = rlk_make("ppo2", env=MATCH, seed=0, **QUICK, **settings)
-    agent.learn(4000)
+    agent = rlk_make("ppo2", env=MATCH, seed=0, **{**QUICK, **settings})
+    agent.learn(1024)
     assert mean_return(agent, MATCH) == 8.0
 
 

@@ -27,31 +27,19 @@ def batch_of(agent, rows):
 # ---- what it learns ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_it_learns_actions_between_bounds_that_are_not_symmetric(rlk_make, seed):
+def test_it_learns_actions_between_bounds_that_are_not_symmetric(rlk_make):
     settings = {"gamma": 0.0, "learning_rate": 0.01, "ent_coef": "auto_0.1", **SMALL}
-    agent = rlk_make("sac", env=MATCH, seed=seed, **settings)
+    agent = rlk_make("sac", env=MATCH, seed=0, **settings)
     agent.learn(600)
     assert mean_return(agent, MATCH) >= 7.4  # of 8; actions at random have 5.3
 
 
-@pytest.mark.parametrize(
-    ("storage", "vec_env", "n_envs"),
-    [
-        ([], "dummy", 1),
-        ([], "subprocess", 4),
-        (["prioritized-replay"], "dummy", 4),
-        (["prioritized-replay"], "subprocess", 1),
-    ],
-)
-def test_it_learns_with_one_environment_and_several_on_any_replay(
-    rlk_make, n_envs, vec_env, storage
-):
+@pytest.mark.parametrize(("storage", "n_envs"), [([], 4), (["prioritized-replay"], 1)])
+def test_it_learns_with_one_environment_and_several_on_any_replay(rlk_make, n_envs, storage):
     settings = {"gamma": 0.5, "learning_rate": 0.01, "ent_coef": "auto_0.1", **SMALL}
     agent = rlk_make(
-        "sac", env=MATCH, seed=0, n_envs=n_envs, vec_env=vec_env, plugins=storage,
-        gradient_steps=-1, **settings,
-    )  # fmt: skip
+        "sac", env=MATCH, seed=0, n_envs=n_envs, plugins=storage, gradient_steps=-1, **settings
+    )
     agent.learn(500)
     assert mean_return(agent, MATCH) >= 6.9
 
@@ -91,7 +79,7 @@ def test_the_value_of_an_episode_that_is_cut_off_counts_what_would_have_come(
 def test_its_entropy_becomes_the_one_that_is_wanted(rlk_make, wanted):
     settings = {"gamma": 0.0, "learning_rate": 0.01, "target_entropy": wanted, **SMALL}
     agent = rlk_make("sac", env=MATCH, seed=0, **settings)
-    agent.learn(900)
+    agent.learn(700)
     batch = batch_of(agent, 512)
     found = agent.run.algorithm.actor_loss(batch).metrics["actor_entropy"].detach()
     assert float(found) == pytest.approx(wanted, abs=0.4)
@@ -150,6 +138,8 @@ def test_it_trains_the_nature_cnn(rlk_make):
 
     settings = {"learning_starts": 8, "batch_size": 8, "train_freq": 4, "policy": "CnnPolicy"}
     agent = rlk_make("sac", env=Picture, seed=0, **settings)
+    # Two hidden layers of 64 behind the CNN, as Stable Baselines' policies for SAC and TD3 have.
+    assert agent.plan.policy.config.layers == [64, 64]
     before = agent.run.parameters.state_dict()
     agent.learn(16)
     after = agent.run.parameters.state_dict()
@@ -194,25 +184,28 @@ def everything(agent):
 @pytest.mark.parametrize(
     "settings",
     [
-        {},
         {"action_noise": "normal-noise:sigma=0.3", "random_exploration": 0.2},
-        {"action_noise": "ornstein-uhlenbeck-noise:sigma=0.3", "n_envs": 4, "gradient_steps": -1},
-        {"plugins": ["prioritized-replay"], "target_update_interval": 3, "ent_coef": 0.1},
-        {"vec_env": "subprocess", "n_envs": 2, "learning_rate": "lin_0.001"},
+        {"action_noise": "ornstein-uhlenbeck-noise:sigma=0.3", "n_envs": 4, "gradient_steps": 2},
+        {
+            "plugins": ["prioritized-replay"],
+            "target_update_interval": 3,
+            "ent_coef": 0.1,
+            "learning_rate": "lin_0.001",
+        },
     ],
-    ids=["plain", "noise", "process", "priorities", "subprocess"],
+    ids=["noise", "process", "priorities"],
 )
 def test_a_resumed_run_equals_one_that_was_never_interrupted(rlk_make, tmp_path, settings):
     from rlk_testing.contract import same
 
-    settings = {"env": "Pendulum-v1", "seed": 4, "total_timesteps": 500, **SMALL, **settings}
+    settings = {"env": "Pendulum-v1", "seed": 4, "total_timesteps": 320, **SMALL, **settings}
     whole = rlk_make("sac", **settings)
-    whole.learn_until(260)
+    whole.learn_until(160)
     path = whole.save_checkpoint(tmp_path / "half")
-    whole.learn_until(500)
+    whole.learn_until(320)
     resumed = rlk.load(path)
-    assert resumed.differs == [] and resumed.num_timesteps == 260
-    resumed.learn_until(500)
+    assert resumed.differs == [] and resumed.num_timesteps == 160
+    resumed.learn_until(320)
     one, other = everything(whole), everything(resumed)
     for name in one:
         assert same(one[name], other[name]), f"{name} differ"

@@ -148,7 +148,7 @@ def test_an_update_is_traced_into_one_graph_with_the_same_result(rlk_make, ent_c
     eager, traced = (agent.run for agent in agents)
     compiled = torch.compile(traced.algorithm.update, fullgraph=True, backend="aot_eager")
     with torch._dynamo.config.patch(trace_autograd_ops=True):
-        for key in (MOVES_TARGET, "", MOVES_TARGET):
+        for key in (MOVES_TARGET, ""):
             updates = [
                 update(batch_of(agent, 16, key), agent.run.optimise)
                 for agent, update in zip(agents, (eager.algorithm.update, compiled), strict=True)

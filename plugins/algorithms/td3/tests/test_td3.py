@@ -199,7 +199,7 @@ def test_an_update_is_one_graph_with_the_same_result(rlk_make):
     eager, traced = (ready(rlk_make, learning_rate=0.01) for _ in range(2))
     compiled = torch.compile(traced.run.algorithm.update, fullgraph=True, backend="aot_eager")
     with torch._dynamo.config.patch(trace_autograd_ops=True):
-        for key in (DELAYED, "", DELAYED):
+        for key in (DELAYED, ""):
             eager.run.algorithm.update(batch_of(eager, key), eager.run.optimise)
             compiled(batch_of(traced, key), traced.run.optimise)
     one, other = (agent.run for agent in (eager, traced))
@@ -211,10 +211,9 @@ def test_an_update_is_one_graph_with_the_same_result(rlk_make):
 # ---- learning ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_it_learns_which_action_is_right(rlk_make, seed):
+def test_it_learns_which_action_is_right(rlk_make):
     settings = {"gamma": 0.0, "learning_rate": 0.01, "action_noise": "normal-noise:sigma=0.2"}
-    agent = rlk_make("td3", env=BOX, seed=seed, n_envs=2, **{**FAST, **settings, "batch_size": 32})
+    agent = rlk_make("td3", env=BOX, seed=0, n_envs=2, **{**FAST, **settings, "batch_size": 32})
     agent.learn(1400)
     assert mean_return(agent, BOX) >= 7.4  # of 8; uniformly random actions get 5.3
 
@@ -234,6 +233,7 @@ def test_observations_may_be_images_and_actions_may_have_several_axes(rlk_make):
 
     settings = {"policy": "CnnPolicy", "learning_starts": 8, "batch_size": 4, "train_freq": 4}
     agent = rlk_make("td3", env=Screen, seed=0, gradient_steps=1, **settings)
+    assert agent.plan.policy.config.layers == [64, 64]
     before = agent.run.parameters.state_dict()
     agent.learn(12)
     after = agent.run.parameters.state_dict()
@@ -251,13 +251,13 @@ def test_observations_may_be_images_and_actions_may_have_several_axes(rlk_make):
     ids=["episodes", "delay and noise", "priorities"],
 )
 def test_a_run_that_is_resumed_ends_where_an_uninterrupted_one_does(rlk_make, tmp_path, settings):
-    whole = rlk_make("td3", env="Pendulum-v1", seed=2, total_timesteps=900, **{**FAST, **settings})
-    whole.learn_until(430)
+    whole = rlk_make("td3", env="Pendulum-v1", seed=2, total_timesteps=500, **{**FAST, **settings})
+    whole.learn_until(230)
     path = whole.save_checkpoint(tmp_path / "middle")
-    whole.learn_until(900)
+    whole.learn_until(500)
     with rlk.load(path) as resumed:
         assert resumed.differs == []
-        resumed.learn_until(900)
+        resumed.learn_until(500)
         for part in ("parameters", "algorithm", "optimise", "storage", "streams", "collector"):
             one, other = (getattr(agent.run, part).state_dict() for agent in (whole, resumed))
             assert same(one, other), f"{part} differs"

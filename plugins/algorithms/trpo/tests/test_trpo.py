@@ -283,49 +283,40 @@ def test_the_value_of_an_episode_that_is_cut_off_counts_what_would_have_come(
 ):
     """Reward 1 and gamma 0.5 for ever are worth 2; two steps alone 1 or 1.5, which look alike."""
     env = {"id": FOREVER, "length": 2, "ends": ends}
-    settings = {"gamma": 0.5, "timesteps_per_batch": 16, "vf_stepsize": 0.01, "seed": 0}
-    agent = rlk_make("trpo", env=env, **settings)
-    agent.learn(1500)
+    settings = {"timesteps_per_batch": 16, "vf_stepsize": 0.02, "policy": {"layers": [32]}}
+    agent = rlk_make("trpo", env=env, gamma=0.5, seed=0, **settings)
+    agent.learn(800)
     (value,) = agent.run.policy(torch.ones(1, 1), "vf")
     assert low < value.item() < high
 
 
-QUICK = {"timesteps_per_batch": 128, "n_envs": 4, "max_kl": 0.05, "gamma": 0.0}
+QUICK = {"timesteps_per_batch": 128, "n_envs": 4, "max_kl": 0.1, "gamma": 0.0}
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("space", ["Discrete", "MultiDiscrete", "MultiBinary"])
-def test_it_learns_what_the_observation_shows(rlk_make, space, seed):
+def test_it_learns_what_the_observation_shows(rlk_make, space):
     env = f"rlk_testing.environments:{space}Match"
-    agent = rlk_make("trpo", env=env, seed=seed, **QUICK)
-    agent.learn(6000)
-    assert mean_return(agent, env) > 7.8
+    agent = rlk_make("trpo", env=env, seed=0, **QUICK)
+    agent.learn(1024)
+    assert mean_return(agent, env) > 7.5  # actions at random have less than 4
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_it_learns_continuous_actions_between_bounds_that_are_not_symmetric(rlk_make, seed):
-    agent = rlk_make("trpo", env=BOX, seed=seed, **QUICK)
-    before = mean_return(agent, BOX)
-    agent.learn(12_000)
-    assert mean_return(agent, BOX) > max(6.7, before + 1.0)
+def test_it_learns_continuous_actions_between_bounds_that_are_not_symmetric(rlk_make):
+    agent = rlk_make("trpo", env=BOX, seed=0, **QUICK)
+    agent.learn(2560)
+    assert mean_return(agent, BOX) > 6.6  # it begins with 5.1; the best constant action has 6.2
 
 
 # ---- files ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("env", "settings"),
-    [
-        ("CartPole-v1", {"timesteps_per_batch": 256}),
-        ("Pendulum-v1", {"timesteps_per_batch": 200, "n_envs": 2, "vf_stepsize": "lin_0.001"}),
-    ],
-)
-def test_a_run_that_is_resumed_ends_with_the_same_bits(rlk_make, tmp_path, env, settings):
-    agent = rlk_make("trpo", env=env, seed=3, total_timesteps=2000, **settings)
-    agent.learn_until(1000)
+def test_a_run_that_is_resumed_ends_with_the_same_bits(rlk_make, tmp_path):
+    settings = {"timesteps_per_batch": 200, "n_envs": 2, "vf_stepsize": "lin_0.001"}
+    agent = rlk_make("trpo", env="Pendulum-v1", seed=3, total_timesteps=800, **settings)
+    agent.learn_until(400)
     with rlk.load(agent.save_checkpoint(tmp_path / "checkpoint")) as resumed:
-        assert resumed.differs == [] and resumed.num_timesteps == agent.num_timesteps < 1300
+        assert resumed.differs == [] and resumed.num_timesteps == agent.num_timesteps == 400
         for one in (agent, resumed):
-            one.learn_until(2000)
+            one.learn_until(800)
         assert resumed.run.parameters.flat.equal(agent.run.parameters.flat)
         assert resumed.run.clock.state_dict() == agent.run.clock.state_dict()

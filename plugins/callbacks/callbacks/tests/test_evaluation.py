@@ -186,11 +186,11 @@ def test_the_best_value_outlives_a_resumption(
     assert checkpoint.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 8
 
 
-def test_a_new_count_of_timesteps_begins_a_new_history(tmp_path: Path) -> None:
+def test_a_new_count_of_timesteps_adds_to_the_history(tmp_path: Path) -> None:
     with made("evaluation:every=4", "no:checkpoint", out=tmp_path) as agent:
         agent.learn(8)
         agent.learn(4)
-    assert np.load(tmp_path / "evaluations.npz")["timesteps"].tolist() == [4]
+    assert np.load(tmp_path / "evaluations.npz")["timesteps"].tolist() == [4, 8, 4]
 
 
 def test_rows_of_unequal_length_end_in_nan(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlk.records import Field, Schema, Step
+from rlk.running.clock import Clock
 from rlk_replay.config import ReplayConfig
 from rlk_replay.layout import PACKED_BYTES
 from rlk_replay.storage import Replay
@@ -78,9 +79,8 @@ class Play:
                 n_steps=1,
                 gamma=GAMMA,
                 device="cpu",
-                total_timesteps=1000,
                 rng=np.random.default_rng(3),
-                progress=lambda: 0.0,
+                clock=Clock(1000),
                 extras={"log_prob": Field(())},
             )
         )
@@ -176,9 +176,9 @@ class Play:
         expected = observation_number(self.space, number)
         if isinstance(expected, dict):
             for key, value in expected.items():
-                np.testing.assert_array_equal(np.asarray(found[key][b]), value)
+                assert np.array_equal(found[key][b], value)
         else:
-            np.testing.assert_array_equal(np.asarray(found[b]), expected)
+            assert np.array_equal(found[b], expected)
 
     def check_windows(self, length: int) -> None:
         kept = self.kept()
@@ -230,7 +230,7 @@ END = st.sampled_from(["goes on"] * 4 + ["terminates", "is truncated", "both"])
 
 @pytest.mark.parametrize("n_envs", [1, 4])
 @pytest.mark.parametrize("space", ["vector", "number"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_every_stored_transition_is_the_twins_field_by_field(
     n_envs: int, space: str, data: st.DataObject
@@ -265,7 +265,9 @@ def test_the_side_table_grows_while_transitions_use_it_and_its_rows_are_used_aga
     play = Play(SPACES["vector"], 2, 2 * 60)
     for t in range(150):
         play.step(["terminates", "goes on"] if t % 2 else ["goes on", "is truncated"])
-        play.check()
+        if t % 7 == 0:
+            play.check()
+    play.check()
     assert len(play.storage._ring._aside.stores[0]) < 2 * 60 + 2 + 18
 
 

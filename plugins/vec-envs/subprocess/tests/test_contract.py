@@ -7,3 +7,4 @@ from rlk_testing import VecEnvContract
 
 class TestSubprocess(VecEnvContract):
     component = "subprocess"
+    settings = {"start_method": "fork"}  # the others are compared with dummy in test_vec_env.py

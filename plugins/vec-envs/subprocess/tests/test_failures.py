@@ -76,7 +76,7 @@ def method(request):
 
 
 def test_an_environment_that_raises_is_named_with_its_workers_traceback():
-    vector = SubprocVecEnv([Doomed] * 5, n_workers=2)
+    vector = SubprocVecEnv([Doomed] * 5, n_workers=2, start_method="fork")
     vector.reset()
     message = r"environment 3 failed in step: OSError: the simulator is gone\n(?s:.*)in step\n"
     with pytest.raises(EnvironmentFailed, match=message) as caught:
@@ -88,7 +88,7 @@ def test_an_environment_that_raises_is_named_with_its_workers_traceback():
 
 
 def test_the_first_of_several_that_raise_is_named_and_none_is_forgotten():
-    vector = SubprocVecEnv([Doomed] * 4, n_workers=2)
+    vector = SubprocVecEnv([Doomed] * 4, n_workers=2, start_method="fork")
     vector.reset()
     for _ in range(2):
         with pytest.raises(EnvironmentFailed, match="environment 1 failed"):
@@ -122,8 +122,8 @@ def test_a_worker_that_dies_is_reported_soon_with_what_it_held(zoo, method, what
     vector.close()
 
 
-def test_a_worker_killed_from_outside_between_steps_is_reported_at_the_next(method):
-    vector = SubprocVecEnv([Doomed] * 3, n_workers=3, start_method=method)
+def test_a_worker_killed_from_outside_between_steps_is_reported_at_the_next():
+    vector = SubprocVecEnv([Doomed] * 3, n_workers=3, start_method="fork")
     vector.reset()
     os.kill(vector.pids[1], signal.SIGKILL)
     with pytest.raises(EnvironmentFailed, match=r"environment 1 is lost: .*SIGKILL"):
@@ -132,8 +132,8 @@ def test_a_worker_killed_from_outside_between_steps_is_reported_at_the_next(meth
     vector.close()
 
 
-def test_a_death_is_reported_though_another_worker_is_still_busy(method):
-    vector = SubprocVecEnv([Doomed] * 2, n_workers=2, start_method=method)
+def test_a_death_is_reported_though_another_worker_is_still_busy():
+    vector = SubprocVecEnv([Doomed] * 2, n_workers=2, start_method="fork")
     vector.reset()
     with pytest.raises(EnvironmentFailed, match="environment 1 is lost"):
         vector.step(np.array([HANG, KILL]))
@@ -159,16 +159,16 @@ def test_close_ends_a_worker_that_hangs(zoo, method):
         vector.reset()
 
 
-def test_close_lets_the_environments_close(tmp_path, method):
+def test_close_lets_the_environments_close(tmp_path):
     note = str(tmp_path / "note")
-    vector = SubprocVecEnv([lambda: Doomed(note)] * 3, n_workers=2, start_method=method)
+    vector = SubprocVecEnv([lambda: Doomed(note)] * 3, n_workers=2, start_method="fork")
     vector.close()
     vector.close()
     assert (tmp_path / "note").read_text() == "closed\n" * 3
 
 
-def test_a_vector_environment_that_is_forgotten_ends_its_workers(zoo, method):
-    vector = SubprocVecEnv([Doomed] * 2, n_workers=2, start_method=method)
+def test_a_vector_environment_that_is_forgotten_ends_its_workers(zoo):
+    vector = SubprocVecEnv([Doomed] * 2, n_workers=2)
     pids = vector.pids
     assert all(map(zoo.running, pids))
     del vector
@@ -176,8 +176,8 @@ def test_a_vector_environment_that_is_forgotten_ends_its_workers(zoo, method):
     assert zoo.gone(pids)
 
 
-def test_ctrl_c_is_the_learners_alone_and_an_interrupted_step_can_be_taken_up(method):
-    vector = SubprocVecEnv([Doomed] * 2, n_workers=2, start_method=method)
+def test_ctrl_c_is_the_learners_alone_and_an_interrupted_step_can_be_taken_up():
+    vector = SubprocVecEnv([Doomed] * 2, n_workers=2)
     vector.reset()
     for pid in vector.pids:
         os.kill(pid, signal.SIGINT)
@@ -269,6 +269,7 @@ def test_however_the_learner_ends_its_workers_end_too(tmp_path, zoo, method, las
     assert zoo.gone(map(int, lines[1].split()))
 
 
+@pytest.mark.parametrize("method", ["forkserver", "fork"])  # one with a server, one without
 def test_workers_end_with_a_killed_learner_though_its_child_holds_their_channels(
     tmp_path, zoo, method
 ):
@@ -309,7 +310,7 @@ def test_the_fork_server_may_die_and_the_workers_go_on_until_they_are_closed(zoo
 
 
 def test_a_child_that_the_learner_forks_does_not_end_the_workers():
-    vector = SubprocVecEnv([Doomed] * 2, n_workers=2)
+    vector = SubprocVecEnv([Doomed] * 2, n_workers=2, start_method="fork")
     vector.reset()
     pid = os.fork()
     if pid == 0:
@@ -322,6 +323,7 @@ def test_a_child_that_the_learner_forks_does_not_end_the_workers():
     vector.close()
 
 
+@pytest.mark.parametrize("method", ["forkserver", "fork"])
 def test_two_vector_environments_live_and_end_independently(zoo, method):
     one = SubprocVecEnv([Doomed] * 2, n_workers=2, start_method=method)
     two = SubprocVecEnv([Doomed] * 2, n_workers=2, start_method=method)

@@ -73,7 +73,7 @@ class Counter(gym.Env):
 
 
 def test_settings_come_as_keywords_or_as_a_record(make):
-    config = SubprocessConfig(n_workers=3, start_method="spawn")
+    config = SubprocessConfig(n_workers=3, start_method="fork")
     vector = make([Counter] * 4, config=config, n_workers=None)
     assert len(vector.pids) == 3
     assert make([Counter] * 2, n_workers=None).num_envs == 2
@@ -93,11 +93,13 @@ def test_as_many_workers_as_cores_unless_told(make, monkeypatch):
 
 
 @pytest.mark.parametrize("method", ["forkserver", "spawn"])
-def test_workers_import_no_torch_and_none_of_the_runs_plugins_and_know_the_learners_path(
-    make, method
+def test_workers_know_the_learners_path_but_neither_torch_nor_plugins_nor_descriptors_nor_rank(
+    make, monkeypatch, method
 ):
     import torch  # noqa: F401  the learner has it
 
+    monkeypatch.setenv("PMI_RANK", "1")
+    monkeypatch.setenv("MINE", "1")
     vector = make([Counter, Counter], start_method=method)
     vector.reset()
     vector.get_state()
@@ -110,13 +112,7 @@ def test_workers_import_no_torch_and_none_of_the_runs_plugins_and_know_the_learn
         }
     argv, path = vector.call("argv")[0]
     assert argv == ["-c"] and path == sys.path
-
-
-@pytest.mark.parametrize("method", ["forkserver", "spawn"])
-def test_what_an_environment_starts_inherits_no_descriptor_and_no_rank(make, monkeypatch, method):
-    monkeypatch.setenv("PMI_RANK", "1")
-    monkeypatch.setenv("MINE", "1")
-    for inheritable, environment in make([Counter] * 2, start_method=method).call("surroundings"):
+    for inheritable, environment in vector.call("surroundings"):  # of what an environment starts
         assert inheritable == []
         assert "MINE" in environment and "PMI_RANK" not in environment
 
@@ -131,7 +127,7 @@ def test_a_worker_holds_no_end_of_a_channel_but_its_own(make, method):
 
 
 def test_workers_of_the_fork_server_do_not_share_the_global_generator(make):
-    first, second = make([Counter, Counter]).call("draw")
+    first, second = make([Counter, Counter], start_method="forkserver").call("draw")
     assert first != second
 
 
@@ -184,7 +180,7 @@ def test_environments_that_do_not_fit_are_refused_and_nothing_is_left(zoo):
     ]
     for env_fns, error, message in cases:
         with pytest.raises(error, match=message):
-            SubprocVecEnv(env_fns, n_workers=2)
+            SubprocVecEnv(env_fns, n_workers=2, start_method="fork")
         assert zoo.gone(zoo.descendants(os.getpid()))
 
 

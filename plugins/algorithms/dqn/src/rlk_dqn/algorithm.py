@@ -86,12 +86,12 @@ class DQN:
 
     def state_dict(self) -> State:
         return {
-            "target": self.target.flat.clone(),
+            "target": self.target.state_dict(),
             "copied_at": self.copies.asked_at,
             "schedule": self.schedule.state_dict(),
         }
 
     def load_state_dict(self, state: State) -> None:
-        self.target.flat.copy_(state["target"])
+        self.target.load_state_dict(state["target"])
         self.copies.asked_at = int(state["copied_at"])
         self.schedule.load_state_dict(state["schedule"])

@@ -46,7 +46,7 @@ class PPO2:
         self.recurrent = is_recurrent(self.policy)
         if self.recurrent:
             whole_environments(config.nminibatches, run.n_envs, TITLE, "nminibatches")
-        self.cliprange = run.schedule(as_schedule(config.cliprange))
+        self.cliprange = run.schedule("clip_range", as_schedule(config.cliprange))
         self.cliprange_vf: Tensor | None = self._cliprange_vf()
         run.group(
             "policy",
@@ -62,7 +62,7 @@ class PPO2:
             return self.cliprange
         if isinstance(chosen, (int, float)) and chosen < 0:
             return None
-        return self.run.schedule(as_schedule(chosen))
+        return self.run.schedule("clip_range_vf", as_schedule(chosen))
 
     @staticmethod
     def heads(config: PPO2Config, run: Run) -> Heads:

@@ -24,7 +24,7 @@ from rlk_off_policy.target import Target
 from rlk_off_policy.update_schedule import UpdateSchedule
 from rlk_replay.protocol import ReplayStorage
 from rlk_sac import loss as losses
-from rlk_sac.config import SACConfig, entropy_coefficient
+from rlk_sac.config import SACConfig, entropy_coefficient, target_entropy
 from rlk_sac.network import EntropyCoefficient
 from rlk_schedules import as_schedule
 
@@ -60,8 +60,7 @@ class SAC:
             self.entropy = FlatParameters(EntropyCoefficient(initial).to(run.device))
             run.group("entropy", learning_rate=learning_rate, parameters=self.entropy)
         action_size = math.prod(run.action_space.shape)
-        chosen = config.target_entropy
-        self.target_entropy = -float(action_size) if isinstance(chosen, str) else float(chosen)
+        self.target_entropy = target_entropy(config.target_entropy, action_size)
 
     @staticmethod
     def heads(config: SACConfig, run: Run) -> Heads:
@@ -169,7 +168,7 @@ class SAC:
 
     def state_dict(self) -> State:
         state: State = {
-            "target": self.target.flat.clone(),
+            "target": self.target.state_dict(),
             "schedule": self.schedule.state_dict(),
         }
         if self.entropy is not None:
@@ -177,7 +176,7 @@ class SAC:
         return state
 
     def load_state_dict(self, state: State) -> None:
-        self.target.flat.copy_(state["target"])
+        self.target.load_state_dict(state["target"])
         self.schedule.load_state_dict(state["schedule"])
         if self.entropy is not None:
             self.entropy.flat.copy_(state["log_ent_coef"])

@@ -125,8 +125,8 @@ class TD3:
     # ---- state ----------------------------------------------------------------------------------
 
     def state_dict(self) -> State:
-        return {"targets": self.target.flat.clone(), "schedule": self.schedule.state_dict()}
+        return {"targets": self.target.state_dict(), "schedule": self.schedule.state_dict()}
 
     def load_state_dict(self, state: State) -> None:
-        self.target.flat.copy_(state["targets"])
+        self.target.load_state_dict(state["targets"])
         self.schedule.load_state_dict(state["schedule"])

@@ -34,7 +34,8 @@ class EvaluationCallback:
 
     Of two equal means the later model is the best, because it has trained for longer. Only a run
     with a folder has `best_model.zip` and `evaluations.npz`, which is as in Stable Baselines 2.10:
-    `timesteps` [K], `results` and `ep_lengths` [K, episodes].
+    `timesteps` [K], `results` and `ep_lengths` [K, episodes]. Several calls of `learn` add to it;
+    where one counts timesteps from 0 again, they fall there.
     """
 
     def __init__(self, config: EvaluationConfig | None = None) -> None:
@@ -55,7 +56,6 @@ class EvaluationCallback:
     def rlk_training_start(self, run: Run) -> None:
         self._reason = None
         self._due = self._next(run)
-        self._history = [past for past in self._history if past.timesteps <= run.timesteps]
         if self._missed is not None and self._missed <= run.timesteps:
             # The checkpoint was taken at this very border, before the evaluation that was due.
             self._evaluate(run)

@@ -1,4 +1,4 @@
-"""The options that commands share, and how they and a SPEC.toml become settings."""
+"""The options that `run` and `resume` share, and how they and a SPEC.toml become settings."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rlk.documents import MAX_TOML_CHARACTERS, parse_toml
 from rlk.errors import PlanError
 from rlk.planning.parse import parse_setting
 from rlk.planning.spec import RunSpec, make_spec
+from rlk.registry.kinds import SLOTS
 
 PLUGIN = "Add a plugin, or put a component in its slot; no:NAME leaves one out. Repeatable."
 SETTING = "Change a setting: gamma=0.98, policy.layers=[256,256], env.gravity=9.0. Repeatable."
@@ -30,7 +31,26 @@ SHARED = (
     ),
     Option(["--seed"], type=int, help="Seed of everything random; drawn if it is not given."),
     Option(["--device"], metavar="NAME", help="Where to compute: auto, cpu, cuda, cuda:1, …"),
+    Option(
+        ["--log-interval"],
+        type=int,
+        help="Iterations (on-policy) or episodes (off-policy) between rows of metrics.",
+    ),
     Option(["--quiet"], is_flag=True, help="Print nothing but errors."),
+    Option(["-v", "verbosity"], count=True, help="Print more; -vv prints the plan as well."),
+    Option(
+        ["--explain", "explained"],
+        is_flag=True,
+        help="Print the plan and who chose what, without training.",
+    ),
+    *(
+        Option(
+            [f"--{slot.replace('_', '-')}"],
+            metavar="NAME",
+            help=f"The component in the slot {slot}.",
+        )
+        for slot in SLOTS
+    ),
 )
 
 

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
-from click import Option
 
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
-from rlk.registry.kinds import SLOTS
 from rlk_cli.explain import explain
 from rlk_cli.options import SHARED, given, read_spec
 from rlk_cli.train import take_over, train_to_the_end
@@ -21,18 +19,12 @@ from rlk_cli.train import take_over, train_to_the_end
 if TYPE_CHECKING:
     from rlk.agent import Agent
 
-FOR_SLOTS = [
-    Option(
-        [f"--{slot.replace('_', '-')}"], metavar="NAME", help=f"The component in the slot {slot}."
-    )
-    for slot in SLOTS
-]
 EXAMPLES = """\b
 rlk run --algo dqn --plugin prioritized-replay
 rlk run --algo ppo2 --n-envs 8 --env CartPole-v1 --set gamma=0.98 --seed 1"""
 
 
-@click.command(params=[*SHARED, *FOR_SLOTS], epilog=EXAMPLES)
+@click.command(params=list(SHARED), epilog=EXAMPLES)
 @click.argument("spec_file", required=False, metavar="[SPEC.toml]", type=click.Path(dir_okay=False))
 @click.option(
     "--algo", metavar="NAME", help="The algorithm; see rlk plugins list --kind algorithms."
@@ -43,18 +35,6 @@ rlk run --algo ppo2 --n-envs 8 --env CartPole-v1 --set gamma=0.98 --seed 1"""
 )
 @click.option(
     "--out", metavar="DIR", help="The run's folder; runs/<algo>-<env>-<seed>-<time> by default."
-)
-@click.option(
-    "--log-interval",
-    type=int,
-    help="Iterations (on-policy) or episodes (off-policy) between rows of metrics.",
-)
-@click.option("-v", "verbosity", count=True, help="Print more; -vv prints the plan as well.")
-@click.option(
-    "--explain",
-    "explained",
-    is_flag=True,
-    help="Print the plan and who chose what, without training.",
 )
 def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **options: Any) -> int:
     """Train an agent; SPEC.toml holds any of these options and settings."""

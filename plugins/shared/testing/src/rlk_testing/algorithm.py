@@ -27,7 +27,7 @@ SMALL: dict[str, Any] = {
     "n_steps": 16,
     "batch_size": 16,
     "learning_starts": 32,
-    "train_freq": 1,
+    "train_freq": 4,
     "gradient_steps": 1,
     "buffer_size": 512,
     "target_network_update_freq": 32,

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from rlk.records import Act, Array
+from rlk.running.clock import Clock
 from rlk.running.seeding import Streams
 from rlk_testing.algorithm_state import as_sample
 from rlk_testing.applies import applies
@@ -25,6 +26,8 @@ ACTION_SPACES: dict[str, gym.Space[Any]] = {
     "MultiBinary": gym.spaces.MultiBinary(3),
 }
 _OBSERVATION = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
+#: Timesteps of the run.
+_TOTAL = 1000
 
 
 class NoiseContract(Contract):
@@ -33,11 +36,13 @@ class NoiseContract(Contract):
     Attributes:
         n_envs: environments that act together.
         explores: whether it changes at least one of 200 actions at the start of a run.
+        adapts: whether what it logs depends on what it has seen, and not on the run's clock alone.
     """
 
     kind = "noises"
     n_envs: ClassVar[int] = 5
     explores: ClassVar[bool] = True
+    adapts: ClassVar[bool] = False
 
     def tried(self) -> list[gym.Space[Any]]:
         declared = self.record().action_spaces or tuple(ACTION_SPACES)
@@ -48,11 +53,10 @@ class NoiseContract(Contract):
     ) -> tuple[Any, Inner]:
         """The noise around an actor that follows a policy, and that actor."""
         inner = Inner(space)
+        clock = Clock(_TOTAL)
+        clock.timesteps = round(progress * _TOTAL)
         run = SimpleNamespace(
-            action_space=space,
-            n_envs=self.n_envs,
-            streams=Streams(seed),
-            clock=SimpleNamespace(progress=lambda: progress),
+            action_space=space, n_envs=self.n_envs, streams=Streams(seed), clock=clock
         )
         return self.made(run).wrap(inner, inner.policy), inner
 
@@ -145,6 +149,18 @@ class NoiseContract(Contract):
         for space in self.tried():
             for name, value in self.actor(space)[0].metrics().items():
                 assert isinstance(name, str) and np.isfinite(float(value))
+
+    @applies(lambda suite: not suite.adapts)
+    def test_what_is_scheduled_follows_the_runs_clock_and_not_its_own_steps(self) -> None:
+        for space in self.tried():
+            for progress in (0.0, 0.5, 1.0):
+                actor, fresh = (self.actor(space, progress=progress)[0] for _ in range(2))
+                self.acts(actor, 50)
+                assert same(dict(actor.metrics()), dict(fresh.metrics())), (
+                    f"after 50 steps it logs {actor.metrics()}, at the same timestep of the run as "
+                    f"another that logs {fresh.metrics()}: use run.clock, which goes on when a run "
+                    f"is resumed (or set `adapts`)"
+                )
 
     def test_it_works_at_every_point_of_a_run(self) -> None:
         for space in self.tried():

@@ -7,6 +7,7 @@ vector steps as the storage does.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -100,7 +101,9 @@ class ReplayTwin:
     def place(self, slot: int) -> Place:
         """Which transition a slot holds."""
         row, env = divmod(int(slot), self.n_envs)
-        (time,) = [t for t in self.stored(env) if t % self.capacity == row]
+        newest = len(self.played[env]) - 1
+        time = newest - (newest - row) % self.capacity
+        assert time >= 0, f"slot {slot} is empty"
         return env, time
 
     def slot(self, place: Place) -> int:
@@ -116,14 +119,14 @@ class ReplayTwin:
     def goals(self, place: Place) -> list[Place]:
         """The transitions whose goal it may be given in hindsight."""
         env, time = place
-        everywhere = [(e, t) for e in range(self.n_envs) for t in self.stored(e)]
-        mine = self.played[env][time].episode
-        episode = [p for p in everywhere if self.played[p[0]][p[1]].episode == mine]
+        if self.strategy == "random":
+            return [(e, t) for e in range(self.n_envs) for t in self.stored(e)]
+        played = self.played[env]
+        episode = [(env, t) for t in self.stored(env) if played[t].episode == played[time].episode]
         return {
             "future": [p for p in episode if p[1] >= time],
             "final": episode[-1:] if self.is_over(place) else [],
             "episode": episode,
-            "random": everywhere,
         }[self.strategy or "final"]
 
     def reached(self, place: Place) -> Any:
@@ -161,27 +164,28 @@ class ReplayTwin:
         """
         observed = map_observation(np.asarray, batch.observation)
         following = map_observation(np.asarray, batch.next_observation)
+        action = np.asarray(batch.action)
+        rewards, discounts = batch.reward.tolist(), batch.discount.tolist()
         rows = []
         for row, index in enumerate(np.asarray(batch.index).tolist()):
             variant, slot = divmod(index, self.capacity * self.n_envs)
             place = self.place(slot)
             seen, source, goal = self.played[place[0]][place[1]], None, None
             assert self.strategy is not None or variant == 0, f"row {row} has a goal of its own"
-            if variant and self.goals(place):
+            if variant and (goals := self.goals(place)):
                 goal = observed["desired_goal"][row]
-                allowed = [p for p in self.goals(place) if equal(goal, self.reached(p))]
-                assert allowed, f"row {row}: {goal} was reached by no step that is eligible"
-                source = allowed[0]
+                source = next((p for p in goals if equal(goal, self.reached(p))), None)
+                assert source, f"row {row}: {goal} was reached by no step that is eligible"
             expected = _with_goal(seen.observation, goal)
             assert equal(at(observed, row), expected), f"row {row}: another observation"
-            assert np.array_equal(np.asarray(batch.action[row]), seen.action), f"row {row}"
+            assert equal(action[row], seen.action), f"row {row}: another action"
             total, discount, after = self.transition(place, goal)
-            assert np.isclose(float(batch.reward[row]), total, atol=1e-5), (
+            assert math.isclose(rewards[row], total, rel_tol=1e-5, abs_tol=1e-5), (
                 f"row {row} (environment {place[0]}, step {place[1]}, goal {goal}): return "
-                f"{float(batch.reward[row])}, expected {total}"
+                f"{rewards[row]}, expected {total}"
             )
-            assert np.isclose(float(batch.discount[row]), discount, atol=1e-6), (
-                f"row {row}: discount {float(batch.discount[row])}, expected {discount}"
+            assert math.isclose(discounts[row], discount, abs_tol=1e-6), (
+                f"row {row}: discount {discounts[row]}, expected {discount}"
             )
             assert equal(at(following, row), after), f"row {row}: another next observation"
             rows.append((place, variant, source))
