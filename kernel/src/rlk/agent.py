@@ -151,7 +151,8 @@ class Agent:
         """
         if not isinstance(values, Mapping):
             state = checkpoint.read(Path(values), self.kernel)
-            values = named_parameters(state["parameters"], state["algorithm"])
+            saved = [checkpoint.part_of(state, part) for part in ("parameters", "algorithm")]
+            values = named_parameters(*saved)
         put_parameters(self.run, values, exact_match=exact_match)
 
     def save(self, path: Place) -> Path:
