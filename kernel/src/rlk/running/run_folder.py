@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rlk.errors import PlanError
+from rlk.running.folder_owner import in_use
 
 
 def claim(path: Path, what: str, instead: str) -> Path:
@@ -16,8 +17,10 @@ def claim(path: Path, what: str, instead: str) -> Path:
         instead: what to type to go on with the run that the folder holds.
 
     Raises:
-        PlanError: if it is not empty, or cannot be made.
+        PlanError: if a run is writing to it, it is not empty, or it cannot be made.
     """
+    if problem := in_use(path):
+        raise PlanError(problem)
     if path.is_dir() and any(path.iterdir()):
         raise PlanError(
             f"{what} exists and is not empty. Name another folder, or to go on with the run in it: "
