@@ -15,8 +15,7 @@ from rlk.errors import PlanError, RlkError
 from rlk.files import replacing
 from rlk.registry.external import is_place
 from rlk.registry.kinds import SLOTS, is_group_slot
-from rlk.running.folder import in_use
-from rlk.running.new_folder import claim
+from rlk.running.new_folder import check_unused
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -32,9 +31,12 @@ def choose(wanted: str | None, plan: Plan) -> Path:
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(map(str, words)))
     names = chain([name], (f"{name}+{number}" for number in count(2)))
     path = Path(wanted) if wanted else next(p for n in names if not (p := Path("runs", n)).exists())
-    if problem := in_use(path):
-        raise PlanError(problem)
-    return claim(path, f"--out {path}", f"rlk resume {path}")
+    check_unused(path, f"--out {path}", f"rlk resume {path}")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PlanError(f"--out {path} cannot be made: {error.strerror}.") from None
+    return path
 
 
 def write_plan(out: Path, plan: dict[str, Any]) -> None:
