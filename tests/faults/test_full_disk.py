@@ -81,7 +81,7 @@ def test_training_goes_on_to_its_end_on_a_full_disk_and_keeps_what_was_written(r
     assert "done: 160 timesteps" in printed
     assert "This may be a fault" not in printed and "Traceback" not in printed
     missing = printed[printed.index("not everything could be written:") :]
-    for writer in ("checkpoint", "model.zip", "csv", "monitor", "tensorboard", "evaluation"):
+    for writer in ("checkpoint", "model.zip", "csv", "monitor", "tensorboard", "evaluations.npz"):
         assert f"  {writer}, " in missing
     assert checkpoints(out) == [32, 64]
     assert checkpoint.read(out / "best_model.zip", default_kernel())["clock"]["timesteps"] == 64

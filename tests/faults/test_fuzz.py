@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from faults.mutations import EVIL, Mutation, mutated, mutations
 from faults.watch import watching
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 
 import rlk
 from rlk.errors import BadFile, PlanError
@@ -112,6 +112,7 @@ def fuzz(original: Path, path: Path, count: int, **options: Any) -> Counter[str]
         max_examples=count,
         deadline=None,
         database=None,
+        phases=[Phase.generate],  # a case is small as it is drawn; to shrink it takes minutes
         suppress_health_check=list(HealthCheck),
         **options,
     )

@@ -23,8 +23,8 @@ from rlk.running import checkpoint
 from rlk.running.build import build
 from rlk.running.change_env import change_env
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
-from rlk.running.new_folder import check_out
 from rlk.running.other_hands import LentEnv, OwnerWatch
+from rlk.running.run_folder import check_out
 from rlk.running.train import train
 
 if TYPE_CHECKING:

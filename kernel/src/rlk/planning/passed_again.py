@@ -128,10 +128,8 @@ def environment_again(
 
 def _environment_missing(saved: SavedEnvironment) -> PlanError:
     if saved.passed_as_object:
-        typed = "--env ./your_file.py:Class with a class in a file"
-        if saved.again:
-            typed = _typed("--env", saved.again)
-        how = f"{typed}, or in Python env=…"
+        place = saved.again or "./your_file.py:Class"
+        how = f"{_typed('--env', place)}, or in Python env=…"
         return PlanError(
             f"this model's environment {saved.name!r} was an object, which no file holds. "
             f"Pass it again: {how}."

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import BadFile, EnvironmentFailed, RlkError
+from rlk.errors import BadFile, RlkError
 from rlk.planning.saved_plan import as_json
 from rlk.protocols import KeepsEnvironmentState, Serializer, State, offers
 from rlk.running.likeness import check_like
@@ -140,16 +140,14 @@ def part_of(state: State, key: str, kind: type = dict) -> Any:
 
 @contextlib.contextmanager
 def _bad_if_it_fails(title: str) -> Iterator[None]:
-    """What a part cannot take up is a bad file, unless the part says more."""
+    """What a part cannot take up is a bad file."""
     try:
         yield
-    except EnvironmentFailed as error:
-        raise BadFile(f"the saved state of {title} cannot be taken up: {error}") from error
-    except RlkError:
+    except BadFile:
         raise
     except Exception as error:
-        cause = f"{type(error).__name__}: {error}"
-        raise BadFile(f"the saved state of {title} cannot be taken up: {cause}.") from error
+        cause = str(error) if isinstance(error, RlkError) else f"{type(error).__name__}: {error}"
+        raise BadFile(f"the saved state of {title} cannot be taken up: {cause}") from error
 
 
 # ---- files ---------------------------------------------------------------------------------------

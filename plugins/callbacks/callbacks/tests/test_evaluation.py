@@ -225,7 +225,7 @@ def test_a_disk_that_is_full_does_not_end_training(
 
     monkeypatch.setattr(module, "write_history", full)
     with made("evaluation:every=4", "no:checkpoint", out=tmp_path) as agent:
-        with pytest.raises(RlkError, match=r"evaluation, 2 times: .*No space left"):
+        with pytest.raises(RlkError, match=r"evaluations.npz, 2 times: .*No space left"):
             agent.learn(8)
         assert agent.num_timesteps == 8
     assert capsys.readouterr().err.count("No space left") == 1

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from rlk.protocols import State
     from rlk.running.run import Run
 
-NAME = "evaluation"
 HISTORY = "evaluations.npz"
 
 
@@ -99,22 +98,20 @@ class EvaluationCallback:
         run.metrics.set("eval/mean_ep_length", result.mean_length)
         if result.success_rate is not None:
             run.metrics.set("eval/success_rate", result.success_rate)
-        is_best = self._best is None or mean >= self._best
-        if is_best:
-            self._best = mean
-        if run.out is not None:
-            self._write(run, run.out, is_best)
+        with run.failed_writes.tolerated(HISTORY):
+            if run.out is not None:
+                write_history(run.out / HISTORY, self._history)
+        if self._best is None or mean >= self._best:
+            # Where it cannot be written, a lesser one may be the best that there is.
+            with run.failed_writes.tolerated("best_model"):
+                if run.out is not None:
+                    checkpoint.save(run, run.out / "best_model")
+                self._best = mean
         if self._config.stop_at is not None and mean >= self._config.stop_at:
             self._reason = (
                 f"a mean return of {mean:.2f} (evaluation.stop_at={self._config.stop_at:g})"
             )
         run.notify("rlk_evaluation_end", result=result)
-
-    def _write(self, run: Run, out: Path, is_best: bool) -> None:
-        with run.failed_writes.tolerated(NAME):
-            write_history(out / HISTORY, self._history)
-            if is_best:
-                checkpoint.save(run, out / "best_model")
 
     # ---- state -----------------------------------------------------------------------------------
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
-from rlk.errors import PlanError, RlkError
+from rlk.errors import RlkError
 from rlk.files import replacing
 from rlk.registry.external import is_place
 from rlk.registry.kinds import SLOTS, is_group_slot
-from rlk.running.new_folder import check_unused
+from rlk.running.run_folder import claim
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -31,12 +31,7 @@ def choose(wanted: str | None, plan: Plan) -> Path:
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(map(str, words)))
     names = chain([name], (f"{name}+{number}" for number in count(2)))
     path = Path(wanted) if wanted else next(p for n in names if not (p := Path("runs", n)).exists())
-    check_unused(path, f"--out {path}", f"rlk resume {path}")
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PlanError(f"--out {path} cannot be made: {error.strerror}.") from None
-    return path
+    return claim(path, f"--out {path}", f"rlk resume {path}")
 
 
 def write_plan(out: Path, plan: dict[str, Any]) -> None:

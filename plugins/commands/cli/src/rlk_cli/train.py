@@ -53,7 +53,7 @@ def _trained(agent: Agent, signals: Signals) -> str | None:
         name = error.name if isinstance(error, Interrupted) else signals.received
         if name is None:
             raise
-        with contextlib.suppress(OSError):  # as above
+        with contextlib.suppress(OSError):  # stderr may be a terminal that was closed
             click.echo(f"{name} in the middle of an iteration: {error}", err=True)
         return name
     finally:

@@ -10,6 +10,7 @@ import base64
 import functools
 import io
 import json
+import math
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,6 +24,7 @@ from torch import Tensor, nn
 from rlk import spaces
 from rlk.component import Component
 from rlk.errors import BadFile, RlkError
+from rlk.files import replacing
 from rlk.optimise import Group, Objective
 from rlk.protocols import Optimise, State
 from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
@@ -48,6 +50,10 @@ class StandIn:
 
     def steps_per_collect(self) -> int:
         return self.config.n_steps
+
+    def updates_ahead(self, timesteps: int) -> tuple[int, int]:
+        collections = math.ceil(timesteps / (self.config.n_steps * self.run.n_envs))
+        return collections, self.config.batch_size
 
     def extras(self) -> Mapping[str, Field]:
         return {"guess": Field(())}
@@ -246,8 +252,8 @@ class StandInSerializer:
 
     def write(self, path: Path, state: State) -> None:
         content = zlib.compress(json.dumps(_pack(state)).encode())
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        with replacing(path) as file:
+            file.write(content)
 
     def read(self, path: Path) -> State:
         try:

@@ -37,7 +37,6 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self._path, self._process = path, os.getpid()
-        self._was_there = path.is_dir()
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._lock = _locked(path / OWNER)
@@ -51,15 +50,13 @@ class RunFolder:
         self._identity = _identity(path)
 
     def release(self) -> None:
-        """Let others use it; an empty folder that was made for this run is removed."""
+        """Let others use it."""
         lock, self._lock = self._lock, None
         if lock is None or os.getpid() != self._process:
             return
         with contextlib.suppress(OSError):  # the folder may be gone, or may be read-only by now
             if _is_at(lock, self._path / OWNER):
                 (self._path / OWNER).unlink()
-            if not self._was_there:
-                self._path.rmdir()  # which only removes an empty one
         lock.close()
 
     @hookimpl(tryfirst=True)
