@@ -19,7 +19,7 @@ from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
 from rlk.records import Array
 from rlk.registry.kernel import Kernel, default_kernel
-from rlk.running import checkpoint, run_folder
+from rlk.running import checkpoint, new_folder
 from rlk.running.build import build
 from rlk.running.change_env import change_env
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
@@ -234,6 +234,10 @@ class Agent:
 def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given: Any) -> Agent:
     """An agent from keywords.
 
+    It has the documented defaults of its algorithm. `rlk run` applies tuned settings where it has
+    some for the environment; here they are asked for: `preset='zoo'`. With `verbose=1` it prints
+    what `rlk run` prints; without `out` it writes nothing.
+
     Args:
         algo: the algorithm's name.
         config: an instance of its config class, instead of keywords for it (`DQNConfig(…)`).
@@ -288,10 +292,10 @@ def load(
 
 def _claim_folder(plan: Plan, going_on_from: Path | None = None) -> None:
     """Make the folder of a run; PlanError if another run is in it."""
-    if plan.out is None or (going_on_from and run_folder.holds(Path(plan.out), going_on_from)):
+    if plan.out is None or (going_on_from and new_folder.holds(Path(plan.out), going_on_from)):
         return
     out = repr(plan.out)
-    run_folder.claim(Path(plan.out), f"out={out}", f"rlk.load({out}, out={out})")
+    new_folder.claim(Path(plan.out), f"out={out}", f"rlk.load({out}, out={out})")
 
 
 def _plan(kernel: Kernel, spec: RunSpec) -> Plan:

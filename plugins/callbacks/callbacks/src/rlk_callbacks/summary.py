@@ -6,10 +6,12 @@ The command line and a program print the same, because both leave it to this cal
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlk.hookspecs import hookimpl
 from rlk.planning.again import given_again
@@ -33,17 +35,15 @@ class Summary:
     def rlk_training_start(self, run: Run) -> None:
         if not self._announced and _prints(run):
             self._announced = True
-            print("\n".join(beginning(run)), flush=True)
+            print("\n".join(map(_fitted, beginning(run))), flush=True)
         self._began, self._from = time.monotonic(), run.timesteps
 
     @hookimpl(trylast=True)
     def rlk_training_end(self, run: Run, reason: str | None) -> None:
-        interrupted = reason == ERROR and isinstance(sys.exc_info()[1], KeyboardInterrupt)
-        if (reason == ERROR and not interrupted) or not _prints(run):
+        if reason == ERROR or not _prints(run):
             return  # the error itself is what the user reads
         seconds, steps = time.monotonic() - self._began, run.timesteps - self._from
         how = f"stopped by {reason} after" if reason else "done:"
-        how = "interrupted after" if interrupted else how
         speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
         print(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
         print("\n".join(ending(run, stopped=reason is not None)), end="\n" if run.out else "")
@@ -87,6 +87,19 @@ def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
         for command in ("evaluate", "enjoy"):
             yield f"  {shlex.join(['rlk', command, str(out), *again.options])}"
         yield f"  {shlex.join(['rlk', 'plot', str(out)])}"
+
+
+def _fitted(text: str) -> str:
+    """Lines broken between words where a terminal is too narrow for them; a path stays whole."""
+    if not sys.stdout.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    how: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+    lines = (
+        textwrap.wrap(line, width, subsequent_indent="    ", drop_whitespace=True, **how)
+        for line in text.splitlines()
+    )
+    return "\n".join("\n".join(parts) for parts in lines)
 
 
 def _prints(run: Run) -> bool:

@@ -64,12 +64,16 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if "--debug" in arguments:
             raise
-        code = _print_error(error)
+        code = _print_error(error, plain)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _print_error(error: Exception) -> int:
+def _print_error(error: Exception, arguments: list[str]) -> int:
     """Print what went wrong, without a traceback; returns the exit code."""
+    if isinstance(error, click.NoSuchOption):
+        from rlk_cli.unknown_option import explained  # only here: it looks at every component
+
+        error = explained(error, arguments)
     if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code

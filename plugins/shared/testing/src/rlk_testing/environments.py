@@ -227,14 +227,6 @@ class Walk(gym.Env[Any, Any]):
         return self.place.copy()
 
 
-class Hangs(Walk):
-    """A walk that does not come back from its first step."""
-
-    def step(self, action: Any) -> Result:
-        time.sleep(1000)
-        return super().step(action)
-
-
 class Misfit(Walk):
     """A walk that gives something that does not fit in its third step, or when it restarts then.
 
@@ -263,6 +255,14 @@ class Misfit(Walk):
         if self.ever == 3 and self.field in wrong:
             found[list(wrong).index(self.field)] = wrong[self.field]
         return tuple(found)
+
+
+class Hangs(Walk):
+    """A walk that does not come back from its first step."""
+
+    def step(self, action: Any) -> Result:
+        time.sleep(1000)
+        return super().step(action)
 
 
 class Forever(gym.Env[Any, Any]):

@@ -238,21 +238,6 @@ class VecEnvContract(Contract):
                 for _ in range(4):
                     env.step(np.zeros(self.n_envs, np.int64))
 
-    def test_ctrl_c_gets_through_a_step_that_hangs_and_it_can_be_closed_soon(self) -> None:
-        config = self.config()
-        made = {} if config is None else {"config": config}
-        env = self.record().load()([Hangs] * 2, **made)
-        try:
-            env.reset(seed=0)
-            with ctrl_c_after(0.2):
-                env.step(np.zeros(2, np.int64))
-        finally:
-            began = time.monotonic()
-            env.close()
-        assert time.monotonic() - began < CLOSES_SECONDS, (
-            "an environment that hangs in step must not keep the run from ending"
-        )
-
     def test_what_does_not_fit_is_refused_with_the_environment_and_the_field(self) -> None:
         """numpy broadcasts (1,) to (3,) and reads a number from "1"; training must not."""
         config = self.config()
@@ -268,6 +253,21 @@ class VecEnvContract(Contract):
                         env.step(np.zeros(2, np.int64))
             finally:
                 env.close()
+
+    def test_ctrl_c_gets_through_a_step_that_hangs_and_it_can_be_closed_soon(self) -> None:
+        config = self.config()
+        made = {} if config is None else {"config": config}
+        env = self.record().load()([Hangs] * 2, **made)
+        try:
+            env.reset(seed=0)
+            with ctrl_c_after(0.2):
+                env.step(np.zeros(2, np.int64))
+        finally:
+            began = time.monotonic()
+            env.close()
+        assert time.monotonic() - began < CLOSES_SECONDS, (
+            "an environment that hangs in step must not keep the run from ending"
+        )
 
     def test_it_can_be_closed_twice(self) -> None:
         with self.env() as env:
