@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rlk.abilities import Decorated, Discounts, Explores, Filterable, HasMetrics, offers
 from rlk.errors import PlanError
 from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.planning.environment import MakeEnv
-from rlk.protocols import Decorated, Discounts, Explores, Filterable, HasMetrics, offers
 from rlk.records import Field, Schema
 from rlk.registry.hooks import LIFECYCLE
 from rlk.running.device import choose_device, prepare_torch

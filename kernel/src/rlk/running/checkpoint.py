@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rlk.abilities import KeepsEnvironmentState, offers
 from rlk.errors import BadFile, RlkError
 from rlk.planning.saved_plan import as_json
-from rlk.protocols import KeepsEnvironmentState, Serializer, State, offers
+from rlk.protocols import Serializer, State
 from rlk.running.likeness import check_like
 from rlk.running.manifest import STATE_VERSION, check_manifest
 
