@@ -19,8 +19,8 @@ pytest_plugins = ["combinations"]
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Collecting thousands of tests makes millions of objects that stay: the garbage collector looks
-    at none of them, neither meanwhile nor in the tests, of which many ask for a full collection."""
+    """Collecting thousands of tests makes millions of objects that stay: the garbage collector
+    looks at none of them, neither meanwhile nor in the tests, of which many collect everything."""
     gc.disable()
     try:
         return (yield)

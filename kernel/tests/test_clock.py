@@ -16,10 +16,10 @@ def test_a_clock_that_runs_over_is_done():
     assert (clock.progress(), clock.remaining()) == (1.0, 0.0)
 
 
-def test_progress_counts_from_where_the_schedule_began():
+def test_a_schedule_of_its_own_length_follows_the_same_clock():
     clock = Clock(300)
-    clock.start, clock.timesteps = 100, 150
-    assert clock.progress() == 0.25
+    clock.timesteps = 50
+    assert (clock.part_of(100), clock.part_of(50), clock.part_of(20)) == (0.5, 1.0, 1.0)
 
 
 def test_a_run_of_no_steps_is_done():
@@ -28,6 +28,6 @@ def test_a_run_of_no_steps_is_done():
 
 def test_a_clock_is_restored_as_it_was():
     clock, twin = Clock(200), Clock(1)
-    clock.timesteps, clock.iterations, clock.updates, clock.start = 7, 6, 5, 4
+    clock.timesteps, clock.iterations, clock.updates = 7, 6, 5
     twin.load_state_dict(clock.state_dict())
     assert vars(twin) == vars(clock)

@@ -69,13 +69,16 @@ def test_the_top_level_holds_what_plugins_import():
         "__main__",
         "agent",
         "component",
+        "documents",
         "errors",
+        "files",
         "hookspecs",
         "optimise",
         "protocols",
         "records",
         "settings",
         "spaces",
+        "structure",
     }
 
 

@@ -11,7 +11,7 @@ import torch
 from rlk import hookimpl
 from rlk.errors import NotFinite, RlkError
 from rlk.optimise import OneProcess
-from rlk_testing.stand_ins import StandIn
+from rlk_testing.stand_ins import StandIn, StandInStorage
 
 # ---- what is not finite -------------------------------------------------------------------------
 
@@ -56,7 +56,7 @@ def test_a_metric_that_is_not_finite_is_named(make):
 def test_a_scheduled_number_is_one_tensor_that_is_filled_anew(make):
     run = make().run
 
-    value = run.schedule(lambda remaining: remaining)
+    value = run.schedule("clip_range", lambda remaining: remaining)
     run.clock.total_timesteps, run.clock.timesteps = 100, 25
     assert value.item() == 1.0
     run.refresh_schedules()
@@ -65,11 +65,45 @@ def test_a_scheduled_number_is_one_tensor_that_is_filled_anew(make):
 
 def test_a_number_that_is_not_scheduled_is_filled_once_and_for_all(make):
     run = make().run
-    value = run.schedule(2)
+    value = run.schedule("width", 2)
     assert value.item() == 2.0 and value.dim() == 0 and value.dtype == torch.float32
     value.fill_(5.0)
     run.refresh_schedules()
     assert value.item() == 5.0
+
+
+def test_two_scheduled_numbers_of_one_name_are_refused(make):
+    run = make().run
+    run.schedule("clip_range", 0.2)
+    with pytest.raises(RlkError, match="two scheduled numbers called 'clip_range'"):
+        run.schedule("clip_range", 0.3)
+
+
+def test_what_is_scheduled_is_logged_by_its_name_with_what_storages_log(make):
+    class Storage(StandInStorage):
+        def metrics(self):
+            return {"replay/beta": 0.5}
+
+    rows = []
+
+    class Logs:
+        @hookimpl
+        def rlk_make_storage(self):
+            return Storage()
+
+        @hookimpl
+        def rlk_log(self, row):
+            rows.append(row)
+
+    agent = make(Logs())
+    agent.run.schedule("clip_range", lambda remaining: remaining)
+    agent.learn(16)
+    assert agent.run.scheduled() == {
+        "train/learning_rate": pytest.approx(0.05),
+        "train/clip_range": 0.25,
+        "replay/beta": 0.5,
+    }
+    assert rows[-1]["train/clip_range"] == 0.25 and rows[-1]["replay/beta"] == 0.5
 
 
 def test_closing_closes_everything_once_and_the_last_opened_first(make):

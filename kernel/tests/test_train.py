@@ -147,13 +147,18 @@ def test_schedules_are_filled_before_every_collection(make):
 
 
 def test_a_second_training_begins_its_schedules_anew_or_goes_on(make):
-    agent = make()
-    agent.learn(40)
-    assert agent.run.clock.progress() == 1.0
-    agent.learn(40)
-    assert agent.num_timesteps == 40
-    agent.learn(40, reset_num_timesteps=False)
-    assert agent.num_timesteps == 80 and agent.run.clock.start == 40
+    seen = []
+
+    class Looks:
+        @hookimpl
+        def rlk_rollout_start(self, run):
+            seen.append(run.clock.progress())
+
+    agent = make(Looks())
+    for keywords in ({}, {}, {"reset_num_timesteps": False}):
+        agent.learn(16, **keywords)
+    assert seen == [0.0, 0.25, 0.5, 0.75] * 2 + [0.5, 0.625, 0.75, 0.875]
+    assert agent.num_timesteps == 32
 
 
 def test_rows_come_every_log_interval(make):

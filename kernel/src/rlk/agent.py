@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-import torch
 
 from rlk import spaces
-from rlk.errors import PlanError, RlkError
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import RunSpec, make_spec
@@ -21,8 +21,11 @@ from rlk.records import Array
 from rlk.registry.kernel import Kernel, default_kernel
 from rlk.running import checkpoint
 from rlk.running.build import build
+from rlk.running.change_env import change_env
+from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
+from rlk.running.other_hands import LentEnv, OwnerWatch
+from rlk.running.run_folder import check_out
 from rlk.running.train import train
-from rlk.running.vec_env import make_vec_env
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -44,6 +47,11 @@ class Agent:
         self.run = build(plan)
         self.differs: list[str] = []
         self._actor: Any = None
+        self._lent: LentEnv | None = None
+        self._owner = OwnerWatch(self.run)
+
+    def __repr__(self) -> str:
+        return f"<Agent: {self.plan.title}, {self.num_timesteps:,} timesteps>"
 
     @property
     def num_timesteps(self) -> int:
@@ -59,28 +67,34 @@ class Agent:
 
         Args:
             total_timesteps: environment steps to train; None is what the plan says.
-            reset_num_timesteps: whether counting starts again; every schedule does in any case.
+            reset_num_timesteps: whether timesteps are counted from 0 again, and schedules with
+                them; else both go on. docs/schedules.md has a table.
 
         Raises:
             NotFinite: if a loss, a gradient or the environment gives a non-finite number.
             EnvironmentFailed: if an environment raises or its process dies.
+            RlkError: after the training, if a file of the run's folder could not be written.
         """
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
-        clock = self.run.clock
         if reset_num_timesteps:
-            clock.timesteps = 0
-        clock.start = clock.timesteps
-        self.learn_until(clock.timesteps + steps)
+            self.run.clock.timesteps = 0
+        self.learn_until(self.num_timesteps + steps)
+        self.run.failed_writes.check()
         return self
 
     def learn_until(self, timesteps: int) -> str | None:
-        """Train until the clock reads this, schedules going on.
+        """Train until the clock reads this, which is where every schedule ends; counting goes on.
 
         Returns:
             Why it ended early, or None.
         """
+        for sentence in self.spec.lost:
+            warnings.warn(sentence, stacklevel=3)
+        self._owner.check()
         with self.run.streams.globally("modules"):
-            return train(self.run, timesteps)
+            reason = train(self.run, timesteps)
+        self._owner.remember()
+        return reason
 
     def predict(
         self,
@@ -119,12 +133,15 @@ class Agent:
     # ---- parameters and files --------------------------------------------------------------------
 
     def get_parameters(self) -> dict[str, Array]:
-        """A copy of every parameter of the policy, by name (`model/pi/out/weight`)."""
-        values = self.run.parameters.state_dict()
-        return {_public(name): value.cpu().numpy() for name, value in values.items()}
+        """A copy of every parameter, by name.
+
+        Those of the policy are called `model/pi/out/weight` or the like; targets and what else the
+        algorithm keeps `target/qf/out/weight`, `log_ent_coef`.
+        """
+        return {name: value.cpu().numpy() for name, value in parameters_of(self.run).items()}
 
     def load_parameters(self, values: Mapping[str, Any] | Place, exact_match: bool = True) -> None:
-        """Set parameters of the policy; optimisers stay as they are.
+        """Set parameters, targets and learnt coefficients included; optimisers stay as they are.
 
         Args:
             values: what `get_parameters` returned, or a saved model.
@@ -133,20 +150,11 @@ class Agent:
         Raises:
             RlkError: if names or shapes do not fit.
         """
-        if isinstance(values, Mapping):
-            named = self._by_own_names(values)
-        else:
-            named = checkpoint.read(Path(values), self.kernel)["parameters"]
-        if not exact_match:
-            named = {**self.run.parameters.state_dict(), **named}
-        self.run.parameters.load_state_dict(named)
-
-    def _by_own_names(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        own = {_public(name): name for name in self.run.parameters.names}
-        unknown = sorted(set(values) - set(own))
-        if unknown:
-            raise RlkError(f"no parameters {unknown}; there are {sorted(own)}")
-        return {own[key]: torch.as_tensor(value) for key, value in values.items()}
+        if not isinstance(values, Mapping):
+            state = checkpoint.read(Path(values), self.kernel)
+            saved = [checkpoint.part_of(state, part) for part in ("parameters", "algorithm")]
+            values = named_parameters(*saved)
+        put_parameters(self.run, values, exact_match=exact_match)
 
     def save(self, path: Place) -> Path:
         """Write the model; the path, with the suffix of the serializer (`.zip`) added."""
@@ -167,7 +175,8 @@ class Agent:
         Afterwards `differs` says what will not be as before.
         """
         try:
-            self.differs = [*self.spec.notes, *checkpoint.restore(self.run, state)]
+            self.differs = [*self.spec.notes, *self.spec.lost, *checkpoint.restore(self.run, state)]
+            self._owner.remember()
         except BaseException:
             self.close()
             raise
@@ -176,31 +185,42 @@ class Agent:
     # ---- the environment -------------------------------------------------------------------------
 
     def get_env(self) -> Any:
-        """The training environment, a gymnasium.vector.VectorEnv."""
-        return self.run.env
+        """The training environment, a gymnasium.vector.VectorEnv.
+
+        It may be stepped: `learn` then begins with a reset.
+        """
+        if self._lent is None or self._lent.env is not self.run.env:
+            self._lent = LentEnv(self.run)
+        return self._lent
 
     def set_env(self, env: Any) -> None:
-        """Go on, from a reset, in another environment.
+        """Go on, from a reset, in another environment; the one before is closed.
+
+        Args:
+            env: as for `make`; of the same spaces, and if it is a vector, of as many environments.
 
         Raises:
-            PlanError: if it does not exist, or its spaces are others.
+            PlanError: if it does not exist or does not fit; the agent keeps the one it has.
         """
+        if env is self._lent:
+            self.run.collector.forget()
+            return
         spec = make_spec("", {"env": env}).over(self.spec)
-        plan = resolve(self.kernel, spec)
-        for key in ("observation_space", "action_space"):
-            new, old = getattr(plan, key), getattr(self.plan, key)
-            if new != old:
-                raise PlanError(f"the new environment's {key} is {new}, not {old}.")
-        made = make_vec_env(plan, self.run.hooks, plan.n_envs, training=True)
-        self.run.env.close()
-        self.run.env, self.spec = made, spec
-        self.run.plan = self.plan = attrs.evolve(self.plan, env=plan.env)
-        self.run.collector.forget()
-        self.run.parameters.check()
+        # How many it is to be stays as it is: a vector that was passed says its own number.
+        change_env(self.run, resolve(self.kernel, spec.without("n_envs")))
+        self.spec, self.plan = spec, self.run.plan
 
-    def set_random_seed(self, seed: int) -> None:
-        """New random streams from this seed, for everything that draws from now on."""
-        self.run.streams.reseed(seed)
+    def set_random_seed(self, seed: int | None) -> None:
+        """New random streams from this seed, for everything that draws from now on.
+
+        Environments are seeded from it too, by the reset that the next collection begins with.
+
+        Args:
+            seed: None changes nothing.
+        """
+        if seed is not None:
+            self.run.streams.reseed(seed)
+            self.run.collector.forget()
 
     def close(self) -> None:
         """Close environments and loggers."""
@@ -216,6 +236,10 @@ class Agent:
 def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given: Any) -> Agent:
     """An agent from keywords.
 
+    It has the documented defaults of its algorithm. `rlk run` applies tuned settings where it has
+    some for the environment; here they are asked for: `preset='zoo'`. With `verbose=1` it prints
+    what `rlk run` prints; without `out` it writes nothing.
+
     Args:
         algo: the algorithm's name.
         config: an instance of its config class, instead of keywords for it (`DQNConfig(…)`).
@@ -224,12 +248,12 @@ def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given
             the algorithm; `policy={"layers": [64]}` sets `policy.layers`.
 
     Raises:
-        PlanError: for what does not exist or does not fit.
+        PlanError: for what does not exist or does not fit, or an `out` that is not empty.
     """
     kernel = kernel or default_kernel()
     settings = {} if config is None else attrs.asdict(config, recurse=False)
     spec = make_spec(algo, {**settings, **given})
-    return Agent(resolve(kernel, spec), kernel, spec)
+    return Agent(_plan(kernel, spec), kernel, spec)
 
 
 def load(
@@ -249,18 +273,23 @@ def load(
         plugins: those that were passed as objects or files, again; `no:NAME` leaves one out.
         kernel: where components come from; None is everything that is installed.
         best: of a run folder, the best model of its evaluations.
-        changes: settings that are to be others now.
+        changes: settings that are to be others now, and functions that no file holds: `differs`
+            names those that were not passed again, and `learn` warns of them. `out` is the folder
+            of a run of its own or, to go on in it, the folder that `path` is in.
 
     Raises:
         BadFile: if the file is damaged or not one of rlk's.
-        PlanError: if it names what is not there.
+        PlanError: if it names what is not there, or `out` holds another run.
     """
     kernel = kernel or default_kernel()
     state = checkpoint.read(Path(path), kernel, best=best)
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
-    return Agent(resolve(kernel, spec), kernel, spec).restore(state)
+    return Agent(_plan(kernel, spec, Path(path)), kernel, spec).restore(state)
 
 
-def _public(name: str) -> str:
-    return "model/" + name.replace(".", "/")
+def _plan(kernel: Kernel, spec: RunSpec, loaded: Path | None = None) -> Plan:
+    """The plan of a program's run; one that prints on a terminal shows how far it is."""
+    plan = resolve(kernel, spec, terminal=sys.stderr.isatty())
+    check_out(plan.out, loaded)
+    return plan

@@ -92,7 +92,8 @@ class Noise(Protocol):
 class Algorithm(Stateful, Protocol):
     """State and order of updates, built once per run as `factory(config, run)`.
 
-    Its state is what the kernel does not know of: targets and counters.
+    Its state is what the kernel does not know of: targets and counters. Every floating-point tensor
+    in it counts as a parameter of the agent (`running/named_parameters.py`); counters are numbers.
     """
 
     @staticmethod
@@ -205,6 +206,15 @@ class Explores(Protocol):
     def explore(self, actor: Actor) -> Actor: ...
 
 
+class ForeseesUpdates(Protocol):
+    """An algorithm that knows about how many updates follow from so many timesteps from now on.
+
+    It says too how many transitions each takes; None if that is decided by what happens.
+    """
+
+    def updates_ahead(self, timesteps: int) -> tuple[int, int] | None: ...
+
+
 class Filterable(Protocol):
     """A policy module that takes the filters of `rlk_filter_observation`."""
 
@@ -233,6 +243,12 @@ class KeepsEnvironmentState(Protocol):
     def set_state(self, states: list[Any]) -> None: ...
 
 
+class HasMetrics(Protocol):
+    """A storage, base or decorator, with numbers to log, such as one that is scheduled."""
+
+    def metrics(self) -> Mapping[str, float]: ...  #: now, by tag (`train/…`)
+
+
 class Discounts(Protocol):
     """Settings of an algorithm with a discount per step; storages of the others are given 1."""
 
@@ -249,6 +265,12 @@ class ListsNames(Protocol):
     """A NameSource that lists the names it answers to, for error messages."""
 
     def known(self) -> Iterable[str]: ...
+
+
+class NamedAgain(Protocol):
+    """What makes an environment, where its name is not all that a new process needs to find it."""
+
+    again: str | None  #: what `--env` must be given; "" if the name will do, None if nothing does
 
 
 class ExplainsAbsence(Protocol):

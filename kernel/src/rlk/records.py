@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import gymnasium as gym
     from torch import Tensor
 
+    from rlk.running.clock import Clock
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -24,7 +26,7 @@ class Step(NamedTuple):
     """One step of a vector environment, as a storage is given it; its arrays are reused later."""
 
     observation: Any  #: [N, ...], raw, what the action was chosen for
-    action: Array  #: [N, ...], what the policy chose, before clipping or scaling
+    action: Array  #: what the policy chose, before clipping or scaling: see `Act`
     reward: Array  #: float [N]; never holds a bootstrap value
     terminated: Array  #: bool [N]
     truncated: Array  #: bool [N], apart from `terminated` everywhere
@@ -51,9 +53,8 @@ class Schema:
     n_steps: int  #: vector steps per collection, which is what a rollout storage holds
     gamma: float  #: the discount per step
     device: Any  #: where batches go
-    total_timesteps: int  #: of the whole run, for schedules
     rng: np.random.Generator  #: the storage's own random stream
-    progress: Callable[[], float]  #: the part of the run that is done, 0 to 1
+    clock: Clock  #: of the run; what is scheduled is a function of it
     extras: Mapping[str, Field] = field(default_factory=dict)  #: of `Step.extras`, to be kept
     make_env: Callable[[], Any] | None = None  #: makes an environment to ask, never to step
 
@@ -63,7 +64,7 @@ class Batch:
     """Transitions to learn from, as tensors on the run's device."""
 
     observation: Any  #: [B, ...], raw; a dict of tensors for a Dict space
-    action: Tensor  #: [B, ...]
+    action: Tensor  #: flat: [B] of a Discrete space, else [B, D]
     reward: Tensor  #: float [B]; with n-step, the discounted sum
     next_observation: Any  #: [B, ...]; with n-step, the observation n steps on
     discount: Tensor  #: float [B], gamma to the power of the steps taken; 0 where terminated
@@ -94,9 +95,13 @@ class Update:
 
 
 class Act(NamedTuple):
-    """What an actor returns for N observations."""
+    """What an actor returns for N observations.
 
-    action: Array  #: [N, ...], what is stored
-    env_action: Array  #: [N, ...], what the environment gets; may be the same array
+    What is stored is flat, whatever axes the space has: a whole number for a Discrete space, else
+    the D numbers of the action (`spaces.action_size`). What the environment gets has its shape.
+    """
+
+    action: Array  #: [N] or [N, D], what is stored
+    env_action: Array  #: [N, *shape], what the environment gets; may be the same array
     carry: Any  #: what lives from step to step (recurrent state, noise), or None
     extras: Mapping[str, Array]  #: fields for the storage (value, log_prob)

@@ -31,6 +31,7 @@ class RunSpec:
     #: Who gave a key, where it was not the caller; for a plugin see `plugin_key`.
     origins: Mapping[str, str] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()  #: what the user should be told about how it came to be
+    lost: tuple[str, ...] = ()  #: likewise, of settings for training that a file could not hold
 
     def over(self, lower: RunSpec) -> RunSpec:
         """This spec, and from a lower one what it leaves open; plugins and notes are joined."""
@@ -41,7 +42,13 @@ class RunSpec:
             (*lower.plugins, *self.plugins),
             {**origins, **self.origins},
             (*lower.notes, *self.notes),
+            (*lower.lost, *self.lost),
         )
+
+    def without(self, key: str) -> RunSpec:
+        """This spec with one key left open."""
+        given = {name: value for name, value in self.given.items() if name != key}
+        return attrs.evolve(self, given=given)
 
 
 @attrs.frozen

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rlk.errors import PlanError
 from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.planning.environment import MakeEnv
-from rlk.protocols import Decorated, Discounts, Explores, Filterable, offers
+from rlk.protocols import Decorated, Discounts, Explores, Filterable, HasMetrics, offers
 from rlk.records import Field, Schema
 from rlk.registry.hooks import LIFECYCLE
 from rlk.running.device import choose_device, prepare_torch
@@ -35,6 +35,7 @@ def build(plan: Plan) -> Run:
 def _assemble(run: Run) -> None:
     """Make the parts of a run, each of those that come before it."""
     plan, hooks = run.plan, run.hooks
+    run.own_folder()
     run.communicator = hooks.first("rlk_make_communicator", run=run) or OneProcess()
     run.streams = Streams(plan.seed, run.communicator.rank)
     run.device = choose_device(plan)
@@ -49,8 +50,17 @@ def _assemble(run: Run) -> None:
     run.collector = hooks.first("rlk_make_collector", run=run) or plan.collector.make(run)
     run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))
     run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run))
-    run.listeners = {hook: [listen for _, listen in hooks.listeners(hook)] for hook in LIFECYCLE}
+    _look_up_listeners(run)
     run.parameters.check()
+
+
+def _look_up_listeners(run: Run) -> None:
+    """Ask pluggy once who listens to what; from then on listeners are called directly."""
+    run.listeners, run.owners = {}, {}
+    for hook in LIFECYCLE:
+        found = run.hooks.listeners(hook)
+        run.listeners[hook] = [listen for _, listen in found]
+        run.owners |= {listen: name for name, listen in found}
 
 
 def _make_policy(run: Run) -> None:
@@ -86,7 +96,9 @@ def _training_actor(run: Run) -> Actor:
 
 def _make_storage(run: Run) -> Any:
     """The base storage, opened, with its decorators around its stages."""
-    base, *decorators = [_make_one_storage(run, choice) for choice in run.plan.storages]
+    made = [_make_one_storage(run, choice) for choice in run.plan.storages]
+    run.numbers += [one.metrics for one in made if offers(one, HasMetrics)]
+    base, *decorators = made
     if decorators and not offers(base, Decorated):
         titles = " and ".join(choice.title for choice in run.plan.storages[1:])
         raise PlanError(f"{run.plan.storages[0].title} takes no decorator, but there is {titles}.")
@@ -114,9 +126,8 @@ def _schema(run: Run) -> Schema:
         n_steps=run.algorithm.steps_per_collect(),
         gamma=float(config.gamma) if offers(config, Discounts) else 1.0,
         device=run.device,
-        total_timesteps=plan.total_timesteps,
         rng=run.streams.numpy("storage"),
-        progress=run.clock.progress,
+        clock=run.clock,
         extras={**run.algorithm.extras(), **infos},
         make_env=lambda: _spare_env(run),
     )

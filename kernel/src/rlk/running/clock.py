@@ -1,9 +1,19 @@
-"""The clock of a run, which drives every scheduled number."""
+"""The clock of a run, which drives every scheduled number.
+
+One rule holds for all of them: a schedule begins where timesteps begin to be counted, at 0, and
+ends where the current call of `learn` ends. `learn(n)` counts from 0 again, so it runs through
+every schedule once. `learn(n, reset_num_timesteps=False)` counts on: after m timesteps it goes on
+at the part m / (m + n) of every schedule, never from the start. A loaded or resumed run has its
+timesteps back and follows the same rule. docs/schedules.md has the table.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+
+from rlk.errors import BadFile
+from rlk.structure import structured
 
 #: A number, or a function of what remains of the run, from 1 at its start to 0 at its end.
 Scheduled = float | Callable[[float], float]
@@ -15,7 +25,6 @@ class Clock:
 
     total_timesteps: int  #: the timestep at which the current call of `learn` ends
     timesteps: int = 0  #: environment steps so far, over all environments of all ranks
-    start: int = 0  #: the timestep at which the current schedule began
     iterations: int = 0  #: collections finished
     updates: int = 0  #: calls of `algorithm.update`
     episodes: int = 0  #: episodes finished, of all ranks
@@ -23,18 +32,27 @@ class Clock:
 
     def progress(self) -> float:
         """The part of the run that is done, 0 to 1."""
-        span = self.total_timesteps - self.start
-        if span <= 0:
-            return 1.0
-        return min(1.0, max(0.0, (self.timesteps - self.start) / span))
+        return self.part_of(self.total_timesteps)
 
     def remaining(self) -> float:
         """The part of the run that is left, 1 to 0: the argument of every schedule."""
         return 1.0 - self.progress()
 
+    def part_of(self, timesteps: int) -> float:
+        """The part of so many timesteps that is done, 0 to 1: for a schedule of its own length."""
+        return min(1.0, self.timesteps / timesteps) if timesteps > 0 else 1.0
+
     def state_dict(self) -> dict[str, int]:
         return asdict(self)
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        for name, value in state.items():
-            setattr(self, name, int(value))
+        """Read the saved clock.
+
+        Raises:
+            BadFile: unless it is one, of whole numbers that are not negative.
+        """
+        found = structured(Clock, state, "the saved clock", only_known_keys=False).state_dict()
+        negative = [name for name, value in found.items() if value < 0]
+        if negative:
+            raise BadFile(f"the saved clock has a negative number: {negative[0]}.")
+        vars(self).update(found)

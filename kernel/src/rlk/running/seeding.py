@@ -11,15 +11,45 @@ import contextlib
 import secrets
 import zlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+import attrs
 import numpy as np
+
+from rlk.structure import structured
 
 if TYPE_CHECKING:
     import torch
 
 #: The stream that is equal on all ranks; every other differs from rank to rank.
 CONTROL = "control"
+#: What the training's environments are seeded from, at their first reset and at later ones.
+FIRST_RESET, LATER_RESETS = "environments", "later resets"
+
+
+@attrs.frozen
+class _Words:
+    state: int
+    inc: int
+
+
+@attrs.frozen
+class _Pcg64:
+    """What numpy says of such a generator."""
+
+    bit_generator: Literal["PCG64"]
+    state: _Words
+    has_uint32: int
+    uinteger: int
+
+
+@attrs.frozen
+class _Saved:
+    """What `Streams.state_dict` gives."""
+
+    seed: int = attrs.field(validator=attrs.validators.ge(0))
+    numpy: dict[str, _Pcg64]
+    torch: dict[str, Any]  #: tensors, which torch looks at itself
 
 
 class Streams:
@@ -62,6 +92,18 @@ class Streams:
         """Seeds for what wants an integer (environments); the same at every call."""
         return [int(seed) >> 1 for seed in self._sequence(name).generate_state(count, np.uint32)]
 
+    def reset_seeds(self, count: int) -> list[int]:
+        """Seeds for the coming reset of the training's environments, one for each.
+
+        A later reset gets new ones, or every reset would bring the same episodes again.
+        """
+        is_first = LATER_RESETS not in self._numpy
+        later = self.numpy(LATER_RESETS)
+        if is_first:
+            return self.integers(FIRST_RESET, count)
+        drawn: list[int] = later.integers(2**31, size=count).tolist()
+        return drawn
+
     @contextlib.contextmanager
     def globally(self, name: str) -> Iterator[None]:
         """Make torch's global CPU generator this stream, for code that draws from no other."""
@@ -95,8 +137,10 @@ class Streams:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.seed = int(state["seed"])
-        for name, saved in state["numpy"].items():
-            self.numpy(name).bit_generator.state = saved
-        for name, saved in state["torch"].items():
-            self.torch(name).set_state(saved)
+        """Put every stream where it was; BadFile unless `state` is what `state_dict` gives."""
+        saved = structured(_Saved, state, "the saved random streams")
+        self.seed = saved.seed
+        for name, generator in saved.numpy.items():
+            self.numpy(name).bit_generator.state = attrs.asdict(generator)
+        for name, words in saved.torch.items():
+            self.torch(name).set_state(words)

@@ -95,6 +95,11 @@ def test_its_buffer_size_reaches_the_replay(rlk_make):
     assert agent.plan.storages[0].config.buffer_size == 77
 
 
+def test_priorities_may_count_more_than_in_proportion(rlk_make):
+    agent = rlk_make("dqn", env=MATCH, prioritized_replay=True, prioritized_replay_alpha=1.5)
+    assert agent.plan.storages[1].config.alpha == 1.5
+
+
 def test_an_image_of_continuous_actions_is_refused(rlk_make):
     with pytest.raises(PlanError, match="Discrete"):
         rlk_make("dqn", env="rlk_testing.environments:BoxMatch")

@@ -51,6 +51,7 @@ class SharesItsTarget(DQN):
     def __init__(self, config, run):
         super().__init__(config, run)
         self.target.flat = run.parameters.flat
+        self.target._copy = run.parameters
 
 
 class NeverMovesItsTarget(DQN):
@@ -92,6 +93,7 @@ class NeverActs(DQN):
 CASES = [
     (NeverWaits, "test_it_updates_from_the_timestep_on_that_learning_starts"),
     (WaitsForNoBatch, "test_it_updates_only_once_a_whole_batch_of_transitions_is_stored"),
+    (WaitsForNoBatch, "test_a_loaded_model_waits_for_a_whole_batch_too"),
     (CountsOneEnvironment, "test_gradient_steps_of_minus_one_is_an_update_for_every_timestep"),
     (CollectsStepByStep, "test_it_updates_every_train_freq_vector_steps"),
     (NeverWaits, "test_a_train_freq_in_episodes_waits_for_their_end"),

@@ -99,6 +99,7 @@ def test_the_entropys_weight_is_learnt_from_a_value_on_or_fixed(
 def test_the_wanted_entropy_is_minus_the_number_of_actions_unless_said(rlk_make):
     assert rlk_make("sac", env=MATCH).run.algorithm.target_entropy == -2.0
     assert rlk_make("sac", env=MATCH, target_entropy=-0.5).run.algorithm.target_entropy == -0.5
+    assert rlk_make("sac", env=MATCH, target_entropy="-2").run.algorithm.target_entropy == -2.0
 
 
 def test_its_buffer_size_reaches_the_replay(rlk_make):

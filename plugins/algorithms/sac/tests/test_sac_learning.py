@@ -138,6 +138,8 @@ def test_it_trains_the_nature_cnn(rlk_make):
 
     settings = {"learning_starts": 8, "batch_size": 8, "train_freq": 4, "policy": "CnnPolicy"}
     agent = rlk_make("sac", env=Picture, seed=0, **settings)
+    # Two hidden layers of 64 behind the CNN, as Stable Baselines' policies for SAC and TD3 have.
+    assert agent.plan.policy.config.layers == [64, 64]
     before = agent.run.parameters.state_dict()
     agent.learn(16)
     after = agent.run.parameters.state_dict()
@@ -145,7 +147,7 @@ def test_it_trains_the_nature_cnn(rlk_make):
     assert agent.predict(np.zeros((36, 36, 3), np.uint8))[0].shape == (2,)
 
 
-def test_actions_of_several_axes_are_stored_and_done_in_their_shape(rlk_make):
+def test_actions_of_several_axes_are_stored_flat_and_done_in_their_shape(rlk_make):
     class Board(gym.Env):
         observation_space = gym.spaces.Box(-1, 1, (2,), np.float32)
         action_space = gym.spaces.Box(-1.0, 3.0, (2, 3), np.float32)
@@ -159,7 +161,7 @@ def test_actions_of_several_axes_are_stored_and_done_in_their_shape(rlk_make):
 
     agent = rlk_make("sac", env=Board, seed=0, n_envs=2, action_noise="normal-noise", **SMALL)
     agent.learn(80)
-    assert agent.run.storage.sample(4).action.shape == (4, 2, 3)
+    assert agent.run.storage.sample(4).action.shape == (4, 6)
     assert agent.predict(np.zeros(2, np.float32))[0].shape == (2, 3)
 
 

@@ -195,6 +195,14 @@ def test_the_policys_step_climbs_the_first_critic(rlk_make):
     assert value() > before
 
 
+def test_the_policys_loss_evaluates_the_first_critic_alone(rlk_make):
+    agent = ready(rlk_make)
+    asked = []
+    agent.run.policy.qf.register_forward_hook(lambda _, __, q: asked.append(len(q)))
+    agent.run.algorithm.policy_loss(batch_of(agent, DELAYED))
+    assert asked == [1]
+
+
 # ---- learning ------------------------------------------------------------------------------------
 
 
@@ -220,6 +228,7 @@ def test_observations_may_be_images_and_actions_may_have_several_axes(rlk_make):
 
     settings = {"policy": "CnnPolicy", "learning_starts": 8, "batch_size": 4, "train_freq": 4}
     agent = rlk_make("td3", env=Screen, seed=0, gradient_steps=1, **settings)
+    assert agent.plan.policy.config.layers == [64, 64]
     before = agent.run.parameters.state_dict()
     agent.learn(12)
     after = agent.run.parameters.state_dict()

@@ -12,7 +12,7 @@ import torch
 
 import rlk
 from rlk.agent import Agent
-from rlk.errors import PlanError
+from rlk.errors import PlanError, RlkError
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
@@ -186,11 +186,11 @@ def test_the_best_value_outlives_a_resumption(
     assert checkpoint.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 8
 
 
-def test_a_new_count_of_timesteps_begins_a_new_history(tmp_path: Path) -> None:
+def test_a_new_count_of_timesteps_adds_to_the_history(tmp_path: Path) -> None:
     with made("evaluation:every=4", "no:checkpoint", out=tmp_path) as agent:
         agent.learn(8)
         agent.learn(4)
-    assert np.load(tmp_path / "evaluations.npz")["timesteps"].tolist() == [4]
+    assert np.load(tmp_path / "evaluations.npz")["timesteps"].tolist() == [4, 8, 4]
 
 
 def test_rows_of_unequal_length_end_in_nan(tmp_path: Path) -> None:
@@ -225,9 +225,10 @@ def test_a_disk_that_is_full_does_not_end_training(
 
     monkeypatch.setattr(module, "write_history", full)
     with made("evaluation:every=4", "no:checkpoint", out=tmp_path) as agent:
-        agent.learn(8)
+        with pytest.raises(RlkError, match=r"evaluations.npz, 2 times: .*No space left"):
+            agent.learn(8)
         assert agent.num_timesteps == 8
-    assert "No space left" in capsys.readouterr().err
+    assert capsys.readouterr().err.count("No space left") == 1
 
 
 def test_a_finished_environment_object_is_refused_before_anything_is_built() -> None:

@@ -11,7 +11,9 @@ import pytest
 
 import rlk
 from rlk_cli.main import main
+from rlk_cli.run import run
 from rlk_model_files.locate import checkpoints
+from rlk_resume.command import resume
 from rlk_testing.environments import Walk
 
 WALK = f"{Walk.__module__}:Walk"
@@ -74,10 +76,54 @@ def test_a_run_that_is_done_says_how_to_go_further(
     assert [path.stem for path in checkpoints(folder, ".zip")] == ["30", "60", "90"]
 
 
+def test_schedules_that_move_because_of_another_end_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    more = ["--set", "learning_rate=lin_0.01", "--set", "exploration_fraction=1.0"]
+    arguments = [*RUN, *more, "--plugin", "prioritized-replay", "--timesteps", 30, "--out", out]
+    assert ended(*arguments) == 0
+    assert ended("resume", out, "--timesteps", 40) == 0
+    printed = capsys.readouterr().out
+    (line,) = [line for line in printed.splitlines() if "schedules end" in line]
+    assert line == (
+        "  schedules end at 40 timesteps now, not at 30: learning_rate 0 to 0.0025, "
+        "exploration_rate 0.02 to 0.265, priority_beta 1 to 0.85"
+    )
+
+
+def test_no_schedule_moves_where_the_end_is_the_planned_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "checkpoints" / "60.zip").unlink()
+    assert ended("resume", folder) == 0
+    assert "schedules end" not in capsys.readouterr().out
+
+
 def test_an_older_checkpoint_can_be_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ended("resume", folder / "checkpoints" / "30.zip", "--timesteps", 40) == 0
     assert "at 30 timesteps" in capsys.readouterr().out
     assert "40" in [path.stem for path in checkpoints(folder, ".zip")]
+
+
+def test_it_takes_what_run_takes_but_for_what_makes_another_run() -> None:
+    names = [{option.name for option in command.params} for command in (run, resume)]
+    assert names[0] - names[1] == {"spec_file", "algo", "n_envs", "preset", "out"}
+    assert names[1] - names[0] == {"run"}
+
+
+def test_it_prints_more_if_asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--timesteps", 70, "-vv", "--log-interval", 1, "--vec-env", "subprocess"]
+    assert ended("resume", folder, *arguments) == 0
+    assert "vec_env       subprocess" in capsys.readouterr().out
+
+
+def test_it_explains_what_would_be_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = sorted(folder.rglob("*"))
+    assert ended("resume", folder, "--timesteps", 70, "--explain") == 0
+    printed = capsys.readouterr().out
+    assert "total_timesteps 70" in printed and "storage       replay" in printed
+    assert "goes on from" not in printed and sorted(folder.rglob("*")) == before
 
 
 def test_settings_can_be_others_from_here_on(folder: Path) -> None:

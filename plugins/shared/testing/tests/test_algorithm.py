@@ -112,6 +112,59 @@ class ForgetsItsCounter(StandIn):
         return dataclasses.replace(found, value=found.value / self.count)
 
 
+class SchedulesByUpdates(StandIn):
+    """Its schedule is one of its own, which begins anew with every agent."""
+
+    def __init__(self, config, run):
+        super().__init__(attrs.evolve(config, learning_rate=0.0), run)
+        self.rate = config.learning_rate
+
+    def update(self, batch, optimise):
+        group = self.run.optimise.groups["value"]
+        group.learning_rate.fill_(self.rate(1 / (1 + self.run.clock.updates)))
+        return super().update(batch, optimise)
+
+
+class SchedulesOnce(StandIn):
+    def __init__(self, config, run):
+        rate = config.learning_rate
+        fixed = rate(1.0) if callable(rate) else rate
+        super().__init__(attrs.evolve(config, learning_rate=fixed), run)
+
+
+class CountsItsOwnExploration(StandIn):
+    """As a noise may: what it logs falls with its own steps instead of the clock's."""
+
+    def __init__(self, config, run):
+        super().__init__(config, run)
+        run.numbers.append(self.numbers)
+        self.steps = 0
+
+    def batches(self, storage):
+        self.steps += self.config.n_steps
+        return super().batches(storage)
+
+    def numbers(self):
+        clock = self.run.clock
+        return {"train/weight": clock.remaining() if not self.steps else 1 / self.steps}
+
+
+class LeavesItsTargetBehind(StandIn):
+    def __init__(self, config, run):
+        super().__init__(config, run)
+        self.target = run.parameters.flat.clone()
+
+    def update(self, batch, optimise):
+        self.target.lerp_(self.run.parameters.flat, 0.5)
+        return super().update(batch, optimise)
+
+    def state_dict(self):
+        return {"target": self.target.numpy().copy()}
+
+    def load_state_dict(self, state):
+        self.target.copy_(torch.as_tensor(state["target"]))
+
+
 class HasAnObjectAsState(StandIn):
     def state_dict(self):
         return {"self": self.config}
@@ -151,6 +204,12 @@ class LeavesHalfAside(StandIn):
         run.optimise.groups["value"] = dataclasses.replace(
             group, parameters=views[:1], flat=flat[: views[0].numel()]
         )
+
+
+class MiscountsItsUpdates(StandIn):
+    def updates_ahead(self, timesteps):
+        updates, transitions = super().updates_ahead(timesteps)
+        return 2 * updates, transitions
 
 
 class ActsOutside(StandIn):
@@ -219,9 +278,20 @@ CASES = [
     (ForgetsItsCounter, "test_a_restored_checkpoint_learns_on_bit_for_bit"),
     (HasAnObjectAsState, "test_its_state_is_plain_and_comes_back_as_it_was"),
     (LosesItsState, "test_its_state_is_plain_and_comes_back_as_it_was"),
+    (
+        SchedulesByUpdates,
+        "test_a_scheduled_setting_is_a_function_of_what_remains_by_the_runs_clock",
+    ),
+    (SchedulesOnce, "test_a_scheduled_setting_is_a_function_of_what_remains_by_the_runs_clock"),
+    (
+        CountsItsOwnExploration,
+        "test_scheduled_numbers_go_on_over_calls_of_learn_and_after_loading",
+    ),
+    (LeavesItsTargetBehind, "test_parameters_can_be_taken_out_and_put_into_another_agent"),
     (CallsHooksInUpdates, "test_hooks_are_called_once_an_iteration_and_never_by_step_or_update"),
     (StepsByItself, "test_rewards_beyond_all_measure_never_reach_the_parameters_as_nan"),
     (LeavesHalfAside, "test_every_parameter_is_moved_by_some_group"),
+    (MiscountsItsUpdates, "test_the_updates_that_it_foresees_are_those_that_it_makes"),
     (ActsOutside, "test_it_predicts_for_one_observation"),
     (IsNeverDeterministic, "test_its_deterministic_action_is_the_same_at_every_call"),
     (MixesItsBatch, "test_it_predicts_for_a_batch_what_it_predicts_for_each"),

@@ -16,7 +16,7 @@ CONTRACTS = [name for name in rlk_testing.__all__ if name.endswith("Contract")]
 #: Suite -> how many checks ask whether they apply, besides those of suites that it inherits from.
 #: Who adds one counts it here: a question that is wrong would leave checks out without a word.
 CONDITIONAL = {
-    "AlgorithmContract": 8,
+    "AlgorithmContract": 10,
     "CallbackContract": 1,
     "CommandContract": 1,
     "Contract": 5,
@@ -24,7 +24,7 @@ CONDITIONAL = {
     "EnvironmentContract": 2,
     "ExtensionContract": 1,
     "FinderContract": 2,
-    "NoiseContract": 1,
+    "NoiseContract": 2,
     "PolicyContract": 14,
     "PresetContract": 3,
     "SerializerContract": 7,

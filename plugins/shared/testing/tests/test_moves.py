@@ -89,6 +89,17 @@ class LeavesNoiseInThePolicy(Dice):
         return super().act(*arguments, **keywords)
 
 
+class CountsItsOwnSteps(Dice):
+    steps = 0
+
+    def metrics(self):
+        return {"rollout/exploration_rate": 1.0 / (1 + self.steps)}
+
+    def act(self, *arguments, **keywords):
+        self.steps += 1
+        return super().act(*arguments, **keywords)
+
+
 DICE = Component(name="dice", factory=Dice, summary="dice", action_spaces=("Discrete",))
 
 
@@ -102,6 +113,10 @@ DICE = Component(name="dice", factory=Dice, summary="dice", action_spaces=("Disc
         (GivesFloats, "test_its_actions_have_the_shape_and_type_of_the_inner_actors"),
         (DropsTheCarry, "test_what_the_inner_actor_carries_gets_through_to_it"),
         (CarriesAnObject, "test_what_it_carries_from_step_to_step_can_be_saved"),
+        (
+            CountsItsOwnSteps,
+            "test_what_is_scheduled_follows_the_runs_clock_and_not_its_own_steps",
+        ),
         (LeavesNoiseInThePolicy, "test_the_policy_itself_is_as_before_after_a_step"),
     ],
     ids=lambda value: getattr(value, "__name__", None),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from rlk.errors import RlkError
 from rlk.records import Schema, Step, Update
+from rlk.running.clock import Clock
 from rlk_hindsight_replay.config import HindsightReplayConfig
 from rlk_hindsight_replay.storage import HindsightReplay
 from rlk_n_step.config import NStepConfig
@@ -82,9 +83,8 @@ def line(n: int, ends: dict[int, str] | None = None, world: Any = World, **chang
         n_steps=1,
         gamma=GAMMA,
         device="cpu",
-        total_timesteps=100,
         rng=np.random.default_rng(0),
-        progress=lambda: 0.0,
+        clock=Clock(100),
         make_env=world,
     )
     base, hindsight = stack(opened_with, **changes)

@@ -8,6 +8,7 @@ import pytest
 
 from rlk.errors import RlkError
 from rlk.records import Schema
+from rlk.running.clock import Clock
 from rlk_hindsight_replay.config import HindsightReplayConfig
 from rlk_hindsight_replay.rewards import Judge, judges
 from rlk_hindsight_replay.storage import HindsightReplay
@@ -166,9 +167,8 @@ def schema(make_env: Any, space: Any = Goals.observation_space) -> Schema:
         n_steps=1,
         gamma=0.9,
         device="cpu",
-        total_timesteps=10,
         rng=np.random.default_rng(0),
-        progress=lambda: 0.0,
+        clock=Clock(10),
         make_env=make_env,
     )
 

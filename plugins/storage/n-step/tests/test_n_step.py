@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlk.records import Schema, Step
+from rlk.running.clock import Clock
 from rlk_n_step.config import NStepConfig
 from rlk_n_step.storage import NStep, n_step_return, steps_that_count
 from rlk_prioritized_replay.config import PrioritizedReplayConfig
@@ -39,9 +40,8 @@ def played(rewards, ends=None, n_steps=3, gamma=0.5, buffer_size=100):
             n_steps=1,
             gamma=gamma,
             device="cpu",
-            total_timesteps=100,
             rng=np.random.default_rng(0),
-            progress=lambda: 0.0,
+            clock=Clock(100),
         ),
         n_steps,
         buffer_size,

@@ -14,6 +14,7 @@ from rlk.component import Component
 from rlk.errors import RlkError
 from rlk.protocols import members, methods
 from rlk.records import Batch, Schema, Step, Update
+from rlk.running.clock import Clock
 from rlk_prioritized_replay.component import component
 from rlk_prioritized_replay.config import PrioritizedReplayConfig
 from rlk_prioritized_replay.storage import PrioritizedReplay
@@ -21,15 +22,8 @@ from rlk_replay.config import ReplayConfig
 from rlk_replay.storage import Replay
 
 
-class Progress:
-    done = 0.0
-
-    def __call__(self) -> float:
-        return self.done
-
-
 def built(
-    buffer_size: int = 8, n_envs: int = 1, seed: int = 0, progress: Any = None, **config: Any
+    buffer_size: int = 8, n_envs: int = 1, seed: int = 0, clock: Clock | None = None, **config: Any
 ) -> tuple[Replay, PrioritizedReplay]:
     base = Replay(ReplayConfig(buffer_size=buffer_size))
     schema = Schema(
@@ -39,9 +33,8 @@ def built(
         n_steps=1,
         gamma=0.9,
         device="cpu",
-        total_timesteps=1000,
         rng=np.random.default_rng(seed),
-        progress=progress or Progress(),
+        clock=clock or Clock(1000),
     )
     base.open(schema)
     prioritized = PrioritizedReplay(PrioritizedReplayConfig(**config))
@@ -151,22 +144,24 @@ def test_of_a_transition_twice_in_a_batch_the_last_error_counts() -> None:
 
 
 def test_beta_goes_to_one_over_the_run() -> None:
-    progress = Progress()
-    _, prioritized = built(progress=progress, beta0=0.4)
+    clock = Clock(1000)
+    _, prioritized = built(clock=clock, beta0=0.4)
     assert prioritized.beta() == 0.4
-    progress.done = 0.5
+    clock.timesteps = 500
     assert prioritized.beta() == pytest.approx(0.7)
-    progress.done = 1.0
+    assert prioritized.metrics() == {"train/priority_beta": prioritized.beta()}
+    clock.timesteps = 1000
     assert prioritized.beta() == 1.0
 
 
-def test_beta_goes_to_one_in_beta_iters_timesteps_and_stays() -> None:
-    progress = Progress()
-    _, prioritized = built(progress=progress, beta0=0.4, beta_iters=100)  # of 1,000
-    progress.done = 0.05
-    assert prioritized.beta() == pytest.approx(0.7)
-    progress.done = 0.3
-    assert prioritized.beta() == 1.0
+def test_beta_goes_to_one_in_beta_iters_timesteps_whatever_the_length_of_the_run() -> None:
+    for total in (10, 1000, 100_000):
+        clock = Clock(total)
+        _, prioritized = built(clock=clock, beta0=0.4, beta_iters=100)
+        clock.timesteps = 50
+        assert prioritized.beta() == pytest.approx(0.7)
+        clock.timesteps = 300
+        assert prioritized.beta() == 1.0
 
 
 def test_alpha_of_zero_is_uniform() -> None:

@@ -13,6 +13,7 @@ import torch
 from rlk.errors import RlkError
 from rlk.protocols import members, methods
 from rlk.records import Array, Batch, Field, Schema, Step, Update
+from rlk.running.clock import Clock
 from rlk_replay.config import ReplayConfig
 from rlk_replay.protocol import ReplayStorage
 from rlk_replay.storage import Replay
@@ -29,9 +30,8 @@ def schema(**changes: Any) -> Schema:
         "n_steps": 1,
         "gamma": GAMMA,
         "device": "cpu",
-        "total_timesteps": 100,
         "rng": np.random.default_rng(0),
-        "progress": lambda: 0.0,
+        "clock": Clock(100),
     }
     return Schema(**{**settings, **changes})
 

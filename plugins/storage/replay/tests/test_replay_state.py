@@ -12,6 +12,7 @@ import pytest
 from rlk.component import Component
 from rlk.errors import RlkError
 from rlk.records import Field, Schema, Step
+from rlk.running.clock import Clock
 from rlk_replay.component import component
 from rlk_replay.config import ReplayConfig
 from rlk_replay.storage import Replay
@@ -34,9 +35,8 @@ def opened(buffer_size: int = 12, n_envs: int = 2, space: Any = SPACE, seed: int
             n_steps=1,
             gamma=0.9,
             device="cpu",
-            total_timesteps=100,
             rng=np.random.default_rng(seed),
-            progress=lambda: 0.0,
+            clock=Clock(100),
             extras={"log_prob": Field(())},
         )
     )

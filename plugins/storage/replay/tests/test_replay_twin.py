@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlk.records import Field, Schema, Step
+from rlk.running.clock import Clock
 from rlk_replay.config import ReplayConfig
 from rlk_replay.layout import PACKED_BYTES
 from rlk_replay.storage import Replay
@@ -78,9 +79,8 @@ class Play:
                 n_steps=1,
                 gamma=GAMMA,
                 device="cpu",
-                total_timesteps=1000,
                 rng=np.random.default_rng(3),
-                progress=lambda: 0.0,
+                clock=Clock(1000),
                 extras={"log_prob": Field(())},
             )
         )

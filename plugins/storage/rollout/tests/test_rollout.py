@@ -12,6 +12,7 @@ import pytest
 from rlk.component import Component
 from rlk.errors import RlkError
 from rlk.records import Field, Schema, Step
+from rlk.running.clock import Clock
 from rlk_rollout.component import component
 from rlk_rollout.rollout import OnPolicyStorage
 from rlk_rollout.storage import RolloutStorage
@@ -38,9 +39,8 @@ def opened(
             n_steps=n_steps,
             gamma=0.9,
             device="cpu",
-            total_timesteps=100,
             rng=np.random.default_rng(0),
-            progress=lambda: 0.0,
+            clock=Clock(100),
             extras=extras,
         )
     )

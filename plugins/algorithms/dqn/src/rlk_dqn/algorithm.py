@@ -46,6 +46,9 @@ class DQN:
     def steps_per_collect(self) -> int:
         return self.schedule.steps_per_collect()
 
+    def updates_ahead(self, timesteps: int) -> tuple[int, int] | None:
+        return self.schedule.updates_ahead(timesteps)
+
     def extras(self) -> Mapping[str, Field]:
         return {}
 
@@ -86,12 +89,12 @@ class DQN:
 
     def state_dict(self) -> State:
         return {
-            "target": self.target.flat.clone(),
+            "target": self.target.state_dict(),
             "copied_at": self.copies.asked_at,
             "schedule": self.schedule.state_dict(),
         }
 
     def load_state_dict(self, state: State) -> None:
-        self.target.flat.copy_(state["target"])
+        self.target.load_state_dict(state["target"])
         self.copies.asked_at = int(state["copied_at"])
         self.schedule.load_state_dict(state["schedule"])

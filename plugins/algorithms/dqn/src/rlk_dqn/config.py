@@ -48,7 +48,8 @@ class DQNConfig:
         **described("sample by priority; the same as --plugin prioritized-replay"),
     )
     prioritized_replay_alpha: float = attrs.field(
-        default=0.6, **described("how much priorities count, 0 (not) to 1", UNIT)
+        default=0.6,
+        **described("how much priorities count: 0 not at all, 1 in proportion", v.ge(0.0)),
     )
     prioritized_replay_beta0: float = attrs.field(
         default=0.4, **described("initial correction of the bias, 0 to 1 (full)", UNIT)

@@ -15,7 +15,7 @@ from rlk_networks import Heads
 from rlk_on_policy.advantages import advantages
 from rlk_on_policy.explained_variance import explained_variance
 from rlk_on_policy.heads import actor_critic
-from rlk_on_policy.minibatches import Minibatch, epochs, flat
+from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.recurrent import is_recurrent, make_actor, state_fields
 from rlk_on_policy.sequences import sequence_epochs, whole_environments
@@ -46,7 +46,7 @@ class PPO2:
         self.recurrent = is_recurrent(self.policy)
         if self.recurrent:
             whole_environments(config.nminibatches, run.n_envs, TITLE, "nminibatches")
-        self.cliprange = run.schedule(as_schedule(config.cliprange))
+        self.cliprange = run.schedule("clip_range", as_schedule(config.cliprange))
         self.cliprange_vf: Tensor | None = self._cliprange_vf()
         run.group(
             "policy",
@@ -62,7 +62,7 @@ class PPO2:
             return self.cliprange
         if isinstance(chosen, (int, float)) and chosen < 0:
             return None
-        return self.run.schedule(as_schedule(chosen))
+        return self.run.schedule("clip_range_vf", as_schedule(chosen))
 
     @staticmethod
     def heads(config: PPO2Config, run: Run) -> Heads:
@@ -70,6 +70,10 @@ class PPO2:
 
     def steps_per_collect(self) -> int:
         return self.config.n_steps
+
+    def updates_ahead(self, timesteps: int) -> tuple[int, int]:
+        config, collected = self.config, self.config.n_steps * self.run.n_envs
+        return minibatches_ahead(timesteps, collected, config.noptepochs, config.nminibatches)
 
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), "log_prob": Field(()), **state_fields(self.policy)}

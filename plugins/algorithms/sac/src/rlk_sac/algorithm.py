@@ -24,7 +24,7 @@ from rlk_off_policy.target import Target
 from rlk_off_policy.update_schedule import UpdateSchedule
 from rlk_replay.protocol import ReplayStorage
 from rlk_sac import loss as losses
-from rlk_sac.config import SACConfig, entropy_coefficient
+from rlk_sac.config import SACConfig, entropy_coefficient, target_entropy
 from rlk_sac.network import EntropyCoefficient
 from rlk_schedules import as_schedule
 
@@ -60,8 +60,7 @@ class SAC:
             self.entropy = FlatParameters(EntropyCoefficient(initial).to(run.device))
             run.group("entropy", learning_rate=learning_rate, parameters=self.entropy)
         action_size = math.prod(run.action_space.shape)
-        chosen = config.target_entropy
-        self.target_entropy = -float(action_size) if isinstance(chosen, str) else float(chosen)
+        self.target_entropy = target_entropy(config.target_entropy, action_size)
 
     @staticmethod
     def heads(config: SACConfig, run: Run) -> Heads:
@@ -81,6 +80,9 @@ class SAC:
     def steps_per_collect(self) -> int:
         return self.schedule.steps_per_collect()
 
+    def updates_ahead(self, timesteps: int) -> tuple[int, int] | None:
+        return self.schedule.updates_ahead(timesteps)
+
     def extras(self) -> Mapping[str, Field]:
         return {}
 
@@ -89,7 +91,7 @@ class SAC:
     def actor(self, rng: np.random.Generator | None = None) -> StochasticActor:
         run = self.run
         stream = rng if rng is not None else run.streams.numpy("actor")
-        return StochasticActor(self.policy, self.distribution, run.action_space, stream, run.device)
+        return StochasticActor(self.policy, self.distribution, stream, run.device)
 
     def explore(self, actor: Actor) -> Actor:
         """Random actions until `learning_starts`, and afterwards with `random_exploration`."""
@@ -137,7 +139,7 @@ class SAC:
         return losses.soft_target(batch.reward, batch.discount, next_q, log_prob, self.ent_coef())
 
     def critic_loss(self, batch: Batch, target: Tensor) -> Loss:
-        q = self._critic(self.policy.encode(batch.observation), batch.action.flatten(1))
+        q = self._critic(self.policy.encode(batch.observation), batch.action)
         value = losses.critic_loss(q, target, batch.weight)
         td_error = (q - target).abs().mean(0)
         return Loss(value, metrics={"critic_loss": value}, outputs={"td_error": td_error})
@@ -169,7 +171,7 @@ class SAC:
 
     def state_dict(self) -> State:
         state: State = {
-            "target": self.target.flat.clone(),
+            "target": self.target.state_dict(),
             "schedule": self.schedule.state_dict(),
         }
         if self.entropy is not None:
@@ -177,7 +179,7 @@ class SAC:
         return state
 
     def load_state_dict(self, state: State) -> None:
-        self.target.flat.copy_(state["target"])
+        self.target.load_state_dict(state["target"])
         self.schedule.load_state_dict(state["schedule"])
         if self.entropy is not None:
             self.entropy.flat.copy_(state["log_ent_coef"])

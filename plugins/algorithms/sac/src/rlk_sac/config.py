@@ -19,9 +19,32 @@ def _is_coefficient(_: object, attribute: attrs.Attribute[Any], value: float | s
         raise ValueError(f"{attribute.name} {error}") from None
 
 
-def _auto_or_number(_: object, attribute: attrs.Attribute[Any], value: float | str) -> None:
-    if value != "auto" and (isinstance(value, str) or not math.isfinite(value)):
-        raise ValueError(f"{attribute.name} must be 'auto' or a number, got {value!r}")
+def _is_target(_: object, attribute: attrs.Attribute[Any], value: float | str) -> None:
+    try:
+        target_entropy(value, 1)
+    except ValueError as error:
+        raise ValueError(f"{attribute.name} {error}") from None
+
+
+def target_entropy(value: float | str, action_size: int) -> float:
+    """The entropy in nats that the coefficient is learnt for.
+
+    Args:
+        value: a number, also as text, as Stable Baselines takes it; or `auto`.
+        action_size: numbers per action.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    if value == "auto":
+        return -float(action_size)
+    try:
+        found = float(value)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise ValueError(f"must be 'auto' or a number, got {value!r}")
+    return found
 
 
 def entropy_coefficient(value: float | str) -> tuple[bool, float]:
@@ -71,7 +94,7 @@ class SACConfig:
     gradient_steps: int = attrs.field(default=1, **settings.GRADIENT_STEPS)
     target_entropy: float | str = attrs.field(
         default="auto",
-        validator=_auto_or_number,
+        validator=_is_target,
         metadata={
             "help": "entropy in nats that ent_coef is learnt for; auto is minus the number of "
             "action dimensions"

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rlk.errors import BadFile
+from rlk.errors import BadFile, PlanError
 from rlk.registry.kernel import default_kernel
 from rlk_cli.options import SHARED, given
 from rlk_cli.train import take_over, train_to_the_end
 from rlk_model_files.locate import checkpoints
+from rlk_resume.schedules import end_schedules
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -23,7 +24,15 @@ NO_MODEL = "A model alone cannot be resumed; start again with rlk run."
 
 @click.command(params=list(SHARED))
 @click.argument("run", metavar="RUN")
-def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **options: Any) -> int:
+def resume(
+    run: str,
+    env: str | None,
+    plugins: tuple[str, ...],
+    quiet: bool,
+    verbosity: int,
+    explained: bool,
+    **options: Any,
+) -> int:
     """Continue a run from its last checkpoint.
 
     RUN is a run folder, or one checkpoint in it. Give --env and --plugin again for an environment
@@ -34,17 +43,23 @@ def resume(run: str, env: str | None, plugins: tuple[str, ...], quiet: bool, **o
     from rlk.planning.saved_plan import spec_of
     from rlk.planning.spec import make_spec
     from rlk.running import checkpoint
+    from rlk.running.folder_owner import in_use
 
     kernel = default_kernel()
     path = newest(Path(run), kernel)
+    if problem := in_use(path.parent.parent):
+        raise PlanError(problem)
     state = checkpoint.read(path, kernel)
     if "run" not in state["manifest"]["contents"]:
         raise BadFile(f"{path} is not a checkpoint. {NO_MODEL}")
-    changes = given(**options) | {"verbose": 0 if quiet else 1}
+    changes = given(**options) | {"verbose": 0 if quiet else 1 + verbosity}
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes, observers=True)
     spec = make_spec("", {"out": str(path.parent.parent)}).over(spec)
     plan = resolve(kernel, spec, autostart=False)
+    if explained:
+        click.echo(str(plan))
+        return 0
     code = take_over(plan)
     if code is not None:
         return code
@@ -77,12 +92,14 @@ def newest(place: Path, kernel: Kernel) -> Path:
 
 
 def restored(agent: Agent, state: State, path: Path) -> Agent:
-    """The agent as it was saved; prints where it goes on and what will not be as before."""
+    """The agent as it was saved; prints where it goes on, and what will not be as before."""
     agent.restore(state)
-    plan = agent.plan
+    plan, moved = agent.plan, end_schedules(agent)
     if plan.verbose:
         at = f"{agent.num_timesteps:,} timesteps"
         click.echo(f"{plan.algorithm.name} on {plan.env.name} goes on from {path} at {at}")
         for sentence in agent.differs:
             click.echo(f"  not as before: {sentence}")
+        if moved is not None:
+            click.echo(f"  {moved}")
     return agent

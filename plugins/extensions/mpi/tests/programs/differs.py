@@ -13,6 +13,5 @@ with rlk.make(
 ) as agent:
     agent.learn(64)
     if agent.run.communicator.rank == 1:
-        agent.run.clock.start = 0
         agent.learn(32)
     agent.learn(64)

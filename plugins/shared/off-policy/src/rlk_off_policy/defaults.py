@@ -19,5 +19,10 @@ OFF_POLICY: Mapping[str, Any] = {
     "optimiser": "adam",
     "serializer": "zip",
 }
-#: Likewise for continuous actions.
-CONTINUOUS: Mapping[str, Any] = {**OFF_POLICY, "env": "Pendulum-v1", "log_interval": 4}
+#: Likewise for continuous actions. Heads have these layers behind a CNN too.
+CONTINUOUS: Mapping[str, Any] = {
+    **OFF_POLICY,
+    "env": "Pendulum-v1",
+    "log_interval": 4,
+    "policy.layers": [64, 64],
+}

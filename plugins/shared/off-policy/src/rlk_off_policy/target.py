@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rlk.protocols import Parameters
+from rlk.protocols import Parameters, State
 
 
 class Target:
@@ -21,11 +21,14 @@ class Target:
     """
 
     def __init__(self, parameters: Parameters, prefixes: Iterable[str] | None = None) -> None:
-        names = None if prefixes is None else tuple(prefixes)
+        submodules = None if prefixes is None else tuple(prefixes)
         self._copy = parameters.clone()
         self.module: Any = self._copy.module
-        self.flat = self._copy.select(names)[1]
-        self._online = parameters.select(names)[1]
+        following, self.flat = self._copy.select(submodules)
+        self._online = parameters.select(submodules)[1]
+        ids = {id(parameter) for parameter in following}
+        every = zip(self._copy.names, self._copy.select()[0], strict=True)
+        self._names = [name for name, parameter in every if id(parameter) in ids]
 
     def polyak(self, tau: float) -> None:
         """target += tau (online - target), in one call; DDPG, Lillicrap et al. 2016."""
@@ -34,3 +37,17 @@ class Target:
     def copy(self) -> None:
         """target = online; DQN, Mnih et al. 2015."""
         self.flat.copy_(self._online)
+
+    def state_dict(self) -> State:
+        """name -> a copy of that parameter, for those that follow."""
+        values = self._copy.state_dict()
+        return {name: values[name] for name in self._names}
+
+    def load_state_dict(self, state: State) -> None:
+        """Take values over, in place.
+
+        Raises:
+            RlkError: for names or shapes that do not fit; nothing is changed then.
+        """
+        others = {k: v for k, v in self._copy.state_dict().items() if k not in self._names}
+        self._copy.load_state_dict({**others, **state})

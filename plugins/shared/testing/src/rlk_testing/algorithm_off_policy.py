@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rlk.hookspecs import hookimpl
 from rlk.records import Act
+from rlk.running.named_parameters import named_parameters
 from rlk_testing.algorithm import AlgorithmContract
 from rlk_testing.contract import same
 
@@ -36,7 +38,8 @@ class OffPolicyContract(AlgorithmContract):
 
     Attributes:
         warms_up: whether all actions are uniformly random before `learning_starts`.
-        target: the key of `state_dict()` that holds the target networks' parameters.
+        target: the key of `state_dict()` that holds the target networks' parameters, as a tensor or
+            as tensors by name.
         target_stays: settings with which the target never moves.
         critic: the group that learns Q, whose loss importance weights scale.
     """
@@ -45,6 +48,14 @@ class OffPolicyContract(AlgorithmContract):
     target: ClassVar[str] = "target"
     target_stays: ClassVar[Mapping[str, Any]] = {"tau": 0.0}
     critic: ClassVar[str] = "critic"
+
+    def target_parameters(self, agent: Agent) -> Any:
+        """A copy of the target networks' parameters, float [P]."""
+        import torch
+
+        kept = named_parameters({}, {"target": agent.run.algorithm.state_dict()[self.target]})
+        assert kept, f"state_dict() holds no tensors under {self.target!r}: set `target`"
+        return torch.cat([value.reshape(-1) for value in kept.values()]).clone()
 
     def updates_after(self, timesteps: int, **settings: Any) -> int:
         """How many updates a training of so many timesteps makes; `SOON` unless told otherwise."""
@@ -62,6 +73,17 @@ class OffPolicyContract(AlgorithmContract):
     def test_it_updates_only_once_a_whole_batch_of_transitions_is_stored(self) -> None:
         assert self.updates_after(7, batch_size=8) == 0
         assert self.updates_after(8, batch_size=8) == 1
+
+    def test_a_loaded_model_waits_for_a_whole_batch_too(self, tmp_path: Path) -> None:
+        """It has passed `learning_starts` long ago, and its replay is empty."""
+        with self.agent(**SOON) as agent:
+            agent.learn(16)
+            with self.loaded(agent.save(tmp_path / "model"), agent) as loaded:
+                before = loaded.run.clock.updates
+                loaded.learn(7, reset_num_timesteps=False)
+                assert loaded.run.clock.updates == before, "it updates from less than a batch"
+                loaded.learn(1, reset_num_timesteps=False)
+                assert loaded.run.clock.updates == before + 1
 
     def test_it_updates_every_train_freq_vector_steps(self) -> None:
         # 20 timesteps are 5 collections of 4; the first of them stores less than a batch.
@@ -113,19 +135,19 @@ class OffPolicyContract(AlgorithmContract):
 
     def test_the_target_moves_only_as_it_is_told(self) -> None:
         with self.agent(**SOON, **self.target_stays) as agent:
-            before = agent.run.algorithm.state_dict()[self.target].clone()
+            before = self.target_parameters(agent)
             agent.learn(40)
             assert agent.run.clock.updates > 0
-            assert before.equal(agent.run.algorithm.state_dict()[self.target])
+            assert before.equal(self.target_parameters(agent))
         with self.agent(**SOON) as agent:
             agent.learn(self.n_steps_trained)
-            assert not before.equal(agent.run.algorithm.state_dict()[self.target])
+            assert not before.equal(self.target_parameters(agent))
 
     def test_the_target_begins_as_a_copy_with_memory_of_its_own(self) -> None:
         with self.agent() as agent:
-            before = agent.run.algorithm.state_dict()[self.target].clone()
+            before = self.target_parameters(agent)
             agent.run.parameters.flat.add_(1.0)
-            assert before.equal(agent.run.algorithm.state_dict()[self.target])
+            assert before.equal(self.target_parameters(agent))
 
     @contextmanager
     def agent_and_batch(self) -> Iterator[tuple[Agent, Any]]:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rlk_testing.algorithm_schedules import AlgorithmScheduleChecks
 from rlk_testing.contract import global_generators_untouched, one_thread, plain, same
-from rlk_testing.recurrent import RecurrentAgentChecks
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
 
 
-class AlgorithmStateChecks(RecurrentAgentChecks):
+class AlgorithmStateChecks(AlgorithmScheduleChecks):
     """Checks that `AlgorithmContract` inherits; it says how agents are made."""
 
     n_steps_trained: ClassVar[int] = 128
@@ -31,9 +31,7 @@ class AlgorithmStateChecks(RecurrentAgentChecks):
 
     def loaded(self, path: Path, agent: Agent) -> Agent:
         """The agent in a file, with the environment passed again as a file may not name code."""
-        from rlk.agent import load
-
-        return load(path, env=agent.spec.given.get("env"), kernel=self.kernel())
+        return self.loaded_again(path, agent)
 
     def observations(self, agent: Agent, count: int = 16) -> list[Any]:
         space = agent.plan.observation_space
@@ -155,9 +153,29 @@ class AlgorithmStateChecks(RecurrentAgentChecks):
     def test_parameters_can_be_taken_out_and_put_into_another_agent(self) -> None:
         with self.agent() as agent, self.agent(seed=9) as other:
             agent.learn(self.n_steps_trained)
-            other.load_parameters(agent.get_parameters())
+            values = agent.get_parameters()
+            other.load_parameters(values)
             assert other.run.parameters.flat.equal(agent.run.parameters.flat)
             other.run.parameters.check()
+            theirs = dict(learnt(other.run.algorithm.state_dict()))
+            for path, value in learnt(agent.run.algorithm.state_dict()):
+                assert same(value, theirs.get(path)), (
+                    f"load_parameters(get_parameters()) leaves {path} of state_dict() behind: a "
+                    f"target or a coefficient is to be a tensor of floating point there, and "
+                    f"load_state_dict must take it from there"
+                )
+            assert same(values, other.get_parameters())
+
+
+def learnt(state: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every tensor and array of floating point in a state, with its path."""
+    import torch
+
+    if isinstance(state, dict):
+        for key, part in state.items():
+            yield from learnt(part, f"{path}/{key}" if path else key)
+    elif isinstance(state, (torch.Tensor, np.ndarray)) and np.asarray(state).dtype.kind == "f":
+        yield path, state
 
 
 def as_sample(action: object) -> object:

@@ -11,20 +11,27 @@ import torch
 from torch import nn
 
 from rlk.records import Act, Array
+from rlk.running.clock import Clock
 from rlk.running.seeding import Streams
+from rlk.spaces import action_size
 from rlk_testing.algorithm_state import as_sample
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, global_generators_untouched, plain, same
 from rlk_testing.stand_in_parameters import StandInParameters
 from rlk_testing.stand_in_policy import StandInPolicy
 
-ACTION_SPACES: dict[str, gym.Space[Any]] = {
-    "Discrete": gym.spaces.Discrete(4, start=2),
-    "Box": gym.spaces.Box(np.array([-1.0, 0.0], np.float32), np.array([2.0, 0.5], np.float32)),
-    "MultiDiscrete": gym.spaces.MultiDiscrete([2, 3]),
-    "MultiBinary": gym.spaces.MultiBinary(3),
+ACTION_SPACES: dict[str, tuple[gym.Space[Any], ...]] = {
+    "Discrete": (gym.spaces.Discrete(4, start=2),),
+    "Box": (
+        gym.spaces.Box(np.array([-1.0, 0.0], np.float32), np.array([2.0, 0.5], np.float32)),
+        gym.spaces.Box(-2.0, 1.0, (2, 3), np.float32),
+    ),
+    "MultiDiscrete": (gym.spaces.MultiDiscrete([2, 3]),),
+    "MultiBinary": (gym.spaces.MultiBinary(3),),
 }
 _OBSERVATION = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
+#: Timesteps of the run.
+_TOTAL = 1000
 
 
 class NoiseContract(Contract):
@@ -32,27 +39,32 @@ class NoiseContract(Contract):
 
     Attributes:
         n_envs: environments that act together.
+        action_spaces: to try it on; empty takes those in `ACTION_SPACES` that it declares.
         explores: whether it changes at least one of 200 actions at the start of a run.
+        adapts: whether what it logs depends on what it has seen, and not on the run's clock alone.
     """
 
     kind = "noises"
     n_envs: ClassVar[int] = 5
+    action_spaces: ClassVar[tuple[gym.Space[Any], ...]] = ()
     explores: ClassVar[bool] = True
+    adapts: ClassVar[bool] = False
 
     def tried(self) -> list[gym.Space[Any]]:
         declared = self.record().action_spaces or tuple(ACTION_SPACES)
-        return [ACTION_SPACES[name] for name in declared if name in ACTION_SPACES]
+        return list(self.action_spaces) or [
+            space for name in declared for space in ACTION_SPACES.get(name, ())
+        ]
 
     def actor(
         self, space: gym.Space[Any], seed: int = 0, progress: float = 0.0
     ) -> tuple[Any, Inner]:
         """The noise around an actor that follows a policy, and that actor."""
         inner = Inner(space)
+        clock = Clock(_TOTAL)
+        clock.timesteps = round(progress * _TOTAL)
         run = SimpleNamespace(
-            action_space=space,
-            n_envs=self.n_envs,
-            streams=Streams(seed),
-            clock=SimpleNamespace(progress=lambda: progress),
+            action_space=space, n_envs=self.n_envs, streams=Streams(seed), clock=clock
         )
         return self.made(run).wrap(inner, inner.policy), inner
 
@@ -146,6 +158,18 @@ class NoiseContract(Contract):
             for name, value in self.actor(space)[0].metrics().items():
                 assert isinstance(name, str) and np.isfinite(float(value))
 
+    @applies(lambda suite: not suite.adapts)
+    def test_what_is_scheduled_follows_the_runs_clock_and_not_its_own_steps(self) -> None:
+        for space in self.tried():
+            for progress in (0.0, 0.5, 1.0):
+                actor, fresh = (self.actor(space, progress=progress)[0] for _ in range(2))
+                self.acts(actor, 50)
+                assert same(dict(actor.metrics()), dict(fresh.metrics())), (
+                    f"after 50 steps it logs {actor.metrics()}, at the same timestep of the run as "
+                    f"another that logs {fresh.metrics()}: use run.clock, which goes on when a run "
+                    f"is resumed (or set `adapts`)"
+                )
+
     def test_it_works_at_every_point_of_a_run(self) -> None:
         for space in self.tried():
             for progress in (0.0, 0.5, 1.0):
@@ -163,11 +187,7 @@ class Inner:
 
     def __init__(self, space: gym.Space[Any]) -> None:
         self.space = space
-        size = (
-            int(space.n)
-            if isinstance(space, gym.spaces.Discrete)
-            else int(np.prod(space.shape or ()))
-        )
+        size = int(space.n) if isinstance(space, gym.spaces.Discrete) else action_size(space)
         with Streams(0).globally("init"):
             self.policy = StandInPolicy().build(_OBSERVATION, {"pi": lambda _: nn.Linear(3, size)})
         self.parameters = StandInParameters(self.policy)
@@ -193,8 +213,9 @@ class Inner:
             action = found.argmax(1)
             return Act(action, action + int(self.space.start), carry, {})
         if isinstance(self.space, gym.spaces.Box):
-            action = np.clip(found, self.space.low, self.space.high).astype(np.float32)
-            return Act(action, action, carry, {})
+            low, high = self.space.low, self.space.high
+            shaped = np.clip(found.reshape(-1, *self.space.shape), low, high).astype(np.float32)
+            return Act(shaped.reshape(found.shape), shaped, carry, {})
         return Act((found > 0).astype(np.int64), (found > 0).astype(np.int64), carry, {})
 
 

@@ -62,12 +62,17 @@ class PrioritizedReplay:
         return index, weight.astype(np.float32)
 
     def beta(self) -> float:
-        """The exponent of the importance weights now: linear from beta0 to 1."""
-        config = self._config
-        done: float = self._schema.progress()
-        if config.beta_iters is not None:
-            done = min(1.0, done * self._schema.total_timesteps / config.beta_iters)
+        """The exponent of the importance weights now: linear from beta0 to 1.
+
+        It is a function of the run's clock, as in Stable Baselines: 1 is reached after `beta_iters`
+        timesteps, whatever the length of a call of `learn`, or else where that call ends.
+        """
+        config, clock = self._config, self._schema.clock
+        done = clock.progress() if config.beta_iters is None else clock.part_of(config.beta_iters)
         return config.beta0 + (1.0 - config.beta0) * done
+
+    def metrics(self) -> dict[str, float]:
+        return {"train/priority_beta": self.beta()}
 
     def feedback(self, batch: Batch, update: Update) -> None:
         """Sets the priorities of this batch; for a transition that occurs twice, the last counts.

@@ -7,12 +7,14 @@ instead, where the policy has the statistics.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
-from rlk.errors import RlkError
+from rlk.documents import read_npz
+from rlk.errors import BadFile, RlkError
 from rlk.records import Array
 from rlk.spaces import map_observation
 from rlk_wrappers.config import NormalizeConfig
@@ -26,8 +28,9 @@ class VecNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
     """Normalises observations and rewards of a vector with same-step restarts.
 
     Deviations from Stable Baselines 2.10: `step` returns Gymnasium's five values and `final_obs`
-    is normalised as well; of a Dict space every Box but images is normalised; `save` writes arrays
-    (.npz) instead of a pickle.
+    is normalised as well; the observations of a reset count for the moments, which takes in what
+    an episode begins with, and a reset adds no return of zero to `ret_rms`; of a Dict space every
+    Box but images is normalised; `save` writes arrays (.npz) instead of a pickle.
 
     Args:
         venv: the vector environment.
@@ -75,7 +78,7 @@ class VecNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
     def reset(
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Reset all environments (or those of the option `reset_mask`)."""
+        """Reset all environments (or those of the option `reset_mask`); what they show counts."""
         observation, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
         self.ret[(options or {}).get("reset_mask", slice(None))] = 0.0
         self._original = observation, self._original[1]
@@ -160,14 +163,15 @@ class VecNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
             RlkError: if it is not such a file, or its observations have another size.
         """
         try:
-            with np.load(load_path, allow_pickle=False) as file:
-                found = dict(file)
+            found = read_npz(Path(load_path))
             settings: dict[str, Any] = {key: bool(found[key]) for key in _SWITCHES}
             settings |= {key: float(found[key]) for key in _NUMBERS}
-        except (ValueError, KeyError, OSError) as error:
+        except (BadFile, ValueError, TypeError, KeyError) as error:
             raise RlkError(f"{load_path} is no file of VecNormalize.save: {error}") from None
         made = VecNormalize(venv, **settings)
         for key, array in made._arrays().items():
+            if key not in found or found[key].dtype.kind not in "iuf":
+                raise RlkError(f"{load_path} is no file of VecNormalize.save: it has no {key}.")
             if found[key].shape != array.shape:
                 raise RlkError(
                     f"{load_path} has {key} of shape {found[key].shape}, not {array.shape}: it is "

@@ -1,0 +1,1 @@
+"""DDPG with an ensemble of critics, as a package outside of rlk writes it."""

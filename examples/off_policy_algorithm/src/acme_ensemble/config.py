@@ -1,0 +1,37 @@
+"""Settings of the algorithm. It imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+from attrs.validators import ge
+
+from rlk_off_policy import settings
+from rlk_off_policy.settings import described
+
+
+@attrs.frozen(kw_only=True)
+class EnsembleDDPGConfig:
+    """Hyperparameters. A timestep is one step of one environment; actions are -1 to 1."""
+
+    gamma: float = attrs.field(default=0.99, **settings.GAMMA)
+    learning_rate: float | str | Callable[[float], float] = attrs.field(
+        default=0.001, **settings.LEARNING_RATE
+    )
+    buffer_size: int = attrs.field(default=50_000, **settings.BUFFER_SIZE)
+    learning_starts: int = attrs.field(default=100, **settings.RANDOM_LEARNING_STARTS)
+    train_freq: int | str = attrs.field(default=1, **settings.TRAIN_FREQ)
+    gradient_steps: int = attrs.field(default=1, **settings.GRADIENT_STEPS)
+    batch_size: int = attrs.field(default=64, **settings.BATCH_SIZE)
+    tau: float = attrs.field(default=0.005, **settings.TAU)
+    n_critics: int = attrs.field(default=5, **described("critics in the ensemble", ge(2)))
+    policy_delay: int = attrs.field(
+        default=2, **described("updates of the critics for each of the policy", ge(1))
+    )
+    action_noise: str | None = attrs.field(default=None, **settings.ACTION_NOISE)
+    random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)
+    prioritized_replay: bool = attrs.field(
+        default=False,
+        **described("sample by priority; the same as --plugin prioritized-replay"),
+    )

@@ -1,0 +1,99 @@
+"""The parameters of a run by their public names: what an agent gives out and takes back.
+
+They are those of the policy (`model/pi/out/weight`) and every floating-point tensor in the state of
+the algorithm, by its path there (`target/qf/out/weight`, `log_ent_coef`): targets, coefficients
+that are learnt, statistics. So no algorithm can leave its own out: what a checkpoint needs is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from rlk.errors import RlkError
+from rlk.protocols import State
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+def named_parameters(parameters: Mapping[str, Tensor], algorithm: State) -> dict[str, Tensor]:
+    """Public name -> value.
+
+    Args:
+        parameters: the state of the policy's parameters.
+        algorithm: the state of the algorithm.
+    """
+    policy = {_of_policy(name): value for name, value in parameters.items()}
+    return policy | dict(_tensors(algorithm))
+
+
+def parameters_of(run: Run) -> dict[str, Tensor]:
+    """Every parameter of a run, as a copy, by its public name."""
+    return named_parameters(run.parameters.state_dict(), run.algorithm.state_dict())
+
+
+def put_parameters(run: Run, values: Mapping[str, Any], *, exact_match: bool) -> None:
+    """Put values into a run, by their public names.
+
+    Args:
+        values: tensors or arrays.
+        exact_match: whether none may be missing; those that are stay as they were.
+
+    Raises:
+        RlkError: for a name or shape that does not fit; nothing is changed then.
+    """
+    own = parameters_of(run)
+    unknown, missing = sorted(set(values) - set(own)), sorted(set(own) - set(values))
+    if unknown:
+        raise RlkError(f"no parameters {unknown}; there are {sorted(own)}")
+    if missing and exact_match:
+        raise RlkError(
+            f"parameters do not fit: missing {missing}. exact_match=False leaves those as they are."
+        )
+    given = {name: _tensor(name, value) for name, value in values.items()}
+    for name, value in given.items():
+        here, there = tuple(own[name].shape), tuple(value.shape)
+        if here != there:
+            raise RlkError(f"parameter {name!r} has shape {here} here and {there} there")
+    new = own | {name: value.to(own[name]) for name, value in given.items()}
+    run.parameters.load_state_dict({name: new[_of_policy(name)] for name in run.parameters.names})
+    run.algorithm.load_state_dict(_replaced(run.algorithm.state_dict(), new))
+
+
+def _tensor(name: str, value: Any) -> Tensor:
+    try:
+        return torch.as_tensor(value)
+    except (TypeError, ValueError, RuntimeError):
+        raise RlkError(f"parameter {name!r} is no tensor but {value!r:.80}") from None
+
+
+def _of_policy(name: str) -> str:
+    return f"model/{_path(name)}"
+
+
+def _path(name: str) -> str:
+    return name.replace(".", "/")
+
+
+def _tensors(state: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Tensor]]:
+    """Every floating-point tensor in nested dicts, with its path."""
+    for key, value in state.items():
+        path = f"{above}{_path(key)}"
+        if isinstance(value, Mapping):
+            yield from _tensors(value, f"{path}/")
+        elif isinstance(value, Tensor) and value.is_floating_point():
+            yield path, value
+
+
+def _replaced(state: Mapping[str, Any], values: Mapping[str, Tensor], above: str = "") -> State:
+    """The nested dicts with other values for the tensors that `_tensors` finds."""
+    new: State = {}
+    for key, value in state.items():
+        path = f"{above}{_path(key)}"
+        is_inner = isinstance(value, Mapping)
+        new[key] = _replaced(value, values, f"{path}/") if is_inner else values.get(path, value)
+    return new

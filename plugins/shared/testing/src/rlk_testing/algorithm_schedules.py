@@ -1,0 +1,150 @@
+"""The part of an algorithm's contract that is about numbers that change while it trains.
+
+They are functions of the run's clock and of nothing else, so that a second call of `learn`, a
+loaded model and a resumed run continue them as docs/schedules.md says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import attrs
+
+from rlk.hookspecs import hookimpl
+from rlk_testing.applies import applies
+from rlk_testing.recurrent import RecurrentAgentChecks
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+    from rlk.running.run import Run
+
+
+class AlgorithmScheduleChecks(RecurrentAgentChecks):
+    """Checks that `AlgorithmContract` inherits; it says how agents are made.
+
+    Attributes:
+        n_steps_scheduled: timesteps of one call of `learn`, enough for two collections.
+    """
+
+    n_steps_scheduled: ClassVar[int] = 64
+
+    @contextlib.contextmanager
+    def agent(self, **settings: Any) -> Iterator[Agent]:
+        raise NotImplementedError
+        yield
+
+    def run_settings(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def schedules(self) -> dict[str, Falls]:
+        """A schedule for every setting that takes one and is a number by default."""
+        record = self.record()
+        values = {} if record.config is None else attrs.asdict(self.config(), recurse=False)
+        takes = [] if record.config is None else attrs.fields(record.config)
+        return {
+            field.name: Falls(values[field.name])
+            for field in takes
+            if "Callable" in str(field.type) and isinstance(values[field.name], (int, float))
+        }
+
+    @applies(lambda suite: bool(suite.schedules()))
+    def test_a_scheduled_setting_is_a_function_of_what_remains_by_the_runs_clock(self) -> None:
+        schedules = self.schedules()
+        with self.agent(**schedules) as agent:
+            for reset in (True, False, True):
+                for schedule in schedules.values():
+                    schedule.follow(agent.run)
+                before = agent.run.clock.iterations
+                agent.learn(self.n_steps_scheduled, reset_num_timesteps=reset)
+                collections = agent.run.clock.iterations - before
+                for name, schedule in schedules.items():
+                    assert len(schedule.asked) >= collections, (
+                        f"{name} was a schedule and was evaluated {len(schedule.asked)} times in "
+                        f"{collections} collections: run.schedule(name, …) and run.group(…, "
+                        f"learning_rate=…) take the function and evaluate it before each"
+                    )
+                    wrong = [pair for pair in schedule.asked if pair[0] != pair[1]]
+                    assert not wrong, (
+                        f"{name} was evaluated at {wrong[0][0]} where {wrong[0][1]} of the run "
+                        f"remained (reset_num_timesteps={reset}): schedules follow run.clock"
+                    )
+
+    def test_scheduled_numbers_go_on_over_calls_of_learn_and_after_loading(
+        self, tmp_path: Path
+    ) -> None:
+        schedules, follows = self.schedules(), FollowsNumbers()
+        settings = {**schedules, "plugins": [*self.run_settings().get("plugins", ()), follows]}
+        with self.agent(**settings) as agent, self.agent(**schedules) as fresh:
+            agent.learn(self.n_steps_scheduled)
+            model = agent.save(tmp_path / "model")
+            agent.learn(self.n_steps_scheduled, reset_num_timesteps=False)
+            with self.loaded_again(model, agent, plugins=(follows,), **schedules) as loaded:
+                loaded.learn(self.n_steps_scheduled, reset_num_timesteps=False)
+            for start, end, total, found in follows.collections:
+                begin = numbers_at(fresh.run, 0, 0, total)
+                expected = numbers_at(fresh.run, start, end, total)
+                for tag in expected:
+                    assert expected[tag] in (begin[tag], found[tag]), (
+                        f"{tag} is {found[tag]} at timestep {end} of {total}; that it is not "
+                        f"{expected[tag]} comes from something else than run.clock"
+                    )
+
+    def loaded_again(self, path: Path, agent: Agent, **changes: Any) -> Agent:
+        """The agent in a file, with what a file may not hold passed again."""
+        from rlk.agent import load
+
+        return load(path, env=agent.spec.given.get("env"), kernel=self.kernel(), **changes)
+
+
+class Falls:
+    """A schedule from a number to a tenth of it, which keeps what it was asked for.
+
+    Attributes:
+        asked: (what it was given, what remained of the run), since `follow` was called.
+    """
+
+    def __init__(self, initial: float) -> None:
+        self.initial = float(initial)
+        self.asked: list[tuple[float, float]] = []
+        self._run: Run | None = None
+
+    def follow(self, run: Run) -> None:
+        self._run, self.asked = run, []
+
+    def __call__(self, remaining: float) -> float:
+        if self._run is not None:
+            self.asked.append((remaining, self._run.clock.remaining()))
+        return self.initial * (0.1 + 0.9 * remaining)
+
+
+class FollowsNumbers:
+    """A plugin that keeps the scheduled numbers of every collection.
+
+    Attributes:
+        collections: (timestep at its start, at its end, at the end of the call of learn, numbers).
+    """
+
+    def __init__(self) -> None:
+        self.collections: list[tuple[int, int, int, Mapping[str, float]]] = []
+        self._start = 0
+
+    @hookimpl
+    def rlk_rollout_start(self, run: Run) -> None:
+        self._start = run.timesteps
+
+    @hookimpl
+    def rlk_rollout_end(self, run: Run) -> None:
+        numbers = run.scheduled()
+        now = (self._start, run.timesteps, run.clock.total_timesteps, numbers)
+        self.collections.append(now)
+
+
+def numbers_at(run: Run, start: int, end: int, total: int) -> Mapping[str, float]:
+    """The numbers at the end of a collection; some are filled at its start, some at every step."""
+    run.clock.timesteps, run.clock.total_timesteps = start, total
+    run.refresh_schedules()
+    run.clock.timesteps = end
+    return run.scheduled()
