@@ -69,6 +69,7 @@ def test_the_top_level_holds_what_plugins_import():
         "__main__",
         "agent",
         "component",
+        "documents",
         "errors",
         "files",
         "hookspecs",
@@ -77,6 +78,7 @@ def test_the_top_level_holds_what_plugins_import():
         "records",
         "settings",
         "spaces",
+        "structure",
     }
 
 

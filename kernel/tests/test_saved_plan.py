@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from rlk.component import Component
-from rlk.errors import PlanError
+from rlk.errors import BadFile, PlanError, UnknownName
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import as_json, spec_of
@@ -126,7 +126,9 @@ def test_another_environment_has_keywords_of_its_own(kernel, saved):
 
 def test_a_component_from_a_place_must_be_passed_again(kernel, saved):
     plan = saved(plugins=["shelf:Mine"])
-    with pytest.raises(PlanError, match=r"no file may run by itself. Pass it again.*shelf:Mine"):
+    with pytest.raises(
+        PlanError, match=r"no file may run by itself. Pass it again: --plugin shelf:Mine"
+    ):
         spec_of(plan, kernel)
     found = again(kernel, plan, plugins=("shelf:Mine",))
     assert [c.name for c in found.extensions] == ["Mine"]
@@ -135,33 +137,35 @@ def test_a_component_from_a_place_must_be_passed_again(kernel, saved):
 def forged(plan, **component):
     """A plan in which a component that the kernel has is called otherwise."""
     made = {"kind": "extensions", "dist": "rlk-x", "version": "1", "settings": {}, **component}
-    return {**plan, "components": [*plan["components"], made]}
+    others = [c for c in plan["components"] if c["slot"] != made["slot"]]
+    return {**plan, "components": [*others, {"chosen_by": "", "set_by": {}, **made}]}
 
 
 @pytest.mark.parametrize(
     "component",
     [
         {"slot": "extension", "name": "./evil.py"},
+        {"slot": "extension", "name": "evil.py"},
         {"slot": "noise", "name": "evil:Noise"},
         {"slot": "vf_optimiser", "name": "evil:Optimiser"},
         {"slot": "algorithm", "name": "./evil.py"},
-        {"slot": "algorithm", "name": "stand-in", "settings": {"noise": "./evil.py:Noise"}},
+        {"slot": "extension", "name": "env", "settings": {"id": "./evil.py:Env"}},
+        {"slot": "extension", "name": "env.x", "settings": {"y": "./evil.py:Env"}},
     ],
 )
 def test_a_place_in_a_file_is_never_looked_at_whatever_its_plan_says(kernel, saved, component):
-    with pytest.raises(PlanError, match="a place, which no file may load from"):
+    with pytest.raises(BadFile, match=r"components\[\d\]: .*name.*"):
         spec_of(forged(saved(), **component), kernel)
 
 
-@pytest.mark.parametrize(
-    "component",
-    [
-        {"slot": "algorithm", "name": "stand-in", "settings": {"env": "./evil.py:Env"}},
-        {"slot": "extension", "name": "env", "settings": {"id": "./evil.py:Env"}},
-    ],
-)
-def test_only_the_environment_of_a_file_names_the_environment(kernel, saved, component):
-    assert spec_of(forged(saved(), **component), kernel).given["env"] == "CartPole-v1"
+@pytest.mark.parametrize("key", ["env", "noise", "out", "plugins", "preset", "vf_optimiser"])
+def test_no_setting_of_the_algorithm_is_a_choice_of_the_run(kernel, saved, key):
+    plan = forged(saved(), slot="algorithm", name="stand-in", settings={key: "./evil.py:Evil"})
+    with pytest.raises(UnknownName, match=f"unknown setting of algorithm 'stand-in'.*'{key}'"):
+        again(kernel, plan)
+
+
+def test_only_the_environment_of_a_file_names_the_environment(kernel, saved):
     plan = saved()
     plan["env"]["kwargs"]["id"] = "./evil.py:Env"
     assert spec_of(plan, kernel).given.get("env") == "CartPole-v1"

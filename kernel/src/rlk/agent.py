@@ -19,7 +19,7 @@ from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
 from rlk.records import Array
 from rlk.registry.kernel import Kernel, default_kernel
-from rlk.running import checkpoint, new_folder
+from rlk.running import checkpoint, run_folder
 from rlk.running.build import build
 from rlk.running.change_env import change_env
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
@@ -151,7 +151,8 @@ class Agent:
         """
         if not isinstance(values, Mapping):
             state = checkpoint.read(Path(values), self.kernel)
-            values = named_parameters(state["parameters"], state["algorithm"])
+            saved = [checkpoint.part_of(state, part) for part in ("parameters", "algorithm")]
+            values = named_parameters(*saved)
         put_parameters(self.run, values, exact_match=exact_match)
 
     def save(self, path: Place) -> Path:
@@ -292,10 +293,10 @@ def load(
 
 def _claim_folder(plan: Plan, going_on_from: Path | None = None) -> None:
     """Make the folder of a run; PlanError if another run is in it."""
-    if plan.out is None or (going_on_from and new_folder.holds(Path(plan.out), going_on_from)):
+    if plan.out is None or (going_on_from and run_folder.holds(Path(plan.out), going_on_from)):
         return
     out = repr(plan.out)
-    new_folder.claim(Path(plan.out), f"out={out}", f"rlk.load({out}, out={out})")
+    run_folder.claim(Path(plan.out), f"out={out}", f"rlk.load({out}, out={out})")
 
 
 def _plan(kernel: Kernel, spec: RunSpec) -> Plan:

@@ -206,6 +206,15 @@ class Explores(Protocol):
     def explore(self, actor: Actor) -> Actor: ...
 
 
+class ForeseesUpdates(Protocol):
+    """An algorithm that knows about how many updates follow from so many timesteps from now on.
+
+    It says too how many transitions each takes; None if that is decided by what happens.
+    """
+
+    def updates_ahead(self, timesteps: int) -> tuple[int, int] | None: ...
+
+
 class Filterable(Protocol):
     """A policy module that takes the filters of `rlk_filter_observation`."""
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import attrs
 import cattrs
+from cattrs.cols import list_structure_factory, mapping_structure_factory
+from cattrs.gen import make_dict_structure_fn
 
 from rlk.errors import PlanError, UnknownName
 
@@ -28,7 +31,7 @@ def _form(kind: Any) -> Any:
 def _exactly(value: Any, kind: Any) -> Any:
     """A value that must be of the type already; a float that is whole is taken for an int."""
     if not _is_exactly(value, kind):
-        raise ValueError(f"must be {_WORDS.get(kind) or type_name(kind)}, got {value!r}")
+        raise ValueError(f"must be {_WORDS.get(kind) or type_name(kind)}, got {value!r:.200}")
     return kind(value) if kind in (int, float) else value
 
 
@@ -43,24 +46,69 @@ def _is_exactly(value: Any, kind: Any) -> bool:
     return isinstance(value, kind)
 
 
-def _first(value: Any, kind: Any) -> Any:
+def _first(converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
     """What the first alternative of a union that takes the value makes of it.
 
     TOML has no null: `none` is None where that is an alternative.
     """
-    if NoneType in get_args(kind) and (value is None or value == "none"):
-        return None
-    for alternative in get_args(kind):
-        with contextlib.suppress(Exception):
-            return _converter.structure(value, alternative)
-    raise ValueError(f"must be {type_name(kind)}, got {value!r}")
+
+    def structure(value: Any, kind: Any) -> Any:
+        if NoneType in get_args(kind) and (value is None or value == "none"):
+            return None
+        for alternative in get_args(kind):
+            with contextlib.suppress(Exception):
+                return converter.structure(value, alternative)
+        raise ValueError(f"must be {type_name(kind)}, got {value!r:.200}")
+
+    return structure
 
 
-_converter = cattrs.Converter(detailed_validation=False)
-for _kind in _WORDS:
-    _converter.register_structure_hook(_kind, _exactly)
-_converter.register_structure_hook_func(lambda kind: _form(kind) in (Literal, Callable), _exactly)
-_converter.register_structure_hook_func(lambda kind: _form(kind) is Union, _first)
+def _container(factory: Any, kinds: tuple[type, ...]) -> Callable[[Any, cattrs.Converter], Any]:
+    """What makes a list of a list and a dict of a dict: a text is no list of its letters."""
+
+    def hook(kind: Any, converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
+        contents = factory(kind, converter)
+
+        def structure(value: Any, _: Any) -> Any:
+            if not isinstance(value, kinds):
+                raise ValueError(f"must be {type_name(kind)}, got {value!r:.200}")
+            return contents(value, kind)
+
+        return structure
+
+    return hook
+
+
+def _record_factory(kind: Any, converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
+    return make_dict_structure_fn(
+        kind, converter, _cattrs_forbid_extra_keys=converter.forbid_extra_keys
+    )
+
+
+def strict_converter(**options: Any) -> cattrs.Converter:
+    """A converter that takes types strictly.
+
+    Args:
+        options: of `cattrs.Converter`.
+    """
+    made = cattrs.Converter(**options)
+    for kind in _WORDS:
+        made.register_structure_hook(kind, _exactly)
+    made.register_structure_hook_func(lambda kind: _form(kind) in (Literal, Callable), _exactly)
+    made.register_structure_hook_func(lambda kind: _form(kind) is Union, _first(made))
+    made.register_structure_hook_factory(
+        lambda kind: _form(kind) is list, _container(list_structure_factory, (list, tuple))
+    )
+    made.register_structure_hook_factory(
+        lambda kind: _form(kind) is dict, _container(mapping_structure_factory, (dict,))
+    )
+    made.register_structure_hook_factory(
+        lambda kind: attrs.has(kind) or is_dataclass(kind), _container(_record_factory, (dict,))
+    )
+    return made
+
+
+_converter = strict_converter(detailed_validation=False)
 
 
 def names(config: type | None) -> list[str]:

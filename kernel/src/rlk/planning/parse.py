@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import Any
 
+from rlk.documents import parse_toml
 from rlk.errors import PlanError
 
 
@@ -17,8 +17,8 @@ def parse_value(text: str) -> Any:
     if text in ("none", "None", "null"):
         return None
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        return parse_toml(f"value = {text}")["value"]
+    except ValueError:
         return text
 
 
@@ -31,7 +31,13 @@ def parse_setting(pair: str) -> tuple[str, Any]:
 
 
 def parse_plugin(text: str) -> tuple[str, dict[str, Any]]:
-    """`NAME[:key=value,…]` as a name and settings, which begin at the first `:identifier=`."""
+    """`NAME[:key=value,…]` as a name and settings, which begin at the first `:identifier=`.
+
+    Raises:
+        PlanError: for what is no text, as a file may have it in the place of one.
+    """
+    if not isinstance(text, str):
+        raise PlanError(f"a plugin is named as NAME[:key=value,…], got {text!r:.80}.")
     name, *arguments = re.split(r":(?=[A-Za-z_][\w.]*=)", text, maxsplit=1)
     if not arguments:
         return name, {}

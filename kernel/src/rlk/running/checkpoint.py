@@ -6,19 +6,21 @@ serializer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import BadFile
+from rlk.errors import BadFile, RlkError
 from rlk.planning.saved_plan import as_json
 from rlk.protocols import KeepsEnvironmentState, Serializer, State, offers
+from rlk.running.likeness import check_like
+from rlk.running.manifest import STATE_VERSION, check_manifest
 
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
     from rlk.running.run import Run
 
-STATE_VERSION = 1  #: of what a file holds, not of how the serializer lays it out
 #: The parts of a run that every file holds, by their names in both.
 PARTS = ("parameters", "algorithm", "optimise", "streams", "clock", "metrics")
 
@@ -76,11 +78,12 @@ def restore(run: Run, state: State) -> list[str]:
 
     Raises:
         RlkError: if the parameters do not fit; the run stays as it was.
+        BadFile: if a part cannot take up what was saved of it.
     """
     for part in PARTS:
-        getattr(run, part).load_state_dict(state[part])
-    for name, value in state["buffers"].items():
-        run.policy.get_buffer(name).copy_(value)
+        title = run.plan.algorithm.title if part == "algorithm" else f"the run's {part}"
+        _take_up(getattr(run, part), state, part, title)
+    _take_up_buffers(run.policy, part_of(state, "buffers"))
     run.refresh_schedules()
     run.parameters.check()
     if "run" not in state["manifest"]["contents"]:
@@ -90,22 +93,61 @@ def restore(run: Run, state: State) -> list[str]:
 
 def _restore_experience(run: Run, state: State) -> list[str]:
     """Plugins, replay and environments of a checkpoint; what will differ."""
-    contents, differs = state["manifest"]["contents"], []
+    contents, differs = state["manifest"]["contents"], list[str]()
+    plugins = part_of(state, "plugins")
     for name, load in run.hooks.listeners("rlk_load"):
-        if name in state["plugins"]:
-            load(run=run, state=state["plugins"][name])
+        if name in plugins:
+            with _bad_if_it_fails(f"plugin {name!r}"):
+                load(run=run, state=plugins[name])
     if "storage" in contents:
-        run.storage.load_state_dict(state["storage"])
+        _take_up(run.storage, state, "storage", run.plan.storages[0].title)
     else:
         differs.append("the replay was left out of the checkpoint and fills up anew")
     if "environments" in contents and offers(run.env, KeepsEnvironmentState):
         run.env.reset(seed=run.streams.integers("environments", run.n_envs))
-        run.env.set_state(state["environments"])
-        run.collector.load_state_dict(state["collector"])
+        with _bad_if_it_fails(f"the environments {run.plan.env.name!r}"):
+            run.env.set_state(part_of(state, "environments", list))
+        _take_up(run.collector, state, "collector", run.plan.collector.title)
     else:
         run.collector.forget()
         differs.append(f"the checkpoint has no state of {run.plan.env.name}: episodes start anew")
     return differs
+
+
+def _take_up(part: Any, state: State, key: str, title: str) -> None:
+    """Let a part of the run load what was saved of it, if that is like its own state."""
+    saved = part_of(state, key)
+    check_like(saved, part.state_dict(), f"the saved state of {title}: {key}")
+    with _bad_if_it_fails(title):
+        part.load_state_dict(saved)
+
+
+def _take_up_buffers(policy: Any, saved: State) -> None:
+    own = dict(policy.named_buffers())
+    if saved.keys() != own.keys():
+        raise BadFile(f"the saved buffers do not fit: {sorted(saved.keys() ^ own.keys())[:5]}.")
+    check_like(saved, own, "the saved state of the policy: buffers")
+    for name, value in saved.items():
+        own[name].copy_(value)
+
+
+def part_of(state: State, key: str, kind: type = dict) -> Any:
+    """What a state from a file holds under a key; BadFile if that is missing or something else."""
+    if not isinstance(state.get(key), kind):
+        raise BadFile(f"the file is damaged: it holds no {key}.")
+    return state[key]
+
+
+@contextlib.contextmanager
+def _bad_if_it_fails(title: str) -> Iterator[None]:
+    """What a part cannot take up is a bad file."""
+    try:
+        yield
+    except BadFile:
+        raise
+    except Exception as error:
+        cause = str(error) if isinstance(error, RlkError) else f"{type(error).__name__}: {error}"
+        raise BadFile(f"the saved state of {title} cannot be taken up: {cause}") from error
 
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -165,11 +207,5 @@ def read(place: Path, kernel: Kernel, *, best: bool = False) -> State:
     """
     path, serializer = find(place, kernel, best=best)
     state = serializer.read(path)
-    manifest = state.get("manifest", {})
-    version = manifest.get("state_version")
-    if not isinstance(version, int) or "plan" not in manifest:
-        raise BadFile(f"{path} is no rlk model: its manifest has no plan.")
-    if version > STATE_VERSION:
-        known = f"(state {version}, this one reads up to {STATE_VERSION})"
-        raise BadFile(f"{path} was written by a newer rlk {known}. Upgrade rlk-kernel.")
+    check_manifest(path, state.get("manifest"))
     return state

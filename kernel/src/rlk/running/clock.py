@@ -12,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
+from rlk.errors import BadFile
+from rlk.structure import structured
+
 #: A number, or a function of what remains of the run, from 1 at its start to 0 at its end.
 Scheduled = float | Callable[[float], float]
 
@@ -43,5 +46,13 @@ class Clock:
         return asdict(self)
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        for name in asdict(self):
-            setattr(self, name, int(state[name]))
+        """Read the saved clock.
+
+        Raises:
+            BadFile: unless it is one, of whole numbers that are not negative.
+        """
+        found = structured(Clock, state, "the saved clock", only_known_keys=False).state_dict()
+        negative = [name for name, value in found.items() if value < 0]
+        if negative:
+            raise BadFile(f"the saved clock has a negative number: {negative[0]}.")
+        vars(self).update(found)

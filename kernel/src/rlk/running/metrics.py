@@ -7,6 +7,10 @@ from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
+from rlk.structure import structured
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -14,6 +18,21 @@ if TYPE_CHECKING:
 
 #: Rows average over this many episodes, as Stable Baselines does.
 EPISODE_WINDOW = 100
+
+
+def _are_pairs(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    pairs = value.values() if isinstance(value, dict) else value
+    if any(len(pair) != 2 or not pair[1] >= 0 or pair[1] % 1 for pair in pairs):
+        raise ValueError(f"{attribute.name} are pairs of a number and a count")
+
+
+@attrs.frozen
+class _Saved:
+    """What `Metrics.state_dict` gives."""
+
+    totals: dict[str, list[float]] = attrs.field(validator=_are_pairs)
+    extra: dict[str, float]
+    episodes: list[list[float]] = attrs.field(validator=_are_pairs)
 
 
 class Metrics:
@@ -90,7 +109,9 @@ class Metrics:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self._totals = {name: (total, count) for name, (total, count) in state["totals"].items()}
-        self._extra = dict(state["extra"])
+        """Go on with what was measured; BadFile unless `state` is what `state_dict` gives."""
+        saved = structured(_Saved, state, "the saved metrics")
+        self._totals = {name: (total, int(count)) for name, (total, count) in saved.totals.items()}
+        self._extra = saved.extra
         self.recent_episodes.clear()
-        self.recent_episodes.extend((float(r), int(length)) for r, length in state["episodes"])
+        self.recent_episodes.extend((return_, int(length)) for return_, length in saved.episodes)

@@ -54,7 +54,7 @@ def put_parameters(run: Run, values: Mapping[str, Any], *, exact_match: bool) ->
         raise RlkError(
             f"parameters do not fit: missing {missing}. exact_match=False leaves those as they are."
         )
-    given = {name: torch.as_tensor(value) for name, value in values.items()}
+    given = {name: _tensor(name, value) for name, value in values.items()}
     for name, value in given.items():
         here, there = tuple(own[name].shape), tuple(value.shape)
         if here != there:
@@ -62,6 +62,13 @@ def put_parameters(run: Run, values: Mapping[str, Any], *, exact_match: bool) ->
     new = own | {name: value.to(own[name]) for name, value in given.items()}
     run.parameters.load_state_dict({name: new[_of_policy(name)] for name in run.parameters.names})
     run.algorithm.load_state_dict(_replaced(run.algorithm.state_dict(), new))
+
+
+def _tensor(name: str, value: Any) -> Tensor:
+    try:
+        return torch.as_tensor(value)
+    except (TypeError, ValueError, RuntimeError):
+        raise RlkError(f"parameter {name!r} is no tensor but {value!r:.80}") from None
 
 
 def _of_policy(name: str) -> str:

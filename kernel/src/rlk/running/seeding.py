@@ -11,9 +11,12 @@ import contextlib
 import secrets
 import zlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+import attrs
 import numpy as np
+
+from rlk.structure import structured
 
 if TYPE_CHECKING:
     import torch
@@ -22,6 +25,31 @@ if TYPE_CHECKING:
 CONTROL = "control"
 #: What the training's environments are seeded from, at their first reset and at later ones.
 FIRST_RESET, LATER_RESETS = "environments", "later resets"
+
+
+@attrs.frozen
+class _Words:
+    state: int
+    inc: int
+
+
+@attrs.frozen
+class _Pcg64:
+    """What numpy says of such a generator."""
+
+    bit_generator: Literal["PCG64"]
+    state: _Words
+    has_uint32: int
+    uinteger: int
+
+
+@attrs.frozen
+class _Saved:
+    """What `Streams.state_dict` gives."""
+
+    seed: int = attrs.field(validator=attrs.validators.ge(0))
+    numpy: dict[str, _Pcg64]
+    torch: dict[str, Any]  #: tensors, which torch looks at itself
 
 
 class Streams:
@@ -109,8 +137,10 @@ class Streams:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.seed = int(state["seed"])
-        for name, saved in state["numpy"].items():
-            self.numpy(name).bit_generator.state = saved
-        for name, saved in state["torch"].items():
-            self.torch(name).set_state(saved)
+        """Put every stream where it was; BadFile unless `state` is what `state_dict` gives."""
+        saved = structured(_Saved, state, "the saved random streams")
+        self.seed = saved.seed
+        for name, generator in saved.numpy.items():
+            self.numpy(name).bit_generator.state = attrs.asdict(generator)
+        for name, words in saved.torch.items():
+            self.torch(name).set_state(words)

@@ -195,6 +195,14 @@ def test_the_policys_step_climbs_the_first_critic(rlk_make):
     assert value() > before
 
 
+def test_the_policys_loss_evaluates_the_first_critic_alone(rlk_make):
+    agent = ready(rlk_make)
+    asked = []
+    agent.run.policy.qf.register_forward_hook(lambda _, __, q: asked.append(len(q)))
+    agent.run.algorithm.policy_loss(batch_of(agent, DELAYED))
+    assert asked == [1]
+
+
 def test_an_update_is_one_graph_with_the_same_result(rlk_make):
     eager, traced = (ready(rlk_make, learning_rate=0.01) for _ in range(2))
     compiled = torch.compile(traced.run.algorithm.update, fullgraph=True, backend="aot_eager")

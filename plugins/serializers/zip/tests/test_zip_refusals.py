@@ -100,6 +100,14 @@ def test_what_cannot_be_stored_is_refused_with_its_key_path(value: Any, match: s
         written({"storage": [0, 1, 2, value]})
 
 
+def test_what_could_not_be_read_again_is_not_written() -> None:
+    nested: list[Any] = []
+    for _ in range(100):
+        nested = [nested]
+    with pytest.raises(ValueError, match="state.json: it is nested 102 levels deep"):
+        written({"storage": nested})
+
+
 def test_a_tensor_in_the_manifest_is_refused() -> None:
     with pytest.raises(TypeError, match="state/manifest/seed/0 is a tensor"):
         written({"manifest": {"seed": [np.int64(3)]}})
@@ -243,7 +251,7 @@ def test_two_members_of_one_name_are_refused() -> None:
 
 
 def test_json_that_would_unpack_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rlk_archive, "_JSON_BYTES", 1_000_000)
+    monkeypatch.setattr(rlk_archive, "MAX_JSON_BYTES", 1_000_000)
     bomb = b"[" + b" " * 2_000_000 + b"]"
     data = rebuilt({"state.json": bomb}, zipfile.ZIP_DEFLATED)
     assert len(data) < 10_000
@@ -252,6 +260,47 @@ def test_json_that_would_unpack_to_too_much_is_refused(monkeypatch: pytest.Monke
 
 def test_json_nested_without_end_is_refused() -> None:
     refused(rebuilt({"state.json": b"[" * 200_000}), "damaged")
+
+
+def test_json_of_more_values_than_a_state_has_is_refused() -> None:
+    data = rebuilt({"state.json": b"[" + b"[]," * 1_000_000 + b"[]]"}, zipfile.ZIP_DEFLATED)
+    assert len(data) < 30_000
+    refused(data, "state.json: it has up to 2,000,003 values")
+
+
+@pytest.mark.parametrize("member", ["manifest.json", "state.json"])
+def test_an_object_with_a_key_twice_is_refused(member: str) -> None:
+    head = b'{"format":"rlk","format_version":1,"x":{"a":1,"a":2}}'
+    refused(rebuilt({member: head}), f"{member}: it has the key 'a' twice")
+
+
+def test_a_tensor_that_is_there_twice_is_refused() -> None:
+    one = json.dumps(entry()["x"])
+    content = tensors(f'{{"x":{one},"x":{one}}}'.encode(), b"1234")
+    data = rebuilt({"state.json": b'{"x":{"$array":"x"}}', "tensors.safetensors": content})
+    refused(data, "it has the key 'x' twice")
+
+
+def test_a_head_of_tensors_that_is_too_large_is_refused() -> None:
+    content = tensors({}, length=(16 << 20) + 1)
+    refused(rebuilt({"tensors.safetensors": content}), "the head of the tensors has 16777217 bytes")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_member_that_is_compressed_in_another_way_is_refused(method: int) -> None:
+    refused(rebuilt({}, method), "is compressed in another way")
+
+
+@pytest.mark.parametrize("comment", [b"", b"a comment"])
+def test_a_list_of_members_without_end_is_refused_before_it_is_read(comment: bytes) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("manifest.json", "{}")
+        archive.comment = comment
+    data = bytearray(out.getvalue())
+    at = data.rindex(b"PK\x05\x06")
+    data[at + 12 : at + 16] = struct.pack("<I", 9 << 20)
+    refused(bytes(data), "its list of members has 9437184 bytes")
 
 
 def test_tensors_that_are_compressed_are_refused() -> None:

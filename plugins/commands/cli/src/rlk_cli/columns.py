@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import textwrap
@@ -13,8 +14,9 @@ INDENT = 6
 
 
 def terminal_width() -> int | None:
-    """Characters of a line on the terminal; None on a pipe, where no line is broken."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    """Characters of a line on the terminal, or as COLUMNS says; None on a pipe: none is broken."""
+    is_bounded = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return shutil.get_terminal_size().columns if is_bounded else None
 
 
 def columns(left: str, at: int, right: str, width: int | None) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from click import Option
 
+from rlk.documents import MAX_TOML_CHARACTERS, parse_toml
 from rlk.errors import PlanError
 from rlk.planning.parse import parse_setting
 from rlk.planning.spec import RunSpec, make_spec
@@ -54,6 +54,11 @@ SHARED = (
 )
 
 
+#: What a SPEC.toml has besides settings, which planning looks at.
+_KINDS = {"algo": str, "preset": str, "out": str, "plugins": list, "settings": dict}
+_WORDS = {str: "a name", list: "a list of names", dict: "a table"}
+
+
 def given(pairs: Iterable[str], **options: Any) -> dict[str, Any]:
     """The settings that a command line gives; an option wins over the same key after `--set`."""
     used = {key: value for key, value in options.items() if value not in (None, ())}
@@ -67,13 +72,17 @@ def read_spec(path: Path) -> RunSpec:
         PlanError: if the file cannot be read or is not a SPEC.toml.
     """
     try:
-        found = tomllib.loads(path.read_text())
+        with path.open(encoding="utf-8") as file:
+            found = parse_toml(file.read(MAX_TOML_CHARACTERS + 1))
     except OSError as error:
         raise PlanError(f"cannot read {path}: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise PlanError(f"{path} is not a TOML file: {error}.") from None
+    for key, kind in _KINDS.items():
+        value = found.get(key, kind())
+        items = value if isinstance(value, list) else []
+        if not isinstance(value, kind) or not all(isinstance(item, str) for item in items):
+            raise PlanError(f"{path}: {key} must be {_WORDS[kind]}, got {value!r:.80}.")
     algo = found.pop("algo", "")
-    if not isinstance(algo, str):
-        raise PlanError(f"{path}: algo must be a name, got {algo!r}.")
     found |= found.pop("settings", {})
     return make_spec(algo, found, origin=str(path))

@@ -46,6 +46,6 @@ def plot(runs: tuple[str, ...], out: Path | None, x: str, smooth: int | None) ->
     )
     try:
         draw(curves, path, x=x, smooth=smooth)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, OverflowError) as error:
         raise RlkError(f"could not write {path}: {error}") from error
     click.echo(f"wrote {path}")

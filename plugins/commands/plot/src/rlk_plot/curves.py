@@ -6,7 +6,6 @@ Dimensions: E episodes (or rows), K evaluations.
 from __future__ import annotations
 
 import csv
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +14,9 @@ from typing import Any
 import attrs
 import numpy as np
 
+from rlk.documents import read_json, read_npz
 from rlk.errors import BadFile, RlkError
+from rlk.structure import structured
 from rlk_wrappers.results import get_monitor_files, load_results
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -106,6 +107,7 @@ def read_run(folder: Path) -> Curve:
 
 def rolling_mean(values: Array, window: int) -> Array:
     """float64 [E]: the mean of each value and those before it, `window` of them at most."""
+    window = min(window, len(values))
     sums = np.concatenate([[0.0], np.cumsum(values)])
     last = np.arange(1, len(values) + 1)
     first = np.maximum(0, last - window)
@@ -139,30 +141,45 @@ def shared_evaluations(curves: Sequence[Curve], axis: str) -> tuple[Array, Array
     return x, np.array([np.mean([own[timestep] for own in at]) for timestep in shared])
 
 
+@attrs.frozen
+class _Environment:
+    name: str
+
+
+@attrs.frozen
+class _Run:
+    n_envs: int
+    seed: int | None
+
+
+@attrs.frozen
+class _Component:
+    slot: str
+    name: str
+    settings: dict[str, Any]
+
+
+@attrs.frozen
+class _Plan:
+    """What there is to draw of a plan, of whichever version it is."""
+
+    env: _Environment
+    run: _Run
+    components: list[_Component]
+
+
 def _plan(folder: Path) -> dict[str, Any]:
-    try:
-        plan = json.loads((folder / "plan.json").read_text())
-        settings: dict[str, Any] = {"n_envs": plan["run"]["n_envs"]}
-        for component in plan["components"]:
-            if component["slot"] in WATCHERS:
-                continue
-            settings |= {
-                f"{component['name']}.{key}": value for key, value in component["settings"].items()
-            }
-        algo = next(c["name"] for c in plan["components"] if c["slot"] == "algorithm")
-        own = {key.removeprefix(f"{algo}."): value for key, value in settings.items()}
-        return {
-            "algo": algo,
-            "env": plan["env"]["name"],
-            "seed": plan["run"]["seed"],
-            "settings": own,
-        }
-    except FileNotFoundError:
+    path = folder / "plan.json"
+    if not path.exists():
         return {"algo": folder.resolve().name, "env": "", "seed": None, "settings": {}}
-    except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
-        raise BadFile(
-            f"{folder / 'plan.json'} is damaged: {type(error).__name__}: {error}."
-        ) from None
+    plan = structured(_Plan, read_json(path), f"{path} is damaged: plan", only_known_keys=False)
+    algo = next((one.name for one in plan.components if one.slot == "algorithm"), "")
+    settings: dict[str, Any] = {"n_envs": plan.run.n_envs}
+    for component in plan.components:
+        if component.slot not in WATCHERS:
+            settings |= {f"{component.name}.{k}": v for k, v in component.settings.items()}
+    own = {key.removeprefix(f"{algo}."): value for key, value in settings.items()}
+    return {"algo": algo, "env": plan.env.name, "seed": plan.run.seed, "settings": own}
 
 
 def _from_monitor(folder: Path) -> tuple[dict[str, Array], bool] | None:
@@ -191,19 +208,22 @@ def _from_progress(folder: Path) -> tuple[dict[str, Array], bool] | None:
     }
     if not path.exists():
         return None
-    with path.open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if all(row.get(tag) for tag in tags.values())]
-    if not rows:
-        return None
-    return {name: np.array([float(row[tag]) for row in rows]) for name, tag in tags.items()}, True
+    try:
+        with path.open(newline="") as file:
+            rows = [row for row in csv.DictReader(file) if all(map(row.get, tags.values()))]
+        found = {name: np.array([float(row[t]) for row in rows]) for name, t in tags.items()}
+    except (OSError, ValueError, TypeError, csv.Error) as error:
+        raise BadFile(f"{path} is damaged: {error}.") from None
+    return (found, True) if rows else None
 
 
 def _evaluations(folder: Path) -> tuple[Array, Array]:
     path = folder / "evaluations.npz"
     if not path.exists():
         return np.zeros(0), np.zeros(0)
-    try:
-        with np.load(path, allow_pickle=False) as found:
-            return found["timesteps"].astype(np.float64), np.nanmean(found["results"], axis=1)
-    except (OSError, ValueError, KeyError) as error:
-        raise BadFile(f"{path} is damaged: {error}.") from None
+    found = read_npz(path)
+    at, results = found.get("timesteps", np.zeros(0)), found.get("results", np.zeros(0))
+    are_numbers = at.dtype.kind in "iuf" and results.dtype.kind in "iuf"
+    if not are_numbers or at.ndim != 1 or results.ndim != 2 or len(at) != len(results):
+        raise BadFile(f"{path} is damaged: it has no returns, float [K, episodes], of K timesteps.")
+    return at.astype(np.float64), np.nanmean(results, axis=1)

@@ -13,10 +13,13 @@ from torch.nn import functional as F
 from rlk_mlp.activations import ACTIVATIONS
 from rlk_mlp.config import MlpConfig
 from rlk_mlp.layers import initialise
+from rlk_networks import first_copies
 
 
 class BatchedLayers(nn.Module):
     """From [B, inputs] to [C, B, F]; each copy is what `Layers` of its own would be.
+
+    `layers(x, n)` evaluates the first n copies alone, [n, B, F].
 
     Attributes:
         features: F. n_copies: C. act_fun: the name of the activation.
@@ -40,13 +43,15 @@ class BatchedLayers(nn.Module):
                 self.scales.append(nn.Parameter(torch.ones(n_copies, 1, after)))
                 self.shifts.append(nn.Parameter(torch.zeros(n_copies, 1, after)))
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, n_copies: int | None = None) -> Tensor:
         act = ACTIVATIONS[self.act_fun]
-        x = x.expand(self.n_copies, *x.shape)
+        n = self.n_copies if n_copies is None else n_copies
+        x = x.expand(n, *x.shape)
         for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            x = torch.baddbmm(bias, x, weight)
+            x = torch.baddbmm(first_copies(bias, n), x, first_copies(weight, n))
             if len(self.scales):
                 normalised = F.layer_norm(x, x.shape[-1:])
-                x = torch.addcmul(self.shifts[number], normalised, self.scales[number])
+                scale = first_copies(self.scales[number], n)
+                x = torch.addcmul(first_copies(self.shifts[number], n), normalised, scale)
             x = act(x)
         return x

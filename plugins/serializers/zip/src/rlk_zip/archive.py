@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import struct
@@ -14,13 +13,17 @@ from typing import IO, Any
 
 from safetensors import SafetensorError
 
+from rlk.documents import MAX_JSON_BYTES, parse_json
 from rlk.errors import BadFile
 
 MANIFEST, STRUCTURE = "manifest.json", "state.json"
 
 _PART = re.compile(r"tensors(-[1-9]\d*)?\.safetensors")
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth")
-_JSON_BYTES = 256 << 20
+#: Of the list of members: it has some 70 bytes for each, and 64 MiB of tensors are one member.
+_MAX_LIST_BYTES = 8 << 20
+_END, _LOCATOR_64 = b"PK\x05\x06", b"PK\x06\x07"
+_END_BYTES, _MAX_COMMENT, _LOCATOR_BYTES = 22, 65_535, 20
 #: What zipfile, zlib, struct, json and safetensors raise for a file that somebody has damaged.
 _DAMAGES = (
     zipfile.BadZipFile,
@@ -31,6 +34,7 @@ _DAMAGES = (
     OSError,
     ValueError,
     OverflowError,
+    MemoryError,
     RuntimeError,  # also NotImplementedError and RecursionError
 )
 
@@ -49,6 +53,7 @@ class Archive:
         infos = archive.infolist()
         self._infos = {info.filename: info for info in infos}
         self._refuse_foreigners()
+        self._refuse_unusual_compression()
         self._refuse_pickles()
         if len(self._infos) != len(infos):
             raise BadFile(f"{name} has two members of one name: it is no file of rlk's.")
@@ -56,12 +61,15 @@ class Archive:
     def json(self, member: str) -> Any:
         """A member as JSON."""
         info = self._info(member)
-        if info.file_size > _JSON_BYTES:
+        if info.file_size > MAX_JSON_BYTES:
             raise BadFile(
                 f"{self.name} is not trusted: {member} would unpack to {info.file_size} bytes "
-                f"(at most {_JSON_BYTES})."
+                f"(at most {MAX_JSON_BYTES})."
             )
-        return json.loads(self._archive.read(info))
+        try:
+            return parse_json(self._archive.read(info))
+        except ValueError as error:
+            raise BadFile(f"{self.name} is damaged: {member}: {error}.") from None
 
     def parts(self, count: int) -> Iterator[bytes]:
         """So many members with tensors, whole, one after the other; their checksums are tested."""
@@ -90,6 +98,12 @@ class Archive:
                 f"{self.name} is a Stable Baselines 2 model, which holds pickles; nothing of it "
                 "was read. Its networks are TensorFlow's: train again with the same settings."
             )
+
+    def _refuse_unusual_compression(self) -> None:
+        """Other methods than these two ask for memory before anything is unpacked."""
+        for name, info in self._infos.items():
+            if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise BadFile(f"{self.name} is not trusted: {name} is compressed in another way.")
 
     def _refuse_pickles(self) -> None:
         for name, info in self._infos.items():
@@ -121,6 +135,7 @@ def opened(file: IO[bytes]) -> Iterator[Archive]:
         file.seek(0)
         if not zipfile.is_zipfile(file):
             raise BadFile(f"{name} {_what_it_is(start)}.")
+        _refuse_many_members(file, name, size)
         file.seek(0)
         with zipfile.ZipFile(file) as archive:
             yield Archive(archive, name, size)
@@ -128,6 +143,21 @@ def opened(file: IO[bytes]) -> Iterator[Archive]:
         raise
     except _DAMAGES as error:
         raise BadFile(f"{name} is damaged: {error or type(error).__name__}.") from error
+
+
+def _refuse_many_members(file: IO[bytes], name: str, size: int) -> None:
+    """BadFile where the list of members is larger than any of rlk's, before it is read."""
+    file.seek(max(0, size - _END_BYTES - _MAX_COMMENT - _LOCATOR_BYTES))
+    tail = file.read()
+    has_no_comment = tail[-_END_BYTES:].startswith(_END) and tail.endswith(b"\0\0")
+    at = len(tail) - _END_BYTES if has_no_comment else tail.rfind(_END)
+    length = int.from_bytes(tail[at + 12 : at + 16], "little")
+    locator = tail[max(0, at - _LOCATOR_BYTES) : at]
+    if locator.startswith(_LOCATOR_64):
+        file.seek(min(int.from_bytes(locator[8:16], "little"), size))
+        length = max(length % 0xFFFFFFFF, int.from_bytes(file.read(48)[40:48], "little"))
+    if length > _MAX_LIST_BYTES:
+        raise BadFile(f"{name} is not trusted: its list of members has {length} bytes.")
 
 
 def _what_it_is(start: bytes) -> str:

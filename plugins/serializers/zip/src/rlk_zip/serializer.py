@@ -9,6 +9,7 @@ import json
 import zipfile
 from typing import IO, Any
 
+from rlk.documents import check_json
 from rlk.errors import BadFile
 from rlk.protocols import State
 from rlk_model_files.serializer import FileSerializer
@@ -32,7 +33,8 @@ class ZipSerializer(FileSerializer):
 
         Raises:
             TypeError: something in it cannot be stored; the message has its key path.
-            ValueError: the manifest has a key of the format's own, as `format_version` is.
+            ValueError: the manifest has a key of the format's own, as `format_version` is, or the
+                state has more values than can be read again.
         """
         manifest = state.get("manifest", {})
         if not isinstance(manifest, dict):
@@ -107,6 +109,10 @@ def _no_tensor(name: str, kind: str) -> Any:
 
 def _write_json(archive: zipfile.ZipFile, name: str, value: Any) -> None:
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    try:
+        check_json(text.encode())
+    except ValueError as error:
+        raise ValueError(f"the state cannot be kept in a zip: {name}: {error}") from None
     archive.writestr(_info(name), text, zipfile.ZIP_DEFLATED, compresslevel=6)
 
 

@@ -14,11 +14,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rlk.documents import parse_json
+
 #: What a tensor was when it was written, and will be when it is read.
 Kind = Literal["array", "scalar", "tensor"]
 
 #: Freed memory of this size goes back to the system at once.
 PART_BYTES = 64 << 20
+#: A hundred thousand tensors in one part have some ten million bytes of names, types and shapes.
+_HEADER_BYTES = 16 << 20
 _DTYPES = {
     *("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"),
     *("float16", "float32", "float64", "complex64"),
@@ -123,6 +127,7 @@ def unpack(files: Iterable[bytes], kinds: Mapping[str, Kind]) -> dict[str, Any]:
 
 
 def _load(data: bytes, by_torch: bool) -> dict[str, Any]:
+    _check_header(data)
     load: Any
     if by_torch:
         from safetensors.torch import load
@@ -133,6 +138,17 @@ def _load(data: bytes, by_torch: bool) -> dict[str, Any]:
     except KeyError as error:
         raise ValueError(f"a tensor has the unexpected dtype {error}") from None
     return found
+
+
+def _check_header(data: bytes) -> None:
+    """ValueError for a head of a safetensors file that is too large, or has a name twice.
+
+    The library would build what it describes, and keep the last tensor of that name.
+    """
+    length = int.from_bytes(data[:8], "little")
+    if length > _HEADER_BYTES:
+        raise ValueError(f"the head of the tensors has {length} bytes (at most {_HEADER_BYTES})")
+    parse_json(data[8 : 8 + length])
 
 
 def _joined(pieces: list[Any]) -> Any:

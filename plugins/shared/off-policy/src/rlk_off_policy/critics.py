@@ -11,11 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from rlk.protocols import Parameters
-from rlk_networks import Trunk
+from rlk_networks import Trunk, first_copies
 
 
 class Critics(nn.Module):
     """Q_c(s, a) in one call: features [B, F] and actions [B, D] to float [C, B].
+
+    `critics(features, action, n)` evaluates the first n of them alone, float [n, B].
 
     Args:
         trunk: the maker of hidden layers.
@@ -34,11 +36,12 @@ class Critics(nn.Module):
         # Plain references: looking a submodule up costs more than a small layer.
         self._cached = (hidden, self.weight, self.bias)
 
-    def forward(self, features: Tensor, action: Tensor) -> Tensor:
+    def forward(self, features: Tensor, action: Tensor, n_critics: int | None = None) -> Tensor:
         trunk, weight, bias = self._cached
-        hidden: Tensor = trunk(torch.cat([features, action], -1))
+        n = len(weight) if n_critics is None else n_critics
+        hidden: Tensor = trunk(torch.cat([features, action], -1), n)
         # Not a product: of a matrix and a vector, a batched one takes six times as long.
-        return (hidden * weight).sum(-1) + bias
+        return (hidden * first_copies(weight, n)).sum(-1) + first_copies(bias, n)
 
 
 def critic_prefixes(parameters: Parameters) -> tuple[str, ...]:

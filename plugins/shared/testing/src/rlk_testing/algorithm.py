@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from rlk.errors import NotFinite, PlanError
+from rlk.protocols import ForeseesUpdates, offers
 from rlk.registry.kinds import SLOTS
 from rlk_testing.acting import Watch, mean_return
 from rlk_testing.algorithm_state import AlgorithmStateChecks
@@ -174,6 +175,23 @@ class AlgorithmContract(AlgorithmStateChecks):
         with self.agent(env={"id": self.environments()[0], "truncates": True}) as agent:
             agent.learn(self.n_steps_trained)
             agent.run.parameters.check()
+
+    def test_the_updates_that_it_foresees_are_those_that_it_makes(self) -> None:
+        """About, because they may depend on how long episodes are."""
+        watch = Watch()
+        with self.agent(plugins=[watch]) as agent:
+            algorithm: Any = agent.run.algorithm
+            if not offers(algorithm, ForeseesUpdates):
+                return
+            foreseen = algorithm.updates_ahead(self.n_steps_trained)
+            agent.learn(self.n_steps_trained)
+        if foreseen is None:
+            return
+        made, sizes = len(watch.updates), {len(batch.action) for batch, _, _ in watch.updates}
+        assert abs(made - foreseen[0]) <= 0.2 * made and sizes == {foreseen[1]}, (
+            f"updates_ahead({self.n_steps_trained}) says {foreseen[0]} of {foreseen[1]} "
+            f"transitions; there were {made} of {sizes}"
+        )
 
     def test_training_again_counts_on_if_told_so(self) -> None:
         with self.agent() as agent:

@@ -53,18 +53,57 @@ def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
     """Puts an environment made the same way where the captured one was; it needs no reset before.
 
     Raises:
-        Unsupported: if the wrapper chains differ; nothing has been changed then.
+        Unsupported: if the wrapper chains differ, or the state is none that `capture` gives;
+            nothing has been changed then.
     """
-    layers, seen = list(_layers(env)), list[Any]()
-    taken, found = [s["class"] for s in state["layers"]], [type(layer).__name__ for layer in layers]
+    layers = list(_layers(env))
+    try:
+        taken, decoded = [s["class"] for s in state["layers"]], _decoded(state["layers"])
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        damage = f"{type(error).__name__}: {error}"
+        raise Unsupported(f"a saved environment state is damaged: {damage}") from error
+    found = [type(layer).__name__ for layer in layers]
     if taken != found:
-        raise Unsupported(f"a state of {' > '.join(taken)} does not fit {' > '.join(found)}")
-    for layer, saved in zip(layers, state["layers"], strict=True):
-        for key in [] if "own" in saved else _state(layer):
+        raise Unsupported(
+            f"a state of {' > '.join(map(str, taken))} does not fit {' > '.join(found)}"
+        )
+    for layer, (attributes, _) in zip(layers, decoded, strict=True):
+        _refuse_foreign(layer, attributes)
+    for layer, (attributes, own) in zip(layers, decoded, strict=True):
+        for key in [] if own else _state(layer):
             del vars(layer)[key]
-        vars(layer).update({key: _decode(node, seen) for key, node in saved["attributes"].items()})
-        if "own" in saved:
-            layer.set_state(_decode(saved["own"], seen))  # type: ignore[attr-defined]
+        vars(layer).update(attributes)
+        if own:
+            layer.set_state(own[0])  # type: ignore[attr-defined]
+    _silence_checker(env)
+
+
+def _silence_checker(env: Any) -> None:
+    """Tells Gymnasium's checker that it has looked already: it compares a step with the reset."""
+    while isinstance(env, gym.Wrapper):
+        if isinstance(env, gym.wrappers.PassiveEnvChecker):
+            env.checked_reset = env.checked_step = True
+            if hasattr(env, "checked_data_reuse"):
+                env.checked_data_reuse = True
+        env = env.env
+
+
+def _decoded(layers: list[dict[str, Any]]) -> list[tuple[dict[str, Any], list[Any]]]:
+    """The attributes of every layer, and in a list what its own `get_state` gave, if it has one."""
+    seen: list[Any] = []
+    found = []
+    for saved in layers:
+        attributes = {key: _decode(node, seen) for key, node in saved["attributes"].items()}
+        found.append((attributes, [_decode(saved["own"], seen)] if "own" in saved else []))
+    return found
+
+
+def _refuse_foreign(layer: object, attributes: dict[str, Any]) -> None:
+    """Unsupported for an attribute that `capture` never takes, as one that hides a method."""
+    for key in attributes:
+        if key in _SKIPPED or callable(getattr(type(layer), key, None)):
+            name = type(layer).__name__
+            raise Unsupported(f"a saved environment state has {name}.{key}, which is no state")
 
 
 def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
@@ -132,7 +171,7 @@ def _decode(node: Any, seen: list[Any]) -> Any:
         seen.append(made)  # before its contents, as it was numbered
         (made.update if kind == "dict" else made.extend)(_decode(i, seen) for i in node["items"])
         return made
-    if kind == "array":
+    if kind == "array" and np.dtype(node["dtype"]).kind in "biufSU":
         seen.append(np.array(node["value"]).view(node["dtype"]).reshape(node["shape"]))
     elif kind == "generator" and node["state"]["bit_generator"] in _BIT_GENERATORS:
         bits = getattr(np.random, node["state"]["bit_generator"])()

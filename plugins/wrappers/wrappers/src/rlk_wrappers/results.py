@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,10 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from rlk.documents import parse_json
 from rlk.errors import RlkError
 from rlk_wrappers.episode_file import SUFFIX
 
 Array = np.ndarray[Any, np.dtype[Any]]
+_DAMAGES = (
+    OSError,
+    ValueError,
+    KeyError,
+    IndexError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    csv.Error,
+)
 
 
 class LoadMonitorResultsError(RlkError):
@@ -65,15 +75,18 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
     try:
         text = path.read_text()
         first, _, rest = text.partition("\n")
-        header = json.loads(first.removeprefix("#"))
+        header = parse_json(first.removeprefix("#"))
         # A row that is being written has no end yet.
         names, *rows = csv.reader(rest[: rest.rfind("\n") + 1].splitlines())
         columns = {name: _column([row[i] for row in rows]) for i, name in enumerate(names)}
+        numbers = {name: columns[name].astype(np.float64) for name in ("r", "l", "t")}
+        if not np.all(numbers["l"] >= 0) or not np.all(numbers["l"] < 2**62):
+            raise ValueError("an episode's length is no count of steps")
         return (
             {"t_start": float(header["t_start"]), "env_id": header.get("env_id")},
-            columns | {"r": columns["r"], "l": columns["l"].astype(np.int64), "t": columns["t"]},
+            columns | numbers | {"l": numbers["l"].astype(np.int64)},
         )
-    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+    except _DAMAGES as error:
         raise LoadMonitorResultsError(
             f"{path} is not a monitor file: {type(error).__name__}: {error}."
         ) from None

@@ -7,12 +7,14 @@ instead, where the policy has the statistics.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
-from rlk.errors import RlkError
+from rlk.documents import read_npz
+from rlk.errors import BadFile, RlkError
 from rlk.records import Array
 from rlk.spaces import map_observation
 from rlk_wrappers.config import NormalizeConfig
@@ -161,14 +163,15 @@ class VecNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
             RlkError: if it is not such a file, or its observations have another size.
         """
         try:
-            with np.load(load_path, allow_pickle=False) as file:
-                found = dict(file)
+            found = read_npz(Path(load_path))
             settings: dict[str, Any] = {key: bool(found[key]) for key in _SWITCHES}
             settings |= {key: float(found[key]) for key in _NUMBERS}
-        except (ValueError, KeyError, OSError) as error:
+        except (BadFile, ValueError, TypeError, KeyError) as error:
             raise RlkError(f"{load_path} is no file of VecNormalize.save: {error}") from None
         made = VecNormalize(venv, **settings)
         for key, array in made._arrays().items():
+            if key not in found or found[key].dtype.kind not in "iuf":
+                raise RlkError(f"{load_path} is no file of VecNormalize.save: it has no {key}.")
             if found[key].shape != array.shape:
                 raise RlkError(
                     f"{load_path} has {key} of shape {found[key].shape}, not {array.shape}: it is "

@@ -1,0 +1,153 @@
+"""JSON, TOML and npz that anybody may have written: bounded before anything is built of them.
+
+A file of a megabyte can ask for gigabytes of values (`[[],[],…`, compressed), or be nested deeper
+than a program can follow. Both are counted in the text, which takes little memory and time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+import zipfile
+import zlib
+from collections.abc import Iterable
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from rlk.errors import BadFile
+
+#: Lists and objects within each other, and parts of a dotted key.
+MAX_DEPTH = 100
+#: A checkpoint of a thousand environments has some fifty thousand values.
+MAX_VALUES = 1_000_000
+MAX_JSON_BYTES = 64 << 20
+MAX_TOML_CHARACTERS = 256 << 10
+MAX_NPZ_BYTES = 256 << 20  #: when it is unpacked
+
+#: To the end of the text where a string has no end; then it is no JSON either.
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_STEPS = {ord(bracket): 1 if bracket in "[{" else -1 for bracket in "[]{}"}
+#: What zipfile, zlib and numpy raise for a file that somebody has damaged.
+_NPZ_DAMAGES = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    EOFError,
+    MemoryError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+_KEY = r"""(?:[\w-]++|"(?:[^"\\\n]++|\\.)*+"?|'[^'\n]*+'?)"""
+_DOTTED = re.compile(rf"{_KEY}(?:[ \t]*+\.[ \t]*+{_KEY})*+")
+
+
+def parse_json(text: str | bytes) -> Any:
+    """A JSON document; an object that has a key twice, NaN and Infinity are none of JSON's.
+
+    Raises:
+        ValueError: if it is no JSON, too large, or nested too deep.
+    """
+    data = text.encode() if isinstance(text, str) else text
+    check_json(data)
+    # Decoded here: JSON may be UTF-16, in which quotes and brackets are not single bytes.
+    return json.loads(data.decode(), object_pairs_hook=_object, parse_constant=_no_constant)
+
+
+def check_json(data: bytes) -> None:
+    """ValueError for JSON that `parse_json` would not build; those who write JSON ask it, too."""
+    if len(data) > MAX_JSON_BYTES:
+        raise ValueError(f"it has {len(data):,} bytes (at most {MAX_JSON_BYTES:,})")
+    values = 1 + data.count(b",") + data.count(b"[") + data.count(b"{")
+    values = max(values, data.count(b'"') // 4)
+    if values > MAX_VALUES:
+        raise ValueError(f"it has up to {values:,} values (at most {MAX_VALUES:,})")
+    brackets = _STRING.sub(b"", data).translate(None, _NO_BRACKETS)
+    depth = max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
+    if depth > MAX_DEPTH:
+        raise ValueError(f"it is nested {depth:,} levels deep (at most {MAX_DEPTH})")
+
+
+def read_json(path: Path) -> Any:
+    """A file as `parse_json` has it.
+
+    Raises:
+        BadFile: likewise, or if it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return parse_json(file.read(MAX_JSON_BYTES + 1))
+    except OSError as error:
+        raise BadFile(f"cannot read {path}: {error.strerror}.") from None
+    except ValueError as error:
+        raise BadFile(f"{path} is damaged: {error}.") from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """A TOML document.
+
+    Raises:
+        ValueError: if it is no TOML, too large, or nested too deep.
+    """
+    if len(text) > MAX_TOML_CHARACTERS:
+        raise ValueError(f"it has {len(text):,} characters (at most {MAX_TOML_CHARACTERS:,})")
+    too_deep = f"it is nested too deep (at most {MAX_DEPTH} levels)"
+    # Of a dotted key, each part costs as much time as all those before it.
+    if any(match[0].count(".") >= MAX_DEPTH for match in _DOTTED.finditer(text)):
+        raise ValueError(too_deep)
+    try:
+        found = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError(too_deep) from None
+    if _is_deeper([found], MAX_DEPTH):
+        raise ValueError(too_deep)
+    return found
+
+
+def read_npz(path: Path) -> dict[str, Any]:
+    """The arrays of a file that `numpy.savez` wrote; objects, which are pickles, are none.
+
+    Raises:
+        BadFile: if it cannot be read, is no such file, or too large.
+    """
+    import numpy as np  # not at the top: the command line starts without it
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(info.file_size for info in archive.infolist())
+        if size > MAX_NPZ_BYTES:
+            raise ValueError(f"it would unpack to {size:,} bytes (at most {MAX_NPZ_BYTES:,})")
+        with np.load(path, allow_pickle=False) as found:
+            return dict(found)
+    except _NPZ_DAMAGES as error:
+        raise BadFile(f"{path} is damaged: {error or type(error).__name__}.") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"it has the key {twice!r} twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _is_deeper(level: Iterable[Any], limit: int) -> bool:
+    """Whether lists and tables stand in each other beyond so many levels; without recursion."""
+    for _ in range(limit):
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                inner += item.values()
+            elif isinstance(item, list):
+                inner += item
+        level = inner
+    return any(isinstance(item, dict | list) for item in level)

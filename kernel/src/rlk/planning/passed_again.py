@@ -1,0 +1,174 @@
+"""What a saved plan must not bring by itself: objects and code, which the user passes again.
+
+A file that names a module, a class or a file would have the one who loads it import whatever is
+found under that name. So such a name is only compared with what is passed now.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rlk.errors import PlanError
+from rlk.planning.draft import is_refusal
+from rlk.planning.environment import choose_environment
+from rlk.planning.parse import parse_plugin
+from rlk.planning.saved_records import SavedComponent, SavedEnvironment
+from rlk.registry.external import PASSED, find_entry, is_place
+from rlk.registry.registries import Registries
+
+_DOTTED = re.compile(r"([^\W\d]\w*)(\.[^\W\d]\w*)+(:[^\W\d][\w.]*)?")
+_MODULE_AND_OBJECT = re.compile(r"([^\W\d]\w*):[^\W\d][\w.]*")
+
+
+# ---- components ----------------------------------------------------------------------------------
+
+
+def algorithm_again(
+    saved: SavedComponent, plugins: tuple[Any, ...], registries: Registries
+) -> tuple[Any, tuple[Any, ...]]:
+    """The algorithm by its name, or what is passed for it now; and the plugins without that.
+
+    Raises:
+        PlanError: for one from a place or an object, that was not passed again.
+    """
+    if not saved.is_external:
+        return saved.name, plugins
+    for plugin in plugins:
+        if _name(plugin, registries) == saved.name:
+            return plugin, tuple(other for other in plugins if other is not plugin)
+    raise _missing(saved)
+
+
+def refuse_missing(
+    components: Iterable[SavedComponent],
+    plugins: Iterable[Any],
+    changes: Mapping[str, Any],
+    registries: Registries,
+) -> None:
+    """PlanError for a component from a place, or an object, that was not passed again."""
+    wanted = [one for one in components if one.is_external and one.slot != "algorithm"]
+    passed = {_name(plugin, registries) for plugin in plugins} if wanted else set()
+    for saved in wanted:
+        if saved.slot not in changes and _without_number(saved) not in passed:
+            raise _missing(saved)
+
+
+def _name(plugin: Any, registries: Registries) -> str | None:
+    """What a plugin that is passed now is called in a plan; None for an installed one."""
+    if not isinstance(plugin, str):
+        return type(plugin).__name__
+    name, _ = parse_plugin(plugin)
+    if is_refusal(plugin) or not is_place(name):
+        return None
+    return find_entry(name, None, registries).component().name
+
+
+def _without_number(saved: SavedComponent) -> str:
+    """Objects that implement hooks are numbered in a plan."""
+    is_object = saved.dist == PASSED and saved.slot == "extension"
+    return saved.name.rpartition("-")[0] if is_object else saved.name
+
+
+def _missing(saved: SavedComponent) -> PlanError:
+    if saved.dist == PASSED:
+        was = f"{saved.slot} {saved.name!r}, which was passed as an object"
+        how = "in Python, plugins=[…] with that object"
+    else:
+        was = f"{saved.slot} {saved.name!r} from {saved.dist!r}"
+        how = f"{_typed('--plugin', saved.dist)}, or in Python plugins=({saved.dist!r},)"
+    return PlanError(
+        f"this model was made with {was}, which no file may run by itself. Pass it again: {how}."
+    )
+
+
+# ---- the environment -----------------------------------------------------------------------------
+
+
+def environment_again(
+    saved: SavedEnvironment, env: Any, changes: Mapping[str, Any], registries: Registries
+) -> dict[str, Any]:
+    """The environment with its keywords: the saved one, or the one that is passed now.
+
+    Args:
+        saved: what the file holds.
+        env: what is passed now, or None.
+        changes: settings that the user gives now, by dotted key.
+        registries: where environments are found by their names.
+
+    Raises:
+        PlanError: if it was an object or code, or a keyword names code, and was not passed again.
+    """
+    kwargs = {f"env.{key}": value for key, value in saved.kwargs.items() if key != "id"}
+    if env is not None:
+        is_same = choose_environment(env, registries, {}).name == saved.name
+        found = {"env": env, **(kwargs if is_same else {})}
+    elif saved.passed_as_object or is_place(saved.name) or _runs_code(saved.name, registries):
+        raise _environment_missing(saved)
+    else:
+        found = {"env": saved.name, **kwargs}
+    for key in found.keys() - {"env"} - changes.keys():
+        code = _code_in(found[key])
+        if code is not None:
+            raise PlanError(
+                f"this model's environment was made with {key}={found[key]!r:.200}, where {code!r} "
+                "names code, which no file may run by itself. Pass it again: "
+                f"{_typed('--set', f'{key}={found[key]}')}, or in Python "
+                f"rlk.load(…, **{{{key!r}: {found[key]!r:.200}}})."
+            )
+    return found
+
+
+def _environment_missing(saved: SavedEnvironment) -> PlanError:
+    if saved.passed_as_object:
+        place = saved.again or "./your_file.py:Class"
+        how = f"{_typed('--env', place)}, or in Python env=…"
+        return PlanError(
+            f"this model's environment {saved.name!r} was an object, which no file holds. "
+            f"Pass it again: {how}."
+        )
+    return PlanError(
+        f"this model's environment {saved.name!r} was code, which no file may run by itself. "
+        f"Pass it again: {_typed('--env', saved.name)}, or in Python env={saved.name!r}."
+    )
+
+
+def _runs_code(name: str, registries: Registries) -> bool:
+    """Whether the component that answers to this environment runs code that the name points to."""
+    entry, _ = registries.environments.ask("environment", name)
+    return bool(entry.component().runs_code)
+
+
+def _code_in(value: Any) -> str | None:
+    """The first text in a keyword that names code which can be imported here, or a Python file.
+
+    Some environments import what a keyword names (`vehicle="highway_env.vehicle.Car"`).
+    """
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        return next((found for item in value if (found := _code_in(item))), None)
+    return value if isinstance(value, str) and _names_code(value) else None
+
+
+def _names_code(text: str) -> bool:
+    if text.endswith((".py", ".so", ".pyd", ".pkl", ".pickle")):
+        return True
+    dotted = _DOTTED.fullmatch(text) or _MODULE_AND_OBJECT.fullmatch(text)
+    if dotted is None:
+        return False
+    try:
+        return importlib.util.find_spec(dotted[1]) is not None  # the package: imports nothing
+    except (ImportError, ValueError):
+        return True
+
+
+# ---- what to type --------------------------------------------------------------------------------
+
+
+def _typed(option: str, value: str) -> str:
+    """An option as it can be pasted into a shell, whatever the file has for a value."""
+    return f"{option} {shlex.quote(value)}" if value.isprintable() else f"{option} …"

@@ -1,0 +1,117 @@
+"""What files hold of a plan, as records whose types are checked before anything acts on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from rlk.component import NAME
+from rlk.planning.select import JOINED
+from rlk.registry.external import PASSED, is_place
+from rlk.registry.kinds import KINDS, SLOTS, is_group_slot, singular
+
+_SLOTS = ("algorithm", "decorator", *SLOTS, *map(singular, KINDS))
+
+
+def _is_slot(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
+    if value not in _SLOTS and not (is_group_slot(value) and value.isidentifier()):
+        raise ValueError(f"{attribute.name} {value!r} is no place in a run")
+
+
+def _is_name(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
+    NAME(None, attribute, value)
+    if is_place(value) or value.partition(".")[0] == "env":
+        raise ValueError(f"{attribute.name} {value!r} is no name of a component")
+
+
+def _fit_together(_: object, attribute: attrs.Attribute[Any], value: list[SavedComponent]) -> None:
+    slots = [one.slot for one in value if one.slot == "algorithm" or one.fills_slot]
+    if "algorithm" not in slots or len(slots) != len(set(slots)):
+        raise ValueError(f"{attribute.name} has no algorithm, or two components in one slot")
+
+
+@attrs.frozen(kw_only=True)
+class SavedEnvironment:
+    """The environment, as it was named or passed."""
+
+    name: str
+    kwargs: dict[str, Any]
+    source: str  #: the component that answered to the name; empty for an object
+    passed_as_object: bool
+    again: str | None  #: what `--env` must be given again: nothing, a place; None: no command can
+    observation_space: str
+    action_space: str
+
+
+@attrs.frozen(kw_only=True)
+class SavedRun:
+    """The settings of the run itself (`RunSettings`); planning checks their ranges."""
+
+    n_envs: int
+    total_timesteps: int
+    seed: int | None
+    device: str
+    n_threads: int | None
+    log_interval: int
+    preset: str  #: the one that had been applied, or ""
+
+    def given(self) -> dict[str, Any]:
+        """The settings as a spec has them."""
+        return attrs.asdict(self, filter=attrs.filters.exclude("preset"))
+
+
+@attrs.frozen(kw_only=True)
+class SavedComponent:
+    """One component with all of its settings."""
+
+    kind: str
+    name: str = attrs.field(validator=_is_name)
+    dist: str
+    version: str
+    settings: dict[str, Any]
+    slot: str = attrs.field(validator=_is_slot)
+    chosen_by: str
+    set_by: dict[str, str]
+
+    @property
+    def only_watches(self) -> bool:
+        """Whether it watches a run and has no part in it, as every object passed may."""
+        is_object = self.slot == "extension" and self.dist == PASSED
+        return self.slot in ("callback", "logger") or is_object
+
+    @property
+    def has_joined(self) -> bool:
+        """Whether it was active without being asked for."""
+        return self.chosen_by == JOINED
+
+    @property
+    def fills_slot(self) -> bool:
+        """Whether it stands in a slot that holds one component."""
+        return self.slot in SLOTS or is_group_slot(self.slot)
+
+    @property
+    def is_external(self) -> bool:
+        """Whether it came from a place or was passed as an object."""
+        return is_place(self.dist) or self.dist == PASSED
+
+    @property
+    def prefix(self) -> str:
+        """What the keys of its settings begin with; none is a key of the run itself."""
+        return f"{self.slot if is_group_slot(self.slot) else self.name}."
+
+
+@attrs.frozen(kw_only=True)
+class SavedPlan:
+    """All of a plan, as `saved_plan.as_json` writes it."""
+
+    env: SavedEnvironment
+    run: SavedRun
+    components: list[SavedComponent] = attrs.field(validator=_fit_together)
+    set_by: dict[str, str]
+    refused: list[str]
+
+    @property
+    def algorithm(self) -> SavedComponent:
+        """The algorithm among the components."""
+        return next(one for one in self.components if one.slot == "algorithm")

@@ -1,0 +1,38 @@
+"""The head of a file: what it holds, of which state version, and the plan; checked by its types."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import attrs
+from attrs import validators as v
+
+from rlk.errors import BadFile
+from rlk.planning.saved_records import SavedPlan
+from rlk.structure import structured
+
+STATE_VERSION = 1  #: of what a file holds, not of how the serializer lays it out
+Part = Literal["model", "run", "storage", "environments"]
+
+
+@attrs.frozen(kw_only=True)
+class Manifest:
+    """What stands under `manifest` in every state."""
+
+    state_version: int = attrs.field(validator=v.ge(1))
+    contents: list[Part]
+    timesteps: int = attrs.field(validator=v.ge(0))
+    dists: dict[str, str]  #: the distributions that it was made with, and their versions
+    plan: SavedPlan
+
+
+def check_manifest(path: Path, manifest: Any) -> None:
+    """BadFile unless it is one that this version of rlk reads."""
+    version = manifest.get("state_version") if isinstance(manifest, dict) else None
+    if type(version) is not int or "plan" not in manifest:
+        raise BadFile(f"{path} is no rlk model: its manifest has no plan.")
+    if version > STATE_VERSION:
+        known = f"(state {version}, this one reads up to {STATE_VERSION})"
+        raise BadFile(f"{path} was written by a newer rlk {known}. Upgrade rlk-kernel.")
+    structured(Manifest, manifest, f"{path} is damaged: manifest")

@@ -1,0 +1,67 @@
+"""Watches what a block of code does beyond its own memory: imports, processes, files it writes.
+
+An audit hook stays for as long as the process lives, so there is one, which asks `_watchers`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+#: What no file may cause.
+_FORBIDDEN = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "pickle.find_class")
+_watchers: list[Watched] = []
+_hooked: list[bool] = []
+
+
+@attrs.define
+class Watched:
+    """What happened."""
+
+    imported: set[str] = attrs.Factory(set)  #: modules that were looked for
+    events: list[str] = attrs.Factory(list)  #: what was run or written
+    seconds: float = 0.0  #: of this process's time
+    bytes: int = 0  #: by which the most memory that the process ever had has grown
+
+
+@contextlib.contextmanager
+def watching() -> Iterator[Watched]:
+    """Notes what happens inside; the figures are there at the end."""
+    if not _hooked:
+        sys.addaudithook(_note)
+        _hooked.append(True)
+    watched = Watched()
+    before, began = _peak(), time.process_time()
+    _watchers.append(watched)
+    try:
+        yield watched
+    finally:
+        _watchers.remove(watched)
+        watched.seconds = time.process_time() - began
+        watched.bytes = _peak() - before
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+def _note(event: str, arguments: tuple[Any, ...]) -> None:
+    for watched in _watchers:
+        if event == "import":
+            watched.imported.add(str(arguments[0]))
+        elif event in _FORBIDDEN or (event == "open" and _writes(arguments)):
+            watched.events.append(f"{event} {arguments[0]!r:.200}")
+
+
+def _writes(arguments: tuple[Any, ...]) -> bool:
+    _, mode, flags = arguments
+    if isinstance(mode, str):
+        return bool(set(mode) & set("wax+"))
+    return bool((flags or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
