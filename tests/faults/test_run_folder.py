@@ -14,7 +14,7 @@ import pytest
 import rlk
 from rlk.errors import PlanError
 from rlk.files import remove_unfinished, replacing
-from rlk.running.folder import OWNER, RunFolder, in_use
+from rlk.running.folder_owner import OWNER, RunFolder, in_use
 from rlk_cli.main import main
 from rlk_testing import stand_in_kernel
 

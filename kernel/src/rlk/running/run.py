@@ -15,7 +15,7 @@ from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Update
 from rlk.running.clock import Clock, Scheduled
 from rlk.running.failed_writes import FailedWrites
-from rlk.running.folder import RunFolder
+from rlk.running.folder_owner import RunFolder
 from rlk.running.metrics import Metrics
 
 if TYPE_CHECKING:

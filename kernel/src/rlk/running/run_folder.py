@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rlk.errors import PlanError
-from rlk.running.folder import in_use
+from rlk.running.folder_owner import in_use
 
 
 def claim(path: Path, what: str, instead: str) -> Path:

@@ -15,7 +15,7 @@ from rlk.errors import RlkError
 from rlk.files import replacing
 from rlk.registry.external import is_place
 from rlk.registry.kinds import SLOTS, is_group_slot
-from rlk.running.new_folder import claim
+from rlk.running.run_folder import claim
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan

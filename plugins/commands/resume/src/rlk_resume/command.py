@@ -43,7 +43,7 @@ def resume(
     from rlk.planning.saved_plan import spec_of
     from rlk.planning.spec import make_spec
     from rlk.running import checkpoint
-    from rlk.running.folder import in_use
+    from rlk.running.folder_owner import in_use
 
     kernel = default_kernel()
     path = newest(Path(run), kernel)
