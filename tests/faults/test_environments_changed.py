@@ -11,8 +11,6 @@ import pytest
 import rlk
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
-from rlk.running.vec_env import make_vec_env
-from rlk.spaces import map_observation
 from rlk_dummy import DummyVecEnv
 from rlk_evaluate.evaluate import evaluate_agent
 
@@ -157,7 +155,7 @@ def owned(kind):
 
 @pytest.mark.parametrize("manual", [0, 1, 2])
 @pytest.mark.parametrize("kind", ["one", "vector"])
-def test_an_owner_may_step_what_he_passed(kind, manual):
+def test_owners_may_step_what_they_passed(kind, manual):
     watch = Steps()
     env, step = owned(kind)
     settings = {"n_envs": None, "env": env}
@@ -171,7 +169,7 @@ def test_an_owner_may_step_what_he_passed(kind, manual):
     assert (resumed[1] > 0) == (manual == 0), "unless it was stepped, its episode goes on"
 
 
-def test_an_owner_may_step_what_he_passed_before_a_checkpoint_goes_on(tmp_path):
+def test_owners_may_step_what_they_passed_before_a_checkpoint_goes_on(tmp_path):
     settings = {"n_envs": None, "env": Tape()}
     with trained("dqn", Steps(), **settings) as agent:
         path = agent.save_checkpoint(tmp_path / "kept")
@@ -294,15 +292,3 @@ def test_no_seed_changes_nothing():
         states = [one.run.streams.state_dict()["numpy"] for one in (agent, other)]
         assert states[0] == states[1] and agent.run.streams.seed == other.run.streams.seed
         assert seeds(agent) == seeds(other)
-
-
-def test_spare_environments_are_none_of_training_s():
-    watch = Steps()
-    with trained("dqn", watch) as agent:
-        spare = make_vec_env(agent.plan, agent.run.hooks, 1, training=False)
-        spare.reset()
-        spare.close()
-        agent.learn(8, reset_num_timesteps=False)
-    watch.check()
-    first = map_observation(np.copy, watch.seen[4][0])
-    assert (first == [1, 4]).all()

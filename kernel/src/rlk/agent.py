@@ -19,11 +19,12 @@ from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
 from rlk.records import Array
 from rlk.registry.kernel import Kernel, default_kernel
-from rlk.running import checkpoint, run_folder
+from rlk.running import checkpoint
 from rlk.running.build import build
 from rlk.running.change_env import change_env
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
 from rlk.running.other_hands import LentEnv, OwnerWatch
+from rlk.running.run_folder import check_out
 from rlk.running.train import train
 
 if TYPE_CHECKING:
@@ -252,9 +253,7 @@ def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given
     kernel = kernel or default_kernel()
     settings = {} if config is None else attrs.asdict(config, recurse=False)
     spec = make_spec(algo, {**settings, **given})
-    plan = _plan(kernel, spec)
-    _claim_folder(plan)
-    return Agent(plan, kernel, spec)
+    return Agent(_plan(kernel, spec), kernel, spec)
 
 
 def load(
@@ -286,19 +285,11 @@ def load(
     state = checkpoint.read(Path(path), kernel, best=best)
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
-    plan = _plan(kernel, spec)
-    _claim_folder(plan, going_on_from=Path(path))
-    return Agent(plan, kernel, spec).restore(state)
+    return Agent(_plan(kernel, spec, Path(path)), kernel, spec).restore(state)
 
 
-def _claim_folder(plan: Plan, going_on_from: Path | None = None) -> None:
-    """Make the folder of a run; PlanError if another run is in it."""
-    if plan.out is None or (going_on_from and run_folder.holds(Path(plan.out), going_on_from)):
-        return
-    out = repr(plan.out)
-    run_folder.claim(Path(plan.out), f"out={out}", f"rlk.load({out}, out={out})")
-
-
-def _plan(kernel: Kernel, spec: RunSpec) -> Plan:
+def _plan(kernel: Kernel, spec: RunSpec, loaded: Path | None = None) -> Plan:
     """The plan of a program's run; one that prints on a terminal shows how far it is."""
-    return resolve(kernel, spec, terminal=sys.stderr.isatty())
+    plan = resolve(kernel, spec, terminal=sys.stderr.isatty())
+    check_out(plan.out, loaded)
+    return plan

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from rlk import settings
+from rlk.planning.passed_again import code_in
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import singular
 
@@ -35,6 +37,9 @@ def given_again(plan: Plan, *, observers: bool) -> GivenAgain:
         objects.append(f"env={made if made.isidentifier() else '…'}")
     elif plan.env.again:
         options += ["--env", plan.env.again]
+    for key, value in plan.env.kwargs.items():
+        if code_in(settings.plain(value)) is not None:
+            options += ["--set", f"env.{key}={value}"]
     watching = ("callback", "logger") if observers else ()
     for slot, choice in plan.choices():
         if slot in ("callback", "logger") and slot not in watching:

@@ -19,13 +19,7 @@ def claim(path: Path, what: str, instead: str) -> Path:
     Raises:
         PlanError: if a run is writing to it, it is not empty, or it cannot be made.
     """
-    if problem := in_use(path):
-        raise PlanError(problem)
-    if path.is_dir() and any(path.iterdir()):
-        raise PlanError(
-            f"{what} exists and is not empty. Name another folder, or to go on with the run in it: "
-            f"{instead}"
-        )
+    _refuse_used(path, what, instead)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -33,6 +27,28 @@ def claim(path: Path, what: str, instead: str) -> Path:
     return path
 
 
-def holds(folder: Path, file: Path) -> bool:
-    """Whether a file is in a folder or below it, or is the folder itself."""
-    return folder.resolve() in (file.resolve(), *file.resolve().parents)
+def check_out(out: str | None, going_on_from: Path | None = None) -> None:
+    """Refuse what a program gives as `out` if a run is in it; nothing is made yet.
+
+    Args:
+        out: the folder, or None for a run that writes nothing.
+        going_on_from: what was loaded; a run goes on in the folder that this is in.
+
+    Raises:
+        PlanError: if a run is writing to it, or it is not empty.
+    """
+    if out is None:
+        return
+    loaded = [] if going_on_from is None else [going_on_from, *going_on_from.resolve().parents]
+    if Path(out).resolve() not in (place.resolve() for place in loaded):
+        _refuse_used(Path(out), f"out={out!r}", f"rlk.load({out!r}, out={out!r})")
+
+
+def _refuse_used(path: Path, what: str, instead: str) -> None:
+    if problem := in_use(path):
+        raise PlanError(problem)
+    if path.is_dir() and any(path.iterdir()):
+        raise PlanError(
+            f"{what} exists and is not empty. Name another folder, or to go on with the run in it: "
+            f"{instead}"
+        )

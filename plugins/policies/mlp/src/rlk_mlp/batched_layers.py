@@ -13,7 +13,6 @@ from torch.nn import functional as F
 from rlk_mlp.activations import ACTIVATIONS
 from rlk_mlp.config import MlpConfig
 from rlk_mlp.layers import initialise
-from rlk_networks import first_copies
 
 
 class BatchedLayers(nn.Module):
@@ -42,16 +41,25 @@ class BatchedLayers(nn.Module):
             if config.layer_norm:
                 self.scales.append(nn.Parameter(torch.ones(n_copies, 1, after)))
                 self.shifts.append(nn.Parameter(torch.zeros(n_copies, 1, after)))
+        # Going through a ParameterList takes as long as a small product.
+        parameters = self.weights, self.biases, self.scales, self.shifts
+        self._layers: list[tuple[Tensor, ...]] = list(
+            zip(*(each for each in parameters if len(each)), strict=True)
+        )
 
     def forward(self, x: Tensor, n_copies: int | None = None) -> Tensor:
         act = ACTIVATIONS[self.act_fun]
-        n = self.n_copies if n_copies is None else n_copies
-        x = x.expand(n, *x.shape)
-        for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            x = torch.baddbmm(first_copies(bias, n), x, first_copies(weight, n))
-            if len(self.scales):
-                normalised = F.layer_norm(x, x.shape[-1:])
-                scale = first_copies(self.scales[number], n)
-                x = torch.addcmul(first_copies(self.shifts[number], n), normalised, scale)
+        x = x.expand(n_copies or self.n_copies, *x.shape)
+        for weight, bias, *norm in self._layers_of(n_copies):
+            x = torch.baddbmm(bias, x, weight)
+            if norm:
+                scale, shift = norm
+                x = torch.addcmul(shift, F.layer_norm(x, x.shape[-1:]), scale)
             x = act(x)
         return x
+
+    def _layers_of(self, n_copies: int | None) -> list[tuple[Tensor, ...]]:
+        """Of the first copies: weight, bias, and scale and shift with layer norm."""
+        if n_copies is None:
+            return self._layers
+        return [tuple([each[:n_copies] for each in layer]) for layer in self._layers]

@@ -2,7 +2,7 @@
 
 from rlk_networks.architecture import Architecture, Heads, Trunk
 from rlk_networks.distribution import Distribution
-from rlk_networks.layers import Head, Linear, first_copies
+from rlk_networks.layers import Head, Linear
 from rlk_networks.observations import as_tensor, flat_size, preprocess
 from rlk_networks.policy import Policy
 
@@ -15,7 +15,6 @@ __all__ = [
     "Policy",
     "Trunk",
     "as_tensor",
-    "first_copies",
     "flat_size",
     "preprocess",
 ]

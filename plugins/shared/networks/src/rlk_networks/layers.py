@@ -25,14 +25,6 @@ class Linear(nn.Module):
         return torch.addmm(self.bias, x, self.weight)
 
 
-def first_copies(parameter: Tensor, n: int) -> Tensor:
-    """The part [n, ...] of a parameter [C, ...] that the first n of C copies have.
-
-    It is the parameter itself if n is C: autograd then has no slice to go back through.
-    """
-    return parameter if n == len(parameter) else parameter[:n]
-
-
 class Head(nn.Module):
     """The hidden layers of a head (`trunk`) and its output layer (`out`)."""
 

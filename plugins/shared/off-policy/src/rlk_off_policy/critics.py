@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from rlk.protocols import Parameters
-from rlk_networks import Trunk, first_copies
+from rlk_networks import Trunk
 
 
 class Critics(nn.Module):
@@ -38,10 +38,11 @@ class Critics(nn.Module):
 
     def forward(self, features: Tensor, action: Tensor, n_critics: int | None = None) -> Tensor:
         trunk, weight, bias = self._cached
-        n = len(weight) if n_critics is None else n_critics
-        hidden: Tensor = trunk(torch.cat([features, action], -1), n)
+        if n_critics is not None:
+            weight, bias = weight[:n_critics], bias[:n_critics]
+        hidden: Tensor = trunk(torch.cat([features, action], -1), n_critics)
         # Not a product: of a matrix and a vector, a batched one takes six times as long.
-        return (hidden * first_copies(weight, n)).sum(-1) + first_copies(bias, n)
+        return (hidden * weight).sum(-1) + bias
 
 
 def critic_prefixes(parameters: Parameters) -> tuple[str, ...]:

@@ -110,6 +110,7 @@ class PolicyContract(RecurrentPolicyChecks):
         except (ValueError, PlanError):
             return
         x = torch.randn(4, 6, generator=torch.Generator().manual_seed(0))
+        assert torch.equal(trunk(x, None), trunk(x)), "None is all copies"
         for n in (1, 2, 3):
             found = trunk(x, n)
             assert found.shape == (n, 4, trunk.features), f"the first {n} of 3 copies"
