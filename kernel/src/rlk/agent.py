@@ -40,9 +40,11 @@ class Agent:
         differs: after `load`, what will not be as before, as sentences.
     """
 
-    def __init__(self, plan: Plan, kernel: Kernel, spec: RunSpec) -> None:
+    def __init__(
+        self, plan: Plan, kernel: Kernel, spec: RunSpec, saved: State | None = None
+    ) -> None:
         self.plan, self.kernel, self.spec = plan, kernel, spec
-        self.run = build(plan)
+        self.run = build(plan, saved and checkpoint.part_of(saved, "parameters"))
         self.differs: list[str] = []
         self._actor: Any = None
 
@@ -256,4 +258,7 @@ def load(
     state = checkpoint.read(Path(path), kernel, best=best)
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
-    return Agent(resolve(kernel, spec), kernel, spec).restore(state)
+    plan = resolve(kernel, spec)
+    with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
+        agent = Agent(plan, kernel, spec, state)
+    return agent.restore(state)
