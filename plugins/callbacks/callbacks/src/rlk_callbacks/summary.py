@@ -45,8 +45,8 @@ class Summary:
         seconds, steps = time.monotonic() - self._began, run.timesteps - self._from
         how = f"stopped by {reason} after" if reason else "done:"
         speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
-        print(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
-        print("\n".join(ending(run, stopped=reason is not None)), end="\n" if run.out else "")
+        lines = [f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})"]
+        print("\n".join([*lines, *ending(run, stopped=reason is not None)]), flush=True)
 
 
 def beginning(run: Run) -> Iterator[str]:
