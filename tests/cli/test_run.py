@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from rlk.component import Component
+from rlk.planning.select import JOINED
 from rlk.registry.entry import Entry
+from rlk.registry.external import PASSED
 from rlk.registry.kernel import default_kernel
 from rlk_cli import folder
 
@@ -172,14 +174,16 @@ def test_the_command_line_wins_over_the_spec(rlk, small):
     assert (found["seed"], found["settings"]["gamma"], found["settings"]["n_steps"]) == (3, 0.6, 8)
 
 
-def component(slot, name, dist="rlk-x", **settings):
-    return {"slot": slot, "name": name, "dist": dist, "settings": settings}
+def component(slot, name, dist="rlk-x", by="command line", set_by=(), **settings):
+    who = {"chosen_by": by, "set_by": dict.fromkeys(set_by, "command line")}
+    return {"slot": slot, "name": name, "dist": dist, "settings": settings, **who}
 
 
 def plan_of(*others, settings=None, kwargs=None):
     return {
         "components": [component("algorithm", "dqn", **(settings or {})), *others],
         "run": {"n_envs": 2, "seed": 3, "n_threads": None, "preset": "zoo"},
+        "refused": ["numpy-acting"],
         "env": {"name": "CartPole-v1", "kwargs": kwargs or {}},
     }
 
@@ -198,12 +202,25 @@ def test_a_plan_as_toml_has_slots_plugins_and_a_table_for_everyones_settings():
         "n_envs": 2,
         "seed": 3,
         "policy": "mlp",
-        "plugins": ["hindsight", "monitor"],
+        "plugins": ["no:numpy-acting", "hindsight", "monitor"],
         "env": {"id": "CartPole-v1", "gravity": 9.0},
         "settings": {"gamma": 0.99, "learning_rate": "lin_1e-3"},
         "mlp": {"layers": [64, 64], "net_arch": "none"},
         "hindsight": {"k": 4},
     }
+
+
+def test_what_had_joined_by_itself_is_not_asked_for_unless_one_of_its_settings_was():
+    plan = plan_of(
+        component("logger", "csv", by=JOINED, every=1),
+        component("callback", "checkpoint", by=JOINED, set_by=["every"], every=5),
+        component("extension", "Listens-0", dist=PASSED),
+    )
+    text = folder.spec_toml(plan)
+    found = tomllib.loads(text)
+    assert found["plugins"] == ["no:numpy-acting", "checkpoint"]
+    assert "csv" not in found and found["checkpoint"] == {"every": 5}
+    assert text.endswith("# the plugin Listens-0 was an object\n")
 
 
 def test_what_a_file_cannot_hold_is_left_out_with_a_comment():

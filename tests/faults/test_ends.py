@@ -142,11 +142,14 @@ def test_an_environment_that_hangs_when_it_is_closed_ends_as_well(start, tmp_pat
 
 
 def test_two_signals_end_it_at_once_with_the_code_of_the_signal(start, tmp_path):
-    with start("--set", "env.hangs=sleep", "--quiet") as running:
+    with start("--set", "env.hangs=sleep") as running:
         waited(lambda: hanging(tmp_path), running)
         running.send_signal(signal.SIGTERM)
         time.sleep(0.2)
-        ended(running, signal.SIGTERM, 143)
+        printed = ended(running, signal.SIGTERM, 143)
+    assert "SIGTERM: the run ends with this iteration; once more ends it at once" in printed
+    assert "interrupted after 48 timesteps" in printed
+    assert "go on with: rlk resume there --env ./world.py:World" in printed
 
 
 def test_a_signal_that_ends_workers_too_has_its_code(start, tmp_path):

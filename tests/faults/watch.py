@@ -61,7 +61,9 @@ def _note(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _writes(arguments: tuple[Any, ...]) -> bool:
-    _, mode, flags = arguments
+    path, mode, flags = arguments
+    if isinstance(path, int) or "__pycache__" in str(path):  # an open file, or an installed module
+        return False
     if isinstance(mode, str):
         return bool(set(mode) & set("wax+"))
     return bool((flags or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))

@@ -42,9 +42,11 @@ class Agent:
         differs: after `load`, what will not be as before, as sentences.
     """
 
-    def __init__(self, plan: Plan, kernel: Kernel, spec: RunSpec) -> None:
+    def __init__(
+        self, plan: Plan, kernel: Kernel, spec: RunSpec, saved: State | None = None
+    ) -> None:
         self.plan, self.kernel, self.spec = plan, kernel, spec
-        self.run = build(plan)
+        self.run = build(plan, saved and checkpoint.part_of(saved, "parameters"))
         self.differs: list[str] = []
         self._actor: Any = None
         self._lent: LentEnv | None = None
@@ -285,7 +287,10 @@ def load(
     state = checkpoint.read(Path(path), kernel, best=best)
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
-    return Agent(_plan(kernel, spec, Path(path)), kernel, spec).restore(state)
+    plan = _plan(kernel, spec, Path(path))
+    with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
+        agent = Agent(plan, kernel, spec, state)
+    return agent.restore(state)
 
 
 def _plan(kernel: Kernel, spec: RunSpec, loaded: Path | None = None) -> Plan:

@@ -121,8 +121,12 @@ def read_npz(path: Path) -> dict[str, Any]:
             size = sum(info.file_size for info in archive.infolist())
         if size > MAX_NPZ_BYTES:
             raise ValueError(f"it would unpack to {size:,} bytes (at most {MAX_NPZ_BYTES:,})")
-        with np.load(path, allow_pickle=False) as found:
-            return dict(found)
+        with np.load(path, allow_pickle=False) as file:
+            found = dict(file)
+        strange = [name for name, value in found.items() if not isinstance(value, np.ndarray)]
+        if strange:
+            raise ValueError(f"its member {strange[0]!r} is no array")
+        return found
     except _NPZ_DAMAGES as error:
         raise BadFile(f"{path} is damaged: {error or type(error).__name__}.") from None
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from rlk.abilities import NamedAgain, offers
 from rlk.errors import PlanError
 from rlk.planning.passed_environment import place_of, registered_as
-from rlk.protocols import NamedAgain, offers
 
 if TYPE_CHECKING:
     import gymnasium as gym

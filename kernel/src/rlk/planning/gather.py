@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from rlk.abilities import ExplainsAbsence, offers
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.choice import ANSWERING, Choice, activated
 from rlk.planning.configure import configured
@@ -15,7 +16,6 @@ from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.parse import parse_plugin
 from rlk.planning.select import JOINED, select
 from rlk.planning.spec import Patch, RunSpec, flatten, plugin_key
-from rlk.protocols import ExplainsAbsence, offers
 from rlk.registry.entry import Entry
 from rlk.registry.external import find_entry
 from rlk.registry.hooks import Hooks

@@ -11,10 +11,10 @@ from typing import Any
 import attrs
 
 from rlk import settings
+from rlk.abilities import KeepsInfos, offers
 from rlk.planning.choice import Choice, activated
 from rlk.planning.environment import EnvChoice
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
-from rlk.protocols import KeepsInfos, offers
 from rlk.registry.hooks import Hooks
 from rlk.registry.kinds import LISTS, SLOTS, singular
 

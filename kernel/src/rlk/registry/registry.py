@@ -138,6 +138,6 @@ def clash(name: str, entries: list[Entry]) -> BrokenPlugin:
 
 def _known(source: Any) -> list[str]:
     """The names that a source lists for messages, if it lists any."""
-    from rlk.protocols import ListsNames, offers  # not at the top: only an error needs it
+    from rlk.abilities import ListsNames, offers  # not at the top: only an error needs it
 
     return list(source.known()) if offers(source, ListsNames) else []

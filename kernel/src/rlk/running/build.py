@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import PlanError
+import torch
+
+from rlk.abilities import Decorated, Discounts, Explores, Filterable, HasMetrics, offers
+from rlk.errors import BadFile, PlanError
 from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.planning.environment import MakeEnv
-from rlk.protocols import Decorated, Discounts, Explores, Filterable, HasMetrics, offers
 from rlk.records import Field, Schema
 from rlk.registry.hooks import LIFECYCLE
 from rlk.running.device import choose_device, prepare_torch
@@ -20,19 +23,27 @@ if TYPE_CHECKING:
     from rlk.protocols import Actor
 
 
-def build(plan: Plan) -> Run:
-    """A Run of everything in the plan; what was opened is closed again if building fails."""
+def build(plan: Plan, saved: Mapping[str, Any] | None = None) -> Run:
+    """A Run of everything in the plan; what was opened is closed again if building fails.
+
+    Args:
+        plan: what it is made of.
+        saved: the parameters that it will take up, of a file that may ask for far more.
+
+    Raises:
+        BadFile: if the plan's policy has more parameters than are saved.
+    """
     plan.load_factories()
     run = Run(plan, plan.hooks())
     try:
-        _assemble(run)
+        _assemble(run, saved)
     except BaseException:
         run.close()
         raise
     return run
 
 
-def _assemble(run: Run) -> None:
+def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     """Make the parts of a run, each of those that come before it."""
     plan, hooks = run.plan, run.hooks
     run.own_folder()
@@ -42,7 +53,7 @@ def _assemble(run: Run) -> None:
     run.env = make_vec_env(plan, hooks, plan.n_envs, training=True)
     run.distribution = plan.distribution and plan.distribution.make(plan.action_space)
     run.optimise = Optimiser(run.communicator)
-    _make_policy(run)
+    _make_policy(run, saved)
     prepare_torch(run)
     run.algorithm = plan.algorithm.load()(plan.algorithm.config, run)
     run.actor = _training_actor(run)
@@ -63,10 +74,12 @@ def _look_up_listeners(run: Run) -> None:
         run.owners |= {listen: name for name, listen in found}
 
 
-def _make_policy(run: Run) -> None:
+def _make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:
     """The policy with its filters, on its device, and its flat parameters."""
     plan, hooks = run.plan, run.hooks
     heads = plan.algorithm.load().heads(plan.algorithm.config, run)
+    if saved is not None:
+        _check_size(run, heads, saved)
     with run.streams.globally("init"):
         builder = plan.policy.make()
         policy = hooks.first("rlk_make_policy", run=run, heads=heads)
@@ -79,6 +92,21 @@ def _make_policy(run: Run) -> None:
         policy.add_filter(module)
     run.policy = policy.to(run.device)
     run.parameters = builder.flatten(run.policy)
+
+
+def _check_size(run: Run, heads: Any, saved: Mapping[str, Any]) -> None:
+    """BadFile for a policy of more parameters than are saved, before it takes any memory."""
+    try:
+        with torch.device("meta"):
+            policy = run.plan.policy.make().build(run.plan.observation_space, heads)
+    except (NotImplementedError, RuntimeError):
+        return  # it computes with what it is made of: its own size is all that can be known
+    size = sum(one.numel() for one in policy.parameters() if one.requires_grad)
+    known = sum(one.numel() for one in saved.values() if isinstance(one, torch.Tensor))
+    if size > known:
+        raise BadFile(
+            f"the policy of this file's plan has {size:,} parameters, but the file holds {known:,}."
+        )
 
 
 def _training_actor(run: Run) -> Actor:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import BadFile, RlkError
+from rlk.abilities import KeepsEnvironmentState, offers
+from rlk.errors import BadFile, PlanError, RlkError
 from rlk.planning.saved_plan import as_json
-from rlk.protocols import KeepsEnvironmentState, Serializer, State, offers
+from rlk.protocols import Serializer, State
 from rlk.running.likeness import check_like
 from rlk.running.manifest import STATE_VERSION, check_manifest
 
@@ -97,7 +98,7 @@ def _restore_experience(run: Run, state: State) -> list[str]:
     plugins = part_of(state, "plugins")
     for name, load in run.hooks.listeners("rlk_load"):
         if name in plugins:
-            with _bad_if_it_fails(f"plugin {name!r}"):
+            with bad_if_it_fails(_untaken(f"plugin {name!r}")):
                 load(run=run, state=plugins[name])
     if "storage" in contents:
         _take_up(run.storage, state, "storage", run.plan.storages[0].title)
@@ -105,7 +106,7 @@ def _restore_experience(run: Run, state: State) -> list[str]:
         differs.append("the replay was left out of the checkpoint and fills up anew")
     if "environments" in contents and offers(run.env, KeepsEnvironmentState):
         run.env.reset(seed=run.streams.integers("environments", run.n_envs))
-        with _bad_if_it_fails(f"the environments {run.plan.env.name!r}"):
+        with bad_if_it_fails(_untaken(f"the environments {run.plan.env.name!r}")):
             run.env.set_state(part_of(state, "environments", list))
         _take_up(run.collector, state, "collector", run.plan.collector.title)
     else:
@@ -118,7 +119,7 @@ def _take_up(part: Any, state: State, key: str, title: str) -> None:
     """Let a part of the run load what was saved of it, if that is like its own state."""
     saved = part_of(state, key)
     check_like(saved, part.state_dict(), f"the saved state of {title}: {key}")
-    with _bad_if_it_fails(title):
+    with bad_if_it_fails(_untaken(title)):
         part.load_state_dict(saved)
 
 
@@ -139,15 +140,19 @@ def part_of(state: State, key: str, kind: type = dict) -> Any:
 
 
 @contextlib.contextmanager
-def _bad_if_it_fails(title: str) -> Iterator[None]:
-    """What a part cannot take up is a bad file."""
+def bad_if_it_fails(what: str) -> Iterator[None]:
+    """BadFile that begins with these words, for whatever is raised but what a file's plan lacks."""
     try:
         yield
-    except BadFile:
+    except (BadFile, PlanError):
         raise
     except Exception as error:
         cause = str(error) if isinstance(error, RlkError) else f"{type(error).__name__}: {error}"
-        raise BadFile(f"the saved state of {title} cannot be taken up: {cause}") from error
+        raise BadFile(f"{what}: {cause}") from error
+
+
+def _untaken(title: str) -> str:
+    return f"the saved state of {title} cannot be taken up"
 
 
 # ---- files ---------------------------------------------------------------------------------------

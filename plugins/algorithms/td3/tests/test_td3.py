@@ -203,19 +203,6 @@ def test_the_policys_loss_evaluates_the_first_critic_alone(rlk_make):
     assert asked == [1]
 
 
-def test_an_update_is_one_graph_with_the_same_result(rlk_make):
-    eager, traced = (ready(rlk_make, learning_rate=0.01) for _ in range(2))
-    compiled = torch.compile(traced.run.algorithm.update, fullgraph=True, backend="aot_eager")
-    with torch._dynamo.config.patch(trace_autograd_ops=True):
-        for key in (DELAYED, ""):
-            eager.run.algorithm.update(batch_of(eager, key), eager.run.optimise)
-            compiled(batch_of(traced, key), traced.run.optimise)
-    one, other = (agent.run for agent in (eager, traced))
-    assert torch.allclose(one.parameters.flat, other.parameters.flat, atol=1e-5)
-    assert torch.allclose(one.algorithm.target.flat, other.algorithm.target.flat, atol=1e-5)
-    torch._dynamo.reset()
-
-
 # ---- learning ------------------------------------------------------------------------------------
 
 

@@ -40,10 +40,12 @@ class Summary:
 
     @hookimpl(trylast=True)
     def rlk_training_end(self, run: Run, reason: str | None) -> None:
-        if reason == ERROR or not _prints(run):
+        interrupted = reason == ERROR and isinstance(sys.exc_info()[1], KeyboardInterrupt)
+        if (reason == ERROR and not interrupted) or not _prints(run):
             return  # the error itself is what the user reads
         seconds, steps = time.monotonic() - self._began, run.timesteps - self._from
         how = f"stopped by {reason} after" if reason else "done:"
+        how = "interrupted after" if interrupted else how
         speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
         lines = [f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})"]
         print("\n".join([*lines, *ending(run, stopped=reason is not None)]), flush=True)

@@ -13,7 +13,8 @@ import tomli_w
 
 from rlk.errors import RlkError
 from rlk.files import replacing
-from rlk.registry.external import is_place
+from rlk.planning.select import JOINED
+from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import SLOTS, is_group_slot
 from rlk.running.run_folder import claim
 
@@ -50,20 +51,36 @@ def write_plan(out: Path, plan: dict[str, Any]) -> None:
 
 
 def spec_toml(plan: dict[str, Any]) -> str:
-    """The plan as SPEC.toml; what a file cannot hold is left out, with a comment at the end."""
+    """The plan as SPEC.toml; what a file cannot hold is left out, with a comment at the end.
+
+    What had joined by itself with its own defaults is not asked for, and joins again where it would
+    by itself; what the user had left out is left out again.
+    """
     algorithm, *others = plan["components"]
+    lost = [f"the plugin {made['name']} was an object" for made in others if _was_object(made)]
+    others = [made for made in others if not _was_object(made) and not _had_joined(made)]
     head = {"algo": _name(algorithm), **plan["run"], "preset": "none"}
     head |= {made["slot"]: _name(made) for made in others if made["slot"] in SLOTS}
     groups = {made["slot"]: made["name"] for made in others if is_group_slot(made["slot"])}
-    head["plugins"] = [_name(made) for made in others if made["slot"] not in {*SLOTS, *groups}]
+    head["plugins"] = [f"no:{name}" for name in plan["refused"]]
+    head["plugins"] += [_name(made) for made in others if made["slot"] not in {*SLOTS, *groups}]
     tables = {"settings": algorithm["settings"] | groups}
     tables |= {m["slot" if m["slot"] in groups else "name"]: m["settings"] for m in others}
     env = {"id": plan["env"]["name"], **plan["env"]["kwargs"]}
     # A component takes the text none for None, a run and an environment do not.
-    lost = [f"env.{key} was None" for key, value in env.items() if value is None]
+    lost += [f"env.{key} was None" for key, value in env.items() if value is None]
     head, env = ({k: v for k, v in top.items() if v is not None} for top in (head, env))
     kept = _portable({**head, "env": env, **{k: v for k, v in tables.items() if v}}, "", lost)
     return tomli_w.dumps(kept) + "".join(f"# {sentence}\n" for sentence in lost)
+
+
+def _was_object(made: dict[str, Any]) -> bool:
+    return bool(made["dist"] == PASSED)
+
+
+def _had_joined(made: dict[str, Any]) -> bool:
+    """Whether nobody asked for it, or for any of its settings."""
+    return made["chosen_by"] == JOINED and not made["set_by"]
 
 
 def _name(made: dict[str, Any]) -> str:

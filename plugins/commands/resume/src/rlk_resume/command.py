@@ -63,7 +63,9 @@ def resume(
     code = take_over(plan)
     if code is not None:
         return code
-    agent = restored(Agent(plan, kernel, spec), state, path)
+    with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
+        agent = Agent(plan, kernel, spec, state)
+    agent = restored(agent, state, path)
     if agent.num_timesteps < plan.total_timesteps:
         return train_to_the_end(agent)
     agent.close()

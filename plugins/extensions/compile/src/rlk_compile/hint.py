@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, cast
 
+from rlk.abilities import ForeseesUpdates, offers
 from rlk.hookspecs import hookimpl
-from rlk.protocols import ForeseesUpdates, offers
 from rlk_compile.component import component
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ class Critics(nn.Module):
         for weight in self.weight.detach():
             nn.init.orthogonal_(weight)
         # Plain references: looking a submodule up costs more than a small layer.
-        self._cached = (hidden, self.weight, self.bias)
+        self._cached: tuple[Any, Tensor, Tensor] = (hidden, self.weight, self.bias)
 
     def forward(self, features: Tensor, action: Tensor, n_critics: int | None = None) -> Tensor:
         trunk, weight, bias = self._cached

@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 import pytest
 
+from rlk.abilities import ForeseesUpdates, offers
 from rlk.errors import NotFinite, PlanError
-from rlk.protocols import ForeseesUpdates, offers
 from rlk.registry.kinds import SLOTS
 from rlk_testing.acting import Watch, mean_return
 from rlk_testing.algorithm_state import AlgorithmStateChecks

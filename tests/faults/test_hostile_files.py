@@ -1,0 +1,413 @@
+"""Files that somebody forged, one test for every fault that was found."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import time
+import tomllib
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from faults.mutations import EVIL, members, packed
+from faults.watch import watching
+
+import rlk
+from rlk import documents
+from rlk.errors import BadFile, PlanError
+from rlk.planning.parse import parse_value
+from rlk_cli.main import main
+from rlk_plot.curves import rolling_mean
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A checkpoint."""
+    folder = tmp_path_factory.mktemp("made")
+    settings: dict[str, Any] = {"learning_starts": 4, "batch_size": 4, "buffer_size": 32}
+    with rlk.make("dqn", env="CartPole-v1", seed=1, policy={"layers": [4]}, **settings) as agent:
+        agent.learn(12)
+        return agent.save_checkpoint(folder / "1").read_bytes()
+
+
+@pytest.fixture
+def downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a module that leaves a trace where it is imported."""
+    (tmp_path / f"{EVIL}.py").write_text("open('it ran', 'w')\nclass Evil: pass\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+@pytest.fixture
+def command(downloads: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """A function that runs a command line: its exit code, and what it printed as errors."""
+
+    def run(*arguments: Any) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        code = ended.value.code
+        return (code if isinstance(code, int) else 1), capsys.readouterr().err
+
+    return run
+
+
+def forged(data: bytes, path: Path, change: Callable[[Any], None], member: int = 0) -> Path:
+    """The file with a JSON member changed: 0 is the manifest, 1 the structure."""
+    name = ("manifest.json", "state.json")[member]
+    found = members(data)
+    document = json.loads(found[name])
+    change(document)
+    found[name] = json.dumps(document).encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(packed(list(found.items())))
+    return path
+
+
+def put(*keys: Any) -> Callable[[Any], Callable[[Any], None]]:
+    """`put("a", "b")(1)` changes a document so that its a.b is 1."""
+
+    def with_value(value: Any) -> Callable[[Any], None]:
+        def change(document: Any) -> None:
+            for key in keys[:-1]:
+                document = document[key]
+            document[keys[-1]] = value
+
+        return change
+
+    return with_value
+
+
+# ---- a file imports a module ---------------------------------------------------------------------
+
+
+def test_a_model_whose_environment_names_a_module_does_not_import_it(
+    made: bytes, downloads: Path, command: Run
+) -> None:
+    name = f"{EVIL}:Id-v0"
+    path = forged(made, downloads / "checkpoints" / "12.zip", put("plan", "env", "name")(name))
+    with watching() as watched, pytest.raises(PlanError, match=f"Pass it again: --env {name}"):
+        rlk.load(path)
+    assert EVIL not in watched.imported
+    for arguments in (["evaluate", path], ["resume", path], ["enjoy", path, "--no-render"]):
+        code, printed = command(*arguments)
+        assert code == 2 and f"Pass it again: --env {name}" in printed
+    assert EVIL not in sys.modules and not (downloads / "it ran").exists()
+
+
+def test_what_is_to_be_typed_again_can_be_pasted_into_a_shell(made: bytes, downloads: Path) -> None:
+    path = forged(made, downloads / "m.zip", put("plan", "env", "name")("a:B-v0; rm -rf ~"))
+    with pytest.raises(PlanError, match="--env 'a:B-v0; rm -rf ~'"):
+        rlk.load(path)
+    path = forged(made, downloads / "m.zip", put("plan", "env", "name")("a:B-v0\x1b[2J"))
+    with pytest.raises(PlanError) as refused:
+        rlk.load(path)
+    assert "\x1b" not in str(refused.value)
+
+
+@pytest.mark.parametrize("code", [f"{EVIL}.Evil", f"{EVIL}:Evil", f"./{EVIL}.py"])
+def test_a_keyword_of_the_environment_that_names_code_is_passed_again(
+    made: bytes, downloads: Path, code: str
+) -> None:
+    kwargs = {"vehicle": ["plain", code]}
+    path = forged(made, downloads / "m.zip", put("plan", "env", "kwargs")(kwargs))
+    with pytest.raises(PlanError, match=r"Pass it again: --set 'env\.vehicle="):
+        rlk.load(path)
+    with pytest.raises(PlanError, match="unexpected keyword argument 'vehicle'"):
+        rlk.load(path, **{"env.vehicle": code})
+
+
+def test_a_keyword_that_only_looks_like_a_module_is_kept(made: bytes, downloads: Path) -> None:
+    path = forged(made, downloads / "m.zip", put("plan", "env", "kwargs")({"file": "ant.xml"}))
+    with pytest.raises(PlanError, match="unexpected keyword argument 'file'"):
+        rlk.load(path)
+
+
+def test_a_file_does_not_choose_the_folder_that_is_written_to(made: bytes, downloads: Path) -> None:
+    path = forged(made, downloads / "m.zip", put("plan", "run", "out")("elsewhere"))
+    with pytest.raises(BadFile, match="'out' is not known here"):
+        rlk.load(path)
+    algorithm = put("plan", "components", 0, "settings", "out")("elsewhere")
+    with pytest.raises(PlanError, match="unknown setting of algorithm 'dqn'"):
+        rlk.load(forged(made, path, algorithm))
+    assert not (downloads / "elsewhere").exists()
+
+
+# ---- wrong types ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("timesteps", [{"$float": "nan"}, -1, "abc", None, 1.5])
+def test_timesteps_that_are_no_count_are_refused(
+    made: bytes, downloads: Path, timesteps: Any
+) -> None:
+    with pytest.raises(BadFile, match="timesteps"):
+        rlk.load(forged(made, downloads / "m.zip", put("timesteps")(timesteps)))
+    with pytest.raises(BadFile, match=r"clock.timesteps|the saved clock"):
+        rlk.load(forged(made, downloads / "m.zip", put("clock", "timesteps")(timesteps), 1))
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "match"),
+    [
+        (("plan",), 3, "plan: must be SavedPlan"),
+        (("plan", "components"), {}, "plan.components: must be list"),
+        (("plan", "components", 1), None, r"plan.components\[1\]"),
+        (("plan", "components", 1, "slot"), 5, r"components\[1\].slot: must be a string"),
+        (("plan", "components", 1, "slot"), "algorithm", "two components in one slot"),
+        (("plan", "components", 0, "settings"), [], r"components\[0\].settings: must be dict"),
+        (("plan", "run", "n_envs"), "two", "plan.run.n_envs: must be a whole number"),
+        (("plan", "env", "kwargs"), "abc", "plan.env.kwargs: must be dict"),
+        (("plan", "refused"), "monitor", "plan.refused: must be list of str"),
+        (("contents",), ["model", "all"], r"contents\[1\]: must be 'model' or 'run'"),
+        (("dists",), None, "dists: must be dict"),
+    ],
+)
+def test_a_manifest_of_wrong_types_is_refused_by_its_place(
+    made: bytes, downloads: Path, keys: tuple[Any, ...], value: Any, match: str
+) -> None:
+    with pytest.raises(BadFile, match=match):
+        rlk.load(forged(made, downloads / "m.zip", put(*keys)(value)))
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "match"),
+    [
+        (("buffers",), None, "it holds no buffers"),
+        (("clock",), {"progress": 1}, "the saved clock"),
+        (("metrics", "episodes"), [[1.0]], "the saved metrics"),
+        (("streams", "numpy", "storage", "state"), 3, "the run's streams: streams.numpy.storage"),
+        (("streams", "numpy", "new"), {"bit_generator": "MT19937"}, "the saved random streams"),
+        (("streams", "torch", "update"), 3, "the run's streams"),
+        (("algorithm", "copied_at"), "abc", "algorithm 'dqn' .*: algorithm.copied_at"),
+        (("optimise", "q", "count"), 1, "optimise"),
+        (("storage", "time"), 2.5, "storage 'replay' .*: storage.time"),
+        (("plugins",), [], "it holds no plugins"),
+    ],
+)
+def test_a_state_of_wrong_types_is_refused_by_its_owner(
+    made: bytes, downloads: Path, keys: tuple[Any, ...], value: Any, match: str
+) -> None:
+    with pytest.raises(BadFile, match=match):
+        rlk.load(forged(made, downloads / "m.zip", put(*keys)(value), 1))
+
+
+def test_parameters_of_another_type_are_not_loaded_into_an_agent(
+    made: bytes, downloads: Path
+) -> None:
+    path = forged(made, downloads / "m.zip", put("parameters")({"x": "abc"}), 1)
+    with rlk.make("dqn", env="CartPole-v1") as agent, pytest.raises(BadFile, match="damaged"):
+        agent.load_parameters(path)
+
+
+def test_a_replay_memory_that_no_computer_has_is_a_bad_file(made: bytes, downloads: Path) -> None:
+    def change(document: Any) -> None:
+        for one in document["plan"]["components"]:
+            if "buffer_size" in one["settings"]:
+                one["settings"]["buffer_size"] = 10**15
+
+    with pytest.raises(BadFile, match=r"the run that it describes cannot be built: .*Memory"):
+        rlk.load(forged(made, downloads / "m.zip", change))
+
+
+def test_layers_that_no_computer_has_are_a_bad_file(made: bytes, downloads: Path) -> None:
+    def change(document: Any) -> None:
+        (mlp,) = [one for one in document["plan"]["components"] if one["name"] == "mlp"]
+        mlp["settings"]["layers"] = [10**9, 10**9]
+
+    with pytest.raises(BadFile, match=r"has 2,000,000,0.* parameters, but the file holds 55"):
+        rlk.load(forged(made, downloads / "m.zip", change))
+
+
+def test_an_environment_keeps_its_methods_and_is_whole_when_a_state_is_refused(
+    made: bytes, downloads: Path
+) -> None:
+    layer = ("environments", 0, "layers", -1, "attributes")
+    with pytest.raises(BadFile, match=r"CartPoleEnv\.step, which is no state"):
+        rlk.load(forged(made, downloads / "m.zip", put(*layer, "step")(5), 1))
+    with pytest.raises(BadFile, match="a saved environment state is damaged"):
+        rlk.load(forged(made, downloads / "m.zip", put(*layer, "new")({"kind": "tuple"}), 1))
+
+
+# ---- bombs ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unit", ["[],", "{},", '"",', '{"a":'])
+def test_json_that_asks_for_gigabytes_is_refused_in_little_memory(
+    made: bytes, downloads: Path, unit: str
+) -> None:
+    found = members(made) | {"state.json": f"[{unit * 3_000_000}".encode()}
+    path = downloads / "bomb.zip"
+    path.write_bytes(packed(list(found.items()), zipfile.ZIP_DEFLATED))
+    with watching() as watched, pytest.raises(BadFile, match=r"values \(at most|levels deep"):
+        rlk.load(path)
+    assert watched.bytes < 500 << 20 and watched.seconds < 2.0
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 3000, "a = " + "{b = " * 3000, ".a" * 3000 + "=1"])
+def test_toml_nested_three_thousand_deep_is_refused(
+    downloads: Path, command: Run, text: str
+) -> None:
+    text = text.lstrip(".")
+    (downloads / "spec.toml").write_text(text)
+    code, printed = command("run", "spec.toml")
+    assert code == 2 and "spec.toml is not a TOML file: it is nested too deep" in printed
+    code, printed = command("run", "--algo", "dqn", "--set", f"gamma={text}")
+    assert code == 2 and "gamma" in printed
+
+
+def test_deep_values_of_settings_stay_text() -> None:
+    assert parse_value("[" * 3000) == "[" * 3000
+
+
+def test_toml_with_endless_keys_takes_no_time() -> None:
+    began = time.process_time()
+    with pytest.raises(ValueError, match="nested too deep"):
+        documents.parse_toml("a." * 100_000 + "a = 1")
+    with pytest.raises(ValueError, match="it has 300,005 characters"):
+        documents.parse_toml("a = 1" + " " * 300_000)
+    assert time.process_time() - began < 2.0
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("plugins = 5", "plugins must be a list of names"),
+        ("plugins = [5]", "plugins must be a list of names"),
+        ("settings = 5", "settings must be a table"),
+        ("preset = 5", "preset must be a name"),
+        ("out = [1]", "out must be a name"),
+    ],
+)
+def test_a_spec_of_wrong_types_is_refused(
+    downloads: Path, command: Run, text: str, match: str
+) -> None:
+    (downloads / "spec.toml").write_text(f'algo = "dqn"\n{text}\n')
+    code, printed = command("run", "spec.toml")
+    assert code == 2 and match in printed
+
+
+# ---- files of a run folder -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(downloads: Path) -> Path:
+    path = downloads / "a run"
+    path.mkdir()
+    header = '#{"t_start": 1.0, "env_id": "CartPole-v1"}\nr,l,t\n'
+    (path / "monitor.csv").write_text(header + "1.0,10,0.5\n2.0,20,1.5\n")
+    return path
+
+
+def npz(path: Path, **arrays: Any) -> bytes:
+    np.savez(path, **arrays)
+    return path.read_bytes()
+
+
+def test_a_curve_may_be_smoothed_over_any_number_of_episodes() -> None:
+    assert rolling_mean(np.array([1.0, 3.0]), 99_999_999_999_999_999_999).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("plan.json", b"[" * 100_000),
+        ("plan.json", b"[" + b"[]," * 2_000_000),
+        ("plan.json", b'{"run": 5, "env": [], "components": "abc"}'),
+        ("plan.json", b"\xff\xfe"),
+        ("monitor.csv", b'#{"t_start": ' + b"[" * 3000 + b"\nr,l,t\n1,2,3\n"),
+        ("monitor.csv", b'#{"t_start": 1' + b"0" * 400 + b"}\nr,l,t\n1,2,3\n"),
+        ("monitor.csv", b'#{"t_start": 1}\nr,l,t\nabc,2,3\n'),
+        ("monitor.csv", b'#{"t_start": 1}\nr,l,t\n1,nan,3\n'),
+        ("monitor.csv", b'#{"t_start": 1}\nr,l,t\n1,-2,3\n'),
+        ("monitor.csv", b'#{"t_start": 1}\nr,l,t\n"' + b"1" * 200_000 + b'",2,3\n'),
+        ("evaluations.npz", b"PK\x05\x06" + bytes(18)),
+        ("evaluations.npz", b"\x80\x04x."),
+    ],
+)
+def test_damaged_files_of_a_run_folder_are_named(
+    folder: Path, command: Run, name: str, content: bytes
+) -> None:
+    (folder / name).write_bytes(content)
+    code, printed = command("plot", folder)
+    assert code == 1 and name in printed and "fault of rlk" not in printed
+
+
+def test_a_damaged_progress_file_is_named(folder: Path, command: Run) -> None:
+    (folder / "monitor.csv").unlink()
+    tags = "rollout/ep_rew_mean,time/total_timesteps,time/episodes,time/time_elapsed"
+    (folder / "progress.csv").write_text(f"{tags}\nabc,1,2,3\n")
+    code, printed = command("plot", folder)
+    assert code == 1 and "progress.csv is damaged" in printed
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"timesteps": np.array([object()], dtype=object), "results": np.zeros((1, 1))},
+        {"timesteps": np.array(["a"]), "results": np.zeros((1, 1))},
+        {"timesteps": np.arange(3), "results": np.zeros((2, 1))},
+        {"timesteps": np.arange(3), "results": np.zeros(3)},
+        {"timesteps": np.arange(3)},
+    ],
+)
+def test_evaluations_that_are_none_are_refused(
+    folder: Path, command: Run, arrays: dict[str, Any]
+) -> None:
+    npz(folder / "evaluations.npz", **arrays)
+    with watching() as watched:
+        code, printed = command("plot", folder)
+    assert code == 1 and "evaluations.npz is damaged" in printed
+    assert not [event for event in watched.events if event.startswith("pickle")]
+
+
+def test_evaluations_that_would_unpack_to_gigabytes_are_refused(
+    folder: Path, command: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "MAX_NPZ_BYTES", 1 << 20)
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("timesteps.npy", "w") as member,
+    ):
+        member.write(bytes(2 << 20))
+    (folder / "evaluations.npz").write_bytes(out.getvalue())
+    code, printed = command("plot", folder)
+    assert code == 1 and "would unpack to 2,097,152 bytes" in printed
+
+
+# ---- what a run folder says of a run -------------------------------------------------------------
+
+SMALL = ("run", "--algo", "ppo2", "--preset", "none", "--timesteps", 16, "--set", "n_steps=8")
+QUIET = ("--set", "nminibatches=1", "--set", "n_threads=1", "--quiet")
+
+
+def test_a_plugin_from_a_file_that_is_passed_again_is_taken(downloads: Path, command: Run) -> None:
+    (downloads / "mine.py").write_text(
+        "from rlk.hookspecs import hookimpl\n"
+        "@hookimpl\ndef rlk_training_start(run): open('called', 'a').write('x')\n"
+        "class Other:\n    component = None\n"
+    )
+    assert command(*SMALL, *QUIET, "--plugin", "./mine.py", "--out", "there") == (0, "")
+    code, printed = command("resume", "there", "--timesteps", 32, "--quiet")
+    assert code == 2 and "Pass it again: --plugin ./mine.py" in printed
+    again = ("--timesteps", 32, "--quiet", "--plugin", "./mine.py")
+    assert command("resume", "there", *again) == (0, "")
+    assert (downloads / "called").read_text() == "xx"
+
+
+def test_the_spec_of_a_run_asks_for_what_was_asked_for(downloads: Path, command: Run) -> None:
+    assert command(*SMALL, *QUIET, "--plugin", "no:monitor", "--out", "there") == (0, "")
+    spec = tomllib.loads((downloads / "there" / "spec.toml").read_text())
+    assert spec["plugins"] == ["no:monitor"]
+    assert command("run", "there/spec.toml", "--quiet", "--out", "again") == (0, "")
+    plans = [json.loads((downloads / run / "plan.json").read_text()) for run in ("there", "again")]
+    names = [[one["name"] for one in plan["components"]] for plan in plans]
+    assert names[0] == names[1] and "monitor" not in names[0]
