@@ -8,6 +8,7 @@ import torch
 
 from rlk import protocols
 from rlk.component import STAGES
+from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk_testing.environments import BY_ACTION_SPACE
@@ -43,9 +44,13 @@ class AlgoConfig:
 
 
 class Nothing:
-    """Satisfies every protocol by name, and does nothing."""
+    """Satisfies every protocol by name, answers a hook, and does nothing."""
 
     def __init__(self, *arguments, **keywords):
+        pass
+
+    @hookimpl
+    def rlk_training_start(self):
         pass
 
 

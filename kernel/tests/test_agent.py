@@ -217,7 +217,7 @@ def test_a_vector_environment_may_be_passed(make):
 
     vector = SyncVectorEnv([DiscreteMatch] * 2, autoreset_mode=AutoresetMode.SAME_STEP)
     agent = make(env=vector)
-    assert agent.get_env() is vector and agent.plan.n_envs == 2
+    assert agent.get_env().unwrapped is vector and agent.plan.n_envs == 2
     agent.learn(20)
     assert agent.num_timesteps == 24
 
@@ -264,6 +264,10 @@ def test_a_model_is_loaded_without_what_had_joined_by_itself_and_says_so(
 ):
     class Hastens:
         """An extension that joins wherever an agent is made."""
+
+        @rlk.hookimpl
+        def rlk_training_start(self):
+            pass
 
     extensions = rlk_stand_in_kernel.registries.extensions
     extensions.register("hastens", Hastens, autostart="always")

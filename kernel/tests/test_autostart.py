@@ -5,19 +5,32 @@ from __future__ import annotations
 import pytest
 
 from rlk.errors import BrokenPlugin
+from rlk.hookspecs import hookimpl
 from rlk.registry.entry import Entry
 
 
 class Nothing:
-    """An extension that answers no hook."""
+    """An extension that does nothing in the one hook that it answers."""
+
+    @hookimpl
+    def rlk_training_start(self):
+        pass
 
 
 def test_components_join_a_run_that_has_a_folder_and_a_terminal(plan, tmp_path):
     assert plan().loggers == ()
     out = str(tmp_path)
     assert [c.name for c in plan(out=out).loggers] == ["writes"]
-    assert {c.name for c in plan(out=out, terminal=True).loggers} == {"writes", "draws"}
+    watched = plan(out=out, verbose=1, terminal=True)
+    assert {choice.name for choice in watched.loggers} == {"writes", "draws"}
+    assert [c.name for c in plan(out=out, terminal=True).loggers] == ["writes"], "it is quiet"
     assert plan(out=out, plugins=["no:writes"]).loggers == ()
+
+
+def test_what_prints_joins_a_run_that_prints_whether_or_not_it_has_a_folder(planning_kernel, plan):
+    planning_kernel.registries.loggers.register("tells", Nothing, autostart="verbose")
+    assert [choice.name for choice in plan(verbose=1).loggers] == ["tells"]
+    assert plan().loggers == plan(verbose=0).loggers == ()
 
 
 def test_what_joins_a_run_wraps_it_innermost_and_otherwise_comes_last(

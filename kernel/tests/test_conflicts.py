@@ -109,11 +109,11 @@ def test_a_vector_that_was_passed_has_its_own_number(plan):
     assert plan("other", env=vector).n_envs == 3
     assert plan(env=vector).n_envs == 3  # the algorithm's own wish for two is no demand
     assert plan(env=vector).sources["n_envs"] == "the environment passed"
-    assert plan(env=vector, n_envs=3).sources["n_envs"] == "command line"
+    assert plan(env=vector, n_envs=3).sources["n_envs"] == "user"
     assert plan(env=DiscreteMatch()).n_envs == 1
-    with pytest.raises(PlanError, match=r"n_envs=2 \(command line\).* has 1.*pass what makes one"):
+    with pytest.raises(PlanError, match=r"n_envs=2 \(user\).* has 1.*pass what makes one"):
         plan(env=DiscreteMatch(), n_envs=2)
-    with pytest.raises(PlanError, match=r"n_envs=4 \(command line\).* has 3.*Say n_envs=3"):
+    with pytest.raises(PlanError, match=r"n_envs=4 \(user\).* has 3.*Say n_envs=3"):
         plan(env=vector, n_envs=4)
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from rlk.errors import BrokenPlugin
 from rlk.hookspecs import Specs, hookimpl, hookspec, is_lifecycle, lifecycle
-from rlk.registry.hooks import HOOKS, LIFECYCLE, Hooks
+from rlk.registry.hooks import LIFECYCLE, Hooks
+from rlk.registry.implementations import HOOKS
 
 
 class Answers:

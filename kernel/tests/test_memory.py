@@ -1,13 +1,14 @@
 """Memory that a run gives back is not fetched anew."""
 
 import platform
-import subprocess
-import sys
+from pathlib import Path
 
 import pytest
 
+from rlk_testing.forks import ForkServer
+
 #: Whether glibc maps a tensor of 20 MB apart, and so gives it back as soon as it is let go.
-CODE = """
+PROGRAM = """
 import ctypes, sys, torch
 from rlk.agent import make
 from rlk_testing.stand_ins import stand_in_kernel
@@ -26,14 +27,16 @@ print(libc.mallinfo().field3 - before)  # mallinfo(3): hblks, blocks that are ma
 """
 
 
-def mapped_apart(after: str) -> int:
-    command = [sys.executable, "-c", CODE, after]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout)
+def mapped_apart(forks: ForkServer, folder: Path, after: str) -> int:
+    program = folder / "program.py"
+    program.write_text(PROGRAM)
+    with forks.start(program, after, cwd=folder) as running:
+        printed, _ = running.communicate()
+    assert running.returncode == 0, printed
+    return int(printed)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="it is glibc that gives it back")
-def test_a_run_keeps_the_memory_of_its_tensors() -> None:
-    assert mapped_apart(after="nothing") == 1
-    assert mapped_apart(after="run") == 0
+def test_a_run_keeps_the_memory_of_its_tensors(rlk_forks: ForkServer, tmp_path: Path) -> None:
+    assert mapped_apart(rlk_forks, tmp_path, after="nothing") == 1
+    assert mapped_apart(rlk_forks, tmp_path, after="run") == 0

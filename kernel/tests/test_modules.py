@@ -67,10 +67,12 @@ def test_the_top_level_holds_what_plugins_import():
     assert {path.stem for path in ROOT.glob("*.py")} == {
         "__init__",
         "__main__",
+        "abilities",
         "agent",
         "component",
         "documents",
         "errors",
+        "files",
         "hookspecs",
         "optimise",
         "protocols",

@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from rlk.protocols import Discounts, Explores, KeepsEnvironmentState, KeepsInfos, offers
+from rlk.abilities import Discounts, Explores, KeepsEnvironmentState, KeepsInfos, offers
 
 
 class Keeps:

@@ -46,7 +46,7 @@ def test_every_layer_beats_the_one_below_it(plan):
         (
             {"preset": "tuned", "plugins": [patch], "lower": lower, "gamma": 0.6},
             0.6,
-            "command line",
+            "user",
         ),
     ]
     for given, value, source in steps:
@@ -69,8 +69,8 @@ def test_settings_of_the_run_have_the_same_layers(plan):
 
 def test_who_chose_a_component_is_known(plan):
     assert plan().policy.by == "algorithm algo"
-    assert plan(policy="fancy").policy.by == "command line"
-    assert plan(plugins=["fancy"]).policy.by == "command line"
+    assert plan(policy="fancy").policy.by == "user"
+    assert plan(plugins=["fancy"]).policy.by == "user"
     assert plan(preset="tuned").callbacks[0].by == "preset tuned"
 
 
@@ -140,7 +140,7 @@ def test_keywords_of_the_environment_are_settings(plan):
         ({"n_env": 2}, UnknownName, "Did you mean 'n_envs'"),
         ({"policy.sise": 5}, UnknownName, "Did you mean 'size'"),
         ({"nobody.size": 5}, UnknownName, "nobody"),
-        ({"watches.size": 5}, UnknownName, "watches"),
+        ({"watches.size": 5}, PlanError, "'watches' is not in this run.* Add --plugin watches"),
         ({"gamma": "much"}, PlanError, "gamma must be a number, got 'much'"),
         ({"gamma": 1.5}, PlanError, "'gamma' must be <= 1.0"),
         ({"n_envs": 0}, PlanError, "'n_envs' must be >= 1: 0"),
@@ -238,7 +238,7 @@ def test_what_a_default_put_in_can_be_taken_out(plan):
 def test_the_command_line_counts_more_than_a_file_also_for_a_slot(plan):
     lower = make_spec("algo", {"storage": "keeps", "store_size": 5}, origin="spec.toml")
     found = plan(plugins=["hoards"], lower=lower)
-    assert (found.storages[0].name, found.storages[0].by) == ("hoards", "command line")
+    assert (found.storages[0].name, found.storages[0].by) == ("hoards", "user")
     fed = plan(lower=lower, **{"keeps.size": 8})
     assert fed.storages[0].config.size == fed.algorithm.config.store_size == 8
 
@@ -292,7 +292,7 @@ def test_an_algorithm_that_names_no_environment_wants_one(planning_kernel, plan)
     )
     with pytest.raises(PlanError, match=r"'homeless' names no default. Say --env NAME"):
         plan("homeless")
-    assert plan("homeless", env="CartPole-v1").sources["env"] == "command line"
+    assert plan("homeless", env="CartPole-v1").sources["env"] == "user"
     assert plan("stand-in").sources["env"] == "algorithm stand-in"
 
 

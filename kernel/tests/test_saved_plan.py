@@ -9,6 +9,7 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import BadFile, PlanError, UnknownName
+from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
@@ -17,7 +18,9 @@ from rlk_testing.stand_ins import COMPONENTS
 
 
 class Watches:
-    pass
+    @hookimpl
+    def rlk_training_start(self):
+        pass
 
 
 class Shakes:
@@ -29,7 +32,7 @@ class HasteConfig:
     speed: int = 1
 
 
-class Configured:
+class Configured(Watches):
     def __init__(self, config):
         self.config = config
 
@@ -93,7 +96,7 @@ def test_changes_are_on_top_of_what_was_saved(kernel, saved):
     plan = saved(gamma=0.25, n_envs=3)
     changed = again(kernel, plan, changes={"gamma": 0.75})
     assert changed.algorithm.config.gamma == 0.75 and changed.n_envs == 3
-    assert changed.algorithm.sources["gamma"] == "command line"
+    assert changed.algorithm.sources["gamma"] == "user"
 
 
 def test_it_is_said_that_settings_come_from_the_file(kernel, saved):

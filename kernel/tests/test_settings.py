@@ -86,11 +86,11 @@ def test_a_value_out_of_range_is_refused_with_the_validators_words():
         made(steps=0)
 
 
-def test_an_unknown_key_shows_the_nearest_and_all_there_are():
+def test_an_unknown_key_shows_the_nearest_and_where_all_are_listed():
     with pytest.raises(UnknownName) as caught:
-        made(step=3)
-    message = str(caught.value)
-    assert "'step'" in message and "Did you mean 'steps'?" in message and "layers" in message
+        structure(Config, {"step": 3}, "thing 'x'", hint="See: the page of x")
+    message = "unknown setting of thing 'x': 'step'. Did you mean 'steps'? See: the page of x"
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("value", [1, 1.5, None])

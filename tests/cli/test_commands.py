@@ -116,7 +116,7 @@ def failing(commands):
     ("name", "code", "says"),
     [
         ("foreseen", 1, "Error: loss became NaN\n"),
-        ("fault", 1, "Error: ZeroDivisionError: by zero\nThis may be a fault of rlk or of"),
+        ("fault", 1, "Error: ZeroDivisionError: by zero\n  in test_commands.py, "),
         ("ctrl-c", 130, ""),
     ],
 )

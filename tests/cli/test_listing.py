@@ -41,7 +41,7 @@ def test_json_has_what_programs_are_told_of_every_component(rlk):
     assert all(set(row) == keys for row in rows)
     (dqn,) = (row for row in rows if row["name"] == "dqn")
     assert (dqn["kind"], dqn["dist"], dqn["problem"]) == ("algorithms", "rlk-dqn", None)
-    assert {row["active"] for row in rows} == {"never", "run", "terminal", "always"}
+    assert {row["active"] for row in rows} == {"never", "run", "verbose", "terminal", "always"}
 
 
 def test_an_alias_is_not_listed_beside_what_it_stands_for(rlk):
@@ -72,13 +72,17 @@ def test_recurrent_leaves_only_what_is_recurrent(rlk):
     assert names(rlk, "--recurrent") == {every[name].name for name in recurrent}
 
 
-def test_people_get_a_line_each_under_a_heading_cut_to_the_width(rlk, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "70")
-    lines = rlk("plugins", "list").out.splitlines()
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_people_get_lines_under_a_heading_that_fit_the_terminal(rlk, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = rlk("plugins", "list").out
+    lines = shown.splitlines()
     assert lines[0] == "algorithms"
-    (dqn,) = (line for line in lines if line.startswith("  dqn "))
-    assert dqn.startswith("  dqn                  rlk-dqn 0.1.0                  deep Q-net")
-    assert max(len(line) for line in lines) == 70
+    assert max(map(len, lines)) <= width
+    about_dqn = " ".join(shown.split()).partition(" dqn ")[2]
+    assert about_dqn.startswith(
+        "deep Q-network, double and dueling, on any replay storage (rlk-dqn"
+    )
 
 
 def test_what_is_broken_is_listed_with_its_cause_whatever_was_asked_for(rlk, storages):
@@ -87,4 +91,4 @@ def test_what_is_broken_is_listed_with_its_cause_whatever_was_asked_for(rlk, sto
     for dist in ("rlk-replay", "rlk-twin"):
         assert "is given by 2 packages" in rows["replay", dist]["problem"]
     shown = rlk("plugins", "list").out
-    assert "rlk-leaky 0.2                  broken: ImportError: it needs a library\n" in shown
+    assert "broken: ImportError: it needs a library (rlk-leaky 0.2)\n" in shown

@@ -31,7 +31,8 @@ def test_a_run_leaves_its_files_and_says_what_it_does_and_what_may_follow(rlk, s
     assert "16 timesteps into there/" in text
     assert "done: 16 timesteps in " in text
     assert "there/model.zip" in text
-    assert rest[-1] == "next: rlk evaluate there | rlk enjoy there | rlk plot there"
+    following = ["  rlk evaluate there", "  rlk enjoy there", "  rlk plot there"]
+    assert rest[-4:] == ["next:", *following]
 
 
 def test_quiet_prints_nothing(rlk, small):
@@ -130,7 +131,7 @@ def test_what_is_broken_is_refused_before_a_folder_is_made(rlk, small, monkeypat
 def test_explain_prints_who_chose_what_and_writes_nothing(rlk):
     ended = rlk("run", "--algo", "dqn", "--set", "gamma=0.5", "--explain")
     assert ended.code == 0
-    assert "gamma = 0.5   <- command line" in ended.out
+    assert "gamma = 0.5   <- user" in ended.out
     # What joins a run that writes to a folder is shown too.
     assert "callback      checkpoint" in ended.out
     assert list(Path().iterdir()) == []
@@ -273,7 +274,7 @@ def test_a_signal_saves_says_how_to_go_on_and_has_an_exit_code(
         printed, _ = running.communicate()
     assert running.returncode == code, printed
     assert f"stopped by {number.name} after 24 timesteps" in printed
-    assert printed.splitlines()[-1] == "go on with: rlk resume there"
+    assert printed.splitlines()[-1] == "go on with: rlk resume there --plugin ./mine.py"
     assert Path(tmp_path, "there", "checkpoints", "24.zip").is_file()
     assert "Traceback" not in printed
 

@@ -56,8 +56,8 @@ def test_a_run_takes_them_and_its_plan_names_them(python, tmp_path):
     plan = json.loads((out / "plan.json").read_text())
     acme = [made for made in plan["components"] if made["dist"] == "acme-rlk"]
     assert [(made["name"], made["version"], made["chosen_by"]) for made in acme] == [
-        ("combined-replay", "0.1.0", "command line"),
-        ("patience", "0.1.0", "command line"),
+        ("combined-replay", "0.1.0", "user"),
+        ("patience", "0.1.0", "user"),
     ]
     assert acme[1]["settings"] == {"episodes": 99}
     assert plan["run"]["log_interval"] == 5

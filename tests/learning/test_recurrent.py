@@ -33,7 +33,9 @@ def reached(policy: str, seed: int, **settings) -> float:
     keywords = {**SETTINGS, "policy": policy, "seed": seed, "n_threads": 1, **settings}
     with rlk.make("ppo2", env=ENV, **keywords) as agent:
         agent.learn(TIMESTEPS)
-        return mean_return(agent, ENV, episodes=20, seed=777)
+        found = mean_return(agent, ENV, episodes=20, seed=777)
+    print(f"ppo2 with {policy} on CartPole without velocities, seed {seed}: {found:.1f}")
+    return found
 
 
 def test_the_velocities_are_hidden_and_nothing_else():

@@ -58,7 +58,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "lstm": {"lstm.layers": [8], "lstm.n_lstm": 8},
     "multi-input": {"multi-input.layers": [8]},
     "n-step": {"n-step.n_steps": 3},
-    "subprocess": {"subprocess.n_workers": 1},
+    # How workers are started is tested with rlk-subprocess.
+    "subprocess": {"subprocess.n_workers": 1, "subprocess.start_method": "fork"},
     # Tracing is what may fail; what a C++ compiler makes of a trace is tested with rlk-compile.
     "compile": {"compile.backend": "eager"},
 }

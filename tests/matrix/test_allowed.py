@@ -51,10 +51,11 @@ def test_it_trains_saves_loads_and_acts_the_same(one, tmp_path, capfd, counted):
         path, expected = agent.save(tmp_path / "model"), acted(agent, seen)
     with rlk.load(path, **env_settings(one)) as loaded:
         assert np.array_equal(acted(loaded, seen), expected)
-        updates = loaded.run.clock.updates
-        loaded.learn(STEPS // 2, reset_num_timesteps=False)
-        assert loaded.num_timesteps == STEPS + STEPS // 2
-        assert loaded.run.clock.updates > updates
+        if one.extension == "none":  # tracing anew takes long; tests/resume goes on compiled
+            updates = loaded.run.clock.updates
+            loaded.learn(STEPS // 2, reset_num_timesteps=False)
+            assert loaded.num_timesteps == STEPS + STEPS // 2
+            assert loaded.run.clock.updates > updates
     counted("allowed: trained, saved, loaded, acted the same")
 
 

@@ -17,7 +17,7 @@ from rlk.running.seeding import Streams
 from rlk.running.vec_env import make_vec_env
 from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_agent, evaluate_run
 
-REPLAY = {"learning_starts": 40, "batch_size": 16}
+REPLAY = {"learning_starts": 40, "batch_size": 16, "train_freq": 4}
 #: Algorithm -> what makes it learn soon.
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "ppo2": {"env": "CartPole-v1", "n_steps": 16, "n_envs": 2},

@@ -90,12 +90,12 @@ def test_it_remembers_what_it_has_seen(rlk_make, policy):
         "n_envs": 4,
         "n_steps": 32,
         "nminibatches": 1,
-        "learning_rate": 0.01,
+        "learning_rate": 0.02,
         "n_threads": 1,
     }
     config = {policy: {"n_lstm": 16, "layers": []}}
     agent = rlk_make("ppo2", env=Recall, policy=policy, seed=0, **config, **settings)
-    agent.learn(12_000)
+    agent.learn(2048)
     assert mean_return(agent, Recall, episodes=40) == 1.0
 
 
@@ -108,7 +108,7 @@ def test_a_policy_without_memory_cannot(rlk_make):
         "n_threads": 1,
     }
     agent = rlk_make("ppo2", env=Recall, policy="mlp", seed=0, **settings)
-    agent.learn(12_000)
+    agent.learn(2048)
     assert 0.2 < mean_return(agent, Recall, episodes=40) < 0.8
 
 

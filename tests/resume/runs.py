@@ -18,7 +18,7 @@ from rlk.running import checkpoint
 from rlk_testing.forks import ForkServer
 
 #: Timesteps of the checkpoint; a run is twice as long.
-N = 640
+N = 448
 #: Seconds that a process may take, on a machine that has much else to do.
 PATIENCE = 240
 UNTIL = Path(__file__).with_name("until.py")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +13,6 @@ import attrs
 import numpy as np
 
 from rlk import spaces
-from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import RunSpec, make_spec
@@ -21,9 +21,11 @@ from rlk.records import Array
 from rlk.registry.kernel import Kernel, default_kernel
 from rlk.running import checkpoint
 from rlk.running.build import build
+from rlk.running.change_env import change_env
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
+from rlk.running.other_hands import LentEnv, OwnerWatch
+from rlk.running.run_folder import check_out
 from rlk.running.train import train
-from rlk.running.vec_env import make_vec_env
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -47,6 +49,11 @@ class Agent:
         self.run = build(plan, saved and checkpoint.part_of(saved, "parameters"))
         self.differs: list[str] = []
         self._actor: Any = None
+        self._lent: LentEnv | None = None
+        self._owner = OwnerWatch(self.run)
+
+    def __repr__(self) -> str:
+        return f"<Agent: {self.plan.title}, {self.num_timesteps:,} timesteps>"
 
     @property
     def num_timesteps(self) -> int:
@@ -68,11 +75,13 @@ class Agent:
         Raises:
             NotFinite: if a loss, a gradient or the environment gives a non-finite number.
             EnvironmentFailed: if an environment raises or its process dies.
+            RlkError: after the training, if a file of the run's folder could not be written.
         """
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
         if reset_num_timesteps:
             self.run.clock.timesteps = 0
         self.learn_until(self.num_timesteps + steps)
+        self.run.failed_writes.check()
         return self
 
     def learn_until(self, timesteps: int) -> str | None:
@@ -83,8 +92,11 @@ class Agent:
         """
         for sentence in self.spec.lost:
             warnings.warn(sentence, stacklevel=3)
+        self._owner.check()
         with self.run.streams.globally("modules"):
-            return train(self.run, timesteps)
+            reason = train(self.run, timesteps)
+        self._owner.remember()
+        return reason
 
     def predict(
         self,
@@ -166,6 +178,7 @@ class Agent:
         """
         try:
             self.differs = [*self.spec.notes, *self.spec.lost, *checkpoint.restore(self.run, state)]
+            self._owner.remember()
         except BaseException:
             self.close()
             raise
@@ -174,31 +187,42 @@ class Agent:
     # ---- the environment -------------------------------------------------------------------------
 
     def get_env(self) -> Any:
-        """The training environment, a gymnasium.vector.VectorEnv."""
-        return self.run.env
+        """The training environment, a gymnasium.vector.VectorEnv.
+
+        It may be stepped: `learn` then begins with a reset.
+        """
+        if self._lent is None or self._lent.env is not self.run.env:
+            self._lent = LentEnv(self.run)
+        return self._lent
 
     def set_env(self, env: Any) -> None:
-        """Go on, from a reset, in another environment.
+        """Go on, from a reset, in another environment; the one before is closed.
+
+        Args:
+            env: as for `make`; of the same spaces, and if it is a vector, of as many environments.
 
         Raises:
-            PlanError: if it does not exist, or its spaces are others.
+            PlanError: if it does not exist or does not fit; the agent keeps the one it has.
         """
+        if env is self._lent:
+            self.run.collector.forget()
+            return
         spec = make_spec("", {"env": env}).over(self.spec)
-        plan = resolve(self.kernel, spec)
-        for key in ("observation_space", "action_space"):
-            new, old = getattr(plan, key), getattr(self.plan, key)
-            if new != old:
-                raise PlanError(f"the new environment's {key} is {new}, not {old}.")
-        made = make_vec_env(plan, self.run.hooks, plan.n_envs, training=True)
-        self.run.env.close()
-        self.run.env, self.spec = made, spec
-        self.run.plan = self.plan = attrs.evolve(self.plan, env=plan.env)
-        self.run.collector.forget()
-        self.run.parameters.check()
+        # How many it is to be stays as it is: a vector that was passed says its own number.
+        change_env(self.run, resolve(self.kernel, spec.without("n_envs")))
+        self.spec, self.plan = spec, self.run.plan
 
-    def set_random_seed(self, seed: int) -> None:
-        """New random streams from this seed, for everything that draws from now on."""
-        self.run.streams.reseed(seed)
+    def set_random_seed(self, seed: int | None) -> None:
+        """New random streams from this seed, for everything that draws from now on.
+
+        Environments are seeded from it too, by the reset that the next collection begins with.
+
+        Args:
+            seed: None changes nothing.
+        """
+        if seed is not None:
+            self.run.streams.reseed(seed)
+            self.run.collector.forget()
 
     def close(self) -> None:
         """Close environments and loggers."""
@@ -214,6 +238,10 @@ class Agent:
 def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given: Any) -> Agent:
     """An agent from keywords.
 
+    It has the documented defaults of its algorithm. `rlk run` applies tuned settings where it has
+    some for the environment; here they are asked for: `preset='zoo'`. With `verbose=1` it prints
+    what `rlk run` prints; without `out` it writes nothing.
+
     Args:
         algo: the algorithm's name.
         config: an instance of its config class, instead of keywords for it (`DQNConfig(…)`).
@@ -222,12 +250,12 @@ def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given
             the algorithm; `policy={"layers": [64]}` sets `policy.layers`.
 
     Raises:
-        PlanError: for what does not exist or does not fit.
+        PlanError: for what does not exist or does not fit, or an `out` that is not empty.
     """
     kernel = kernel or default_kernel()
     settings = {} if config is None else attrs.asdict(config, recurse=False)
     spec = make_spec(algo, {**settings, **given})
-    return Agent(resolve(kernel, spec), kernel, spec)
+    return Agent(_plan(kernel, spec), kernel, spec)
 
 
 def load(
@@ -248,17 +276,25 @@ def load(
         kernel: where components come from; None is everything that is installed.
         best: of a run folder, the best model of its evaluations.
         changes: settings that are to be others now, and functions that no file holds: `differs`
-            names those that were not passed again, and `learn` warns of them.
+            names those that were not passed again, and `learn` warns of them. `out` is the folder
+            of a run of its own or, to go on in it, the folder that `path` is in.
 
     Raises:
         BadFile: if the file is damaged or not one of rlk's.
-        PlanError: if it names what is not there.
+        PlanError: if it names what is not there, or `out` holds another run.
     """
     kernel = kernel or default_kernel()
     state = checkpoint.read(Path(path), kernel, best=best)
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
-    plan = resolve(kernel, spec)
+    plan = _plan(kernel, spec, Path(path))
     with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
         agent = Agent(plan, kernel, spec, state)
     return agent.restore(state)
+
+
+def _plan(kernel: Kernel, spec: RunSpec, loaded: Path | None = None) -> Plan:
+    """The plan of a program's run; one that prints on a terminal shows how far it is."""
+    plan = resolve(kernel, spec, terminal=sys.stderr.isatty())
+    check_out(plan.out, loaded)
+    return plan

@@ -80,10 +80,11 @@ class Component:
     kind: str | None = None
     #: Whether it runs code that a name or a file points to; no saved model is made through it.
     runs_code: bool = False
-    #: When it is active without being asked for: in every run with a folder, only where a person
-    #: watches a terminal, or wherever an agent is made (for what makes a run faster and changes
-    #: nothing else).
-    autostart: Literal["never", "run", "terminal", "always"] = "never"
+    #: When it is active without being asked for: in every run with a folder (`run`), in every one
+    #: that prints (`verbose`), in one that prints where a person watches a terminal (`terminal`),
+    #: or wherever an agent is made (`always`, for what makes a run faster and changes nothing
+    #: else).
+    autostart: Literal["never", "run", "verbose", "terminal", "always"] = "never"
 
     def load(self) -> Callable[..., Any]:
         """The factory itself, imported now."""

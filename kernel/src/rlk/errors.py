@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
+
+#: As many names as an error shows.
+SHOWN = 5
 
 
 class RlkError(Exception):
@@ -24,18 +27,21 @@ class UnknownName(PlanError):
     Args:
         what: what the name should stand for (`storage`).
         name: what was asked for.
-        known: the names there are; the nearest one is suggested.
-        hint: a sentence to add.
+        known: the names there are; those that are like it are suggested.
+        hint: a sentence to add, which says where the others are listed.
     """
 
     def __init__(self, what: str, name: str, known: Iterable[str], hint: str = "") -> None:
         names = sorted(set(known))
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        message = f"unknown {what} {name!r}."
+        near = nearest(name, names)
+        parts = [f"unknown {what} {name!r}."]
         if near:
-            message += f" Did you mean {near[0]!r}?"
-        message += f" Known: {', '.join(names)}." if names else f" No {what} is installed."
-        super().__init__(f"{message} {hint}".rstrip())
+            parts.append(f"Did you mean {either(near)}?")
+        elif 0 < len(names) <= SHOWN:
+            parts.append(f"Known: {', '.join(names)}.")
+        elif not names:
+            parts.append(f"No {what} is installed.")
+        super().__init__(" ".join(filter(None, [*parts, hint])))
 
 
 class BrokenPlugin(PlanError):
@@ -52,3 +58,56 @@ class EnvironmentFailed(RlkError):
 
 class BadFile(RlkError):
     """A model or checkpoint that is damaged, too new, or not one of rlk's."""
+
+
+# ---- names that are like another -----------------------------------------------------------------
+
+
+def either(names: Sequence[str]) -> str:
+    """Quoted names to choose from: `'a', 'b' or 'c'`."""
+    *others, last = map(repr, names)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """Those of the known names that somebody may have meant, the likeliest first, at most five.
+
+    A name is like another that has few other letters, or that has it as one of its words. Case,
+    hyphens, underscores and dots do not count. Nothing is suggested only for lack of a better name.
+    """
+    scores = {one: score for one in known if (score := _unlikeness(name, one)) is not None}
+    return sorted(scores, key=lambda one: (scores[one], abs(len(one) - len(name)), one))[:SHOWN]
+
+
+def _unlikeness(name: str, other: str) -> float | None:
+    """How much two names differ, or None where nobody would take one for the other."""
+    words = _words(name), _words(other)
+    one, two = map("".join, words)
+    if not one or not two:
+        return None
+    apart = _edits(one, two)
+    if apart <= max(1, (len(one) + 1) // 3) and apart < len(two):
+        return apart
+    shorter, longer = sorted(words, key=lambda parts: len("".join(parts)))
+    tails = ["".join(longer[i:]) for i in range(len(longer))]
+    if len("".join(shorter)) >= 3 and any(tail.startswith("".join(shorter)) for tail in tails):
+        return len(one) + 1 - len(shorter) / len(longer)  # after those of a few other letters
+    return None
+
+
+def _words(name: str) -> list[str]:
+    """`normal-noise` as normal, noise; `MlpPolicy` as mlp, policy; `CartPole-v1` has four."""
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", name)]
+
+
+def _edits(one: str, two: str) -> int:
+    """Letters to insert, leave out, replace, or swap with the next, to make one of the other."""
+    before, row = list[int](), list(range(len(two) + 1))
+    for i, letter in enumerate(one, 1):
+        earlier, before, row = before, row, [i]
+        for j, other in enumerate(two, 1):
+            edits = [before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != other)]
+            if i > 1 and j > 1 and (letter, one[i - 2]) == (two[j - 2], other):
+                edits.append(earlier[j - 2] + 1)
+            row.append(min(edits))
+    return row[-1]

@@ -129,6 +129,8 @@ class Specs:
         """Once: a wrapper around `algorithm.update` (compile)."""
 
     # ---- lifecycle: who listens is looked up once -----------------------------------------------
+    # An `OSError` that a listener raises (a full disk) does not end the run: see
+    # `rlk.running.failed_writes`. Only one from `rlk_training_start` or `rlk_step` does.
     @lifecycle
     def rlk_training_start(self, run: Run) -> None:
         """At every call of `learn`, before the first step."""

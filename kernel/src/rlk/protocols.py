@@ -6,13 +6,12 @@ during the next step. Its infos are empty except where an episode ended, and exc
 `infos["kept"]` of a backend made with `info_keys`: `info.KEY` -> float32 [N], where an episode
 ended those of its last step.
 
-The last section holds abilities that a component may have beyond its kind. The kernel asks for them
-with `offers`.
+What a component may be able to do beyond its kind is in `rlk.abilities`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -197,89 +196,13 @@ OF_KIND: Mapping[str, type] = {
 }
 
 
-# ---- what a component may offer besides ----------------------------------------------------------
-
-
-class Explores(Protocol):
-    """An algorithm that explores by itself: it wraps the actor of training, around any noise."""
-
-    def explore(self, actor: Actor) -> Actor: ...
-
-
-class Filterable(Protocol):
-    """A policy module that takes the filters of `rlk_filter_observation`."""
-
-    def add_filter(self, module: nn.Module) -> None: ...
-
-
-class Decorated(Protocol):
-    """A base storage that decorators take stages of; it is called with each, in their order."""
-
-    def decorate(self, decorator: Decorator) -> None: ...
-
-
-class AdoptsVectors(Protocol):
-    """A vector backend that brings vector environments of others into the form described above."""
-
-    def adopt(self, env: Any, *, info_keys: Sequence[str] = ()) -> Any: ...
-
-
-class KeepsEnvironmentState(Protocol):
-    """A vector environment whose state goes into a checkpoint.
-
-    `get_state` gives a state per environment, None for one that has none, or None for all.
-    """
-
-    def get_state(self) -> list[Any] | None: ...
-    def set_state(self, states: list[Any]) -> None: ...
-
-
-class HasMetrics(Protocol):
-    """A storage, base or decorator, with numbers to log, such as one that is scheduled."""
-
-    def metrics(self) -> Mapping[str, float]: ...  #: now, by tag (`train/…`)
-
-
-class Discounts(Protocol):
-    """Settings of an algorithm with a discount per step; storages of the others are given 1."""
-
-    gamma: float
-
-
-class KeepsInfos(Protocol):
-    """Settings of a storage that keeps numbers of the infos with every step."""
-
-    info_keys: Sequence[str]
-
-
-class ListsNames(Protocol):
-    """A NameSource that lists the names it answers to, for error messages."""
-
-    def known(self) -> Iterable[str]: ...
-
-
-class ExplainsAbsence(Protocol):
-    """A PresetSource that says why it passes over settings that it has; None where it does not."""
-
-    def why_not(self, algo: str, env: str) -> str | None: ...
-
-
 # ---- asking --------------------------------------------------------------------------------------
-
-
-def offers(part: object, protocol: type) -> bool:
-    """Whether a part has everything that a protocol names.
-
-    Attributes that a wrapper delegates (`__getattr__`) count, which `isinstance` does not see.
-    """
-    annotated = vars(protocol).get("__annotations__", {})
-    return all(hasattr(part, name) for name in (*_methods(protocol), *annotated))
 
 
 def methods(kind: str, stages: Iterable[str] = ()) -> set[str]:
     """The methods that a component of this kind must have; a decorating storage, one per stage."""
     protocol = Decorator if stages else OF_KIND.get(kind, object)
-    return _methods(protocol) | set(stages)
+    return names_of(protocol) | set(stages)
 
 
 def members(made_by: type) -> set[str]:
@@ -292,5 +215,6 @@ def members(made_by: type) -> set[str]:
     return set(dir(made_by)).union(*names)
 
 
-def _methods(protocol: type) -> set[str]:
+def names_of(protocol: type) -> set[str]:
+    """The names of what a protocol asks for, annotated attributes left out."""
     return {name for name in dir(protocol) if name == "__len__" or not name.startswith("_")}

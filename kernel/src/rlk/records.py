@@ -26,7 +26,7 @@ class Step(NamedTuple):
     """One step of a vector environment, as a storage is given it; its arrays are reused later."""
 
     observation: Any  #: [N, ...], raw, what the action was chosen for
-    action: Array  #: [N, ...], what the policy chose, before clipping or scaling
+    action: Array  #: what the policy chose, before clipping or scaling: see `Act`
     reward: Array  #: float [N]; never holds a bootstrap value
     terminated: Array  #: bool [N]
     truncated: Array  #: bool [N], apart from `terminated` everywhere
@@ -64,7 +64,7 @@ class Batch:
     """Transitions to learn from, as tensors on the run's device."""
 
     observation: Any  #: [B, ...], raw; a dict of tensors for a Dict space
-    action: Tensor  #: [B, ...]
+    action: Tensor  #: flat: [B] of a Discrete space, else [B, D]
     reward: Tensor  #: float [B]; with n-step, the discounted sum
     next_observation: Any  #: [B, ...]; with n-step, the observation n steps on
     discount: Tensor  #: float [B], gamma to the power of the steps taken; 0 where terminated
@@ -95,9 +95,13 @@ class Update:
 
 
 class Act(NamedTuple):
-    """What an actor returns for N observations."""
+    """What an actor returns for N observations.
 
-    action: Array  #: [N, ...], what is stored
-    env_action: Array  #: [N, ...], what the environment gets; may be the same array
+    What is stored is flat, whatever axes the space has: a whole number for a Discrete space, else
+    the D numbers of the action (`spaces.action_size`). What the environment gets has its shape.
+    """
+
+    action: Array  #: [N] or [N, D], what is stored
+    env_action: Array  #: [N, *shape], what the environment gets; may be the same array
     carry: Any  #: what lives from step to step (recurrent state, noise), or None
     extras: Mapping[str, Array]  #: fields for the storage (value, log_prob)

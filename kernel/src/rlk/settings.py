@@ -14,7 +14,11 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import attrs
 import cattrs
-from cattrs.cols import list_structure_factory, mapping_structure_factory
+from cattrs.cols import (
+    homogenous_tuple_structure_factory,
+    list_structure_factory,
+    mapping_structure_factory,
+)
 from cattrs.gen import make_dict_structure_fn
 
 from rlk.errors import PlanError, UnknownName
@@ -100,6 +104,10 @@ def strict_converter(**options: Any) -> cattrs.Converter:
         lambda kind: _form(kind) is list, _container(list_structure_factory, (list, tuple))
     )
     made.register_structure_hook_factory(
+        lambda kind: _form(kind) is tuple and get_args(kind)[1:] == (...,),
+        _container(homogenous_tuple_structure_factory, (list, tuple)),
+    )
+    made.register_structure_hook_factory(
         lambda kind: _form(kind) is dict, _container(mapping_structure_factory, (dict,))
     )
     made.register_structure_hook_factory(
@@ -117,7 +125,11 @@ def names(config: type | None) -> list[str]:
 
 
 def structure(
-    config: type | None, values: Mapping[str, Any], whose: str, others: Iterable[str] = ()
+    config: type | None,
+    values: Mapping[str, Any],
+    whose: str,
+    others: Iterable[str] = (),
+    hint: str = "",
 ) -> Any:
     """An instance of a config class; None where there is no class.
 
@@ -126,6 +138,7 @@ def structure(
         values: settings by name.
         whose: what the error calls the component.
         others: names that an unknown key might have been meant for.
+        hint: where all names are listed.
 
     Raises:
         PlanError: for a value that the class does not take.
@@ -137,7 +150,7 @@ def structure(
         return None
     for key in values:
         if key not in names(config):
-            raise UnknownName(f"setting of {whose}:", key, [*names(config), *others])
+            raise UnknownName(f"setting of {whose}:", key, [*names(config), *others], hint)
     hints = _type_hints(config)
     arguments = {}
     for key, value in values.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -30,7 +31,14 @@ def kind(space: Space) -> str:
 
 def describe(space: Space) -> str:
     """A short text for messages and plan.json, without the bounds of a Box."""
+    if isinstance(space, spaces.Text):
+        return f"Text({space.max_length})"  # without all its characters
     return f"Box({space.shape}, {space.dtype})" if isinstance(space, spaces.Box) else str(space)
+
+
+def action_size(space: Space) -> int:
+    """D: how many numbers an action of this space is, whatever axes it has."""
+    return math.prod(space.shape or ())
 
 
 def map_observation(function: Callable[[Array], Any], observation: Any) -> Any:

@@ -12,7 +12,7 @@ from rlk.registry.entry import Entry, Owned
 from rlk.registry.hooks import Hooks
 
 #: Kinds whose components answer hooks.
-_ANSWERING = ("extensions", "callbacks", "loggers")
+ANSWERING = ("extensions", "callbacks", "loggers")
 
 
 @attrs.frozen
@@ -56,6 +56,6 @@ def activated(choices: Iterable[Choice]) -> Hooks:
     """A new plugin manager with those components that answer hooks, made anew."""
     hooks = Hooks()
     for choice in choices:
-        if choice.kind in _ANSWERING:
+        if choice.kind in ANSWERING:
             hooks.activate(choice.make(), choice.name, choice.owner)
     return hooks

@@ -12,6 +12,7 @@ from rlk.errors import PlanError, UnknownName
 from rlk.planning.choice import Choice
 from rlk.planning.layers import Rank, Setting, SettingLayers
 from rlk.planning.run_settings import RUN_KEYS
+from rlk.registry.registries import Registries
 
 
 def configured(choice: Choice, layers: SettingLayers) -> Choice:
@@ -23,7 +24,8 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
     given = _given(choice, layers)
     values = {**choice.component.own, **{key: setting.value for key, setting in given.items()}}
     others = (*RUN_KEYS, *layers.slots) if choice.slot == "algorithm" else ()
-    config = settings.structure(choice.component.config, values, choice.title, others)
+    hint = f"See: rlk plugins show {choice.alias}" if choice.version else ""
+    config = settings.structure(choice.component.config, values, choice.title, others, hint)
     sources = {key: setting.by for key, setting in given.items()}
     return attrs.evolve(choice, config=config, sources=sources)
 
@@ -87,7 +89,9 @@ def _agreed(found: Mapping[str, Setting]) -> Setting:
     return first
 
 
-def check_keys(layers: SettingLayers, parts: Mapping[str, Sequence[Choice]]) -> None:
+def check_keys(
+    layers: SettingLayers, parts: Mapping[str, Sequence[Choice]], registries: Registries
+) -> None:
     """Refuse a setting of a component that is not in the run, and of a storage that nobody has.
 
     Settings of the components themselves were checked when these were configured.
@@ -95,9 +99,10 @@ def check_keys(layers: SettingLayers, parts: Mapping[str, Sequence[Choice]]) -> 
     Args:
         layers: all settings.
         parts: the configured components by slot, or by kind where there may be many.
+        registries: to tell a component that is not in the run from one that does not exist.
 
     Raises:
-        UnknownName: for the first such key.
+        PlanError: for the first such key.
     """
     choices = [choice for part in parts.values() for choice in part]
     names = [name for choice in choices for name in (choice.name, choice.alias)]
@@ -108,8 +113,10 @@ def check_keys(layers: SettingLayers, parts: Mapping[str, Sequence[Choice]]) -> 
     for key, setting in layers:
         head, dot, own = key.partition(".")
         if dot and head not in known:
-            hint = f"In the setting {key!r} ({setting.by})."
-            raise UnknownName("component in this run", head, known, hint)
+            about = f"In the setting {key!r} ({setting.by})."
+            if any(head in registry for registry in registries):
+                raise PlanError(f"{head!r} is not in this run. {about} Add --plugin {head}")
+            raise UnknownName("component in this run", head, known, about)
         if dot and head == "storage" and own not in stored:
             raise UnknownName("setting of this run's storages:", own, stored)
 

@@ -15,6 +15,7 @@ class Conflict(NamedTuple):
 
     reason: str
     filter: str  #: the options of `rlk plugins list` that list what would fit
+    or_else: str = ""  #: what would help besides
 
 
 def conflicts(plan: Plan) -> Iterator[str]:
@@ -24,7 +25,8 @@ def conflicts(plan: Plan) -> Iterator[str]:
         if conflict is not None:
             may_be_left_out = slot == "decorator" or part.kind in LISTS
             use = f"--plugin no:{part.name}" if may_be_left_out else f"another {slot}"
-            yield f"{conflict.reason}.\nUse {use}, or one of: rlk plugins list {conflict.filter}"
+            lists = f"or one of: rlk plugins list {conflict.filter}{conflict.or_else}"
+            yield f"{conflict.reason}.\nUse {use}, {lists}"
     yield from _shared_stages(plan)
     if plan.env.size not in (None, plan.n_envs):
         by = plan.sources.get("n_envs", "default")
@@ -66,6 +68,7 @@ def _reports(plan: Plan, slot: str, part: Choice) -> Conflict | None:
 
 
 def _action_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+    from rlk.planning.usable_spaces import or_wrap
     from rlk.spaces import describe
 
     served, found = part.component.action_spaces, type(plan.action_space).__name__
@@ -75,10 +78,12 @@ def _action_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
         f"{part.title} serves action spaces {', '.join(served)}, but the environment's is "
         f"{describe(plan.action_space)}",
         f"--action-space {found}",
+        or_wrap(plan.action_space, "Action"),
     )
 
 
 def _observation_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+    from rlk.planning.usable_spaces import or_wrap
     from rlk.spaces import describe, kind
 
     served, found = part.component.observation_spaces, kind(plan.observation_space)
@@ -88,6 +93,7 @@ def _observation_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
         f"{part.title} takes observations that are {', '.join(served)}, but the environment's are "
         f"{describe(plan.observation_space)}",
         f"--observation-space {found}",
+        or_wrap(plan.observation_space, "Observation"),
     )
 
 

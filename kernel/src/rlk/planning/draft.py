@@ -12,7 +12,7 @@ from rlk.planning.choice import Choice
 from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.parse import parse_plugin
 from rlk.registry.entry import Entry
-from rlk.registry.external import PASSED, find_entry, hooks_entry
+from rlk.registry.external import PASSED, find_entry, passed_entry
 from rlk.registry.kinds import LISTS, SLOTS
 from rlk.registry.registries import Registries
 
@@ -52,7 +52,7 @@ class Draft:
         return draft
 
     def with_plugins(self, plugins: Iterable[Any], by: str, rank: Rank) -> Draft:
-        """With plugins: `NAME[:key=value,…]`, `no:NAME`, or objects that implement hooks."""
+        """With plugins: `NAME[:key=value,…]`, `no:NAME`, components, or what implements hooks."""
         draft = self
         for plugin in plugins:
             if is_refusal(plugin):
@@ -61,7 +61,7 @@ class Draft:
                 draft = draft._with_named(plugin, by, rank)
             else:
                 number = sum(choice.dist == PASSED for choice in draft.plugins.values())
-                draft = draft._with_entry(hooks_entry(plugin, number), "", by, rank)
+                draft = draft._with_entry(passed_entry(plugin, number), plugin, by, rank)
         return draft
 
     def without(self, plugins: Iterable[Any]) -> Draft:
@@ -92,8 +92,8 @@ class Draft:
             {f"{own}.{key}": value for key, value in settings.items()}, by, rank
         )
 
-    def _with_entry(self, entry: Entry, name: str, by: str, rank: Rank) -> Draft:
-        """With a component where its kind belongs, which is in a slot or in a list."""
+    def _with_entry(self, entry: Entry, asked: Any, by: str, rank: Rank) -> Draft:
+        """With a component, as it was asked for, where its kind belongs: in a slot or in a list."""
         slot = next((slot for slot, kind in SLOTS.items() if kind == entry.kind), None)
         choice = Choice.of(entry, slot or entry.kind, by)
         if entry.kind in LISTS or choice.component.stages:
@@ -101,6 +101,6 @@ class Draft:
                 return self
             return attrs.evolve(self, plugins={**self.plugins, choice.name: choice})
         if slot:
-            return self.with_settings({slot: name}, by, rank)
-        hint = f"; choose it with --algo {name}" if entry.kind == "algorithms" else ""
+            return self.with_settings({slot: asked}, by, rank)
+        hint = f"; choose it with --algo {asked}" if entry.kind == "algorithms" else ""
         raise PlanError(f"{entry.title} is no part of a run that --plugin puts in{hint}.")

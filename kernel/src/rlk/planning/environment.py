@@ -8,17 +8,21 @@ says so with `runs_code`; no saved model is made through it.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from rlk.abilities import NamedAgain, offers
 from rlk.errors import PlanError
+from rlk.planning.passed_environment import place_of, registered_as
 
 if TYPE_CHECKING:
     import gymnasium as gym
 
     from rlk.planning.choice import Choice
+    from rlk.registry.entry import Entry
     from rlk.registry.registries import Registries
 
 
@@ -29,7 +33,10 @@ class EnvChoice:
     name: str  #: what the user wrote, or the name of the object that was passed
     kwargs: Mapping[str, Any] = attrs.field(factory=dict)
     made: Any = attrs.field(default=None, eq=False)  #: what makes it, or the environment itself
-    source: str = ""  #: the component that answered to the name; empty for an object
+    source: str = ""  #: the component that answers to the name; empty for an object
+    #: What `--env` must be given again when the saved run is used: nothing, or a place; None for an
+    #: object that only a program can pass.
+    again: str | None = ""
 
     @property
     def is_vector(self) -> bool:
@@ -57,14 +64,39 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
         PlanError: if no component answers to the name, or the object is no environment.
     """
     if isinstance(asked, str):
-        entry, made = registries.environments.ask("environment", asked)
-        return EnvChoice(asked, kwargs, made, entry.name)
+        return _named(asked, registries, kwargs)
     if not callable(asked) and not hasattr(asked, "step"):
         found = f"{type(asked).__name__} {asked!r:.80}"
         raise PlanError(f"env must be an id, a class, a callable or an environment, got {found}.")
+    registration = registered_as(asked)
+    if registration is not None:
+        with contextlib.suppress(PlanError):  # no component answers to that id
+            return attrs.evolve(_named(registration[0], registries, registration[1]), made=asked)
     registered = getattr(getattr(asked, "spec", None), "id", None)
     name = registered or getattr(asked, "__name__", type(asked).__name__)
-    return EnvChoice(str(name), kwargs, asked)
+    return EnvChoice(str(name), kwargs, asked, again=place_of(asked))
+
+
+def _named(name: str, registries: Registries, kwargs: Mapping[str, Any]) -> EnvChoice:
+    """The environment of a name that a user wrote.
+
+    An id that its package has registered here is known to Gymnasium too, but not in every process:
+    a component that always knows it comes first.
+    """
+    known = [
+        EnvChoice(name, kwargs, made, entry.name, _again(name, entry, made))
+        for entry, made in registries.environments.answers(name)
+    ]
+    if not known:
+        registries.environments.ask("environment", name)  # raises the error for an unknown name
+    return next((one for one in known if one.again == ""), known[0])
+
+
+def _again(name: str, entry: Entry, made: Any) -> str | None:
+    """What names an environment again in another process; "" if its name does."""
+    if offers(made, NamedAgain):
+        return made.again  # type: ignore[no-any-return]
+    return name if entry.component().runs_code else ""
 
 
 @attrs.frozen
@@ -89,8 +121,17 @@ def probe(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
     The environment is made for that and closed again, unless it was passed.
 
     Raises:
-        PlanError: if it cannot be made, or has no spaces of Gymnasium's.
+        PlanError: if it cannot be made, has no spaces of Gymnasium's, or spaces that nothing can
+            be made for.
     """
+    from rlk.planning.usable_spaces import check_usable
+
+    observation_space, action_space = _spaces_of(env, wrappers)
+    check_usable(env.name, observation_space, action_space)
+    return observation_space, action_space
+
+
+def _spaces_of(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
     import gymnasium as gym
 
     if env.is_vector:

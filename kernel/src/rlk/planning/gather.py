@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from rlk.abilities import ExplainsAbsence, offers
 from rlk.errors import BrokenPlugin, PlanError
-from rlk.planning.choice import Choice, activated
+from rlk.planning.choice import ANSWERING, Choice, activated
 from rlk.planning.configure import configured
 from rlk.planning.draft import Draft, is_refusal
 from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.parse import parse_plugin
 from rlk.planning.select import JOINED, select
 from rlk.planning.spec import Patch, RunSpec, flatten, plugin_key
-from rlk.protocols import ExplainsAbsence, offers
 from rlk.registry.entry import Entry
 from rlk.registry.external import find_entry
 from rlk.registry.hooks import Hooks
@@ -25,7 +25,7 @@ from rlk.registry.registries import Registries
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
 
-CALLER = "command line"
+CALLER = "user"
 
 
 def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:
@@ -122,7 +122,9 @@ def _joins(entry: Entry, moments: tuple[str, ...]) -> bool:
     is_alias = component.name != entry.name
     if component.autostart not in moments or is_alias:
         return False
-    Hooks().activate(entry.load(), entry.name, entry.owner)
+    factory = entry.load()
+    if entry.kind in ANSWERING and isinstance(factory, type):
+        Hooks().activate(factory, entry.name, entry.owner)
     return True
 
 

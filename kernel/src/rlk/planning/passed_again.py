@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.planning.draft import is_refusal
 from rlk.planning.environment import choose_environment
@@ -60,7 +61,10 @@ def refuse_missing(
 def _name(plugin: Any, registries: Registries) -> str | None:
     """What a plugin that is passed now is called in a plan; None for an installed one."""
     if not isinstance(plugin, str):
-        return type(plugin).__name__
+        component = getattr(plugin, "component", plugin)
+        if isinstance(component, Component):
+            return component.name
+        return plugin.__name__ if isinstance(plugin, type) else type(plugin).__name__
     name, _ = parse_plugin(plugin)
     if is_refusal(plugin) or not is_place(name):
         return None
@@ -111,7 +115,7 @@ def environment_again(
     else:
         found = {"env": saved.name, **kwargs}
     for key in found.keys() - {"env"} - changes.keys():
-        code = _code_in(found[key])
+        code = code_in(found[key])
         if code is not None:
             raise PlanError(
                 f"this model's environment was made with {key}={found[key]!r:.200}, where {code!r} "
@@ -124,7 +128,8 @@ def environment_again(
 
 def _environment_missing(saved: SavedEnvironment) -> PlanError:
     if saved.passed_as_object:
-        how = "--env ./your_file.py:Class or --env module:Class, or in Python env=…"
+        place = saved.again or "./your_file.py:Class"
+        how = f"{_typed('--env', place)}, or in Python env=…"
         return PlanError(
             f"this model's environment {saved.name!r} was an object, which no file holds. "
             f"Pass it again: {how}."
@@ -141,7 +146,7 @@ def _runs_code(name: str, registries: Registries) -> bool:
     return bool(entry.component().runs_code)
 
 
-def _code_in(value: Any) -> str | None:
+def code_in(value: Any) -> str | None:
     """The first text in a keyword that names code which can be imported here, or a Python file.
 
     Some environments import what a keyword names (`vehicle="highway_env.vehicle.Car"`).
@@ -149,7 +154,7 @@ def _code_in(value: Any) -> str | None:
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list):
-        return next((found for item in value if (found := _code_in(item))), None)
+        return next((found for item in value if (found := code_in(item))), None)
     return value if isinstance(value, str) and _names_code(value) else None
 
 

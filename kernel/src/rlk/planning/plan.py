@@ -10,15 +10,16 @@ from typing import Any
 
 import attrs
 
+from rlk import settings
+from rlk.abilities import KeepsInfos, offers
 from rlk.planning.choice import Choice, activated
 from rlk.planning.environment import EnvChoice
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
-from rlk.protocols import KeepsInfos, offers
 from rlk.registry.hooks import Hooks
 from rlk.registry.kinds import LISTS, SLOTS, singular
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Plan(RunSettings):
     """All that a run will be made of, its settings included."""
 
@@ -44,6 +45,18 @@ class Plan(RunSettings):
     refused: tuple[str, ...] = ()  #: names of components that the user left out
     sources: Mapping[str, str] = attrs.field(factory=dict)  #: who set what of the run's settings
     notes: tuple[str, ...] = ()  #: what the user should be told
+
+    def __repr__(self) -> str:
+        return f"<Plan: {self.title}>"
+
+    def __str__(self) -> str:
+        return _explained(self)
+
+    @property
+    def title(self) -> str:
+        """What it is in a few words: `ppo2 on CartPole-v1 x 8, policy mlp`."""
+        several = f" x {self.n_envs}" if self.n_envs > 1 else ""
+        return f"{self.algorithm.name} on {self.env.name}{several}, policy {self.policy.name}"
 
     @property
     def info_keys(self) -> tuple[str, ...]:
@@ -82,3 +95,31 @@ class Plan(RunSettings):
     def run_settings(self) -> dict[str, Any]:
         """The settings that shape the run; how much it prints is left out."""
         return {key: getattr(self, key) for key in RUN_SETTINGS if key != "verbose"}
+
+
+def _explained(plan: Plan) -> str:
+    """All of a plan for people, as `print(agent.plan)` and `rlk run --explain` show it."""
+    from rlk.spaces import describe  # not at the top: it needs gymnasium
+
+    by = plan.sources.get
+    lines = [
+        f"environment   {plan.env.name} x {plan.n_envs}  ({by('env', 'default')})",
+        f"              observation {describe(plan.observation_space)}",
+        f"              action      {describe(plan.action_space)}",
+    ]
+    parts = list(plan.choices())
+    names = max(len(choice.name) for _, choice in parts)
+    owners = max(len(choice.owner) for _, choice in parts)
+    for slot, choice in parts:
+        lines.append(f"{slot:<13} {choice.name:<{names}}  {choice.owner:<{owners}}  {choice.by}")
+        for key, value in settings.unstructure(choice.config).items():
+            who = choice.sources.get(key)
+            lines.append(f"    {key} = {value!r}" + (f"   <- {who}" if who else ""))
+    if len(plan.storages) > 1:
+        nest = [f"{c.name} ({', '.join(c.component.stages) or 'base'})" for c in plan.storages]
+        lines.append(f"storages nest {' <- '.join(nest)}")
+    wrapped = "".join(f"{choice.name}(" for choice in reversed(plan.wrappers))
+    lines.append(f"env nests     {wrapped}{plan.env.name}{')' * len(plan.wrappers)}")
+    for key, value in plan.run_settings().items():
+        lines.append(f"{key:<16}{value!s:<18} {by(key, 'default')}")
+    return "\n".join([*lines, *(f"note: {note}" for note in plan.notes)])

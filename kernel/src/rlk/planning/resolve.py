@@ -13,7 +13,7 @@ import attrs
 
 from rlk import settings
 from rlk.component import STAGES
-from rlk.errors import PlanError
+from rlk.errors import SHOWN, PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.configure import check_keys, configured, forwarded
 from rlk.planning.conflicts import conflicts
@@ -22,6 +22,7 @@ from rlk.planning.environment import EnvChoice, choose_environment, probe
 from rlk.planning.gather import gather
 from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.plan import Plan
+from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
 from rlk.planning.select import filling, select
 from rlk.planning.spec import RunSpec
@@ -43,33 +44,40 @@ def resolve(
     Args:
         kernel: where components come from.
         spec: what was asked for.
-        terminal: whether a person watches, for whom more components join.
+        terminal: whether a person watches, for whom more components join if the run prints.
         autostart: whether those components join that are active in every run with a folder.
 
     Raises:
         PlanError: for whatever does not exist or does not fit.
     """
     if not spec.algo:
-        names = ", ".join(kernel.registries.algorithms.names()) or "none"
-        raise PlanError(f"no algorithm. Say --algo NAME; installed: {names}.")
-    joins = autostart and spec.given.get("out") is not None
-    draft = gather(kernel, spec, moments=_moments(joins, terminal))
+        names = kernel.registries.algorithms.names()
+        more = ", … (rlk plugins list --kind algorithms)" if len(names) > SHOWN else ""
+        shown = ", ".join(names[:SHOWN]) or "none"
+        raise PlanError(f"no algorithm. Say --algo NAME; installed: {shown}{more}.")
+    draft = gather(kernel, spec, moments=_moments(spec, terminal, autostart))
     chosen = select(draft)
     env = _environment(draft)
     layers = _with_size_of(env, draft.layers)
     layers = forwarded(layers, draft.algorithm, chosen)
     draft = attrs.evolve(draft, layers=layers)
     parts = _by_slot(draft, (configured(choice, layers) for choice in chosen))
-    check_keys(layers, parts)
+    check_keys(layers, parts, kernel.registries)
     _check_filled(parts, spec.algo)
-    return _accepted(_plan(spec, draft, parts, env))
+    plan = _accepted(_plan(spec, draft, parts, env))
+    return attrs.evolve(plan, notes=(*plan.notes, *remarks(plan, draft)))
 
 
-def _moments(joins: bool, terminal: bool) -> tuple[str, ...]:
+def _moments(spec: RunSpec, terminal: bool, autostart: bool) -> tuple[str, ...]:
     """The values of `Component.autostart` with which components join this run."""
-    if not joins:
-        return ("always",)
-    return ("always", "run", "terminal") if terminal else ("always", "run")
+    prints = bool(spec.given.get("verbose"))
+    moments = {
+        "always": True,
+        "run": autostart and spec.given.get("out") is not None,
+        "verbose": prints,
+        "terminal": prints and terminal,
+    }
+    return tuple(moment for moment, is_now in moments.items() if is_now)
 
 
 def _environment(draft: Draft) -> EnvChoice:

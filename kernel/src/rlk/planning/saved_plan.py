@@ -37,6 +37,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
             "kwargs": settings.plain(plan.env.kwargs),
             "source": plan.env.source,
             "passed_as_object": not plan.env.source,
+            "again": plan.env.again,
             "observation_space": describe(plan.observation_space),
             "action_space": describe(plan.action_space),
         },

@@ -39,6 +39,7 @@ class SavedEnvironment:
     kwargs: dict[str, Any]
     source: str  #: the component that answered to the name; empty for an object
     passed_as_object: bool
+    again: str | None  #: what `--env` must be given again: nothing, a place; None: no command can
     observation_space: str
     action_space: str
 

@@ -45,6 +45,11 @@ class RunSpec:
             (*lower.lost, *self.lost),
         )
 
+    def without(self, key: str) -> RunSpec:
+        """This spec with one key left open."""
+        given = {name: value for name, value in self.given.items() if name != key}
+        return attrs.evolve(self, given=given)
+
 
 @attrs.frozen
 class Patch:

@@ -50,16 +50,27 @@ def external_entry(asked: Any, kind: str | None, registries: Registries) -> Entr
     return Entry(component.kind or str(kind), component.name, owner, "", lambda: component)
 
 
-def hooks_entry(plugin: Any, number: int) -> Entry:
-    """The entry for an object that implements hooks.
+def passed_entry(plugin: Any, number: int) -> Entry:
+    """The entry for a plugin that was passed: a component, or what implements hooks.
 
     Args:
-        plugin: the object; there may be several of one class.
-        number: tells them apart.
+        plugin: a Component of any kind, an object or a module that implements hooks, or a class of
+            such objects, of which every run gets one of its own.
+        number: tells several of one class apart.
+
+    Raises:
+        PlanError: for a component that does not say its kind.
     """
-    name = f"{type(plugin).__name__}-{number}"
-    component = Component(name=name, factory=lambda: plugin)
-    return Entry("extensions", name, PASSED, "", lambda: component)
+    component = getattr(plugin, "component", plugin)
+    if isinstance(component, Component):
+        if component.kind is None:
+            kinds = "rlk.Component(kind='wrappers', …), or 'callbacks', 'storages', …"
+            raise PlanError(f"plugin {component.name!r} does not say its kind. Write {kinds}.")
+        return Entry(component.kind, component.name, PASSED, "", lambda: component)
+    is_class = isinstance(plugin, type)
+    name = f"{plugin.__name__ if is_class else type(plugin).__name__}-{number}"
+    hooks = Component(name=name, factory=plugin if is_class else lambda: plugin)
+    return Entry("extensions", name, PASSED, "", lambda: hooks)
 
 
 def as_component(found: Any) -> Component:

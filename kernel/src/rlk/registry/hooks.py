@@ -14,10 +14,9 @@ import pluggy
 
 from rlk.errors import BrokenPlugin, UnknownName
 from rlk.hookspecs import Specs, is_lifecycle
+from rlk.registry.implementations import HOOKS, SEE, why_not_called
 
 Listener = Callable[..., Any]
-#: The name of every hook.
-HOOKS = [name for name in vars(Specs) if name.startswith("rlk_")]
 #: The hooks whose listeners are looked up once, when a run is built, and then called directly.
 LIFECYCLE = [name for name in HOOKS if is_lifecycle(vars(Specs)[name])]
 
@@ -33,8 +32,12 @@ class Hooks:
         """Let an object answer hooks.
 
         Raises:
-            BrokenPlugin: if it marks a method that is no hook, or its arguments are not the hook's.
+            BrokenPlugin: if it marks a method that is no hook, if its arguments are not the hook's,
+                or if it implements none, so that it would have no effect.
         """
+        problem = why_not_called(plugin)
+        if problem:
+            raise BrokenPlugin(f"plugin {name!r} ({owner}) would have no effect: {problem}.")
         try:
             self._manager.register(plugin, name=name)
             self._manager.check_pending()
@@ -95,4 +98,4 @@ def _cause(error: Exception) -> str:
     """The last line of what pluggy says; for an unknown hook, with the nearest that there is."""
     cause = str(error).splitlines()[-1].strip() if str(error) else type(error).__name__
     unknown = re.match(r"unknown hook '(\w+)'", cause)
-    return str(UnknownName("hook", unknown[1], HOOKS)) if unknown else cause
+    return str(UnknownName("hook", unknown[1], HOOKS, SEE)) if unknown else cause

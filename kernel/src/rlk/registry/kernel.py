@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from rlk.errors import BrokenPlugin
 from rlk.registry.hooks import Hooks
 from rlk.registry.registries import Registries
 
@@ -29,8 +30,18 @@ class Kernel:
             self.registries.discover()
 
     def activate(self, plugin: object, name: str | None = None) -> None:
-        """Let a plugin join the kernel: its `rlk_register` is called now."""
-        self.hooks.activate(plugin, name or type(plugin).__name__)
+        """Let a plugin join the kernel: its `rlk_register` is called now.
+
+        Raises:
+            BrokenPlugin: if it has none; the other hooks are those of a run.
+        """
+        name = name or type(plugin).__name__
+        if not hasattr(plugin, "rlk_register"):
+            raise BrokenPlugin(
+                f"plugin {name!r} implements no rlk_register, the one hook of a kernel. To answer "
+                "the hooks of a run, put it into one: plugins=[…]"
+            )
+        self.hooks.activate(plugin, name)
 
 
 @cache

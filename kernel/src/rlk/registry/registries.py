@@ -38,7 +38,8 @@ class Registries:
             UnknownName: if there is none.
             BrokenPlugin: if several distributions give it.
         """
-        return only_entry("plugin", name, (entry for registry in self for entry in registry))
+        every = (entry for registry in self for entry in registry)
+        return only_entry("plugin", name, every, "See: rlk plugins list")
 
     def discover(self) -> None:
         """Scan the installed distributions' entry points once; nothing of theirs is imported."""

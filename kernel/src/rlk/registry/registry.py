@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from rlk.component import Component
-from rlk.errors import BrokenPlugin, PlanError, UnknownName
+from rlk.errors import SHOWN, BrokenPlugin, PlanError, UnknownName
 from rlk.registry.entry import Entry
 from rlk.registry.kinds import singular
 
@@ -70,7 +70,8 @@ class Registry:
             UnknownName: if there is none.
             BrokenPlugin: if two distributions give it.
         """
-        return only_entry(singular(self.kind), name, self)
+        hint = f"See: rlk plugins list --kind {self.kind.replace('_', '-')}"
+        return only_entry(singular(self.kind), name, self, hint)
 
     def ask(self, what: str, name: str, *more: Any) -> tuple[Entry, Any]:
         """The first component that answers to a name, and its answer.
@@ -85,31 +86,42 @@ class Registry:
         Raises:
             PlanError: if none answers.
         """
-        entries = sorted(self, key=lambda entry: entry.dist != BY_HAND)
-        sources = [(entry, entry.component().load()) for entry in entries]
-        for entry, source in sources:
-            answer = source(name, *more)
-            if answer is not None:
-                return entry, answer
-        asked = ", ".join(f"{entry.name} ({entry.component().summary})" for entry in entries)
-        hint = f"Asked {self.kind}: {asked or 'none; a plugin of that kind is missing'}."
+        found = next(self.answers(name, *more), None)
+        if found is not None:
+            return found
+        sources = self._sources()
+        asked = [f"{entry.name} ({entry.component().summary})" for entry, _ in sources]
+        asked = [*asked[:SHOWN], f"{len(asked) - SHOWN} more"] if len(asked) > SHOWN else asked
+        hint = f"Asked {self.kind}: {', '.join(asked) or 'none; a plugin of that kind is missing'}."
         known = [one for _, source in sources for one in _known(source)]
         if known:
             raise UnknownName(what, name, known, hint)
         raise PlanError(f"unknown {what} {name!r}. {hint}")
 
+    def answers(self, name: str, *more: Any) -> Iterator[tuple[Entry, Any]]:
+        """Every component that answers to a name, and its answer; see `ask`."""
+        for entry, source in self._sources():
+            answer = source(name, *more)
+            if answer is not None:
+                yield entry, answer
 
-def only_entry(what: str, name: str, entries: Iterable[Entry]) -> Entry:
+    def _sources(self) -> list[tuple[Entry, Any]]:
+        """Every component with its factory, those that a program registered first."""
+        entries = sorted(self, key=lambda entry: entry.dist != BY_HAND)
+        return [(entry, entry.component().load()) for entry in entries]
+
+
+def only_entry(what: str, name: str, entries: Iterable[Entry], hint: str) -> Entry:
     """The one entry of that name; one that a program registered wins over installed ones.
 
     Raises:
-        UnknownName: if there is none; `what` says what it should have been.
+        UnknownName: if there is none; `what` says what it should have been, `hint` what to type.
         BrokenPlugin: if several distributions give it.
     """
     entries = list(entries)
     found = [entry for entry in entries if entry.name == name]
     if not found:
-        raise UnknownName(what, name, {entry.name for entry in entries}, "See: rlk plugins list")
+        raise UnknownName(what, name, {entry.name for entry in entries}, hint)
     wanted = [entry for entry in found if entry.dist == BY_HAND] or found
     if len(wanted) > 1:
         raise clash(name, found)
@@ -126,6 +138,6 @@ def clash(name: str, entries: list[Entry]) -> BrokenPlugin:
 
 def _known(source: Any) -> list[str]:
     """The names that a source lists for messages, if it lists any."""
-    from rlk.protocols import ListsNames, offers  # not at the top: only an error needs it
+    from rlk.abilities import ListsNames, offers  # not at the top: only an error needs it
 
     return list(source.known()) if offers(source, ListsNames) else []

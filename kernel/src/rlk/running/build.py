@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from rlk.abilities import Decorated, Discounts, Explores, Filterable, HasMetrics, offers
 from rlk.errors import BadFile, PlanError
 from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.planning.environment import MakeEnv
-from rlk.protocols import Decorated, Discounts, Explores, Filterable, HasMetrics, offers
 from rlk.records import Field, Schema
 from rlk.registry.hooks import LIFECYCLE
 from rlk.running.device import choose_device, prepare_torch
@@ -46,6 +46,7 @@ def build(plan: Plan, saved: Mapping[str, Any] | None = None) -> Run:
 def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     """Make the parts of a run, each of those that come before it."""
     plan, hooks = run.plan, run.hooks
+    run.own_folder()
     run.communicator = hooks.first("rlk_make_communicator", run=run) or OneProcess()
     run.streams = Streams(plan.seed, run.communicator.rank)
     run.device = choose_device(plan)
@@ -60,8 +61,17 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     run.collector = hooks.first("rlk_make_collector", run=run) or plan.collector.make(run)
     run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))
     run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run))
-    run.listeners = {hook: [listen for _, listen in hooks.listeners(hook)] for hook in LIFECYCLE}
+    _look_up_listeners(run)
     run.parameters.check()
+
+
+def _look_up_listeners(run: Run) -> None:
+    """Ask pluggy once who listens to what; from then on listeners are called directly."""
+    run.listeners, run.owners = {}, {}
+    for hook in LIFECYCLE:
+        found = run.hooks.listeners(hook)
+        run.listeners[hook] = [listen for _, listen in found]
+        run.owners |= {listen: name for name, listen in found}
 
 
 def _make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:

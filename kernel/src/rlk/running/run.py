@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ from rlk.errors import NotFinite, RlkError
 from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Update
 from rlk.running.clock import Clock, Scheduled
+from rlk.running.failed_writes import FailedWrites
+from rlk.running.folder_owner import RunFolder
 from rlk.running.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -54,7 +57,9 @@ class Run:
     collect: Callable[[], bool]  #: the collector's, in all wrappers, as the loop calls it
     update: Callable[[Batch, Any], Update]  #: the algorithm's, in all wrappers
     listeners: dict[str, list[Listener]]  #: by lifecycle hook, called with its keywords
+    owners: dict[Listener, str]  #: the plugin of every listener
     evaluation_return: float | None = None  #: mean return of the latest evaluation
+    at: str = ""  #: the lifecycle hook that was called last, which says what the run does now
     closed: bool = False  #: whether `close` was called
 
     def __init__(self, plan: Plan, hooks: Hooks) -> None:
@@ -64,6 +69,8 @@ class Run:
         self.n_envs = plan.n_envs
         self.clock = Clock(plan.total_timesteps)
         self.metrics = Metrics(self.clock)
+        self.failed_writes = FailedWrites()
+        self._folder: RunFolder | None = None
         self.on_close: list[Callable[[], None]] = []
         self.numbers: list[Callable[[], Mapping[str, float]]] = []  #: of others, to log
         self._names: dict[str, Tensor] = {}
@@ -136,10 +143,19 @@ class Run:
         """Ask the run to end at the next iteration border."""
         self._stop = self._stop or reason
 
+    def stop_by_listener(self, number: int) -> None:
+        """Ask the run to end, because the listener of `rlk_step` with that number said so."""
+        name, _ = self.hooks.listeners("rlk_step")[number]
+        self.stop(f"plugin {name!r} (rlk_step returned False)")
+
     def stop_reason(self) -> str | None:
         """Why the run must end now, or None; a reason of any rank ends all."""
+        self.at = "rlk_should_stop"
         for listener in self.listeners["rlk_should_stop"]:
-            self._stop = self._stop or listener(run=self)
+            try:
+                self._stop = self._stop or listener(run=self)
+            except OSError as error:
+                self._write_failed("rlk_should_stop", listener, error)
         if self.communicator.size == 1:
             return self._stop
         for rank, reason in enumerate(self.communicator.gather(self._stop)):
@@ -148,24 +164,55 @@ class Run:
         return None
 
     def notify(self, hook: str, **arguments: Any) -> None:
-        """Call everyone who listens to a lifecycle hook."""
+        """Call everyone who listens to a lifecycle hook; whose write fails does not end the run."""
+        self.at = hook
         for listener in self.listeners[hook]:
-            listener(run=self, **arguments)
+            try:
+                listener(run=self, **arguments)
+            except OSError as error:
+                self._write_failed(hook, listener, error)
+
+    def _write_failed(self, hook: str, listener: Listener, error: OSError) -> None:
+        """Note it; before anything was learnt, refuse to begin."""
+        if hook == "rlk_training_start":
+            raise RlkError(f"{self.owners[listener]} cannot begin: {error}") from error
+        self.failed_writes.note(self.owners[listener], error)
+
+    def own_folder(self) -> None:
+        """Keep other processes from writing to the run's folder, until the run is closed.
+
+        Raises:
+            PlanError: if another one does.
+        """
+        if self.out is not None:
+            self._folder = RunFolder(self.out)
+            self.hooks.activate(self._folder, "the run folder", "rlk-kernel")
 
     def close(self) -> None:
-        """Close environments and whatever plugins opened, the last first; calling twice is safe."""
+        """Close environments and whatever plugins opened, the last first; calling twice is safe.
+
+        All are closed, whatever one of them raises. A write that fails is noted.
+        """
         if self.closed:
             return
         self.closed = True
-        for close in reversed(self.on_close):
+        with contextlib.ExitStack() as stack:  # which closes in reverse
+            if self._folder is not None:
+                stack.callback(self._folder.release)
+            if hasattr(self, "env"):
+                stack.callback(self.env.close)
+            for close in self.on_close:
+                stack.callback(self._close_one, close)
+
+    def _close_one(self, close: Callable[[], None]) -> None:
+        with self.failed_writes.tolerated(getattr(close, "__module__", None) or "a plugin"):
             close()
-        if hasattr(self, "env"):
-            self.env.close()
 
     def begin(self, total_timesteps: int) -> None:
         """Begin a call of `learn` that ends at this timestep."""
         self.clock.total_timesteps = total_timesteps
         self._stop = None
+        self.failed_writes.clear()
         self.metrics.mark()
 
     def refresh_schedules(self) -> None:

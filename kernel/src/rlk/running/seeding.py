@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: The stream that is equal on all ranks; every other differs from rank to rank.
 CONTROL = "control"
+#: What the training's environments are seeded from, at their first reset and at later ones.
+FIRST_RESET, LATER_RESETS = "environments", "later resets"
 
 
 @attrs.frozen
@@ -89,6 +91,18 @@ class Streams:
     def integers(self, name: str, count: int) -> list[int]:
         """Seeds for what wants an integer (environments); the same at every call."""
         return [int(seed) >> 1 for seed in self._sequence(name).generate_state(count, np.uint32)]
+
+    def reset_seeds(self, count: int) -> list[int]:
+        """Seeds for the coming reset of the training's environments, one for each.
+
+        A later reset gets new ones, or every reset would bring the same episodes again.
+        """
+        is_first = LATER_RESETS not in self._numpy
+        later = self.numpy(LATER_RESETS)
+        if is_first:
+            return self.integers(FIRST_RESET, count)
+        drawn: list[int] = later.integers(2**31, size=count).tolist()
+        return drawn
 
     @contextlib.contextmanager
     def globally(self, name: str) -> Iterator[None]:

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rlk.errors import RlkError
+from rlk.records import Update
+
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
@@ -33,6 +36,8 @@ def train(run: Run, total_timesteps: int) -> str | None:
             run.notify("rlk_rollout_end")
             for batch in run.algorithm.batches(run.storage):
                 update = run.update(batch, run.optimise)
+                if not isinstance(update, Update):
+                    raise _no_update(run, update)
                 run.clock.updates += 1
                 run.metrics.push(update.metrics)
                 run.storage.feedback(batch, update)
@@ -43,3 +48,11 @@ def train(run: Run, total_timesteps: int) -> str | None:
     finally:
         run.notify("rlk_training_end", reason=reason)
     return reason
+
+
+def _no_update(run: Run, found: object) -> RlkError:
+    """The error for an algorithm whose `update` returns something else than it must."""
+    return RlkError(
+        f"update of {run.plan.algorithm.title} returned {type(found).__name__}, not an Update. "
+        "End it with: return rlk.records.Update(metrics={…})"
+    )

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from gymnasium.vector import AutoresetMode
 
+from rlk.abilities import AdoptsVectors, offers
 from rlk.errors import PlanError
 from rlk.planning.environment import MakeEnv
-from rlk.protocols import AdoptsVectors, offers
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan

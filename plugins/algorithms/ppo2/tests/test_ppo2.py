@@ -207,8 +207,8 @@ def test_the_value_of_an_episode_that_is_cut_off_counts_what_would_have_come(
     assert low < value.item() < high
 
 
-#: Eight of eight seeds have learnt a Match within 512 timesteps. Large steps of a wide network would
-#: leave some ratios clipped for ever.
+#: Eight of eight seeds have learnt a Match within 512 timesteps. Large steps of a wide network
+#: would leave some ratios clipped for ever.
 QUICK = {"n_steps": 32, "n_envs": 4, "learning_rate": 0.01, "gamma": 0.0, "policy": SMALL}
 
 

@@ -147,7 +147,7 @@ def test_it_trains_the_nature_cnn(rlk_make):
     assert agent.predict(np.zeros((36, 36, 3), np.uint8))[0].shape == (2,)
 
 
-def test_actions_of_several_axes_are_stored_and_done_in_their_shape(rlk_make):
+def test_actions_of_several_axes_are_stored_flat_and_done_in_their_shape(rlk_make):
     class Board(gym.Env):
         observation_space = gym.spaces.Box(-1, 1, (2,), np.float32)
         action_space = gym.spaces.Box(-1.0, 3.0, (2, 3), np.float32)
@@ -161,7 +161,7 @@ def test_actions_of_several_axes_are_stored_and_done_in_their_shape(rlk_make):
 
     agent = rlk_make("sac", env=Board, seed=0, n_envs=2, action_noise="normal-noise", **SMALL)
     agent.learn(80)
-    assert agent.run.storage.sample(4).action.shape == (4, 2, 3)
+    assert agent.run.storage.sample(4).action.shape == (4, 6)
     assert agent.predict(np.zeros(2, np.float32))[0].shape == (2, 3)
 
 

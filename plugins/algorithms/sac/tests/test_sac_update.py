@@ -139,9 +139,9 @@ def test_updates_equal_the_papers_algorithm_written_out(rlk_make):
         assert torch.allclose(layer.weight, expected, atol=1e-4)
 
 
-@pytest.mark.parametrize("ent_coef", ["auto", 0.1])
-def test_an_update_is_traced_into_one_graph_with_the_same_result(rlk_make, ent_coef):
-    settings = {"ent_coef": ent_coef, "learning_starts": 40, "batch_size": 16}
+def test_an_update_with_a_fixed_entropy_is_traced_into_one_graph_with_the_same_result(rlk_make):
+    """With a learnt one rlk-compile's own tests trace it."""
+    settings = {"ent_coef": 0.1, "learning_starts": 40, "batch_size": 16}
     agents = [rlk_make("sac", env=MATCH, seed=0, policy={"layers": [8]}, **settings) for _ in "ab"]
     for agent in agents:
         agent.learn(39)

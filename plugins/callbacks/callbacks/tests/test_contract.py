@@ -15,5 +15,9 @@ class TestEvaluation(CallbackContract):
     settings = {"every": 32, "deterministic": False}
 
 
+class TestSummary(CallbackContract):
+    component = "summary"
+
+
 class TestProgressBar(CallbackContract):
     component = "progress-bar"

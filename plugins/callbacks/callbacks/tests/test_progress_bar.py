@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import rich
 from rich.console import Console
+from rich.progress import Progress
 
 import rlk
 from rlk.hookspecs import hookimpl
@@ -26,7 +27,7 @@ def drawn(
     keywords = {"env": WALK, "seed": 3, "serializer": "zip", "verbose": verbose}
     kernel = stand_in_kernel(discover=True)
     with rlk.make(
-        "stand-in", kernel=kernel, plugins=["progress-bar", *plugins], **keywords
+        "stand-in", kernel=kernel, plugins=["progress-bar", "no:table", *plugins], **keywords
     ) as agent:
         agent.learn(40)
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
@@ -76,3 +77,26 @@ def test_the_cursor_comes_back_when_training_fails(monkeypatch: pytest.MonkeyPat
         agent.learn(40)
     show_cursor = "\x1b[?25h"
     assert console.file.getvalue().rstrip().endswith(show_cursor)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+def test_it_is_one_line_on_a_terminal_of_any_width(
+    monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
+    shown = Progress(*module._columns(width), console=console, expand=True)
+    task = shown.add_task("ppo2", total=10_000_000, completed=9_999_999, returned="return -1234.5")
+    monkeypatch.setattr(type(shown.tasks[task]), "speed", 123_456.0)
+    monkeypatch.setattr(type(shown.tasks[task]), "time_remaining", 36_000.0)
+    console.print(shown)
+    (line,) = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert len(line) <= width
+    assert "9,999,999/10,000,000" in line and line.rstrip().endswith("10:00:00 left")
+    assert ("return -1234.5" in line) == (width >= 60)
+    assert ("123,456 steps/s" in line) == (width >= 80)
+
+
+def test_a_collection_that_goes_beyond_the_total_is_all_of_it() -> None:
+    shown = Progress(module._Count(), console=Console(file=io.StringIO()))
+    task = shown.add_task("ppo2", total=8_000, completed=8_192, returned="")
+    assert module._Count().render(shown.tasks[task]).plain == "8,192/8,192"

@@ -221,7 +221,7 @@ def test_a_listener_stops_at_once_and_no_update_follows(make):
     agent.learn(100)
     assert agent.num_timesteps == 10
     assert agent.run.clock.updates == 2 and agent.run.clock.iterations == 2
-    assert stops.ends == ["a listener of rlk_step stopped it"]
+    assert stops.ends == ["plugin 'StopsAt-0' (rlk_step returned False)"]
 
 
 def test_training_goes_on_after_a_listener_stopped_it(make):

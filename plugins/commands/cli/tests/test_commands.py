@@ -43,7 +43,7 @@ def test_show_tells_what_an_algorithm_declares_wants_and_takes():
     assert "action spaces                 Discrete" in lines
     assert "default noise                 epsilon-greedy" in lines
     assert "settings (--set KEY=VALUE)" in lines
-    at = lines.index("buffer_size                    50000        int")
+    at = lines.index("buffer_size                 50000   int")
     assert lines[at + 1 : at + 3] == [
         "transitions that the replay holds",
         "sets replay.buffer_size",
@@ -80,7 +80,7 @@ def test_a_default_by_action_space_is_written_out(registries):
     )
     text = called(show, "mine").output
     assert "diag-gaussian for Box, categorical for Discrete" in text
-    assert "gain                           2.0          float" in text
+    assert "gain                        2.0   float" in text
 
 
 def test_an_unknown_name_shows_the_nearest():

@@ -1,30 +1,35 @@
-"""What a long run without `compile` says, and that it says nothing else."""
+"""What is printed before a long run without `compile`, and that nothing else comes of it."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
 
 import rlk
-from rlk_compile.hint import TIMED, hint
+from rlk.hookspecs import hookimpl
+from rlk_compile.hint import hint
 from rlk_testing import stand_in_kernel
+from rlk_testing.stand_ins import StandIn
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 
 
 def test_it_says_what_would_be_saved_where_that_is_three_times_the_cost() -> None:
-    assert hint(0.001, 200_000) == (
-        "--plugin compile would save about 2.0 min of the 3.3 min that this run's updates take."
+    # 0.5 ms of every update, and 60 ps for each parameter and transition: 90 s are worth a line.
+    assert hint(180_000, 32, 0) == (
+        "--plugin compile would save about 1.5 min of this run, by an estimate for 180,000 updates "
+        "of 32 transitions and 0 parameters."
     )
-    assert hint(0.001, 149_000) == "", "0.6 of 149 s is less than three times 30 s"
-    assert hint(0.001, 151_000) != ""
-    assert hint(0.040, 60_000) == (
-        "--plugin compile would save about 12 min of the 40 min that this run's updates take."
+    assert hint(179_000, 32, 0) == ""
+    assert hint(400_000, 250, 100_000) == (
+        "--plugin compile would save about 13 min of this run, by an estimate for 400,000 updates "
+        "of 250 transitions and 100,000 parameters."
     )
 
 
-def learnt(steps: int, *plugins: str, **settings: Any) -> Any:
+def learnt(steps: int, *plugins: Any, **settings: Any) -> Any:
     keywords = {"env": MATCH, "seed": 2, "n_threads": 1, "n_steps": 4, "batch_size": 8, **settings}
     kernel = stand_in_kernel(discover=True)
     with rlk.make("stand-in", kernel=kernel, plugins=list(plugins), **keywords) as agent:
@@ -34,27 +39,49 @@ def learnt(steps: int, *plugins: str, **settings: Any) -> Any:
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every update takes ten seconds, by a clock that is not there."""
-    ticks = iter(range(0, 10_000, 10))
-    monkeypatch.setattr("rlk_compile.hint.time.perf_counter", lambda: float(next(ticks)))
+    """As if compiling saved ten seconds of every update."""
+    monkeypatch.setattr("rlk_compile.hint.SAVED", 10.0)
 
 
-def test_a_long_run_is_told_once_and_is_otherwise_the_same(
+class SaysWhenItCollects:
+    @hookimpl
+    def rlk_rollout_start(self) -> None:
+        print("collecting", file=sys.stderr)
+
+
+def test_it_is_printed_once_before_the_run_which_is_otherwise_the_same(
     slow: None, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    plain = learnt(200, verbose=1)
+    plain = learnt(40, verbose=1)
     assert "--plugin compile" not in capfd.readouterr().err
-    hinted = learnt(200, "compile-hint", verbose=1)
-    printed = capfd.readouterr().err
-    assert printed.count("--plugin compile would save about") == 1
-    assert hinted.equal(plain) and TIMED < 200 // 4
+    hinted = learnt(40, SaysWhenItCollects(), "compile-hint", verbose=1)
+    before, *after = capfd.readouterr().err.split("collecting")
+    assert "--plugin compile would save about 1.7 min" in before
+    assert "for 10 updates of 8 transitions" in before
+    assert "compile" not in "".join(after)
+    assert hinted.equal(plain)
 
 
 @pytest.mark.parametrize(
     "settings", [{"verbose": 0}, {"verbose": 1, "compile": {"backend": "eager"}}]
 )
-def test_nothing_is_said_quietly_or_with_compile(
+def test_nothing_is_printed_quietly_or_with_compile(
     settings: dict[str, Any], slow: None, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    learnt(200, "compile-hint", *(["compile"] if "compile" in settings else []), **settings)
+    learnt(40, "compile-hint", *(["compile"] if "compile" in settings else []), **settings)
+    assert "would save" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("says_none", [True, False])
+def test_nothing_is_printed_where_the_updates_cannot_be_foreseen(
+    says_none: bool,
+    slow: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    if says_none:
+        monkeypatch.setattr(StandIn, "updates_ahead", lambda self, timesteps: None)
+    else:
+        monkeypatch.delattr(StandIn, "updates_ahead")
+    learnt(40, "compile-hint", verbose=1)
     assert "would save" not in capfd.readouterr().err

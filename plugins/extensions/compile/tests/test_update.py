@@ -451,7 +451,12 @@ def learnt(**settings: Any) -> tuple[Any, torch.Tensor]:
 def test_a_compiled_update_makes_the_eager_step_and_is_found_by_the_next_start(
     cache: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    report, parameters = learnt()
+    # Trying out the compiler and precompiling headers takes longer than all of one small update.
+    monkeypatch.setattr(torch._inductor.config.aot_inductor, "precompile_headers", False)
+    monkeypatch.setattr(torch._inductor.config.aot_inductor, "compile_wrapper_opt_level", "O0")
+    monkeypatch.setattr(torch._inductor.config.cpp, "vec_isa_ok", True)
+    bare = {"compile": {"backend": "inductor", "passes": []}}
+    report, parameters = learnt(**bare)
     assert report.way.startswith("inductor, ahead of time") and not report.kept
     assert not report.why_not and not report.not_kept
     assert torch.allclose(parameters, eagerly(steps=80), atol=1e-6)
@@ -459,7 +464,7 @@ def test_a_compiled_update_makes_the_eager_step_and_is_found_by_the_next_start(
     assert place.stat().st_mode & 0o077 == 0, "it is code: nobody else may write it"
 
     monkeypatch.setattr(Trace, "__init__", None)  # nothing is traced from here on
-    report, again = learnt(verbose=1)
+    report, again = learnt(**bare, verbose=1)
     assert report.kept and again.equal(parameters)
     assert "is one graph, found compiled in" in capfd.readouterr().err
     monkeypatch.undo()

@@ -30,6 +30,12 @@ def test_an_exception_on_one_rank(ranks, programs):
     assert "rank 0 of 2 failed" not in printed
 
 
+def test_a_non_finite_reward_on_one_rank(ranks, programs):
+    code, printed = ranks.rlk(*trouble(programs, "no-number", "--timesteps", 100_000))
+    assert code == 1 and "rank 1 of 2 failed" in printed, printed
+    assert "nan in reward" in printed and "Traceback" not in printed, printed
+
+
 def test_an_exit_on_one_rank(ranks, programs):
     code, printed = ranks.rlk(*trouble(programs, "exit", "--timesteps", 100_000))
     assert code == 7 and "rank 1 of 2 failed" in printed and "SystemExit" in printed, printed
@@ -40,11 +46,6 @@ def test_an_environment_that_cannot_be_made_on_one_rank(ranks, programs, what):
     code, printed = ranks.rlk(*trouble(programs, what, "--timesteps", 1000))
     assert code != 0 and "no such hardware" in printed, printed
     assert re.search(r"mpi: rank 1 (of 2 failed|was refused)", printed), printed
-
-
-def test_what_all_ranks_refuse_is_an_ordinary_refusal(ranks):
-    code, printed = ranks.rlk("run", "--algo", "ppo2", "--plugin", "mpi", "--set", "gamma=2")
-    assert code == 2 and "gamma" in printed and "mpi:" not in printed, printed
 
 
 def test_sigkill_on_one_rank(ranks, programs):

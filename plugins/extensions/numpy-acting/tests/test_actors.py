@@ -186,7 +186,7 @@ def test_the_stochastic_actor_takes_the_same_action(name, formulas):
     made, record = architecture(name, act_fun="relu")
     space, chosen = OBSERVATION_SPACES[record.observation_spaces[0]], distribution(formulas)
     policy = built(made, space, {"pi": lambda trunk: stochastic_head(trunk, chosen)})
-    actor = equal_in_both(lambda rng: StochasticActor(policy, chosen, BOX, rng), space)
+    actor = equal_in_both(lambda rng: StochasticActor(policy, chosen, rng), space)
     assert type(actor) is NumpyStochasticActor
 
 

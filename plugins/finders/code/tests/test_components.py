@@ -61,7 +61,7 @@ def test_a_class_in_a_file(file):
 def test_a_file_of_hooks_is_an_extension(file):
     file.write_text("from rlk import hookimpl\n@hookimpl\ndef rlk_update_end(run): ...\n")
     found = component_at(str(file))
-    assert (found.kind, found.name) == ("extensions", "rlk-file-mine")
+    assert (found.kind, found.name) == ("extensions", "mine")
     assert found.load()().__name__ == "rlk_file_mine"
 
 

@@ -53,9 +53,25 @@ def test_a_file_is_loaded_once_and_not_before_an_environment_is_made(code):
     assert one is two
 
 
-@pytest.mark.parametrize("asked", ["CartPole-v1", "ALE/Pong-v5", "module:Id-v0", "", "./file.py"])
+@pytest.mark.parametrize("asked", ["CartPole-v1", "ALE/Pong-v5", "module:Id-v0", ""])
 def test_what_names_no_class_is_left_to_others(asked):
     assert environment_at(asked) is None
+
+
+def test_a_file_without_a_class_is_refused_with_its_environments_and_loaded_only_then(tmp_path):
+    file = tmp_path / "several.py"
+    file.write_text(
+        "from rlk_testing.environments import DiscreteMatch, Walk\n"
+        "class One(Walk): ...\nclass Two(DiscreteMatch): ...\nclass Tool: ...\n"
+    )
+    maker = environment_at(str(file))
+    assert maker.again == str(file) and "rlk_file_several" not in sys.modules
+    with pytest.raises(PlanError, match=r"--env .*several\.py:One or --env .*several\.py:Two$"):
+        maker()
+    file = tmp_path / "none.py"
+    file.write_text("class Tool: ...\n")
+    with pytest.raises(PlanError, match=r"as --env .*none\.py:Class\."):
+        environment_at(str(file))()
 
 
 @pytest.mark.parametrize(

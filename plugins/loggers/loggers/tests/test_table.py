@@ -146,3 +146,23 @@ def test_a_table_fits_and_groups_stand_together(width: int) -> None:
         for word in ("rollout", "train", "time", "ep_rew_mean", "212.3", "12,346"):
             assert word in text
         assert "total_timesteps" not in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+def test_a_table_fits_a_terminal_of_any_width_and_loses_nothing(width: int) -> None:
+    row = {f"train/{name}": 1.5 for name in ("policy_gradient_loss", "loss", "value_loss")}
+    row |= {f"time/{name}": 12_345_678 for name in ("fps", "iterations", "time_elapsed")}
+    console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
+    console.print(table(1_000, 20_000, row, console))
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert max(map(len, lines)) <= width
+    assert all(any(f"{tag.partition('/')[2]} " in text for text in lines) for tag in row)
+    heights = {40: 10, 60: 6, 80: 6, 120: 6, 200: 6}
+    assert len(lines) == heights[width]
+
+
+def test_a_collection_that_goes_beyond_the_total_is_not_put_beside_it() -> None:
+    console = Console(file=io.StringIO(), width=80)
+    console.print(table(8_192, 8_000, {"time/fps": 1}, console))
+    printed = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "8,192 timesteps" in printed and "8,000" not in printed

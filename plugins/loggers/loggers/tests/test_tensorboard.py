@@ -58,7 +58,7 @@ def test_the_plan_is_kept_as_text(tmp_path: Path) -> None:
     (event,) = read(tmp_path).Tensors("plan/text_summary")
     text = event.tensor_proto.string_val[0].decode()
     lines = [line.split() for line in text.splitlines()]
-    assert ["n_envs", "3", "command", "line"] in lines
+    assert ["n_envs", "3", "user"] in lines
     assert all(line.startswith("    ") for line in text.splitlines())  # Markdown's block of code
 
 

@@ -24,6 +24,7 @@ class TestNormalNoise(NoiseContract):
 class TestNormalNoiseOfOneDimension(NoiseContract):
     component = "normal-noise"
     settings = {"mean": [0.5, 0.0], "sigma": [0.0, 0.3]}
+    action_spaces = (gym.spaces.Box(-2.0, 1.0, (2,), np.float32),)
 
 
 class Chooses:
@@ -82,11 +83,11 @@ def test_noise_of_no_spread_shifts_by_its_mean():
     assert found.action.tolist() == [[pytest.approx(0.3), -1.0]]
 
 
-def test_actions_of_several_axes_keep_their_shape():
+def test_actions_of_several_axes_are_flat_until_the_environment_gets_them():
     space = gym.spaces.Box(-1.0, 1.0, (2, 1), np.float32)
-    found = act(wrapped([0.5], [0.0], space=space, mean=[0.0, 0.1], sigma=0.0), 3)
-    assert found.action.shape == found.env_action.shape == (3, 2, 1)
-    assert found.action[0].tolist() == [[0.5], [pytest.approx(0.1)]]
+    found = act(wrapped(0.5, 0.0, space=space, mean=[0.0, 0.1], sigma=0.0), 3)
+    assert found.action.shape == (3, 2) and found.env_action.shape == (3, 2, 1)
+    assert found.action[0].tolist() == [0.5, pytest.approx(0.1)]
 
 
 def test_what_else_the_inner_actor_gives_gets_through():

@@ -26,6 +26,7 @@ class TestOrnsteinUhlenbeckNoise(NoiseContract):
 class TestOrnsteinUhlenbeckNoiseThatBeginsElsewhere(NoiseContract):
     component = "ornstein-uhlenbeck-noise"
     settings = {"sigma": [0.5, 0.0], "initial_noise": [0.1, -0.2], "theta": 1.0, "dt": 0.1}
+    action_spaces = (gym.spaces.Box(-2.0, 1.0, (2, 1), np.float32),)
 
 
 class Still:

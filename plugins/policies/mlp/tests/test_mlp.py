@@ -116,6 +116,22 @@ def test_copies_equal_as_many_stacks_of_their_own(act_fun):
         assert torch.allclose(one, other, atol=1e-5)
 
 
+@pytest.mark.parametrize("layer_norm", [False, True])
+def test_the_first_copies_evaluated_alone_have_the_same_values_and_gradients(layer_norm):
+    torch.manual_seed(0)
+    batched = BatchedLayers(3, [5, 4], 3, MlpConfig(layer_norm=layer_norm))
+    x = torch.randn(6, 3, requires_grad=True)
+    for n in (1, 2, 3):
+        alone, all_of_them = batched(x, n), batched(x)
+        assert alone.shape == (n, 6, 4)
+        assert torch.allclose(alone, all_of_them[:n], atol=1e-6)
+        inputs = [x, *batched.parameters()]
+        found, expected = (
+            torch.autograd.grad(value[:n].square().sum(), inputs) for value in (alone, all_of_them)
+        )
+        assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(found, expected, strict=True))
+
+
 def test_copies_with_layer_norm_equal_as_many_stacks_of_their_own():
     torch.manual_seed(0)
     batched = Mlp(MlpConfig(layers=[5, 4], layer_norm=True)).trunk("qf", 3, n_copies=2)

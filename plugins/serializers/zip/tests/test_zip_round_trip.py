@@ -8,6 +8,7 @@ import math
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -244,15 +245,20 @@ with tempfile.TemporaryFile() as file:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ru_maxrss has another unit")
 @pytest.mark.parametrize("kind", ["numpy", "torch"])
-def test_a_quarter_of_a_gigabyte_takes_little_more_memory_than_it_has(kind: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", MEMORY, kind], capture_output=True, text=True, check=True
-    )
-    writing, reading, value = map(int, done.stdout.split())
+def test_a_quarter_of_a_gigabyte_takes_little_more_memory_than_it_has(
+    kind: str, rlk_forks: Any, tmp_path: Path
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(MEMORY)
+    with rlk_forks.start(program, kind, cwd=tmp_path) as running:
+        printed, _ = running.communicate()
+    assert running.returncode == 0, printed
+    writing, reading, value = map(int, printed.split())
     assert value == 1
-    # Copies of one part of 64 MiB each: dense, serialised, as bytes.
-    assert writing < 230
-    assert reading < 230
+    # Copies of one part of 64 MiB each, dense, serialised, as bytes, are 192 MiB; a fourth copy, or
+    # one of everything, is 256.
+    assert writing < 250
+    assert reading < 250
 
 
 STATES = st.recursive(

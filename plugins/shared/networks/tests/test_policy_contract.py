@@ -78,6 +78,15 @@ class DrawsFromNumpy(HiddenLayer):
             self.layer.bias.fill_(float(np.random.random()))
 
 
+class EvaluatesAllCopies(torch.nn.Module):
+    def __init__(self, inputs):
+        super().__init__()
+        self.features, self.scale = inputs, torch.nn.Parameter(torch.randn(3, 1, 1))
+
+    def forward(self, x, n_copies=None):
+        return x * self.scale
+
+
 POLICY = Component(name="hidden", factory=Hidden, summary="one layer for each head")
 
 
@@ -91,6 +100,10 @@ POLICY = Component(name="hidden", factory=Hidden, summary="one layer for each he
         (SeedsItself, "test_the_same_stream_gives_the_same_initial_parameters"),
         (DrawsFromNumpy, "test_it_draws_from_no_generator_but_the_one_that_is_set_for_it"),
         (HiddenLayer, "test_copies_of_a_trunk_are_independent_and_computed_in_one_call"),
+        (
+            EvaluatesAllCopies,
+            "test_the_first_copies_of_a_trunk_are_evaluated_alone_where_that_is_asked",
+        ),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

@@ -55,7 +55,7 @@ def test_the_stochastic_actor_draws_from_its_own_stream() -> None:
     space = gym.spaces.Box(-2.0, 2.0, (1,), np.float32)
     distribution = SquashedGaussian(space)
     rng = np.random.default_rng(3)
-    actor = StochasticActor(policy("pi"), distribution, space, rng)
+    actor = StochasticActor(policy("pi"), distribution, rng)
     found = actor.act(ROWS, None, START)
     noise = torch.from_numpy(distribution.noise(np.random.default_rng(3), 2))
     expected = distribution.sample(torch.from_numpy(ROWS), noise).numpy()
@@ -66,7 +66,8 @@ def test_the_stochastic_actor_draws_from_its_own_stream() -> None:
 def test_the_stochastic_actor_gives_the_mode_if_it_is_to_be_deterministic() -> None:
     space = gym.spaces.Box(-1.0, 1.0, (1, 1), np.float32)
     rng = np.random.default_rng(3)
-    actor = StochasticActor(policy("pi"), SquashedGaussian(space), space, rng)
+    actor = StochasticActor(policy("pi"), SquashedGaussian(space), rng)
     found = actor.act(ROWS, None, START, deterministic=True)
-    np.testing.assert_allclose(found.action, np.tanh(ROWS[:, :1]).reshape(2, 1, 1), rtol=1e-6)
+    np.testing.assert_allclose(found.action, np.tanh(ROWS[:, :1]), rtol=1e-6)
+    assert found.env_action.shape == (2, 1, 1)
     assert rng.random() == np.random.default_rng(3).random(), "it drew from its stream"

@@ -51,6 +51,16 @@ def test_more_critics_than_two_are_evaluated_in_one_call():
     assert len({round(value, 5) for value in found[:, 0].tolist()}) == 5
 
 
+def test_the_first_critics_can_be_evaluated_alone():
+    torch.manual_seed(0)
+    critic = Critics(trunk, 2, n_critics=3)
+    features, action = torch.randn(6, 3), torch.randn(6, 2)
+    for n in (1, 2, 3):
+        found = critic(features, action, n_critics=n)
+        assert found.shape == (n, 6)
+        assert torch.allclose(found, critic(features, action)[:n], atol=1e-6)
+
+
 class Parameters:
     def __init__(self, *names):
         self.names = list(names)

@@ -8,7 +8,7 @@ import torch
 from rlk.records import Field
 from rlk_networks import Head, Linear
 from rlk_on_policy.actor import DistributionActor
-from rlk_on_policy.minibatches import epochs, flat
+from rlk_on_policy.minibatches import epochs, flat, minibatches_ahead
 from rlk_rollout.rollout import Rollout
 from rlk_testing import NoLayers
 
@@ -30,6 +30,11 @@ def rollout(observation=None):
         final_observation=np.empty((0, 1), np.float32),
         extras={"value": 10 * number, "log_prob": -number},
     )
+
+
+def test_minibatches_of_a_run_are_foreseen():
+    assert minibatches_ahead(100, 32, 3, 4) == (4 * 3 * 4, 8)  # four collections
+    assert minibatches_ahead(0, 32, 3, 4) == (0, 8)
 
 
 def test_a_flat_rollout_keeps_every_transition_together():

@@ -58,6 +58,7 @@ def test_actions_are_float32_or_int64():
     assert action_field(spaces.Box(-1.0, 1.0, (2,), np.float64)) == Field((2,), "float32")
     assert action_field(spaces.Discrete(3)) == Field((), "int64")
     assert action_field(spaces.MultiBinary(3)) == Field((3,), "int64")
+    assert action_field(spaces.Box(-1.0, 1.0, (2, 3))) == Field((6,), "float32")
 
 
 def step(**more):

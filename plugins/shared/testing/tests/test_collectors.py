@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import attrs
 import numpy as np
 import pytest
@@ -117,6 +119,34 @@ class GoesOnInTheMiddle(StandInCollector):
         return super().collect()
 
 
+class GoesOnAfterAnError(StandInCollector):
+    def forget(self):
+        if sys.exception() is None:
+            super().forget()
+
+
+class ResetsAlike(StandInCollector):
+    def collect(self):
+        if self.observation is None:
+            seeds = self.run.streams.integers("environments", self.run.n_envs)
+            self.observation, _ = self.run.env.reset(seed=seeds)
+        return super().collect()
+
+
+class NoticesNoMeddling(StandInCollector):
+    def _step(self):
+        heard, self.run.listeners["rlk_step"] = self.run.listeners["rlk_step"], []
+        try:
+            super()._step()
+        finally:
+            self.run.listeners["rlk_step"] = heard
+        now = self.observation
+        for listener in heard:
+            listener(run=self.run, step=None)
+        self.observation = now
+        return True
+
+
 class HearsNobody(StandInCollector):
     def _step(self):
         super()._step()
@@ -166,6 +196,10 @@ class DrawsGlobally(StandInCollector):
         (CountsNoEpisodes, "test_episodes_are_counted_with_their_returns_and_lengths"),
         (KeepsUnfinishedEpisodes, "test_an_unfinished_episode_that_is_forgotten_counts_nowhere"),
         (ForgetsNothing, "test_environments_are_reset_once_with_seeds_of_their_own"),
+        (ForgetsNothing, "test_after_others_stepped_the_environments_it_begins_with_a_reset"),
+        (NoticesNoMeddling, "test_where_a_listener_stepped_environments_nothing_more_is_stored"),
+        (GoesOnAfterAnError, "test_after_an_error_it_starts_over_with_a_reset"),
+        (ResetsAlike, "test_environments_are_reset_once_with_seeds_of_their_own"),
         (GoesOnInTheMiddle, "test_a_listener_stops_at_once_and_the_next_collection_starts_over"),
         (HearsNobody, "test_a_listener_stops_at_once_and_the_next_collection_starts_over"),
         (StoresAnything, "test_a_number_that_is_none_stops_the_run_and_is_not_stored"),

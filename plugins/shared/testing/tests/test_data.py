@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import pickle
 import zlib
 from types import SimpleNamespace
@@ -364,6 +365,11 @@ class EmptiesTheFileFirst(stand_ins.StandInSerializer):
         super().write(path, state)
 
 
+class WritesInPlace(stand_ins.StandInSerializer):
+    def write(self, path, state):
+        path.write_bytes(zlib.compress(json.dumps(stand_ins._pack(state)).encode()))
+
+
 class NamesNoFile(stand_ins.StandInSerializer):
     def read(self, path):
         try:
@@ -390,6 +396,7 @@ SERIALIZER = COMPONENTS["serializers"]
         (ClaimsEveryFile, "test_a_file_is_found_by_its_name_with_and_without_the_suffix"),
         (NeverMeansTheBest, "test_a_run_folder_means_its_model_and_else_its_newest_checkpoint"),
         (EmptiesTheFileFirst, "test_a_write_that_fails_leaves_what_was_there"),
+        (WritesInPlace, "test_a_full_disk_leaves_what_was_there"),
         (NamesNoFile, "test_a_file_that_is_not_there_or_bad_is_refused_by_its_name"),
     ],
     ids=lambda value: getattr(value, "__name__", None),

@@ -255,6 +255,27 @@ class NeedsAFolderWithoutSayingSo(Lines):
         return None if plan.out else "no."
 
 
+class BreaksOnceForAll(Lines):
+    @hookimpl
+    def rlk_write_row(self, run, row):
+        if self.file is None:
+            return
+        try:
+            self.file.write("row\n")
+            self.file.flush()
+        except OSError:
+            self.file = object()  # and the next row is for nobody
+
+
+class TakesItForItsOwnFault(Lines):
+    @hookimpl
+    def rlk_write_row(self, run, row):
+        try:
+            (run.out / "rows.txt").write_text("row")
+        except OSError as error:
+            raise RuntimeError("could not write") from error
+
+
 LINES = Component(name="lines", factory=Lines, summary="a line for every row")
 
 
@@ -268,6 +289,8 @@ LINES = Component(name="lines", factory=Lines, summary="a line for every row")
         (WantsANewFolder, "test_a_resumed_run_opens_it_again_in_the_same_folder"),
         (WritesHere, "test_a_run_without_a_folder_writes_nothing"),
         (NeedsAFolderWithoutSayingSo, "test_a_run_without_a_folder_writes_nothing"),
+        (BreaksOnceForAll, "test_a_full_disk_does_not_end_a_run"),
+        (TakesItForItsOwnFault, "test_a_full_disk_does_not_end_a_run"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

@@ -8,7 +8,7 @@ import attrs
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk_testing as testing
 from rlk.component import Component
@@ -59,6 +59,14 @@ class HidesFailures(StandInVecEnv):
             raise RuntimeError("something went wrong") from None
 
 
+class SwallowsCtrlC(StandInVecEnv):
+    def step(self, actions):
+        try:
+            return super().step(actions)
+        except BaseException:
+            return super().reset()
+
+
 class ClosesOnce(StandInVecEnv):
     def close(self, **keywords):
         assert not self.closed
@@ -68,6 +76,11 @@ class ClosesOnce(StandInVecEnv):
 class LosesItsState(StandInVecEnv):
     def set_state(self, states):
         pass
+
+
+class TakesAnything(SyncVectorEnv):
+    def __init__(self, env_fns):
+        super().__init__(env_fns, autoreset_mode=AutoresetMode.SAME_STEP)
 
 
 VEC_ENV = COMPONENTS["vec_envs"]
@@ -83,6 +96,8 @@ VEC_ENV = COMPONENTS["vec_envs"]
         (LosesFinals, "test_every_step_equals_a_plain_loop_over_environments_bit_for_bit"),
         (MergesFlags, "test_every_step_equals_a_plain_loop_over_environments_bit_for_bit"),
         (HidesFailures, "test_an_environment_that_fails_is_reported_with_its_own_words"),
+        (TakesAnything, "test_what_does_not_fit_is_refused_with_the_environment_and_the_field"),
+        (SwallowsCtrlC, "test_ctrl_c_gets_through_a_step_that_hangs_and_it_can_be_closed_soon"),
         (ClosesOnce, "test_it_can_be_closed_twice"),
         (LosesItsState, "test_its_state_if_it_has_one_is_plain_and_goes_on_where_it_was"),
     ],

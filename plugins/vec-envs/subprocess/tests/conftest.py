@@ -206,11 +206,12 @@ def make(nothing_is_left_behind):
 def nothing_is_left_behind():
     """Every test, whatever it breaks, ends without processes, shared memory or open descriptors."""
     files, descriptors = shared_files(), len(os.listdir("/proc/self/fd"))
+    before = set(descendants(os.getpid()))  # a fork server of other tests
     yield
 
     def left():
         return (
-            descendants(os.getpid()),  # if only as zombies
+            set(descendants(os.getpid())) - before,  # if only as zombies
             shared_files() - files,
             len(os.listdir("/proc/self/fd")) > descriptors,
         )
@@ -221,6 +222,6 @@ def nothing_is_left_behind():
     while any(left()) and time.monotonic() < deadline:
         time.sleep(0.01)
     processes, memory, more_descriptors = left()
-    assert processes == [], "processes are left, if only as zombies"
+    assert processes == set(), "processes are left, if only as zombies"
     assert memory == set()
     assert not more_descriptors

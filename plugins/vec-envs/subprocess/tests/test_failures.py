@@ -181,6 +181,7 @@ def test_ctrl_c_is_the_learners_alone_and_an_interrupted_step_can_be_taken_up():
     vector.reset()
     for pid in vector.pids:
         os.kill(pid, signal.SIGINT)
+        os.kill(pid, signal.SIGHUP)
     vector.step(actions(2, 0, GO))
     receive = vector._pool.workers[1].channel.receive
     interruptions = iter([KeyboardInterrupt])
@@ -299,9 +300,10 @@ def test_a_worker_that_hangs_ends_with_a_learner_that_is_killed_if_it_was_served
 
 
 def test_the_fork_server_may_die_and_the_workers_go_on_until_they_are_closed(zoo):
+    before = set(zoo.descendants(os.getpid()))
     vector = SubprocVecEnv([Doomed] * 2, n_workers=2)
     vector.reset()
-    (server,) = (pid for pid in zoo.descendants(os.getpid()) if pid not in vector.pids)
+    (server,) = set(zoo.descendants(os.getpid())) - before - set(vector.pids)
     os.kill(server, signal.SIGKILL)
     vector.step(actions(2, 0, GO))
     pids = vector.pids

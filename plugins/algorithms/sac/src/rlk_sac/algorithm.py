@@ -80,6 +80,9 @@ class SAC:
     def steps_per_collect(self) -> int:
         return self.schedule.steps_per_collect()
 
+    def updates_ahead(self, timesteps: int) -> tuple[int, int] | None:
+        return self.schedule.updates_ahead(timesteps)
+
     def extras(self) -> Mapping[str, Field]:
         return {}
 
@@ -88,7 +91,7 @@ class SAC:
     def actor(self, rng: np.random.Generator | None = None) -> StochasticActor:
         run = self.run
         stream = rng if rng is not None else run.streams.numpy("actor")
-        return StochasticActor(self.policy, self.distribution, run.action_space, stream, run.device)
+        return StochasticActor(self.policy, self.distribution, stream, run.device)
 
     def explore(self, actor: Actor) -> Actor:
         """Random actions until `learning_starts`, and afterwards with `random_exploration`."""
@@ -136,7 +139,7 @@ class SAC:
         return losses.soft_target(batch.reward, batch.discount, next_q, log_prob, self.ent_coef())
 
     def critic_loss(self, batch: Batch, target: Tensor) -> Loss:
-        q = self._critic(self.policy.encode(batch.observation), batch.action.flatten(1))
+        q = self._critic(self.policy.encode(batch.observation), batch.action)
         value = losses.critic_loss(q, target, batch.weight)
         td_error = (q - target).abs().mean(0)
         return Loss(value, metrics={"critic_loss": value}, outputs={"td_error": td_error})

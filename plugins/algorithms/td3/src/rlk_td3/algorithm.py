@@ -63,6 +63,9 @@ class TD3:
     def steps_per_collect(self) -> int:
         return self.schedule.steps_per_collect()
 
+    def updates_ahead(self, timesteps: int) -> tuple[int, int] | None:
+        return self.schedule.updates_ahead(timesteps)
+
     def extras(self) -> Mapping[str, Field]:
         return {}
 
@@ -110,16 +113,17 @@ class TD3:
 
     def critic_loss(self, batch: Batch, target: Tensor) -> Loss:
         features = self.policy.encode(batch.observation)
-        q = self.policy.qf(features, batch.action.flatten(1))
+        q = self.policy.qf(features, batch.action)
         value = losses.critic_loss(q, target, batch.weight)
         error = (q - target).abs().mean(0)
         return Loss(value, metrics={"critic_loss": value}, outputs={"td_error": error})
 
     def policy_loss(self, batch: Batch) -> Loss:
-        """By the critics as they are after their step, whose weights get no gradient."""
+        """By the first critic as it is after its step; its weights get no gradient."""
         with torch.no_grad():
             features = self.policy.encode(batch.observation)
-        value = losses.policy_loss(self.policy.qf(features, self.policy.pi(features)))
+        q = self.policy.qf(features, self.policy.pi(features), n_critics=1)
+        value = losses.policy_loss(q)
         return Loss(value, metrics={"policy_loss": value})
 
     # ---- state ----------------------------------------------------------------------------------

@@ -46,6 +46,6 @@ def policy_loss(q: Tensor) -> Tensor:
     """-E[Q_1(s, pi(s))], 0-dim: the deterministic policy gradient, by the first critic alone.
 
     Args:
-        q: float [C, B], of the critics at the policy's own action, differentiable.
+        q: float [C, B], of one critic or more at the policy's own action, differentiable.
     """
     return -q[0].mean()

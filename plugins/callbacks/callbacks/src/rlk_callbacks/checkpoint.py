@@ -34,9 +34,8 @@ ERROR = "an error"
 class Checkpoints:
     """Writes `checkpoints/<timesteps>.zip` and `model.zip` into the run's folder, if it has one.
 
-    A write that fails leaves the older files as they were. In the middle of training a message is
-    printed and training continues; at the end it is an error. After NaN or infinity nothing is
-    written and the last good files stay.
+    A write that fails leaves the older files as they were, and training continues; it is among the
+    run's failed writes. After NaN or infinity nothing is written and the last good files stay.
     """
 
     def __init__(self, config: CheckpointConfig | None = None) -> None:
@@ -67,14 +66,7 @@ class Checkpoints:
             return
         self._due = self._next(run.timesteps)
         if _writes(run):
-            try:
-                self._write_checkpoint(run)
-            except (OSError, RlkError) as error:
-                print_message(
-                    NAME,
-                    f"could not write one at timestep {run.timesteps:,}: {error}\n"
-                    "Older checkpoints are unchanged; training continues.",
-                )
+            self._try(run, NAME, self._write_checkpoint)
 
     @hookimpl
     def rlk_training_end(self, run: Run, reason: str | None) -> None:
@@ -82,21 +74,26 @@ class Checkpoints:
         nothing_new = failure is not None and run.timesteps == self._began
         if not _writes(run) or isinstance(failure, NotFinite) or nothing_new:
             return
-        # After a failure the rest may be broken too, and must not hide it.
-        expected = (OSError, RlkError) if failure is None else (Exception,)
-        problems: list[str] = []
-        parts: list[tuple[str, Callable[[Run], Any]]] = [("model.zip", _write_model)]
+        self._try(run, "model.zip", _write_model, failure)
         if run.timesteps != self._saved:
-            parts.append(("a checkpoint", self._write_checkpoint))
-        for name, write in parts:
-            try:
-                write(run)
-            except expected as error:
-                problems.append(f"could not write {name} at timestep {run.timesteps:,}: {error}")
-        if problems and failure is None:
-            raise RlkError("\n".join([*problems, "Files that were written before are unchanged."]))
-        for problem in problems:
-            print_message(NAME, problem)
+            self._try(run, NAME, self._write_checkpoint, failure)
+
+    def _try(
+        self,
+        run: Run,
+        writer: str,
+        write: Callable[[Run], Any],
+        failure: BaseException | None = None,
+    ) -> None:
+        """Write a file; that it fails is noted.
+
+        After a failure of the run the rest may be broken too, and must not hide it.
+        """
+        expected = (OSError, RlkError) if failure is None else (Exception,)
+        try:
+            write(run)
+        except expected as error:
+            run.failed_writes.note(writer, error)
 
     def _next(self, timesteps: int) -> float:
         every = self._config.every

@@ -20,6 +20,13 @@ evaluation = Component(
     config=EvaluationConfig,
 )
 
+summary = Component(
+    name="summary",
+    factory="rlk_callbacks.summary:Summary",
+    summary="Prints what a run is made of, and at its end its files and what to type next.",
+    autostart="verbose",
+)
+
 progress_bar = Component(
     name="progress-bar",
     factory="rlk_callbacks.progress_bar:ProgressBar",

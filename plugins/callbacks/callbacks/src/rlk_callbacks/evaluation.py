@@ -7,17 +7,16 @@ training moves, and a resumed run evaluates as the uninterrupted one would have.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rlk.files import replacing
 from rlk.hookspecs import hookimpl
 from rlk.running import checkpoint
 from rlk.running.seeding import Streams
 from rlk_callbacks.config import EvaluationConfig
-from rlk_callbacks.message import print_message
 from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_run, no_second_environment
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from rlk.protocols import State
     from rlk.running.run import Run
 
-NAME = "evaluation"
 HISTORY = "evaluations.npz"
 
 
@@ -100,27 +98,20 @@ class EvaluationCallback:
         run.metrics.set("eval/mean_ep_length", result.mean_length)
         if result.success_rate is not None:
             run.metrics.set("eval/success_rate", result.success_rate)
-        is_best = self._best is None or mean >= self._best
-        if is_best:
-            self._best = mean
-        if run.out is not None:
-            self._write(run, run.out, is_best)
+        with run.failed_writes.tolerated(HISTORY):
+            if run.out is not None:
+                write_history(run.out / HISTORY, self._history)
+        if self._best is None or mean >= self._best:
+            # Where it cannot be written, a lesser one may be the best that there is.
+            with run.failed_writes.tolerated("best_model"):
+                if run.out is not None:
+                    checkpoint.save(run, run.out / "best_model")
+                self._best = mean
         if self._config.stop_at is not None and mean >= self._config.stop_at:
             self._reason = (
                 f"a mean return of {mean:.2f} (evaluation.stop_at={self._config.stop_at:g})"
             )
         run.notify("rlk_evaluation_end", result=result)
-
-    def _write(self, run: Run, out: Path, is_best: bool) -> None:
-        try:
-            write_history(out / HISTORY, self._history)
-            if is_best:
-                checkpoint.save(run, out / "best_model")
-        except OSError as error:
-            where = f"at timestep {run.timesteps:,}"
-            print_message(
-                NAME, f"could not write its results {where}: {error}. Training continues."
-            )
 
     # ---- state -----------------------------------------------------------------------------------
 
@@ -173,7 +164,5 @@ def write_history(path: Path, history: list[Evaluation]) -> None:
     }
     if all(len(past.successes) == widest for past in history):
         columns["successes"] = np.array([past.successes for past in history], dtype=bool)
-    aside = path.with_name(f".{path.name}.new")
-    with aside.open("wb") as file:
+    with replacing(path) as file:
         np.savez(file, **columns)  # type: ignore[arg-type]
-    os.replace(aside, path)

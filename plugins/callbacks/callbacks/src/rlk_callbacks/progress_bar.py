@@ -8,11 +8,12 @@ training.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import rich
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID
+from rich.table import Column
 from rich.text import Text
 
 from rlk.hookspecs import hookimpl
@@ -42,12 +43,7 @@ class ProgressBar:
             return
         self._stop()
         self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=None),
-            _Count(),
-            _Speed(),
-            TextColumn("{task.fields[returned]}"),
-            _Left(),
+            *_columns(console.width),
             console=console,
             auto_refresh=False,
             expand=True,
@@ -86,11 +82,38 @@ class ProgressBar:
             self._progress = None
 
 
-class _Count(ProgressColumn):
-    """`12,288/100,000`."""
+def _columns(width: int) -> list[ProgressColumn]:
+    """As many columns as fit into one line of a terminal; what matters most stays longest."""
+    left_out: list[type] = [kind for kind, least in LEAST_WIDTH.items() if width < least]
+    kinds: list[type] = [_Name, BarColumn, _Count, _Speed, _Return, _Left]
+    shown: list[ProgressColumn] = []
+    for kind in kinds:
+        if kind not in left_out:
+            column = Column(no_wrap=True, overflow="crop", ratio=1 if kind is BarColumn else None)
+            shown.append(kind(table_column=column, **_OPTIONS.get(kind, {})))
+    return shown
+
+
+class _Name(ProgressColumn):
+    """The algorithm."""
 
     def render(self, task: Task) -> Text:
-        return Text(f"{int(task.completed):,}/{int(task.total or 0):,}")
+        return Text(task.description)
+
+
+class _Count(ProgressColumn):
+    """`12,288/100,000`; a run that ends within a collection has the timesteps of all of it."""
+
+    def render(self, task: Task) -> Text:
+        done = int(task.completed)
+        return Text(f"{done:,}/{max(int(task.total or 0), done):,}")
+
+
+class _Return(ProgressColumn):
+    """The mean return of the latest episodes."""
+
+    def render(self, task: Task) -> Text:
+        return Text(task.fields["returned"])
 
 
 class _Speed(ProgressColumn):
@@ -113,3 +136,8 @@ class _Left(ProgressColumn):
         return Text(
             f"{hours}:{minutes:02}:{seconds:02} left" if hours else f"{minutes}:{seconds:02} left"
         )
+
+
+#: Columns that a terminal has which is at least so wide; the others are on every one.
+LEAST_WIDTH: dict[type, int] = {_Left: 36, _Name: 44, BarColumn: 50, _Return: 60, _Speed: 76}
+_OPTIONS: dict[type, dict[str, Any]] = {BarColumn: {"bar_width": None}}

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Step
 from rlk.spaces import map_observation
+from rlk_step_collector.batch_shapes import check_observation, check_rewards_and_flags
 from rlk_step_collector.finite import finite, finite_check, name_bad
 from rlk_step_collector.rollout_metrics import RolloutMetrics
 
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 _NOTHING_FINAL: dict[int, Any] = {}
+_STEPPED = (
+    "the environments of training were reset or stepped in the middle of a collection, by a "
+    "listener of rlk_step. This collection is lost. Step them between collections "
+    "(rlk_rollout_end, rlk_update_end), or use environments of your own."
+)
 
 
 class StepCollector:
@@ -39,29 +46,51 @@ class StepCollector:
     def forget(self) -> None:
         """Makes the next collection start from a reset.
 
-        That is needed for another environment, and where an environment's state is lost.
+        That is needed for another environment, where an environment's state is lost, and where
+        somebody else has stepped it.
         """
         self._observation: Any = None
+        self._is_checked = False  # whether a step of these environments was looked at whole
         self._carry = self.run.actor.start(self._n_envs)
         self._start = np.ones(self._n_envs, dtype=bool)
         self._returns[:] = self._lengths[:] = 0
 
     def collect(self) -> bool:
-        """One collection; False if a listener stopped the run in the middle of it."""
-        run = self.run
+        """One collection; False if a listener stopped the run in the middle of it.
+
+        Where an error ends it, the next one begins with a reset: the environments went on, and
+        this collection is lost.
+
+        Raises:
+            NotFinite: for a non-finite number of an environment.
+            RlkError: if a listener has stepped the environments.
+        """
         if self._cut_short:
             self._cut_short = False
-            run.storage.restart()
+            self.run.storage.restart()
         if self._observation is None:
             self._observation = self._reset()
+        try:
+            return self._collect()
+        except BaseException:
+            self._cut_short = True
+            self.forget()
+            raise
+
+    def _collect(self) -> bool:
+        run = self.run
         act, env_step, add = run.actor.act, run.env.step, run.storage.add
         clock, observed_finite, listeners = run.clock, self._finite, run.listeners["rlk_step"]
         returns, lengths = self._returns, self._lengths
         observation, carry, start = self._observation, self._carry, self._start
-        timesteps = self._n_envs * run.communicator.size
+        timesteps, is_checked = self._n_envs * run.communicator.size, self._is_checked
         for _ in range(self._steps):
             action, env_action, carry, extras = act(observation, carry, start)
             following, reward, terminated, truncated, infos = env_step(env_action)
+            if not is_checked:
+                check_observation(run, following)
+                check_rewards_and_flags(run, reward, terminated, truncated)
+                is_checked = self._is_checked = True
             if not observed_finite(following) or not finite(reward):
                 name_bad(run, reward, following, env_action)
             start = terminated | truncated
@@ -78,17 +107,19 @@ class StepCollector:
             observation = following
             if listeners:
                 self._observation, self._carry, self._start = observation, carry, start
-                for listener in listeners:
+                for number, listener in enumerate(listeners):
                     if listener(run=run, step=step) is False:
-                        run.stop("a listener of rlk_step stopped it")
+                        run.stop_by_listener(number)
                         self._cut_short = True
                         return False
+                if self._observation is None:
+                    raise RlkError(_STEPPED)
         self._observation, self._carry, self._start = observation, carry, start
         return True
 
     def _reset(self) -> Any:
-        seeds = self.run.streams.integers("environments", self._n_envs)
-        observation, _ = self.run.env.reset(seed=seeds)
+        observation, _ = self.run.env.reset(seed=self.run.streams.reset_seeds(self._n_envs))
+        check_observation(self.run, observation)
         if not self._finite(observation):
             name_bad(self.run, None, observation)
         return observation
@@ -125,6 +156,16 @@ class StepCollector:
         }
 
     def load_state_dict(self, state: State) -> None:
-        self._observation, self._carry = state["observation"], state["carry"]
+        """Go on from what was saved.
+
+        Raises:
+            RlkError: if it has no observation of these environments, or no carry of this actor.
+        """
+        observation, carry = state["observation"], state["carry"]
+        if observation is not None:
+            check_observation(self.run, observation)
+        if (carry is None) != (self._carry is None):
+            raise RlkError("the saved carry is not one of this actor's.")
+        self._observation, self._carry = observation, carry
         self._start = np.asarray(state["start"], dtype=bool)
         self._returns[:], self._lengths[:] = state["returns"], state["lengths"]

@@ -5,8 +5,12 @@ from __future__ import annotations
 import click
 
 from rlk.errors import BrokenPlugin, RlkError
+from rlk.planning.choice import ANSWERING
+from rlk.planning.references import wrong_references
 from rlk.registry.entry import Entry
+from rlk.registry.implementations import why_not_called
 from rlk.registry.kernel import default_kernel
+from rlk.registry.registries import Registries
 from rlk.registry.registry import clash
 from rlk_cli import diagnose
 
@@ -20,7 +24,7 @@ def check(names: tuple[str, ...]) -> None:
     entries = [registries.find(name) for name in names] if names else every
     faults = 0
     for entry in entries:
-        found = fault(entry)
+        found = fault(entry, registries)
         faults += found is not None
         if found or names:
             click.secho(f"{entry.title}: {found or 'sound'}", fg="red" if found else "green")
@@ -33,13 +37,19 @@ def check(names: tuple[str, ...]) -> None:
         raise RlkError("some plugins are broken; uninstall them or tell their authors.")
 
 
-def fault(entry: Entry) -> str | None:
-    """Why a component cannot be used, or None; its implementation is imported to find out."""
+def fault(entry: Entry, registries: Registries) -> str | None:
+    """Why a component cannot be used, or None; its implementation is imported to find out.
+
+    What it names beyond itself, such as the storage that it takes by default, is looked up.
+    """
     found = diagnose.problem(entry)
     if found:
         return found
     try:
-        entry.load()
+        factory = entry.load()
     except BrokenPlugin as error:
         return str(error).removeprefix(f"{entry.title} is broken: ")
-    return None
+    wrong = list(wrong_references(entry.component(), registries))
+    if entry.kind in ANSWERING and isinstance(factory, type):
+        wrong += filter(None, [why_not_called(factory)])
+    return "; ".join(wrong) or None

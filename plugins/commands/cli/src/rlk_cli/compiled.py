@@ -11,7 +11,7 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
 from types import CodeType
 
-from rlk.registry.hooks import HOOKS
+from rlk.registry.implementations import HOOKS
 
 
 def is_sound(factory: str, required: set[str]) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 from rlk import protocols
 from rlk.errors import BrokenPlugin
 from rlk.registry.entry import Entry
-from rlk.registry.hooks import HOOKS
+from rlk.registry.implementations import HOOKS
 from rlk.registry.registries import Registries
 from rlk_cli.compiled import is_sound
 

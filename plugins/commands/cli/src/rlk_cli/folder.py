@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
-from rlk.errors import PlanError
+from rlk.errors import RlkError
+from rlk.files import replacing
 from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import SLOTS, is_group_slot
+from rlk.running.run_folder import claim
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -24,27 +26,28 @@ def choose(wanted: str | None, plan: Plan) -> Path:
     """Make the folder; by default `runs/<algo>-<env>-<seed>-<time>`, in letters safe for files.
 
     Raises:
-        PlanError: if the folder that the user names is not empty, or cannot be made.
+        PlanError: if the folder that the user names is in use, is not empty, or cannot be made.
     """
     words = (plan.algorithm.name, plan.env.name, plan.seed, time.strftime("%Y%m%d-%H%M%S"))
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(map(str, words)))
     names = chain([name], (f"{name}+{number}" for number in count(2)))
     path = Path(wanted) if wanted else next(p for n in names if not (p := Path("runs", n)).exists())
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise PlanError(
-            f"--out {path} exists and is not empty. Name another folder, or: rlk resume {path}"
-        )
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PlanError(f"--out {path} cannot be made: {error.strerror}.") from None
-    return path
+    return claim(path, f"--out {path}", f"rlk resume {path}")
 
 
 def write_plan(out: Path, plan: dict[str, Any]) -> None:
-    """Write both files of a plan, as `Plan.as_json` has it."""
-    (out / "plan.json").write_text(json.dumps(plan, indent=2) + "\n")
-    (out / "spec.toml").write_text(spec_toml(plan))
+    """Write both files of a plan, as `Plan.as_json` has it.
+
+    Raises:
+        RlkError: if one cannot be written; it is whole or not there.
+    """
+    texts = {"plan.json": json.dumps(plan, indent=2) + "\n", "spec.toml": spec_toml(plan)}
+    for name, text in texts.items():
+        try:
+            with replacing(out / name) as file:
+                file.write(text.encode())
+        except OSError as error:
+            raise RlkError(f"{out / name} cannot be written: {error.strerror}.") from None
 
 
 def spec_toml(plan: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rlk.errors import UnknownName
+from rlk.errors import PlanError, UnknownName
 from rlk.registry.kinds import KINDS, singular
 from rlk.registry.registry import Registry
 
@@ -17,11 +17,16 @@ def kind_of(word: str, registries: Iterable[Registry] = ()) -> str:
         registries: where kinds of plugins' own are.
 
     Raises:
-        UnknownName: if there is no such kind.
+        PlanError: if there is no such kind; the name of a component is one of its kind.
     """
     kinds = dict.fromkeys([*KINDS, *(registry.kind for registry in registries)])
     wanted = word.lower().replace("_", "-")
     for kind in kinds:
         if wanted in (singular(kind), kind.replace("_", "-")):
             return kind
-    raise UnknownName("kind", word, [kind.replace("_", "-") for kind in kinds])
+    typed = {kind: kind.replace("_", "-") for kind in kinds}
+    named = [registry.kind for registry in registries if word in registry]
+    if named:
+        see = f"--kind {typed[named[0]]}, or rlk plugins show {word}"
+        raise PlanError(f"{word!r} is no kind but a {singular(named[0])}. Type {see}.")
+    raise UnknownName("kind", word, typed.values(), "Kinds are the headings of: rlk plugins list")

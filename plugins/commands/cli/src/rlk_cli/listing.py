@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
@@ -16,6 +15,7 @@ from rlk.registry.kernel import default_kernel
 from rlk.registry.registries import Registries
 from rlk.registry.registry import clash
 from rlk_cli import kept_rows
+from rlk_cli.columns import columns, terminal_width
 from rlk_cli.kept_rows import Row
 from rlk_cli.kinds import kind_of
 
@@ -47,15 +47,15 @@ def list_plugins(kind: str | None, as_json: bool, **wanted: Any) -> None:
         return click.echo(
             json.dumps([{key: row[key] for key in PRINTED} for row in rows], indent=2)
         )
-    width = max(shutil.get_terminal_size((100, 24)).columns, 60)
+    width = terminal_width()
+    at = 4 + max((len(row["name"]) for row in rows), default=0)
     for heading, members in groupby(rows, lambda row: str(row["kind"])):
         click.secho(heading.replace("_", "-"), bold=True)
         for row in members:
-            line = f"  {row['name']:<20} {row['dist'] + ' ' + row['version']:<30} "
-            if row["problem"]:
-                click.secho(f"{line}broken: {row['problem']}", fg="red")
-            else:
-                click.echo((line + row["summary"])[:width])
+            problem, owner = row["problem"], f"{row['dist']} {row['version']}".strip()
+            text = f"broken: {problem}" if problem else row["summary"]
+            line = columns(f"  {row['name']}", at, f"{text} ({owner})", width)
+            click.secho(line, fg="red" if problem else None)
         click.echo()
 
 

@@ -64,18 +64,32 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if "--debug" in arguments:
             raise
-        code = _print_error(error)
+        code = _print_error(error, plain)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _print_error(error: Exception) -> int:
+def _print_error(error: Exception, arguments: list[str]) -> int:
     """Print what went wrong, without a traceback; returns the exit code."""
+    if isinstance(error, click.NoSuchOption):
+        from rlk_cli.unknown_option import explained  # only here: it looks at every component
+
+        error = explained(error, arguments)
     if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code
     text = str(error)
     if not isinstance(error, RlkError):
-        name = f"{type(error).__module__}.{type(error).__name__}".removeprefix("builtins.")
-        text = f"{name}: {error}\nThis may be a fault of rlk or of a plugin; --debug shows where."
+        text = _unexpected(error)
     click.echo(f"{click.style('Error:', fg='red', bold=True)} {text}", err=True)
     return getattr(error, "exit_code", 1)
+
+
+def _unexpected(error: Exception) -> str:
+    """What to say of an error that nobody raised on purpose: whose fault it may be, and where."""
+    from rlk_cli.fault_place import places  # only here, because most commands end without one
+
+    found = places(error)
+    name = f"{type(error).__module__}.{type(error).__name__}".removeprefix("builtins.")
+    owners = " or of ".join(dict.fromkeys(place.owner for place in reversed(found)))
+    whose = f"This may be a fault of {owners or 'rlk'}; --debug shows the whole traceback."
+    return "\n".join([f"{name}: {error}", *map(str, found), whose])

@@ -5,19 +5,15 @@ from __future__ import annotations
 import secrets
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import click
 
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
-from rlk_cli.explain import explain
 from rlk_cli.options import SHARED, given, read_spec
 from rlk_cli.train import take_over, train_to_the_end
-
-if TYPE_CHECKING:
-    from rlk.agent import Agent
 
 EXAMPLES = """\b
 rlk run --algo dqn --plugin prioritized-replay
@@ -50,7 +46,7 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     spec = spec.over(make_spec("", {"preset": "auto", "out": "runs"})).over(drawn)
     plan = resolve(default_kernel(), spec, terminal=sys.stderr.isatty())
     if explained:
-        click.echo(explain(plan))
+        click.echo(str(plan))
         return 0
     code = take_over(plan)
     if code is not None:
@@ -65,18 +61,4 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     with Agent(plan, default_kernel(), spec) as agent:
         if plan.out is not None:
             folder.write_plan(Path(plan.out), as_json(plan))
-        if plan.verbose:
-            _print_start(agent)
         return train_to_the_end(agent)
-
-
-def _print_start(agent: Agent) -> None:
-    plan, run = agent.plan, agent.run
-    why = "auto: fastest for such networks" if plan.device == "auto" else "chosen by --device"
-    click.echo(f"{plan.algorithm.name} on {plan.env.name} x {plan.n_envs}, seed {run.streams.seed}")
-    for note in plan.notes:
-        click.echo(f"  {note}")
-    click.echo(f"  device {run.device} ({why}), {run.parameters.flat.numel():,} parameters")
-    click.echo(f"  {plan.total_timesteps:,} timesteps into {plan.out}/")
-    if plan.verbose > 1:
-        click.echo(explain(plan))

@@ -10,8 +10,11 @@ import click
 from rlk.component import Component
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import singular
+from rlk_cli.columns import columns, terminal_width
 from rlk_cli.fields import fields_of
 
+#: Where the right column begins.
+LABEL = 30
 DECLARED = (
     "collects",
     "action_spaces",
@@ -29,19 +32,21 @@ def show(name: str) -> None:
     """Show one component: what it does, what it needs, and every setting with its default."""
     entry = default_kernel().registries.find(name)
     component = entry.component()
+    width = terminal_width()
     click.secho(name, bold=True, nl=False)
-    click.echo(f"  {singular(entry.kind)} of {entry.owner}\n{component.summary}\n")
+    click.echo(f"  {singular(entry.kind)} of {entry.owner}")
+    click.echo(columns("", 0, component.summary, width) + "\n")
     for label, text in declared(component):
-        click.echo(f"{label:<30}{text}")
+        click.echo(columns(label, LABEL, text, width))
     if component.config is None:
         click.echo("\nno settings")
         return
     prefix = "" if entry.kind == "algorithms" else f"{component.name}."
     click.secho(f"\nsettings (--set {prefix}KEY=VALUE)", bold=True)
     for field in fields_of(component.config, component.own):
-        click.echo(f"  {field.name:<30} {field.default:<12} {field.type}")
+        click.echo(columns(f"  {field.name}", LABEL, f"{field.default}   {field.type}", width))
         for line in (field.help, *elsewhere(component, field.name)):
-            click.echo(f"  {'':<30} {line}")
+            click.echo(columns("", LABEL, line, width))
 
 
 def declared(component: Component) -> Iterator[tuple[str, str]]:
@@ -52,7 +57,7 @@ def declared(component: Component) -> Iterator[tuple[str, str]]:
             text = ", ".join(value) if isinstance(value, tuple) else str(value)
             yield label.replace("_", " "), text
     for slot, default in component.defaults.items():
-        text = default
+        text = str(default)
         if isinstance(default, Mapping):
             text = ", ".join(f"{name} for {space}" for space, name in default.items())
         yield f"default {slot}", text

@@ -1,22 +1,18 @@
-"""Training from a command line: until the plan's end or a signal, and what is printed then."""
+"""Training from a command line: until the plan's end or a signal."""
 
 from __future__ import annotations
 
 import contextlib
-import signal
-import time
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+
+from rlk.errors import EnvironmentFailed
+from rlk_cli.signals import CODES, Interrupted, Signals
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk.planning.plan import Plan
-
-#: Exit codes of a run that a signal stopped.
-CODES = {"SIGINT": 130, "SIGTERM": 143}
 
 
 def take_over(plan: Plan) -> int | None:
@@ -33,42 +29,34 @@ def take_over(plan: Plan) -> int | None:
 
 
 def train_to_the_end(agent: Agent) -> int:
-    """Train to the plan's last timestep or to a signal and print how it ended; the exit code."""
-    began, before = time.monotonic(), agent.num_timesteps
-    with agent, _signals(agent):
-        reason = agent.learn_until(agent.plan.total_timesteps)
-        seconds, steps = time.monotonic() - began, agent.num_timesteps - before
-    if agent.plan.verbose:
-        how = f"stopped by {reason} after" if reason else "done:"
-        speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
-        click.echo(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
-        _print_files(agent, Path(str(agent.plan.out)), stopped=reason is not None)
-    return CODES.get((reason or "").split(" ")[0], 0)  # of several ranks: SIGINT (rank 1)
+    """Train to the plan's last timestep or to a signal; the exit code.
+
+    That is 0 for the last timestep, the signal's for a signal, else 1 if anything could not be
+    written.
+    """
+    with Signals(agent.run) as signals:
+        reason = _trained(agent, signals)
+    code = CODES.get((reason or "").split(" ")[0])  # of several ranks: SIGINT (rank 1)
+    return code or int(bool(agent.run.failed_writes))
 
 
-@contextlib.contextmanager
-def _signals(agent: Agent) -> Iterator[None]:
-    """The first Ctrl-C or SIGTERM stops at the next iteration's border, the second at once."""
-
-    def stop(number: int, frame: Any) -> None:
-        for name in CODES:
-            signal.signal(signal.Signals[name], signal.default_int_handler)
-        agent.run.stop(signal.Signals(number).name)
-
-    before = {name: signal.signal(signal.Signals[name], stop) for name in CODES}
+def _trained(agent: Agent, signals: Signals) -> str | None:
+    """Train and close; why it ended early, or None."""
     try:
-        yield
+        with agent:
+            try:
+                return agent.learn_until(agent.plan.total_timesteps)
+            finally:
+                signals.closing()
+    except (Interrupted, EnvironmentFailed) as error:
+        # The system may have sent the same signal to the processes of environments.
+        name = error.name if isinstance(error, Interrupted) else signals.received
+        if name is None:
+            raise
+        with contextlib.suppress(OSError):  # stderr may be a terminal that was closed
+            click.echo(f"{name} in the middle of an iteration: {error}", err=True)
+        return name
     finally:
-        for name, handler in before.items():
-            signal.signal(signal.Signals[name], handler)
-
-
-def _print_files(agent: Agent, out: Path, *, stopped: bool) -> None:
-    if agent.run.evaluation_return is not None:
-        click.echo(f"  last evaluation: mean return {agent.run.evaluation_return:.1f}")
-    suffix = agent.plan.serializer.make().suffix
-    for file in (out / f"model{suffix}", out / f"best_model{suffix}"):
-        if file.exists():
-            click.echo(f"  {file}")
-    follow = f"next: rlk evaluate {out} | rlk enjoy {out} | rlk plot {out}"
-    click.echo(f"go on with: rlk resume {out}" if stopped else follow)
+        if agent.run.failed_writes:
+            with contextlib.suppress(OSError):  # stderr may be a file on the same full disk
+                click.echo(agent.run.failed_writes, err=True)

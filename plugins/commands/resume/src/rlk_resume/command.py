@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rlk.errors import BadFile
+from rlk.errors import BadFile, PlanError
 from rlk.registry.kernel import default_kernel
-from rlk_cli.explain import explain
 from rlk_cli.options import SHARED, given
 from rlk_cli.train import take_over, train_to_the_end
 from rlk_model_files.locate import checkpoints
@@ -44,9 +43,12 @@ def resume(
     from rlk.planning.saved_plan import spec_of
     from rlk.planning.spec import make_spec
     from rlk.running import checkpoint
+    from rlk.running.folder_owner import in_use
 
     kernel = default_kernel()
     path = newest(Path(run), kernel)
+    if problem := in_use(path.parent.parent):
+        raise PlanError(problem)
     state = checkpoint.read(path, kernel)
     if "run" not in state["manifest"]["contents"]:
         raise BadFile(f"{path} is not a checkpoint. {NO_MODEL}")
@@ -56,7 +58,7 @@ def resume(
     spec = make_spec("", {"out": str(path.parent.parent)}).over(spec)
     plan = resolve(kernel, spec, autostart=False)
     if explained:
-        click.echo(explain(plan))
+        click.echo(str(plan))
         return 0
     code = take_over(plan)
     if code is not None:
@@ -102,6 +104,4 @@ def restored(agent: Agent, state: State, path: Path) -> Agent:
             click.echo(f"  not as before: {sentence}")
         if moved is not None:
             click.echo(f"  {moved}")
-    if plan.verbose > 1:
-        click.echo(explain(plan))
     return agent

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gymnasium as gym
-from gymnasium.envs.registration import parse_env_id
+from gymnasium.envs.registration import EnvSpec, parse_env_id
 
 from rlk_gymnasium.made import ById
 
@@ -20,7 +20,7 @@ class KnownIds:
         if module:
             # An identifier is no id that a version ends: `module:Class` is for others to answer.
             is_id = not module.endswith(".py") and not name.replace(".", "_").isidentifier()
-            return ById(name, module) if is_id else None
+            return ById(name, module, again=asked) if is_id else None
         try:
             namespace, name, _ = parse_env_id(asked)
         except gym.error.Error:
@@ -28,11 +28,28 @@ class KnownIds:
         registered = ((spec.namespace, spec.name) for spec in gym.registry.values())
         if (namespace, name) not in registered:
             return None
-        return ById(asked, spec=gym.registry.get(asked))
+        spec = gym.registry.get(asked)
+        return ById(asked, spec=spec, again=_again(asked, spec))
 
     def known(self) -> list[str]:
         """The ids to choose from."""
         return [name for name in gym.registry if not name.startswith(_CROWD)]
+
+
+def _again(asked: str, spec: EnvSpec | None) -> str | None:
+    """What names an id in a process that has not run what registered it here.
+
+    A package usually registers its ids when it is imported. What a program has registered itself is
+    in no module that could be named.
+    """
+    made_by = spec.entry_point if spec else None
+    if made_by is None:
+        return ""
+    module = made_by if isinstance(made_by, str) else made_by.__module__
+    package = module.partition(":")[0].partition(".")[0]
+    if package in ("__main__", "gymnasium"):
+        return None if package == "__main__" else ""
+    return f"{package}:{asked}"
 
 
 known_ids = KnownIds()

@@ -21,6 +21,7 @@ class ById:
     id: str
     module: str = ""  # registers the id, and is imported before it is looked up
     spec: Any = attrs.field(default=None, eq=False)  # for a worker that nobody registered it in
+    again: str | None = ""  # what names it in another process, if the id alone does not
 
     def __call__(self, **keywords: Any) -> gym.Env[Any, Any]:
         """The environment, without Gymnasium's passive checker, which costs more than many a step.
@@ -36,8 +37,9 @@ class ById:
         try:
             return gym.make(self.id if known else self.spec, disable_env_checker=True, **keywords)
         except (TypeError, gym.error.Error, ImportError) as error:
-            refused = f"environment {self.id!r} cannot be made with {keywords}"
-            raise PlanError(f"{refused}: {error}") from error
+            given = ", ".join(f"{key}={value!r}" for key, value in keywords.items())
+            made = f"made with {given}" if given else "made"
+            raise PlanError(f"environment {self.id!r} cannot be {made}: {error}") from error
 
 
 def _import(module: str) -> None:

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from rlk.errors import RlkError
+from rlk_mpi.shared_memory import remove_names
 from rlk_mpi.watchdog import Watchdog
 from rlk_mpi.world import World, world
 
@@ -44,6 +45,7 @@ class Guard:
     def __init__(self, ranks: World) -> None:
         self.ranks, self.phase = ranks, PLANNING
         self._hook = sys.excepthook
+        remove_names(ranks)
         self._watchdog = Watchdog(ranks)
         sys.excepthook = self._uncaught
         atexit.register(self._leave)
@@ -84,10 +86,10 @@ class Guard:
 
 def exit_code(error: BaseException) -> int:
     """As the command line ends with it."""
-    if isinstance(error, KeyboardInterrupt):
-        return 130
     code: Any = getattr(error, "exit_code", getattr(error, "code", None))
-    return code if isinstance(code, int) and code else 1
+    if isinstance(code, int) and code:
+        return code
+    return 130 if isinstance(error, KeyboardInterrupt) else 1
 
 
 def error_text(error: BaseException) -> str:

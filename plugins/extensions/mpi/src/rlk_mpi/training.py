@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: The reason that `rlk.running.train` gives when training ends by an exception.
 ERROR = "an error"
+#: What a run does (`run.at`) while it waits for other ranks.
+WAITING = "waiting for other ranks"
 
 
 class JointTraining:
@@ -70,6 +72,7 @@ class JointTraining:
         def together() -> bool:
             going = collect()
             new = merge_metrics.new_episodes(run, self._known_episodes)
+            run.at = WAITING  # no environment hangs here, whatever a signal wants to end
             nothing_to_report = going and new is None
             reports = communicator.gather(
                 None if nothing_to_report else (going, new, run.timesteps)
@@ -99,7 +102,9 @@ class JointTraining:
     def update_end(self) -> None:
         """Every so many iterations, parameters are compared; then a border is reached."""
         if self._check_every and self._run.clock.iterations % self._check_every == 0:
+            before, self._run.at = self._run.at, WAITING
             check_parameters(self._run, self.communicator)
+            self._run.at = before
         self._at_border = True
 
     def merge_row(self, row: dict[str, float]) -> None:

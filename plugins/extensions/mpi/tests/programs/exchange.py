@@ -8,8 +8,10 @@ import torch
 from rlk_mpi.communicator import MpiCommunicator
 from rlk_mpi.guard import ALONE, guard
 from rlk_mpi.mean import traced_mean
+from rlk_mpi.shared_memory import named
 
 guard().phase = ALONE
+assert named() == set(), "what ranks share would stay in /dev/shm if they were killed"
 ranks = guard().ranks
 rank, size = ranks.rank, ranks.size
 asked = []

@@ -115,7 +115,6 @@ class NumpyStochasticActor:
     def __init__(self, actor: StochasticActor) -> None:
         self.start, self.metrics = actor.start, actor.metrics
         self._distribution, self._rng = actor.distribution, actor.rng
-        self._shape = actor.action_space.shape
         self._encode, (self._pi,) = network_of(actor.policy, "pi")
         self._formulas = distribution_of(actor.distribution)
 
@@ -129,7 +128,6 @@ class NumpyStochasticActor:
         else:
             noise = distribution.noise(self._rng, len(parameters))
             action = self._formulas.sample(parameters, noise)
-        action = action.reshape(-1, *self._shape)
         return Act(action, distribution.env_action(action), None, {})
 
 
@@ -139,12 +137,12 @@ class NumpyDeterministicActor:
     def __init__(self, actor: DeterministicActor) -> None:
         self.start, self.metrics = actor.start, actor.metrics
         self._encode, (self._pi,) = network_of(actor.policy, "pi")
-        self._shape, self._scaled = actor.action_space.shape, scaled(actor.action_space)
+        self._scaled = scaled(actor.action_space)
 
     def act(
         self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
     ) -> Act:
-        action = self._pi(self._encode(observation)).reshape(-1, *self._shape)
+        action = self._pi(self._encode(observation))
         return Act(action, self._scaled(action), None, {})
 
 

@@ -22,8 +22,7 @@ def as_numbers(space: Space) -> Forward:
         return _each_key(space)
     if isinstance(space, spaces.Discrete):
         return _one_hot(int(space.n), int(space.start))
-    # In torch, `preprocess` refuses values of a choice that does not count from 0.
-    if isinstance(space, spaces.MultiDiscrete) and not np.any(space.start):
+    if isinstance(space, spaces.MultiDiscrete):
         return _one_hot_each(space)
     if isinstance(space, spaces.Box | spaces.MultiBinary) and not is_image(space):
         return _as_float32
@@ -45,7 +44,8 @@ def _one_hot(n: int, start: int = 0) -> Forward:
 
 
 def _one_hot_each(space: spaces.MultiDiscrete) -> Forward:
-    choices = [_one_hot(int(n)) for n in space.nvec.reshape(-1)]
+    pairs = zip(space.nvec.reshape(-1), space.start.reshape(-1), strict=True)
+    choices = [_one_hot(int(n), int(start)) for n, start in pairs]
 
     def forward(observation: Array) -> Array:
         columns = observation.reshape(len(observation), -1).T

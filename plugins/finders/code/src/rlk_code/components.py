@@ -8,10 +8,10 @@ from typing import Any
 import attrs
 
 from rlk.component import Component
-from rlk.errors import PlanError
+from rlk.errors import SHOWN, PlanError
 from rlk.registry.external import as_component
 from rlk.registry.kinds import KINDS
-from rlk_code.place import object_at
+from rlk_code.place import FILE_PREFIX, classes_of, object_at
 
 #: What a class can do, and what kind it is then; the first that fits.
 _METHODS = (
@@ -37,16 +37,14 @@ def component_at(place: str, kind: str | None = None) -> Component:
     if _is_used_as_it_is(found):
         return Component(name=_name(found), factory=lambda: found, kind="extensions")
     if not callable(found) and not isinstance(getattr(found, "component", found), Component):
-        raise PlanError(
-            f"plugin {place!r} is {type(found).__name__}, but must be an rlk.Component, a class, "
-            "a function, or a module with hook implementations or a `component`."
-        )
+        raise PlanError(_no_plugin(place, found))
     component = as_component(found)
     kind = component.kind or kind or guessed(found)
     if kind not in KINDS:
         raise PlanError(
-            f"cannot tell what kind of plugin {component.name!r} is. Give an "
-            f"rlk.Component(kind=…); kinds: {', '.join(KINDS)}."
+            f"cannot tell what kind of plugin {component.name!r} is: it implements no hook "
+            "(a method such as rlk_step, marked with @rlk.hookimpl). If it is no extension: "
+            f"rlk.Component(kind=…), one of {', '.join(KINDS)}."
         )
     return attrs.evolve(component, kind=kind)
 
@@ -67,6 +65,23 @@ def _is_used_as_it_is(found: Any) -> bool:
     return any(hasattr(value, "rlk_impl") for value in attributes)
 
 
+def _no_plugin(place: str, found: Any) -> str:
+    """Why what is at a place cannot be used, and what in it could be."""
+    if not isinstance(found, ModuleType):
+        kind = type(found).__name__
+        return f"plugin {place!r} is {kind}, but must be an rlk.Component, a class or a function."
+    problem = (
+        f"the module {place!r} implements no hook and has no `component`, which must be an "
+        "rlk.Component"
+    )
+    names = classes_of(found)
+    if not names:
+        return f"{problem}."
+    places = " or ".join(f"{place}:{name}" for name in names[:SHOWN])
+    return f"{problem}. If a class in it is meant, name it: {places}"
+
+
 def _name(found: Any) -> str:
     name = found.__name__ if isinstance(found, ModuleType) else type(found).__name__
+    name = name.removeprefix(FILE_PREFIX)
     return name.rpartition(".")[2].replace("_", "-")

@@ -15,6 +15,9 @@ from typing import Any
 
 from rlk.errors import PlanError, UnknownName
 
+#: Begins the name of the module of a file, which no other module is called.
+FILE_PREFIX = "rlk_file_"
+
 
 def split(place: str) -> tuple[str, str]:
     """(module or file, path of the object in it); a file alone has no object."""
@@ -37,10 +40,15 @@ def object_at(place: str, what: str) -> Any:
     module = found
     for part in filter(None, path.split(".")):
         if not hasattr(found, part):
-            public = [key for key, value in vars(module).items() if inspect.isclass(value)]
-            raise UnknownName(f"object in {where}", path, public)
+            raise UnknownName(f"object in {where}", path, classes_of(module))
         found = getattr(found, part)
     return found
+
+
+def classes_of(module: ModuleType) -> list[str]:
+    """The names of the classes that a module defines itself."""
+    classes = (value for value in vars(module).values() if inspect.isclass(value))
+    return [one.__name__ for one in classes if one.__module__ == module.__name__]
 
 
 def _imported(name: str, what: str) -> ModuleType:
@@ -58,7 +66,7 @@ def _imported(name: str, what: str) -> ModuleType:
 def _from_file(place: str, what: str) -> ModuleType:
     """The module of a file, loaded once."""
     path = Path(place).resolve()
-    name = f"rlk_file_{path.stem}"
+    name = f"{FILE_PREFIX}{path.stem}"
     loaded = sys.modules.get(name)
     if loaded is not None and getattr(loaded, "__file__", None) == str(path):
         return loaded

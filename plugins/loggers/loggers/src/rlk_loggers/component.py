@@ -10,7 +10,7 @@ table = Component(
     factory="rlk_loggers.table:TableLogger",
     summary="Prints returns, losses and speed: a table on a terminal, plain lines on a pipe.",
     config=TableConfig,
-    autostart="run",
+    autostart="verbose",
 )
 
 csv = Component(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
-import os
-from collections.abc import Mapping
+import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
+from rlk.files import append, replacing
 from rlk.hookspecs import hookimpl
 from rlk_loggers.needs_folder import lacks_folder
 
@@ -20,12 +21,15 @@ TIMESTEPS = "time/total_timesteps"
 
 
 class CsvLogger:
-    """Writes each row at once; a resumed run continues below the rows of its checkpoint."""
+    """Writes each row at once; a resumed run continues below the rows of its checkpoint.
+
+    Rows that could not be written are kept for the next time.
+    """
 
     def __init__(self) -> None:
         self._path: Path | None = None
-        self._file: IO[str] | None = None
         self._columns: list[str] = []
+        self._waiting: list[Mapping[str, Any]] = []
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
@@ -36,48 +40,51 @@ class CsvLogger:
         """Continue the run's file, or begin it."""
         if self._path is not None or run.out is None or run.communicator.rank != 0:
             return
-        self._path = run.out / NAME
-        run.on_close.append(self._close)
-        if self._path.exists():
-            self._columns, rows = _read(self._path)
-            self._replace([row for row in rows if float(row[TIMESTEPS]) <= run.timesteps])
+        path = run.out / NAME
+        if path.exists():
+            columns, rows = _read(path)
+            kept = [row for row in rows if float(row[TIMESTEPS]) <= run.timesteps]
+            if columns:
+                _write(path, columns, kept)
+            self._columns = columns
+        self._path = path
 
     @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
         if self._path is None:
             return
-        row = {TIMESTEPS: run.timesteps, **row}
-        unknown = [tag for tag in row if tag not in self._columns]
-        if unknown:
-            rows: list[dict[str, Any]] = []
-            if self._file is not None:
-                self._file.flush()
-                rows = _read(self._path)[1]
-            self._columns += unknown
-            self._replace(rows)
-        assert self._file is not None
-        self._writer.writerow(row)
-        self._file.flush()
+        self._waiting.append({TIMESTEPS: run.timesteps, **row})
+        self._write_waiting(self._path)
 
-    def _close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+    @hookimpl
+    def rlk_training_end(self) -> None:
+        """Write what could not be written before."""
+        if self._path is not None and self._waiting:
+            self._write_waiting(self._path)
 
-    def _replace(self, rows: list[dict[str, Any]]) -> None:
-        """Replace the file by one with the present columns; it is complete at any time."""
-        assert self._path is not None
-        self._close()
-        if not self._columns:
-            return
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        aside = self._path.with_name(f".{NAME}.new")
-        self._file = aside.open("w", newline="")
-        self._writer = csv.DictWriter(self._file, self._columns, lineterminator="\n")
-        self._writer.writeheader()
-        self._writer.writerows(rows)
-        self._file.flush()
-        os.replace(aside, self._path)
+    def _write_waiting(self, path: Path) -> None:
+        new = {tag: None for row in self._waiting for tag in row if tag not in self._columns}
+        is_there = path.exists()
+        if new or not is_there:
+            columns = [*self._columns, *new]
+            _write(path, columns, [*(_read(path)[1] if is_there else []), *self._waiting])
+            self._columns = columns
+        else:
+            append(path, _text(self._columns, self._waiting))
+        self._waiting = []
+
+
+def _write(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Replace the file by one with these columns; it is complete at any time."""
+    header = [dict(zip(columns, columns, strict=True))]
+    with replacing(path) as file:
+        file.write(_text(columns, [*header, *rows]))
+
+
+def _text(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
+    text = io.StringIO()
+    csv.DictWriter(text, columns, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
 
 
 def _read(path: Path) -> tuple[list[str], list[dict[str, Any]]]:

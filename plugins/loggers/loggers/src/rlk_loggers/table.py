@@ -52,6 +52,10 @@ class TableLogger:
         run.on_close.append(self._print_waiting)
 
     @hookimpl
+    def rlk_training_end(self) -> None:
+        self._print_waiting()
+
+    @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
         if run.plan.verbose == 0 or run.communicator.rank != 0:
             return
@@ -103,7 +107,9 @@ def table(timesteps: int, total: int, row: Mapping[str, float], console: Console
     columns = _columns({group: groups[group] for group in order}, console)
     grid = Table.grid(padding=(0, GAP, 0, 0), pad_edge=False)
     grid.add_row(*columns)
-    done = f"{timesteps:,} of {total:,} timesteps" if total else f"{timesteps:,} timesteps"
+    # The last collection of a run may go beyond its total.
+    of_all = f" of {total:,}" if total >= timesteps else ""
+    done = f"{timesteps:,}{of_all} timesteps"
     return Panel(grid, title=done, title_align="left", border_style="dim", expand=False)
 
 

@@ -1,30 +1,74 @@
 """`tensorboard`: rows of metrics as events in the run's folder (`tensorboard --logdir runs`).
 
-Written with tensorboard's own event writer (as `torch.utils.tensorboard` does), one event per row.
+The events and their framing are tensorboard's own, one event per row. They are written here rather
+than by its writer, whose thread ends for good when a write fails.
 """
 
 from __future__ import annotations
 
+import io
+import os
+import socket
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rlk.files import append, replacing
 from rlk.hookspecs import hookimpl
-from rlk_cli.explain import explain
 from rlk_loggers.needs_folder import lacks_folder
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.running.run import Run
 
-FLUSH_SECONDS = 10
+
+class EventFile:
+    """A file of events, made with the first one; what could not be written waits for the next."""
+
+    def __init__(self, folder: Path) -> None:
+        from tensorboard.compat.proto.event_pb2 import Event
+
+        now = time.time()
+        self._path = folder / (
+            f"events.out.tfevents.{now:.6f}.{socket.gethostname()}.{os.getpid()}"
+        )
+        self._waiting = b""
+        self._head = _record(Event(wall_time=now, file_version="brain.Event:2"))
+
+    def write(self, **event: Any) -> None:
+        """One more event, from now."""
+        from tensorboard.compat.proto.event_pb2 import Event
+
+        self._waiting += _record(Event(wall_time=time.time(), **event))
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what is waiting."""
+        if not self._waiting:
+            return
+        if self._path.exists():
+            append(self._path, self._waiting)
+        else:
+            with replacing(self._path) as file:
+                file.write(self._head + self._waiting)
+        self._waiting = b""
+
+
+def _record(event: Any) -> bytes:
+    """An event with its length and its check sums."""
+    from tensorboard.summary.writer.record_writer import RecordWriter
+
+    framed = io.BytesIO()
+    RecordWriter(framed).write(event.SerializeToString())
+    return framed.getvalue()
 
 
 class TensorboardLogger:
     """Writes every tag as a scalar, by timesteps, and the plan as a text."""
 
     def __init__(self) -> None:
-        self._writer: Any = None
+        self._file: EventFile | None = None
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
@@ -37,33 +81,31 @@ class TensorboardLogger:
         Of a resumed run, tensorboard is told to hide what an earlier file has beyond the
         checkpoint.
         """
-        if self._writer is not None or run.out is None or run.communicator.rank != 0:
+        if self._file is not None or run.out is None or run.communicator.rank != 0:
             return
-        from tensorboard.compat.proto.event_pb2 import Event, SessionLog
+        from tensorboard.compat.proto.event_pb2 import SessionLog
         from tensorboard.plugins.text.summary_v2 import text_pb
-        from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
-        run.out.mkdir(parents=True, exist_ok=True)
-        self._writer = EventFileWriter(str(run.out), flush_secs=FLUSH_SECONDS)
-        run.on_close.append(self._writer.close)
+        file = EventFile(run.out)
         if run.timesteps > 0:
             log = SessionLog(status=SessionLog.START)
-            self._writer.add_event(
-                Event(wall_time=time.time(), step=run.timesteps + 1, session_log=log)
-            )
+            file.write(step=run.timesteps + 1, session_log=log)
         # Four spaces make it a block of code for tensorboard's Markdown.
-        plan = "\n".join(f"    {line}" for line in explain(run.plan).splitlines())
-        summary = text_pb("plan/text_summary", plan)
-        self._writer.add_event(Event(wall_time=time.time(), step=run.timesteps, summary=summary))
+        plan = "\n".join(f"    {line}" for line in str(run.plan).splitlines())
+        file.write(step=run.timesteps, summary=text_pb("plan/text_summary", plan))
+        self._file = file
 
     @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
-        if self._writer is None:
+        if self._file is None:
             return
-        from tensorboard.compat.proto.event_pb2 import Event
         from tensorboard.compat.proto.summary_pb2 import Summary
 
         values = [Summary.Value(tag=tag, simple_value=float(value)) for tag, value in row.items()]
-        self._writer.add_event(
-            Event(wall_time=time.time(), step=run.timesteps, summary=Summary(value=values))
-        )
+        self._file.write(step=run.timesteps, summary=Summary(value=values))
+
+    @hookimpl
+    def rlk_training_end(self) -> None:
+        """Write what could not be written before."""
+        if self._file is not None:
+            self._file.flush()

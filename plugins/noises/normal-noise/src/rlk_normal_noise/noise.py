@@ -9,6 +9,7 @@ import numpy as np
 from rlk.errors import PlanError
 from rlk.protocols import Actor
 from rlk.records import Act, Array
+from rlk.spaces import action_size
 from rlk_action_scaling import scaled
 from rlk_normal_noise.config import NormalNoiseConfig
 
@@ -22,9 +23,9 @@ class NormalNoise:
 
     def __init__(self, run: Any, config: NormalNoiseConfig | None = None) -> None:
         self.run, self.config = run, config or NormalNoiseConfig()
-        shape = run.action_space.shape
-        self.mean = per_dimension("mean", self.config.mean, shape)
-        self.sigma = per_dimension("sigma", self.config.sigma, shape)
+        size = action_size(run.action_space)
+        self.mean = per_dimension("mean", self.config.mean, size)
+        self.sigma = per_dimension("sigma", self.config.sigma, size)
         self.scale = scaled(run.action_space)
 
     def wrap(self, actor: Actor, policy: Any) -> Actor:
@@ -56,16 +57,16 @@ class NormalNoiseActor:
         return Act(action, self._scale(action), found.carry, found.extras)
 
 
-def per_dimension(name: str, value: float | list[float], shape: tuple[int, ...]) -> Array:
-    """A setting as float32, in the shape of an action if it has one value per dimension.
+def per_dimension(name: str, value: float | list[float], size: int) -> Array:
+    """A setting as float32: one number, or [D] if it has one for each of an action's D numbers.
 
     Raises:
         PlanError: if it has another number of values.
     """
     found = np.asarray(value, dtype=np.float32)
-    if found.ndim and found.size != np.prod(shape):
+    if found.ndim and found.size != size:
         raise PlanError(
             f"noise 'normal-noise': {name} has {found.size} values, but an action has "
-            f"{int(np.prod(shape))}. Give one number, or one for each."
+            f"{size}. Give one number, or one for each."
         )
-    return found.reshape(shape) if found.ndim else found
+    return found.reshape(size) if found.ndim else found

@@ -18,6 +18,8 @@ from rlk_mlp.layers import initialise
 class BatchedLayers(nn.Module):
     """From [B, inputs] to [C, B, F]; each copy is what `Layers` of its own would be.
 
+    `layers(x, n)` evaluates the first n copies alone, [n, B, F].
+
     Attributes:
         features: F. n_copies: C. act_fun: the name of the activation.
         weights, biases: of each layer, [C, inputs, outputs] and [C, 1, outputs].
@@ -39,14 +41,25 @@ class BatchedLayers(nn.Module):
             if config.layer_norm:
                 self.scales.append(nn.Parameter(torch.ones(n_copies, 1, after)))
                 self.shifts.append(nn.Parameter(torch.zeros(n_copies, 1, after)))
+        # Going through a ParameterList takes as long as a small product.
+        parameters = self.weights, self.biases, self.scales, self.shifts
+        self._layers: list[tuple[Tensor, ...]] = list(
+            zip(*(each for each in parameters if len(each)), strict=True)
+        )
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, n_copies: int | None = None) -> Tensor:
         act = ACTIVATIONS[self.act_fun]
-        x = x.expand(self.n_copies, *x.shape)
-        for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+        x = x.expand(n_copies or self.n_copies, *x.shape)
+        for weight, bias, *norm in self._layers_of(n_copies):
             x = torch.baddbmm(bias, x, weight)
-            if len(self.scales):
-                normalised = F.layer_norm(x, x.shape[-1:])
-                x = torch.addcmul(self.shifts[number], normalised, self.scales[number])
+            if norm:
+                scale, shift = norm
+                x = torch.addcmul(shift, F.layer_norm(x, x.shape[-1:]), scale)
             x = act(x)
         return x
+
+    def _layers_of(self, n_copies: int | None) -> list[tuple[Tensor, ...]]:
+        """Of the first copies: weight, bias, and scale and shift with layer norm."""
+        if n_copies is None:
+            return self._layers
+        return [tuple([each[:n_copies] for each in layer]) for layer in self._layers]

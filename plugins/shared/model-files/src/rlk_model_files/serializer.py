@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import IO
 
 from rlk.errors import BadFile, RlkError
+from rlk.files import replacing
 from rlk.protocols import State
 from rlk_model_files import locate
-from rlk_model_files.atomic_write import replacing
 
 
 class FileSerializer(ABC):

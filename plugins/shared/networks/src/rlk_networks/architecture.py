@@ -25,7 +25,8 @@ class Trunk(Protocol):
             role: `pi`, `vf` or `qf`.
             extra: number of inputs after the encoder's features (an action for a critic).
             n_copies: so many independent stacks of layers in one batched call, from [B, F] to
-                [n_copies, B, F'].
+                [n_copies, B, F']. If there are several, the module takes a second argument: n
+                evaluates the first n of them alone, [n, B, F'], and None all.
         """
 
 

@@ -41,10 +41,7 @@ def preprocess(space: Space) -> Callable[[Any], Any]:
         n, start = int(space.n), int(space.start)
         return lambda observation: _one_hot(observation - start if start else observation, n)
     if isinstance(space, spaces.MultiDiscrete):
-        sizes = [int(n) for n in space.nvec.reshape(-1)]
-        return lambda observation: torch.cat(
-            [_one_hot(observation.flatten(1)[:, i], n) for i, n in enumerate(sizes)], dim=-1
-        )
+        return _one_hot_each(space)
     return _as_float
 
 
@@ -59,6 +56,19 @@ def flat_size(space: Space) -> int:
 
 def _as_float(observation: Tensor) -> Tensor:
     return observation if observation.dtype == torch.float32 else observation.to(torch.float32)
+
+
+def _one_hot_each(space: spaces.MultiDiscrete) -> Callable[[Tensor], Tensor]:
+    """One-hot vectors of all choices beside each other, each counted from its own start."""
+    choices = list(zip(space.nvec.reshape(-1), space.start.reshape(-1), strict=True))
+    numbered = [(i, int(n), int(start)) for i, (n, start) in enumerate(choices)]
+
+    def one_hot_each(observation: Tensor) -> Tensor:
+        columns = observation.flatten(1)
+        parts = [_one_hot(columns[:, i] - start, n) for i, n, start in numbered]
+        return torch.cat(parts, dim=-1)
+
+    return one_hot_each
 
 
 def _one_hot(index: Tensor, n: int) -> Tensor:

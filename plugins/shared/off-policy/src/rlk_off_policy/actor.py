@@ -50,7 +50,6 @@ class StochasticActor:
     Args:
         policy: its head `pi` gives the distribution's parameters, float [N, P].
         distribution: of the actions.
-        action_space: of one environment.
         rng: where the noise of sampling comes from.
         device: of the policy.
     """
@@ -59,12 +58,10 @@ class StochasticActor:
         self,
         policy: Policy,
         distribution: Distribution,
-        action_space: Any,
         rng: np.random.Generator,
         device: Any = "cpu",
     ) -> None:
         self.policy, self.distribution, self.rng, self.device = policy, distribution, rng, device
-        self.action_space = action_space
 
     def start(self, n_envs: int) -> None:
         return None
@@ -83,7 +80,7 @@ class StochasticActor:
         else:
             noise = distribution.noise(self.rng, len(parameters))
             chosen = distribution.sample(parameters, torch.from_numpy(noise).to(self.device))
-        action = chosen.cpu().numpy().reshape(-1, *self.action_space.shape)
+        action = chosen.cpu().numpy()
         return Act(action, distribution.env_action(action), None, {})
 
 
@@ -114,5 +111,5 @@ class DeterministicActor:
         self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
     ) -> Act:
         (chosen,) = self.policy(as_tensor(observation, self.device), "pi")
-        action = chosen.cpu().numpy().reshape(-1, *self.action_space.shape)
+        action = chosen.cpu().numpy()
         return Act(action, self._env_action(action), None, {})

@@ -17,6 +17,8 @@ from rlk_networks import Trunk
 class Critics(nn.Module):
     """Q_c(s, a) in one call: features [B, F] and actions [B, D] to float [C, B].
 
+    `critics(features, action, n)` evaluates the first n of them alone, float [n, B].
+
     Args:
         trunk: the maker of hidden layers.
         action_size: D.
@@ -32,11 +34,13 @@ class Critics(nn.Module):
         for weight in self.weight.detach():
             nn.init.orthogonal_(weight)
         # Plain references: looking a submodule up costs more than a small layer.
-        self._cached = (hidden, self.weight, self.bias)
+        self._cached: tuple[Any, Tensor, Tensor] = (hidden, self.weight, self.bias)
 
-    def forward(self, features: Tensor, action: Tensor) -> Tensor:
+    def forward(self, features: Tensor, action: Tensor, n_critics: int | None = None) -> Tensor:
         trunk, weight, bias = self._cached
-        hidden: Tensor = trunk(torch.cat([features, action], -1))
+        if n_critics is not None:
+            weight, bias = weight[:n_critics], bias[:n_critics]
+        hidden: Tensor = trunk(torch.cat([features, action], -1), n_critics)
         # Not a product: of a matrix and a vector, a batched one takes six times as long.
         return (hidden * weight).sum(-1) + bias
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from rlk.protocols import Actor
 from rlk.records import Act, Array
+from rlk.spaces import action_size
 from rlk_action_scaling import scaled
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class RandomExploration:
         warms_up: Callable[[], bool],
     ) -> None:
         self.actor, self.start, self.metrics = actor, actor.start, actor.metrics
-        self._env_action, self._shape = scaled(action_space), action_space.shape
+        self._env_action, self._size = scaled(action_space), action_size(action_space)
         self._rng, self._probability, self._warms_up = rng, probability, warms_up
 
     def act(
@@ -69,7 +70,7 @@ class RandomExploration:
         chosen = np.full(n, all_random) | (self._rng.random(n) < self._probability)
         if not chosen.any():
             return self.actor.act(observation, carry, episode_start)
-        action = self._rng.uniform(-1.0, 1.0, (n, *self._shape)).astype(np.float32)
+        action = self._rng.uniform(-1.0, 1.0, (n, self._size)).astype(np.float32)
         # An actor that carries something (noise) must be called even if every action is random.
         if carry is not None or not chosen.all():
             inner = self.actor.act(observation, carry, episode_start)

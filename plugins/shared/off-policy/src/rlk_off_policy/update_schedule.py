@@ -5,6 +5,7 @@ One vector step is `n_envs` timesteps.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Protocol
 
 from rlk.errors import PlanError
@@ -76,6 +77,21 @@ class UpdateSchedule:
         if self._clock.timesteps < settings.learning_starts or stored < settings.batch_size:
             return 0
         return settings.gradient_steps if settings.gradient_steps > 0 else collected
+
+    def updates_ahead(self, timesteps: int) -> tuple[int, int] | None:
+        """How many updates follow from so many timesteps from now on, and the transitions of each.
+
+        None where it depends on how many episodes there are.
+        """
+        settings = self._settings
+        if self._episodes and settings.gradient_steps > 0:
+            return None
+        collected = self.steps_per_collect() * self._n_envs
+        enough = max(settings.learning_starts, settings.batch_size) - self._clock.timesteps
+        first = max(1, math.ceil(enough / collected))  # collection that updates follow
+        collections = max(0, math.ceil(timesteps / collected) - first + 1)
+        each = settings.gradient_steps if settings.gradient_steps > 0 else collected
+        return collections * each, settings.batch_size
 
     def _episodes_are_over(self) -> bool:
         """Whether as many episodes have ended as are to be collected between updates."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -60,6 +61,18 @@ def flat(rollout: Rollout, advantage: Array, device: Any = "cpu") -> Minibatch:
         tensor(value),
         tensor(rollout.extras["log_prob"]),
     )
+
+
+def minibatches_ahead(
+    timesteps: int, collected: int, n_epochs: int, n_minibatches: int
+) -> tuple[int, int]:
+    """How many minibatches `epochs` yields in so many timesteps, and the transitions of each.
+
+    Args:
+        collected: timesteps of one collection.
+    """
+    collections = math.ceil(timesteps / collected)
+    return collections * n_epochs * n_minibatches, collected // n_minibatches
 
 
 def epochs(

@@ -11,6 +11,7 @@ import numpy as np
 
 from rlk.errors import RlkError
 from rlk.records import Array, Field
+from rlk.spaces import action_size
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,10 @@ def _leaf(key: str | None, space: gym.Space[Any], storage: str) -> Leaf:
 
 
 def action_field(space: gym.Space[Any]) -> Field:
-    """How an action is kept: float32 for a Box, int64 for all other spaces."""
+    """How an action is kept: float32 for a Box, int64 for all other spaces; axes are made one."""
     dtype = "float32" if isinstance(space, gym.spaces.Box) else "int64"
-    return Field(tuple(space.shape or ()), dtype)
+    is_one_number = isinstance(space, gym.spaces.Discrete)
+    return Field(() if is_one_number else (action_size(space),), dtype)
 
 
 def values_of(leaves: Sequence[Leaf], observation: Any) -> tuple[Any, ...]:

@@ -10,13 +10,14 @@ import attrs
 import numpy as np
 import pytest
 
+from rlk.abilities import ForeseesUpdates, offers
 from rlk.errors import NotFinite, PlanError
 from rlk.registry.kinds import SLOTS
 from rlk_testing.acting import Watch, mean_return
 from rlk_testing.algorithm_state import AlgorithmStateChecks
 from rlk_testing.applies import applies
 from rlk_testing.contract import global_generators_untouched, once_per_suite, one_thread
-from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.environments import BY_ACTION_SPACE, BY_SPACE_OF_SEVERAL_AXES
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -133,6 +134,22 @@ class AlgorithmContract(AlgorithmStateChecks):
                     f"training on {env} changed nothing"
                 )
 
+    def several_axes(self) -> list[str]:
+        """Environments whose actions have two axes, of the spaces that it declares."""
+        declared = self.record().action_spaces or tuple(BY_SPACE_OF_SEVERAL_AXES)
+        return [env for space, env in BY_SPACE_OF_SEVERAL_AXES.items() if space in declared]
+
+    @applies(lambda suite: bool(suite.several_axes()))
+    def test_actions_of_several_axes_reach_the_environment_in_their_shape(self) -> None:
+        """They are kept flat; the environment refuses an action that is not in its space."""
+        for env in self.several_axes():
+            with self.agent(env=env, n_envs=2) as agent:
+                agent.learn(self.n_steps_trained)
+                assert agent.run.clock.updates > 0, f"no update on {env}"
+                space = agent.plan.action_space
+                action, _ = agent.predict(np.zeros(agent.plan.observation_space.shape, np.float32))
+                assert space.contains(action), f"{action!r} is not in {space}"
+
     def undeclared(self) -> list[str]:
         """Environments whose action space it does not declare."""
         declared = self.record().action_spaces
@@ -158,6 +175,23 @@ class AlgorithmContract(AlgorithmStateChecks):
         with self.agent(env={"id": self.environments()[0], "truncates": True}) as agent:
             agent.learn(self.n_steps_trained)
             agent.run.parameters.check()
+
+    def test_the_updates_that_it_foresees_are_those_that_it_makes(self) -> None:
+        """About, because they may depend on how long episodes are."""
+        watch = Watch()
+        with self.agent(plugins=[watch]) as agent:
+            algorithm: Any = agent.run.algorithm
+            if not offers(algorithm, ForeseesUpdates):
+                return
+            foreseen = algorithm.updates_ahead(self.n_steps_trained)
+            agent.learn(self.n_steps_trained)
+        if foreseen is None:
+            return
+        made, sizes = len(watch.updates), {len(batch.action) for batch, _, _ in watch.updates}
+        assert abs(made - foreseen[0]) <= 0.2 * made and sizes == {foreseen[1]}, (
+            f"updates_ahead({self.n_steps_trained}) says {foreseen[0]} of {foreseen[1]} "
+            f"transitions; there were {made} of {sizes}"
+        )
 
     def test_training_again_counts_on_if_told_so(self) -> None:
         with self.agent() as agent:

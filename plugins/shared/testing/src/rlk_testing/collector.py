@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rlk.component import Component
-from rlk.errors import NotFinite
+from rlk.errors import NotFinite, RlkError
 from rlk.hookspecs import hookimpl
 from rlk.optimise import OneProcess
 from rlk.records import Step
@@ -135,6 +135,7 @@ class CollectorContract(RunContract):
             agent.run.collector.forget()
             agent.learn(12, reset_num_timesteps=False)
             assert len(seeds) == 6, "after `forget` it begins with a reset"
+            assert set(seeds[:3]).isdisjoint(seeds[3:]), "with new seeds (streams.reset_seeds)"
 
     def test_an_unfinished_episode_that_is_forgotten_counts_nowhere(self) -> None:
         with self.agent(n_steps=5) as agent:
@@ -142,6 +143,45 @@ class CollectorContract(RunContract):
             agent.run.collector.forget()
             agent.learn(15, reset_num_timesteps=False)
             assert [length for _, length in agent.run.metrics.recent_episodes] == [8]
+
+    @pytest.mark.parametrize("manual", [0, 1, 2, 3])
+    def test_after_others_stepped_the_environments_it_begins_with_a_reset(
+        self, manual: int
+    ) -> None:
+        watch = Watch()
+        plugins = (self.entry().name, watch, watch.acting)
+        with self.agent(plugins=plugins, env=WALK, n_envs=2, n_steps=3) as agent:
+            agent.learn(12)
+            first, _ = agent.get_env().reset(seed=[5, 6])
+            for _ in range(manual):
+                agent.get_env().step(np.zeros(2, np.int64))
+            agent.get_env().reset(seed=[5, 6])
+            agent.learn(12, reset_num_timesteps=False)
+            assert watch.acting.starts[6].all(), "the actor is told that episodes begin"
+            assert watch.acting.carries[6] is None, "the actor begins anew"
+            assert same(watch.steps[6].next_observation, watch.steps[7].observation)
+            assert not same(watch.steps[6].observation, first), "a reset of the collector's own"
+
+    def test_where_a_listener_stepped_environments_nothing_more_is_stored(self) -> None:
+        watch = Watch()
+        meddles = Meddles()
+        with self.agent(plugins=(self.entry().name, watch, meddles), env=WALK) as agent:
+            meddles.env = agent.get_env()
+            with pytest.raises(RlkError, match="rlk_step"):
+                agent.learn(40)
+            assert len(watch.steps) == 1
+
+    @pytest.mark.parametrize("field", ["error", "observation"])
+    def test_after_an_error_it_starts_over_with_a_reset(self, field: str) -> None:
+        watch = Watch()
+        plugins = (self.entry().name, watch, watch.acting)
+        spoilt = {"id": self.env, "spoil": field, "spoil_at": 6}
+        with self.agent(plugins=plugins, env=spoilt, n_steps=4) as agent:
+            with pytest.raises((RlkError, RuntimeError)):
+                agent.learn(40)
+            agent.learn(8, reset_num_timesteps=False)
+        assert watch.restarts == 1, "the storage is told that the collection was cut short"
+        assert watch.acting.starts[6].all() and watch.acting.carries[6] is None
 
     # ---- stopping --------------------------------------------------------------------------------
 
@@ -247,6 +287,16 @@ class Acting:
                 return act._replace(carry=(carry or 0) + 1)
 
         return Counts(run.action_space, run.streams.numpy("actor"))
+
+
+class Meddles:
+    """Steps the environments of training in the middle of a collection."""
+
+    env: Any = None
+
+    @hookimpl
+    def rlk_step(self, run: Any) -> None:
+        self.env.step(np.zeros(run.n_envs, np.int64))
 
 
 class TwoRanks:

@@ -19,6 +19,7 @@ import pytest
 from rlk import settings
 from rlk.component import Component
 from rlk.errors import PlanError
+from rlk.planning.references import wrong_references
 from rlk.registry.entry import Entry
 from rlk.registry.kernel import Kernel
 from rlk_testing import light_imports
@@ -122,6 +123,10 @@ class Contract:
 
     def test_its_factory_can_be_imported(self) -> None:
         assert callable(self.record().load())
+
+    def test_everything_that_its_record_names_is_there(self) -> None:
+        wrong = list(wrong_references(self.record(), self.kernel().registries))
+        assert not wrong, "; ".join(wrong)
 
     @applies(lambda suite: is_installed(suite) or has_settings(suite))
     def test_planning_with_it_imports_neither_torch_nor_gymnasium(self) -> None:

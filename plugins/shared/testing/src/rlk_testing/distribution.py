@@ -30,8 +30,11 @@ BY_NAME: dict[str, tuple[gym.Space[Any], ...]] = {
         gym.spaces.Box(-2.0, 1.0, (1,), np.float32),
         gym.spaces.Box(-1.0, 1.0, (2, 1), np.float32),
     ),
-    "MultiDiscrete": (gym.spaces.MultiDiscrete([2, 3]),),
-    "MultiBinary": (gym.spaces.MultiBinary(3),),
+    "MultiDiscrete": (
+        gym.spaces.MultiDiscrete([2, 3], start=[1, -2]),
+        gym.spaces.MultiDiscrete(np.array([[2, 2], [3, 2]])),
+    ),
+    "MultiBinary": (gym.spaces.MultiBinary(3), gym.spaces.MultiBinary((2, 2))),
 }
 _SAMPLES = 50_000
 _SIGMAS = 5.0
@@ -87,6 +90,9 @@ class DistributionContract(Contract):
         for space, distribution in self.tried():
             _, action = self.draws(distribution, 6)
             assert tuple(action.shape) == (6, *distribution.action.shape), f"in {space}"
+            one_number = isinstance(space, gym.spaces.Discrete)
+            expected = () if one_number else (math.prod(space.shape or ()),)
+            assert distribution.action.shape == expected, f"actions are kept flat, in {space}"
             assert action.numpy().dtype == np.dtype(distribution.action.dtype), f"in {space}"
 
     def test_noise_is_float32_with_one_row_for_each_action(self) -> None:
@@ -110,7 +116,7 @@ class DistributionContract(Contract):
         for space, distribution in self.tried():
             _, action = self.draws(distribution, 64)
             env_action = distribution.env_action(action.numpy())
-            assert len(env_action) == 64
+            assert env_action.shape == (64, *(space.shape or ())), f"in {space}"
             for one in env_action:
                 assert space.contains(as_sample(np.asarray(one))), f"{one!r} is not in {space}"
 

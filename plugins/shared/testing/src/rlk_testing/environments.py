@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Literal
 
 import gymnasium as gym
@@ -100,6 +101,29 @@ class MultiBinaryMatch(Match):
         super().__init__(spaces.MultiBinary(3), **keywords)
 
 
+class BoxTableMatch(Match):
+    """Continuous actions in two rows of three."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(spaces.Box(-1.0, 2.0, (2, 3), np.float32), **keywords)
+
+
+class MultiDiscreteTableMatch(Match):
+    """Choices in two rows of two, each numbered from a start of its own."""
+
+    def __init__(self, **keywords: Any) -> None:
+        sizes, starts = np.array([[2, 3], [2, 2]]), np.array([[1, 0], [-1, 5]])
+        choices = spaces.MultiDiscrete(sizes, start=starts)
+        super().__init__(choices, **keywords)
+
+
+class MultiBinaryTableMatch(Match):
+    """Switches in two rows of three."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(spaces.MultiBinary((2, 3)), **keywords)
+
+
 def environment_named(asked: str) -> type | None:
     """The class that `rlk_testing.environments:NAME` names, whatever else is installed."""
     module, _, name = asked.partition(":")
@@ -113,6 +137,14 @@ BY_ACTION_SPACE = {
     "Box": "rlk_testing.environments:BoxMatch",
     "MultiDiscrete": "rlk_testing.environments:MultiDiscreteMatch",
     "MultiBinary": "rlk_testing.environments:MultiBinaryMatch",
+}
+
+
+#: Likewise with actions of several axes.
+BY_SPACE_OF_SEVERAL_AXES = {
+    "Box": "rlk_testing.environments:BoxTableMatch",
+    "MultiDiscrete": "rlk_testing.environments:MultiDiscreteTableMatch",
+    "MultiBinary": "rlk_testing.environments:MultiBinaryTableMatch",
 }
 
 
@@ -195,6 +227,44 @@ class Walk(gym.Env[Any, Any]):
         return self.place.copy()
 
 
+class Misfit(Walk):
+    """A walk that gives something that does not fit in its third step, or when it restarts then.
+
+    Args:
+        field: what is wrong, of `FIELDS`. The observation has one number instead of three.
+    """
+
+    FIELDS = ("observation", "restart", "reward", "terminated", "truncated")
+
+    def __init__(self, field: str) -> None:
+        super().__init__(length=3)
+        self.field, self.ever = field, 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        observation, info = super().reset(seed=seed)
+        is_wrong = self.field == "restart" and self.ever == 3
+        return observation[:1] if is_wrong else observation, info
+
+    def step(self, action: Any) -> Any:
+        observation, reward, *_ = super().step(action)
+        self.ever += 1
+        found = [observation, reward, False, self.ever == 3, {}]
+        wrong = {"observation": observation[:1], "reward": "1", "terminated": "no", "truncated": 1}
+        if self.ever == 3 and self.field in wrong:
+            found[list(wrong).index(self.field)] = wrong[self.field]
+        return tuple(found)
+
+
+class Hangs(Walk):
+    """A walk that does not come back from its first step."""
+
+    def step(self, action: Any) -> Result:
+        time.sleep(1000)
+        return super().step(action)
+
+
 class Forever(gym.Env[Any, Any]):
     """Nothing ever changes and every step is worth 1; episodes are cut off after `length` steps.
 
@@ -226,7 +296,8 @@ def show(space: spaces.Space[Any], rng: np.random.Generator) -> Array:
         one: Array = np.eye(int(space.n), dtype=np.float32)[rng.integers(space.n)]
         return one
     if isinstance(space, spaces.MultiDiscrete):
-        chosen = [np.eye(int(n), dtype=np.float32)[rng.integers(n)] for n in space.nvec]
+        sizes = space.nvec.reshape(-1)
+        chosen = [np.eye(int(n), dtype=np.float32)[rng.integers(n)] for n in sizes]
         return np.concatenate(chosen)
     if isinstance(space, spaces.MultiBinary):
         return rng.integers(0, 2, _width(space)).astype(np.float32)
@@ -242,7 +313,7 @@ def match(space: spaces.Space[Any], shown: Array, action: Any) -> float:
     if isinstance(space, spaces.Box):
         if not space.contains(np.asarray(action, np.float32)):
             raise ValueError(f"action {action!r} is not in {space}")
-        right = space.low + shown * (space.high - space.low)
+        right = space.low + shown.reshape(space.shape) * (space.high - space.low)
         return 1.0 - float(np.mean(np.abs(action - right) / (space.high - space.low)))
     action = np.asarray(action, np.int64)
     if not space.contains(action.astype(space.dtype) if action.ndim else action[()]):
@@ -250,9 +321,9 @@ def match(space: spaces.Space[Any], shown: Array, action: Any) -> float:
     if isinstance(space, spaces.Discrete):
         return float(shown[int(action) - int(space.start)])
     if isinstance(space, spaces.MultiDiscrete):
-        starts = np.concatenate([[0], np.cumsum(space.nvec)[:-1]])
-        return float(np.mean(shown[starts + action]))
-    return float(np.mean(shown == action))
+        offsets = np.concatenate([[0], np.cumsum(space.nvec.reshape(-1))[:-1]])
+        return float(np.mean(shown[offsets + (action - space.start).reshape(-1)]))
+    return float(np.mean(shown == action.reshape(-1)))
 
 
 def _width(space: spaces.Space[Any]) -> int:

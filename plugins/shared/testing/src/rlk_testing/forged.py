@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 #: One value of every type that JSON has.
-_OTHER = (None, True, -1, 0.5, "abc", [[]], {"a": None})
+_OTHER: tuple[Any, ...] = (None, True, -1, 0.5, "abc", [[]], {"a": None})
 
 
 def members(data: bytes) -> dict[str, bytes]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import PlanError
+from rlk_testing.contract import one_thread
 from rlk_testing.observer import CallbackContract, inside
 
 if TYPE_CHECKING:
@@ -61,9 +62,17 @@ class LoggerContract(CallbackContract):
             agent.run.notify("rlk_training_start")
 
     def test_a_resumed_run_opens_it_again_in_the_same_folder(self, tmp_path: Path) -> None:
-        for _ in range(2):
-            with self.agent(out=str(tmp_path)) as agent:
-                agent.learn(self.timesteps)
+        from rlk.agent import load
+
+        name = self.entry().name
+        with self.agent(out=str(tmp_path)) as agent:
+            agent.learn(self.timesteps)
+            saved = agent.save(tmp_path / "model")
+        again: dict[str, Any] = {"env": self.env, "out": str(tmp_path), "plugins": (name,)}
+        if self.settings:
+            again[name] = dict(self.settings)
+        with one_thread(), load(saved, kernel=self.kernel(), **again) as agent:
+            agent.learn(self.timesteps, reset_num_timesteps=False)
 
     def test_a_run_without_a_folder_writes_nothing(self, tmp_path: Path) -> None:
         with inside(tmp_path):

@@ -40,5 +40,5 @@ class Repeat(nn.Module):
         self.features = features
         self.scale = nn.Parameter(torch.randn(n_copies, 1, 1))
 
-    def forward(self, x: Tensor) -> Tensor:
-        return x * self.scale
+    def forward(self, x: Tensor, n_copies: int | None = None) -> Tensor:
+        return x * self.scale[:n_copies]

@@ -13,17 +13,21 @@ from torch import nn
 from rlk.records import Act, Array
 from rlk.running.clock import Clock
 from rlk.running.seeding import Streams
+from rlk.spaces import action_size
 from rlk_testing.algorithm_state import as_sample
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, global_generators_untouched, plain, same
 from rlk_testing.stand_in_parameters import StandInParameters
 from rlk_testing.stand_in_policy import StandInPolicy
 
-ACTION_SPACES: dict[str, gym.Space[Any]] = {
-    "Discrete": gym.spaces.Discrete(4, start=2),
-    "Box": gym.spaces.Box(np.array([-1.0, 0.0], np.float32), np.array([2.0, 0.5], np.float32)),
-    "MultiDiscrete": gym.spaces.MultiDiscrete([2, 3]),
-    "MultiBinary": gym.spaces.MultiBinary(3),
+ACTION_SPACES: dict[str, tuple[gym.Space[Any], ...]] = {
+    "Discrete": (gym.spaces.Discrete(4, start=2),),
+    "Box": (
+        gym.spaces.Box(np.array([-1.0, 0.0], np.float32), np.array([2.0, 0.5], np.float32)),
+        gym.spaces.Box(-2.0, 1.0, (2, 3), np.float32),
+    ),
+    "MultiDiscrete": (gym.spaces.MultiDiscrete([2, 3]),),
+    "MultiBinary": (gym.spaces.MultiBinary(3),),
 }
 _OBSERVATION = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
 #: Timesteps of the run.
@@ -35,18 +39,22 @@ class NoiseContract(Contract):
 
     Attributes:
         n_envs: environments that act together.
+        action_spaces: to try it on; empty takes those in `ACTION_SPACES` that it declares.
         explores: whether it changes at least one of 200 actions at the start of a run.
         adapts: whether what it logs depends on what it has seen, and not on the run's clock alone.
     """
 
     kind = "noises"
     n_envs: ClassVar[int] = 5
+    action_spaces: ClassVar[tuple[gym.Space[Any], ...]] = ()
     explores: ClassVar[bool] = True
     adapts: ClassVar[bool] = False
 
     def tried(self) -> list[gym.Space[Any]]:
         declared = self.record().action_spaces or tuple(ACTION_SPACES)
-        return [ACTION_SPACES[name] for name in declared if name in ACTION_SPACES]
+        return list(self.action_spaces) or [
+            space for name in declared for space in ACTION_SPACES.get(name, ())
+        ]
 
     def actor(
         self, space: gym.Space[Any], seed: int = 0, progress: float = 0.0
@@ -179,11 +187,7 @@ class Inner:
 
     def __init__(self, space: gym.Space[Any]) -> None:
         self.space = space
-        size = (
-            int(space.n)
-            if isinstance(space, gym.spaces.Discrete)
-            else int(np.prod(space.shape or ()))
-        )
+        size = int(space.n) if isinstance(space, gym.spaces.Discrete) else action_size(space)
         with Streams(0).globally("init"):
             self.policy = StandInPolicy().build(_OBSERVATION, {"pi": lambda _: nn.Linear(3, size)})
         self.parameters = StandInParameters(self.policy)
@@ -209,8 +213,9 @@ class Inner:
             action = found.argmax(1)
             return Act(action, action + int(self.space.start), carry, {})
         if isinstance(self.space, gym.spaces.Box):
-            action = np.clip(found, self.space.low, self.space.high).astype(np.float32)
-            return Act(action, action, carry, {})
+            low, high = self.space.low, self.space.high
+            shaped = np.clip(found.reshape(-1, *self.space.shape), low, high).astype(np.float32)
+            return Act(shaped.reshape(found.shape), shaped, carry, {})
         return Act((found > 0).astype(np.int64), (found > 0).astype(np.int64), carry, {})
 
 

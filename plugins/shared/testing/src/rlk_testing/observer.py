@@ -19,6 +19,7 @@ from rlk.running import checkpoint
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, may_have, once_per_suite, one_thread, plain, same
 from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.faults import full_disk
 from rlk_testing.stand_ins import stand_in_kernel
 
 if TYPE_CHECKING:
@@ -84,6 +85,21 @@ class RunContract(Contract):
         with quiet[0], quiet[1], self.agent(verbose=0) as agent:
             agent.learn(self.timesteps)
         assert printed.getvalue() == "", "it prints although the run has verbose=0"
+
+    def test_a_full_disk_does_not_end_a_run(self, tmp_path: Path) -> None:
+        out = tmp_path / "run"
+        with self.agent(out=str(out), verbose=0) as agent, contextlib.ExitStack() as disk:
+            fills = iter([full_disk()])
+
+            def fill(**_: Any) -> None:
+                for full in fills:
+                    disk.enter_context(full)
+
+            agent.learn_until(self.timesteps)
+            agent.run.listeners["rlk_rollout_start"].append(fill)
+            agent.learn_until(2 * self.timesteps)
+            disk.close()
+            agent.learn_until(3 * self.timesteps)  # there is room again
 
     def test_an_error_of_the_environment_gets_through_it(self) -> None:
         spoilt = {"id": self.env, "spoil": "error", "spoil_at": 10}

@@ -103,6 +103,19 @@ class PolicyContract(RecurrentPolicyChecks):
                 "copy 0 depends on the parameters of copy 1"
             )
 
+    def test_the_first_copies_of_a_trunk_are_evaluated_alone_where_that_is_asked(self) -> None:
+        architecture = self.made()
+        try:
+            trunk = architecture.trunk("qf", 6, n_copies=3)
+        except (ValueError, PlanError):
+            return
+        x = torch.randn(4, 6, generator=torch.Generator().manual_seed(0))
+        assert torch.equal(trunk(x, None), trunk(x)), "None is all copies"
+        for n in (1, 2, 3):
+            found = trunk(x, n)
+            assert found.shape == (n, 4, trunk.features), f"the first {n} of 3 copies"
+            assert torch.allclose(found, trunk(x)[:n], atol=1e-6), f"the first {n} of 3 copies"
+
     @feedforward
     def test_rows_of_a_batch_do_not_influence_each_other(self) -> None:
         for space in self.tried():

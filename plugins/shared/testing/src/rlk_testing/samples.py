@@ -14,8 +14,8 @@ from rlk_networks.observations import as_tensor
 #: An observation space for every name that components declare.
 BY_NAME: dict[str, gym.Space[Any]] = {
     "Box": gym.spaces.Box(-1.0, 1.0, (5,), np.float32),
-    "Discrete": gym.spaces.Discrete(4),
-    "MultiDiscrete": gym.spaces.MultiDiscrete([2, 3]),
+    "Discrete": gym.spaces.Discrete(4, start=2),
+    "MultiDiscrete": gym.spaces.MultiDiscrete([2, 3], start=[5, -1]),
     "MultiBinary": gym.spaces.MultiBinary(6),
     "Image": gym.spaces.Box(0, 255, (40, 44, 3), np.uint8),
     "Dict": gym.spaces.Dict(

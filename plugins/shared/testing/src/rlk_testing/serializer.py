@@ -19,6 +19,7 @@ import torch
 from rlk.errors import BadFile
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, same
+from rlk_testing.faults import full_disk
 from rlk_testing.forged import with_names_twice, with_other_values
 
 _DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
@@ -215,6 +216,15 @@ class SerializerContract(Contract):
             self.made().write(path, {"manifest": {}, "big": np.arange(5), "value": object()})
         assert path.read_bytes() == before
         assert list(tmp_path.iterdir()) == [path]
+
+    def test_a_full_disk_leaves_what_was_there(self, tmp_path: Path) -> None:
+        path = self.path(tmp_path, "model")
+        self.made().write(path, {"manifest": {}, "value": np.arange(5)})
+        before = path.read_bytes()
+        with full_disk(), pytest.raises(OSError):
+            self.made().write(path, {"manifest": {}, "value": np.arange(5000)})
+        assert path.read_bytes() == before
+        assert list(tmp_path.iterdir()) == [path], "something half written is left"
 
     @applies(reads_data_only)
     def test_a_file_that_is_not_there_or_bad_is_refused_by_its_name(self, tmp_path: Path) -> None:

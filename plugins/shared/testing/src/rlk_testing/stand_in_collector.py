@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlk.errors import NotFinite
+from rlk.errors import NotFinite, RlkError
 from rlk.protocols import State
 from rlk.records import Step
 
@@ -35,10 +35,14 @@ class StandInCollector:
         if self.cut_short:
             run.storage.restart()
         if self.observation is None:
-            seeds = run.streams.integers("environments", run.n_envs)
-            self.observation, _ = run.env.reset(seed=seeds)
+            self.observation, _ = run.env.reset(seed=run.streams.reset_seeds(run.n_envs))
             self._refuse_bad(self.observation)
-        going = all(self._step() for _ in range(run.algorithm.steps_per_collect()))
+        try:
+            going = all(self._step() for _ in range(run.algorithm.steps_per_collect()))
+        except BaseException:
+            self.forget()
+            self.cut_short = True
+            raise
         self.cut_short = not going
         return going
 
@@ -63,10 +67,12 @@ class StandInCollector:
         run.storage.add(step)
         run.clock.timesteps += run.n_envs * run.communicator.size
         self.observation, self.carry, self.start = following, act.carry, ended
-        for listener in run.listeners["rlk_step"]:
+        for number, listener in enumerate(run.listeners["rlk_step"]):
             if listener(run=run, step=step) is False:
-                run.stop("a listener of rlk_step stopped it")
+                run.stop_by_listener(number)
                 return False
+        if self.observation is None:
+            raise RlkError("a listener of rlk_step has stepped the environments of training")
         return True
 
     def _refuse_bad(self, numbers: Any) -> None:

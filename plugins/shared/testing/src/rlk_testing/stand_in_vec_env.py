@@ -10,14 +10,15 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from rlk.errors import RlkError
+from rlk.errors import EnvironmentFailed, RlkError
 
 
 class StandInVecEnv(SyncVectorEnv):
     """Gymnasium's own loop over environments, with same-step restarts and a state."""
 
     def __init__(self, env_fns: Sequence[Any], info_keys: Sequence[str] = ()) -> None:
-        super().__init__(list(env_fns), autoreset_mode=AutoresetMode.SAME_STEP)
+        strict = [lambda i=i, make=make: _Strict(make(), i) for i, make in enumerate(env_fns)]
+        super().__init__(strict, autoreset_mode=AutoresetMode.SAME_STEP)
         self._info_keys = info_keys
 
     def step(self, actions: Any) -> Any:
@@ -47,6 +48,35 @@ class StandInVecEnv(SyncVectorEnv):
             for layer, saved in zip(_layers(env), state["layers"], strict=True):
                 layer.np_random.bit_generator.state = saved["np_random"]
                 vars(layer).update(copy.deepcopy(saved["attributes"]))
+
+
+class _Strict(gym.Wrapper[Any, Any, Any, Any]):
+    """Refuses what does not fit, naming the environment by its number."""
+
+    def __init__(self, env: Any, number: int) -> None:
+        super().__init__(env)
+        self.number = number
+
+    def reset(self, **keywords: Any) -> Any:
+        observation, info = self.env.reset(**keywords)
+        self._check("observation", self._has_shape(observation))
+        return observation, info
+
+    def step(self, action: Any) -> Any:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self._check("observation", self._has_shape(observation))
+        self._check("reward", isinstance(reward, (int, float, np.number)))
+        self._check("terminated", isinstance(terminated, (bool, np.bool_)))
+        self._check("truncated", isinstance(truncated, (bool, np.bool_)))
+        return observation, reward, terminated, truncated, info
+
+    def _has_shape(self, observation: Any) -> bool:
+        expected = self.observation_space.shape  # None for a dict
+        return expected is None or np.shape(observation) == expected
+
+    def _check(self, field: str, fits: bool) -> None:
+        if not fits:
+            raise EnvironmentFailed(f"environment {self.number} gave a wrong {field}")
 
 
 def _layers(env: Any) -> list[Any]:

@@ -10,6 +10,7 @@ import base64
 import functools
 import io
 import json
+import math
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,6 +24,7 @@ from torch import Tensor, nn
 from rlk import spaces
 from rlk.component import Component
 from rlk.errors import BadFile, RlkError
+from rlk.files import replacing
 from rlk.optimise import Group, Objective
 from rlk.protocols import Optimise, State
 from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
@@ -48,6 +50,10 @@ class StandIn:
 
     def steps_per_collect(self) -> int:
         return self.config.n_steps
+
+    def updates_ahead(self, timesteps: int) -> tuple[int, int]:
+        collections = math.ceil(timesteps / (self.config.n_steps * self.run.n_envs))
+        return collections, self.config.batch_size
 
     def extras(self) -> Mapping[str, Field]:
         return {"guess": Field(())}
@@ -107,10 +113,10 @@ class RandomActor:
     ) -> Act:
         n, shape = len(episode_start), self.space.shape or ()
         uniform = np.full((n, *shape), 0.5) if deterministic else self.rng.random((n, *shape))
-        action = env_action = self._from_uniform(uniform)
-        if isinstance(self.space, gym.spaces.Discrete):
-            env_action = action + int(self.space.start)
-        return Act(action, env_action, None, {"guess": np.zeros(n, np.float32)})
+        action = self._from_uniform(uniform)
+        start = getattr(self.space, "start", 0)
+        kept = action.reshape(n, -1) if shape else action
+        return Act(kept, action + start, None, {"guess": np.zeros(n, np.float32)})
 
     def _from_uniform(self, uniform: Array) -> Array:
         space = self.space
@@ -246,8 +252,8 @@ class StandInSerializer:
 
     def write(self, path: Path, state: State) -> None:
         content = zlib.compress(json.dumps(_pack(state)).encode())
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        with replacing(path) as file:
+            file.write(content)
 
     def read(self, path: Path) -> State:
         try:

@@ -31,6 +31,7 @@ SPACES: dict[str, gym.Space[Any]] = {
 ACTIONS: dict[str, gym.Space[Any]] = {
     "discrete": gym.spaces.Discrete(1000),
     "box": gym.spaces.Box(-1e6, 1e6, (2,), np.float32),
+    "several axes": gym.spaces.Box(-1e6, 1e6, (2, 3), np.float32),
     "multi-discrete": gym.spaces.MultiDiscrete([100, 100]),
 }
 
@@ -94,6 +95,11 @@ class Trajectory:
             return self.observation_space.sample().astype(np.float32).astype(np.float64)
         return self.observation_space.sample()
 
+    def _flat_action(self) -> Any:
+        """What an actor keeps of an action: one number, or its numbers in a row."""
+        action = np.asarray(self.action_space.sample())
+        return action.reshape(-1) if action.ndim else action
+
     def _write(self, observations: list[Any]) -> Any:
         self._turn ^= 1
         return concatenate(self.observation_space, observations, self._slots[self._turn])
@@ -101,7 +107,7 @@ class Trajectory:
     def _step(self) -> Step:
         n, before = self.n_envs, self._now
         number = len(self.seen)
-        actions = [self.action_space.sample() for _ in range(n)]
+        actions = [self._flat_action() for _ in range(n)]
         over = self._rng.random(n) < self._ends
         terminated = over & (self._rng.random(n) < 0.5)
         following = [self._observe() for _ in range(n)]
@@ -119,10 +125,9 @@ class Trajectory:
                 )
             )
         self._now = self._write(following)
-        empty: Any = create_empty_array(self.action_space, n)
         return Step(
             before,
-            np.asarray(concatenate(self.action_space, actions, empty)),
+            np.array(actions),
             np.arange(number + 1, number + n + 1, dtype=np.float32),
             terminated,
             over & ~terminated,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -11,11 +12,13 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from rlk.errors import EnvironmentFailed
 from rlk.planning.environment import EnvChoice, MakeEnv
 from rlk.spaces import map_observation
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, global_generators_untouched, may_have, plain
-from rlk_testing.environments import Walk
+from rlk_testing.environments import Hangs, Misfit, Walk
+from rlk_testing.faults import ctrl_c_after
 from rlk_testing.trajectory import at
 
 _KINDS: tuple[dict[str, Any], ...] = (
@@ -24,6 +27,8 @@ _KINDS: tuple[dict[str, Any], ...] = (
     {"observation": "dict"},
     {"observation": "image"},
 )
+#: How long closing may take although an environment hangs.
+CLOSES_SECONDS = 4.0
 
 
 class VecEnvContract(Contract):
@@ -232,6 +237,37 @@ class VecEnvContract(Contract):
             with pytest.raises(Exception, match="told to fail"):
                 for _ in range(4):
                     env.step(np.zeros(self.n_envs, np.int64))
+
+    def test_what_does_not_fit_is_refused_with_the_environment_and_the_field(self) -> None:
+        """numpy broadcasts (1,) to (3,) and reads a number from "1"; training must not."""
+        config = self.config()
+        made = {} if config is None else {"config": config}
+        for field in Misfit.FIELDS:
+            choices = [EnvChoice("Walk", {}, Walk), EnvChoice("Misfit", {"field": field}, Misfit)]
+            env = self.record().load()(list(map(MakeEnv, choices)), **made)
+            named = "observation" if field == "restart" else field
+            env.reset(seed=[1, 2])
+            try:
+                with pytest.raises(EnvironmentFailed, match=rf"environment 1 .*wrong {named}"):
+                    for _ in range(4):
+                        env.step(np.zeros(2, np.int64))
+            finally:
+                env.close()
+
+    def test_ctrl_c_gets_through_a_step_that_hangs_and_it_can_be_closed_soon(self) -> None:
+        config = self.config()
+        made = {} if config is None else {"config": config}
+        env = self.record().load()([Hangs] * 2, **made)
+        try:
+            env.reset(seed=0)
+            with ctrl_c_after(0.2):
+                env.step(np.zeros(2, np.int64))
+        finally:
+            began = time.monotonic()
+            env.close()
+        assert time.monotonic() - began < CLOSES_SECONDS, (
+            "an environment that hangs in step must not keep the run from ending"
+        )
 
     def test_it_can_be_closed_twice(self) -> None:
         with self.env() as env:

@@ -75,6 +75,17 @@ def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
         vars(layer).update(attributes)
         if own:
             layer.set_state(own[0])  # type: ignore[attr-defined]
+    _silence_checker(env)
+
+
+def _silence_checker(env: Any) -> None:
+    """Tells Gymnasium's checker that it has looked already: it compares a step with the reset."""
+    while isinstance(env, gym.Wrapper):
+        if isinstance(env, gym.wrappers.PassiveEnvChecker):
+            env.checked_reset = env.checked_step = True
+            if hasattr(env, "checked_data_reuse"):
+                env.checked_data_reuse = True
+        env = env.env
 
 
 def _decoded(layers: list[dict[str, Any]]) -> list[tuple[dict[str, Any], list[Any]]]:
@@ -96,10 +107,13 @@ def _refuse_foreign(layer: object, attributes: dict[str, Any]) -> None:
 
 
 def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
-    yield env
-    while isinstance(env, gym.Wrapper):
-        env = env.env
-        yield env
+    """The environment and its wrappers, without Gymnasium's checker, which only looks on."""
+    inner: Any = env
+    while isinstance(inner, gym.Wrapper):
+        if not isinstance(inner, gym.wrappers.PassiveEnvChecker):
+            yield inner
+        inner = inner.env
+    yield inner
 
 
 def _state(layer: object) -> dict[str, Any]:

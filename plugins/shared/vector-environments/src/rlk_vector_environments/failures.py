@@ -1,4 +1,4 @@
-"""An exception that an environment raised, and which environment raised it when."""
+"""What an environment did wrong: it raised an exception, or gave what its spaces do not allow."""
 
 from __future__ import annotations
 
@@ -24,6 +24,15 @@ class EnvironmentRaised(EnvironmentFailed):
 
     def __str__(self) -> str:
         return f"{self.headline}\nThe traceback{self._of_id}:\n{self.trace}"
+
+
+class WrongResult(EnvironmentFailed):
+    """An environment gave something else than its spaces, or Gymnasium's interface, say."""
+
+
+def name_of(env: gym.Env[Any, Any]) -> str:
+    """The id that an environment was registered with, or its class."""
+    return type(env.unwrapped).__name__ if env.spec is None else env.spec.id
 
 
 def raised(

@@ -14,6 +14,8 @@ import numpy as np
 
 Tree = Any
 New = Callable[[tuple[int, ...], Any], np.ndarray[Any, Any]]
+#: Writes a sample into the row of that number.
+Write = Callable[[int, Any], None]
 
 _ARRAYS = (gym.spaces.Box, gym.spaces.Discrete, gym.spaces.MultiDiscrete, gym.spaces.MultiBinary)
 
@@ -40,34 +42,70 @@ def allocate(space: gym.Space[Any], n: int, new: New = np.zeros) -> Tree:
     )
 
 
-def write(tree: Tree, i: int, value: Any) -> None:
-    """Puts one sample into row i, cast to the space's dtype."""
-    if isinstance(tree, dict):
-        for key, sub in tree.items():
-            write(sub, i, value[key])
-    elif isinstance(tree, tuple):
-        for sub, part in zip(tree, value, strict=True):
-            write(sub, i, part)
-    else:
-        tree[i] = value
+def writer(tree: Tree) -> Write:
+    """A function that puts a sample into a row, cast to the space's dtype.
 
-
-def write_checked(tree: Tree, i: int, value: Any) -> None:
-    """The same, refusing what numpy would silently broadcast.
-
-    Raises:
-        ValueError: for a sample of another shape than the space's.
+    Where numpy would broadcast a sample of another shape, it raises ValueError instead. That costs
+    nothing: numbers of the space's dtype go through a memoryview, which takes no other shape and is
+    faster than numpy's assignment.
     """
     if isinstance(tree, dict):
-        for key, sub in tree.items():
-            write_checked(sub, i, value[key])
-    elif isinstance(tree, tuple):
-        for sub, part in zip(tree, value, strict=True):
-            write_checked(sub, i, part)
-    elif np.shape(value) != tree.shape[1:]:
-        raise ValueError(f"a sample has shape {np.shape(value)}, its space {tree.shape[1:]}")
-    else:
-        tree[i] = value
+        parts = [(key, writer(sub)) for key, sub in tree.items()]
+
+        def write_parts(row: int, sample: Any) -> None:
+            for key, write in parts:
+                write(row, sample[key])
+
+        return write_parts
+    if isinstance(tree, tuple):
+        members = [writer(sub) for sub in tree]
+
+        def write_members(row: int, sample: Any) -> None:
+            for write, part in zip(members, sample, strict=True):
+                write(row, part)
+
+        return write_members
+    return _array_writer(tree)
+
+
+def _array_writer(array: np.ndarray[Any, Any]) -> Write:
+    shape, ndarray = array.shape[1:], np.ndarray
+    views = [array[row, ...] for row in range(len(array))]
+
+    def cast(row: int, sample: Any) -> None:
+        if (sample.shape if type(sample) is ndarray else np.shape(sample)) != shape:
+            raise ValueError(f"a sample has shape {np.shape(sample)}, its space {shape}")
+        views[row][...] = sample
+
+    if array.ndim > 2 or not array.flags.c_contiguous:
+        return cast
+    flat, places = buffer(array.reshape(-1)), _places(len(array), shape)
+    is_exact = True
+
+    def write(row: int, sample: Any) -> None:
+        nonlocal is_exact
+        if is_exact:
+            try:
+                flat[places[row]] = sample
+                return
+            except (TypeError, ValueError):  # of another shape, or dtype: then all are cast
+                is_exact = False
+        cast(row, sample)
+
+    return write
+
+
+def buffer(array: np.ndarray[Any, Any]) -> Any:
+    """The memory of an array: what is assigned to its items must be a number, or of its dtype."""
+    return memoryview(array)  # type: ignore[arg-type]
+
+
+def _places(n: int, shape: tuple[int, ...]) -> list[Any]:
+    """Where each row is in the flat array: its index, or a slice."""
+    if not shape:
+        return list(range(n))
+    (size,) = shape
+    return [slice(row * size, (row + 1) * size) for row in range(n)]
 
 
 def read(tree: Tree, i: int) -> Any:

@@ -6,16 +6,22 @@ An *index* counts the environments of the whole vector; the group holds those fr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import FrameType
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
+from rlk.errors import EnvironmentFailed
 from rlk_vector_environments import rows
 from rlk_vector_environments.env_state import Unsupported, capture, restore
 from rlk_vector_environments.failures import raised
+from rlk_vector_environments.results import FLAGS, check_reset, check_step
 from rlk_vector_environments.step_arrays import StepArrays
 
+#: So many steps of an environment are looked at whole, which takes some 5 µs each.
+CHECKED_STEPS = 100
+_FALSE = np.False_
 #: Infos by index, in its order.
 Infos = list[tuple[int, dict[str, Any]]]
 
@@ -23,7 +29,8 @@ Infos = list[tuple[int, dict[str, Any]]]
 class EnvironmentGroup:
     """Steps environments into arrays and restarts their episodes in the same step.
 
-    Every method raises `EnvironmentRaised`, naming the environment, if one raises.
+    Every method raises `EnvironmentRaised`, naming the environment, if one raises, and
+    `WrongResult` if one returns what its spaces do not allow.
 
     Args:
         envs: the environments.
@@ -45,61 +52,122 @@ class EnvironmentGroup:
         self._arrays = arrays
         self._start = start
         self._info_keys = info_keys
-        self._is_array = isinstance(arrays.final, np.ndarray)
         self._one_action_array = isinstance(arrays.actions, np.ndarray)
+        self._write = [rows.writer(slot.observation) for slot in arrays.slots]
+        self._write_final = rows.writer(arrays.final)
+        #: Unlike an array, a buffer takes no string and no None for a number.
+        self._rewards = [rows.buffer(slot.reward) for slot in arrays.slots]
+        self._to_check = CHECKED_STEPS
 
     def step(self, turn: int) -> tuple[Infos, Infos]:
         """Steps every environment with its action, into the slot `turn`.
 
         Returns:
             The last infos of the episodes that ended, and the infos that are kept.
+
+        Raises:
+            WrongResult: for what does not fit. Every result of the first `CHECKED_STEPS` is looked
+                at whole; afterwards shapes, and whether rewards are numbers and flags booleans.
         """
-        observation, reward, terminated, truncated = self._arrays.slots[turn]
+        write, reward = self._write[turn], self._rewards[turn]
+        _, _, terminated, truncated = self._arrays.slots[turn]
         terminated.fill(False)
         truncated.fill(False)
         if self._one_action_array:  # spares a call per step
             actions = list(self._arrays.actions.copy())
         else:
             actions = rows.samples(self._arrays.actions, len(self.envs))
-        keys, is_array, start = self._info_keys, self._is_array, self._start
+        keys, start, is_checked = self._info_keys, self._start, self._is_checked()
         ended: Infos = []
         infos: Infos = []
         row = 0
+        result: Any = None
         try:
             for row, env in enumerate(self.envs):
-                sample, reward[row], over, cut, info = env.step(actions[row])
+                result = None
+                result = env.step(actions[row])
+                if is_checked:
+                    check_step(start + row, env, result)
+                sample, reward[row], over, cut, info = result
                 if keys:
                     infos.append((start + row, {key: info[key] for key in keys if key in info}))
-                if over or cut:
+                # Most often both are False, which is seen without asking for a truth value.
+                if (
+                    (over is not False and over is not _FALSE)
+                    or (cut is not False and cut is not _FALSE)
+                ) and self._has_ended(row, result):
                     terminated[row], truncated[row] = over, cut
-                    rows.write(self._arrays.final, row, sample)
+                    self._write_final(row, sample)
                     ended.append((start + row, dict(info)))
-                    sample, info = env.reset()
-                if is_array:
-                    observation[row] = sample
+                    info = self._restart(write, row, is_checked)
                 else:
-                    rows.write(observation, row, sample)
+                    write(row, sample)
                 if keys is None and info:
                     infos.append((start + row, info))
+        except EnvironmentFailed:
+            raise
         except Exception as error:
+            if result is not None:  # it may be the reason
+                check_step(start + row, self.envs[row], result)
             raise raised(start + row, self.envs[row], "in step", error) from error
+        except KeyboardInterrupt as interruption:
+            interruption.add_note(f"environment {start + row} was in step")
+            raise
         return ended, infos
+
+    def _is_checked(self) -> bool:
+        """Whether the results of this step are looked at whole."""
+        self._to_check -= self._to_check > 0
+        return self._to_check > 0
+
+    def _has_ended(self, row: int, result: Any) -> bool:
+        """Whether the step that returned this was the last of its episode."""
+        _, _, over, cut, info = result
+        if type(over) not in FLAGS or type(cut) not in FLAGS or type(info) is not dict:
+            check_step(self._start + row, self.envs[row], result)
+        return bool(over or cut)
+
+    def _restart(self, write: rows.Write, row: int, is_checked: bool) -> dict[str, Any]:
+        """Starts the next episode of one environment; its info."""
+        index, env = self._start + row, self.envs[row]
+        try:
+            result: Any = env.reset()
+        except Exception as error:
+            raise raised(index, env, "in reset", error) from error
+        if is_checked:
+            check_reset(index, env, result)
+        try:
+            sample, info = result
+            write(row, sample)
+        except Exception:
+            check_reset(index, env, result)
+            raise
+        return info  # type: ignore[no-any-return]
 
     def reset(
         self, turn: int, seeds: Mapping[int, int | None], options: dict[str, Any] | None
     ) -> Infos:
         """Starts new episodes in the environments in `seeds`; their infos, if whole ones are kept.
 
-        Observations are written into the slot `turn`, and must have exactly their space's shape.
+        Observations are written into the slot `turn`.
+
+        Raises:
+            WrongResult: for what does not fit; everything is looked at.
         """
         infos: Infos = []
         for index, seed in seeds.items():
             row = index - self._start
+            env = self.envs[row]
             try:
-                sample, info = self.envs[row].reset(seed=seed, options=options)
-                rows.write_checked(self._arrays.slots[turn].observation, row, sample)
+                result = env.reset(seed=seed, options=options)
             except Exception as error:
-                raise raised(index, self.envs[row], "in reset", error) from error
+                raise raised(index, env, "in reset", error) from error
+            except KeyboardInterrupt as interruption:
+                interruption.add_note(f"environment {index} was in reset")
+                raise
+            check_reset(index, env, result)
+            sample, info = result
+            self._write[turn](row, sample)
             if self._info_keys is None and info:
                 infos.append((index, info))
         return infos
@@ -161,6 +229,20 @@ class EnvironmentGroup:
             raise
         except Exception as error:
             raise raised(index, self.envs[index - self._start], when, error) from error
+
+
+def environment_in(frame: FrameType) -> int | None:
+    """The index of the environment that a method of the group is calling in this frame, or None.
+
+    What runs is asked instead of being written down in every step, which would cost all runs
+    something for the sake of those that hang.
+    """
+    if frame.f_globals is not globals():
+        return None
+    names = frame.f_locals
+    if "index" in names:
+        return int(names["index"])
+    return int(names["start"] + names["row"]) if "row" in names else None
 
 
 def close_all(envs: Iterable[gym.Env[Any, Any]]) -> list[Exception]:

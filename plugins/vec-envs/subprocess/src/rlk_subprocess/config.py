@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 from attrs import validators
 
 StartMethod = Literal["fork", "spawn", "forkserver"]
+
+
+def _above_zero(instance: object, field: Any, seconds: float | None) -> None:
+    if seconds is not None and not seconds > 0:
+        raise ValueError(f"'{field.name}' must be above 0, or none: {seconds}")
 
 
 @attrs.frozen(kw_only=True)
@@ -28,5 +33,14 @@ class SubprocessConfig:
         metadata={
             "help": "how workers are started: forkserver (also none), spawn, or fork; "
             "fork may deadlock where this process runs threads"
+        },
+    )
+    timeout_seconds: float | None = attrs.field(
+        default=600.0,
+        validator=_above_zero,
+        metadata={
+            "help": "seconds that a worker may take for an answer (to make its environments, for "
+            "one step of all of them), above 0, counted in whole seconds; after it the environment "
+            "that hangs is named and the run ends; none waits for ever"
         },
     )

@@ -7,16 +7,16 @@ from typing import Literal, NamedTuple
 
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk_vector_environments.env_state import Unsupported
-from rlk_vector_environments.failures import EnvironmentRaised, trace_of
+from rlk_vector_environments.failures import EnvironmentRaised, WrongResult, trace_of
 
-Kind = Literal["failed", "attribute", "unsupported", "plan"]
+Kind = Literal["failed", "wrong", "attribute", "unsupported", "plan"]
 
 
 class Failure(NamedTuple):
     """An exception on its way to the learner.
 
     Attributes:
-        kind: what it is raised as: EnvironmentFailed, AttributeError, PlanError, or
+        kind: what it is raised as: EnvironmentFailed, WrongResult, AttributeError, PlanError, or
             `rlk_vector_environments.env_state.Unsupported`.
         message: says which environment, when, and what.
         trace: the worker's traceback as text, from the environment inwards.
@@ -37,6 +37,8 @@ class Failure(NamedTuple):
             raised = Unsupported(self.message)
         elif self.kind == "plan":
             raised = PlanError(self.message)
+        elif self.kind == "wrong":
+            raised = WrongResult(self.message)
         else:
             raised = EnvironmentFailed(f"{self.message}\nThe worker's traceback:\n{self.trace}")
         try:
@@ -54,6 +56,8 @@ def failure_of(error: Exception, kind: Kind = "failed", message: str | None = No
     Args:
         message: what the learner says; by default what the exception itself says.
     """
+    if isinstance(error, WrongResult):  # no code of the environment is to blame for a traceback
+        return Failure("wrong", str(error), "", None)
     if isinstance(error, EnvironmentRaised):
         return Failure(kind, error.headline, error.trace, _pickled(error.__cause__))
     return Failure(kind, message or str(error), trace_of(error), _pickled(error))

@@ -16,17 +16,20 @@ import numpy as np
 
 from rlk_vector_environments.step_arrays import Array, StepArrays, allocate
 
+#: Room for what a worker says of itself when it is asked by a signal.
+NOTE_BYTES = 512
 _ALIGNMENT = 64  # bytes: a cache line, so that no two arrays share one
 
 
 def create(n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]) -> int:
-    """A file descriptor of zeroed memory of the right size for the arrays of n environments.
+    """A file descriptor of zeroed memory of the right size for what n environments need.
 
     Raises:
         rlk.errors.PlanError: for a space whose samples have no fixed shape.
     """
     arena = _Arena(None)
     allocate(observation_space, action_space, n, arena.new)
+    arena.new((n, NOTE_BYTES), np.uint8)
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("rlk-subprocess", os.MFD_CLOEXEC)
     else:
@@ -38,13 +41,19 @@ def create(n: int, observation_space: gym.Space[Any], action_space: gym.Space[An
 
 def attach(
     descriptor: int, n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]
-) -> StepArrays:
-    """The arrays in the memory behind that descriptor, which is closed; they keep it alive."""
+) -> tuple[StepArrays, Array]:
+    """What is in the memory behind that descriptor, which is closed; the arrays keep it alive.
+
+    Returns:
+        The arrays of steps, and notes, uint8 [N, NOTE_BYTES]: a worker writes into the row of its
+        first environment.
+    """
     try:
         arena = _Arena(mmap.mmap(descriptor, 0))
     finally:
         os.close(descriptor)
-    return allocate(observation_space, action_space, n, arena.new)
+    steps = allocate(observation_space, action_space, n, arena.new)
+    return steps, arena.new((n, NOTE_BYTES), np.uint8)
 
 
 class _Arena:

@@ -27,7 +27,7 @@ _GRACE_SECONDS = 1.0
 
 def main(descriptor: int) -> None:
     """Serves the learner at the other end of that socket."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    worker.leave_to_learner()
     learner = socket.socket(fileno=descriptor)
     learner.set_inheritable(False)
     Server(learner).serve()

@@ -36,8 +36,8 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
     Args:
         env_fns: functions without arguments, each returning an environment of its own. They are
             called in the workers, and may be closures, lambdas and functions of a notebook.
-        n_workers, start_method: see `SubprocessConfig`.
-        config: the same settings as one record, instead of the two.
+        n_workers, start_method, timeout_seconds: see `SubprocessConfig`.
+        config: the same settings as one record, instead of the three.
         info_keys: numbers of every info to keep: `infos["kept"]` has them after every step, as
             `info.KEY` -> float32 [N], where an episode ended those of its last step. None gathers
             all infos instead, as Gymnasium does: those of the reset where an episode ended.
@@ -57,6 +57,7 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         *,
         n_workers: int | None = None,
         start_method: StartMethod | None = None,
+        timeout_seconds: float | None = 600.0,
         config: SubprocessConfig | None = None,
         info_keys: Sequence[str] | None = (),
     ) -> None:
@@ -65,7 +66,9 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
                 "a vector environment needs at least one environment; env_fns is empty."
             )
         if config is None:
-            config = SubprocessConfig(n_workers=n_workers, start_method=start_method)
+            config = SubprocessConfig(
+                n_workers=n_workers, start_method=start_method, timeout_seconds=timeout_seconds
+            )
         elif n_workers is not None or start_method is not None:
             raise ValueError(
                 "give n_workers and start_method, or a config that holds them; not both."
@@ -77,6 +80,7 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
             min(config.n_workers or usable_cores(), n),
             config.start_method or "forkserver",
             keys,
+            config.timeout_seconds,
         )
         #: Ends the workers when this object is collected or the interpreter leaves.
         self._finalizer = weakref.finalize(self, self._pool.shutdown, 1.0)

@@ -21,6 +21,7 @@ from rlk.errors import EnvironmentFailed, PlanError
 from rlk_subprocess import memory
 from rlk_subprocess.channel import CLOSE, ENDED, QUIET, STEPS, Channel
 from rlk_subprocess.failures import Failure, failure_of
+from rlk_subprocess.whereabouts import answer_by_signal
 from rlk_vector_environments.env_state import Unsupported
 from rlk_vector_environments.making import Description, describe, make_environments
 from rlk_vector_environments.stepping import EnvironmentGroup, close_all
@@ -35,7 +36,7 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
     Args:
         env_fns: given by fork, which needs no pickling; else the learner sends them.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the learner decides what Ctrl-C means
+    leave_to_learner()
     end = socket.socket(fileno=descriptor)
     end.set_inheritable(False)  # a program that an environment starts must not keep it open
     channel = Channel(end, _PATIENCE_SECONDS)
@@ -51,9 +52,10 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
         if not descriptors:  # it was told to close instead, or the learner is gone
             return
         n, observation_space, action_space = read(channel.receive)
-        shared = memory.attach(descriptors[0], n, observation_space, action_space)
+        shared, notes = memory.attach(descriptors[0], n, observation_space, action_space)
         part = shared.part(start, start + len(envs))
         group = EnvironmentGroup(envs, part, start=start, info_keys=info_keys)
+        answer_by_signal(notes[start])
         channel.send(QUIET)
         Worker(group).serve(channel, read)
     except (EOFError, ConnectionError):
@@ -61,6 +63,13 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
     finally:
         for error in close_all(envs):
             traceback.print_exception(error)
+
+
+def leave_to_learner() -> None:
+    """Leave it to the learner what Ctrl-C means, and the end of a terminal."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Programs that an environment starts get the default back from a handler, not from SIG_IGN.
+    signal.signal(signal.SIGHUP, lambda number, frame: None)
 
 
 def run_forked(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> NoReturn:

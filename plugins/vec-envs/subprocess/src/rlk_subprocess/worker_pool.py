@@ -19,6 +19,7 @@ from rlk_subprocess import memory
 from rlk_subprocess.channel import CLOSE, STEPS, Channel
 from rlk_subprocess.failures import Failure
 from rlk_subprocess.launch import Launcher, Process
+from rlk_subprocess.whereabouts import ask
 from rlk_vector_environments.making import Description
 from rlk_vector_environments.step_arrays import StepArrays
 
@@ -26,8 +27,10 @@ from rlk_vector_environments.step_arrays import StepArrays
 _PATIENCE_SECONDS = 1
 #: How long the other workers may take to close their environments when one has failed.
 _CLOSE_SECONDS = 0.5
+#: How long workers get to close if one is in the middle of a command, and may hang in it.
+_BUSY_SECONDS = 0.5
 #: From SIGTERM to SIGKILL.
-_TERMINATE_SECONDS = 1.0
+_TERMINATE_SECONDS = 0.3
 
 
 class WorkerHandle:
@@ -49,10 +52,11 @@ class WorkerPool:
         n_workers: at most as many; they get contiguous shares that differ by one at most.
         start_method: fork, spawn or forkserver.
         info_keys: for the workers.
+        timeout_seconds: how long an answer may take; None waits for ever.
 
     Raises:
-        EnvironmentFailed: if an environment cannot be made, or a worker dies; then no worker is
-            left.
+        EnvironmentFailed: if an environment cannot be made, or a worker dies or hangs; then no
+            worker is left.
     """
 
     def __init__(
@@ -61,7 +65,10 @@ class WorkerPool:
         n_workers: int,
         start_method: str,
         info_keys: tuple[str, ...] | None,
+        timeout_seconds: float | None = None,
     ) -> None:
+        self._timeout_seconds = timeout_seconds
+        self._notes: Any = None  # uint8 [N, NOTE_BYTES], when the memory is shared
         self._owner = os.getpid()
         self.workers: list[WorkerHandle] = []
         self.lost: str | None = None
@@ -97,9 +104,10 @@ class WorkerPool:
         except BaseException:
             os.close(descriptor)
             raise
-        shared = memory.attach(descriptor, n, observation_space, action_space)
+        shared, notes = memory.attach(descriptor, n, observation_space, action_space)
         for worker in self.workers:
             self.answer(worker)
+        self._notes = notes
         return shared
 
     # ---- commands and answers ------------------------------------------------------------------
@@ -137,16 +145,23 @@ class WorkerPool:
         return self.workers[::-1]
 
     def answer(self, worker: WorkerHandle) -> Any:
-        """The answer, however long it takes, unless a worker dies.
+        """The answer, unless a worker dies or this one takes too long.
 
         Raises:
             EnvironmentFailed: if one did, this or another.
         """
+        waited = 0  # counted, because a clock would go on while this process is stopped (Ctrl-Z)
         while True:
             try:
                 answer = worker.channel.receive()
             except BlockingIOError:
                 self.check_alive()
+                waited += _PATIENCE_SECONDS
+                if self._timeout_seconds is not None and waited >= self._timeout_seconds:
+                    self._raise_hanging(worker, waited)
+            except KeyboardInterrupt as interruption:
+                interruption.add_note(self._whereabouts(worker))
+                raise
             except (EOFError, ConnectionError):
                 self.raise_dead(worker)
             else:
@@ -169,17 +184,39 @@ class WorkerPool:
         self.shutdown()
         raise EnvironmentFailed(self.lost)
 
+    def _raise_hanging(self, worker: WorkerHandle, waited: int) -> NoReturn:
+        """Ends all workers because this one does not answer, and raises EnvironmentFailed."""
+        self.lost = (
+            f"{self._whereabouts(worker)}, without an answer for {waited} s: it hangs, and all "
+            "workers were ended. Where so much time is needed: "
+            "--set vec_env.timeout_seconds=… (none waits for ever)."
+        )
+        self.shutdown()
+        raise EnvironmentFailed(self.lost)
+
+    def _whereabouts(self, worker: WorkerHandle) -> str:
+        """Which environment of a worker is where, as the worker says itself if it can."""
+        said = None
+        if self._notes is not None:
+            with contextlib.suppress(OSError):  # it has died in this moment
+                said = ask(worker.process.send_signal, self._notes[worker.start])
+        return f"{said or f'{_held(worker)} in compiled code'} (worker {worker.process.pid})"
+
     # ---- the end -------------------------------------------------------------------------------
 
     def shutdown(self, grace_seconds: float = _CLOSE_SECONDS) -> None:
-        """Ends every worker: asks, after grace_seconds terminates, kills. May be called again."""
+        """Ends every worker: asks, after grace_seconds terminates, kills. May be called again.
+
+        A worker that still owes an answer may hang, and gets little time.
+        """
         if self._over:
             return
         if os.getpid() == self._owner:
             for worker in self.workers:
                 with contextlib.suppress(OSError):
                     worker.channel.send(CLOSE)
-            self._wait(grace_seconds)
+            is_busy = any(worker.owes_answer for worker in self.workers)
+            self._wait(min(grace_seconds, _BUSY_SECONDS) if is_busy else grace_seconds)
             self._signal(signal.SIGTERM)
             self._wait(_TERMINATE_SECONDS)
             self._signal(signal.SIGKILL)
@@ -228,10 +265,13 @@ def _pickled(env_fns: list[Callable[[], Any]], start: int) -> bytes:
         ) from error
 
 
-def _death_message(worker: WorkerHandle, code: int | None) -> str:
-    which = f"environments {worker.start} to {worker.stop - 1} are"
+def _held(worker: WorkerHandle) -> str:
     if worker.stop - worker.start == 1:
-        which = f"environment {worker.start} is"
+        return f"environment {worker.start} is"
+    return f"environments {worker.start} to {worker.stop - 1} are"
+
+
+def _death_message(worker: WorkerHandle, code: int | None) -> str:
     how = f"ended with exit code {code}"
     if code is None:
         how = "closed its channel but still runs"
@@ -240,4 +280,4 @@ def _death_message(worker: WorkerHandle, code: int | None) -> str:
     hint = "Its own output may say why; the backend 'dummy' runs environments in this process."
     if code == -signal.SIGKILL:
         hint = "Only the system or a user sends SIGKILL: is the machine out of memory?"
-    return f"{which} lost: their worker (pid {worker.process.pid}) {how}. {hint}"
+    return f"{_held(worker)} lost: their worker (pid {worker.process.pid}) {how}. {hint}"

@@ -11,14 +11,16 @@ and plotters can read the file.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from rlk.errors import RlkError
+from rlk.files import append, replacing
 from rlk.hookspecs import hookimpl
 from rlk_wrappers.config import COLUMNS
 
@@ -33,12 +35,16 @@ DIGITS = 6
 class EpisodeFile:
     """Where episodes are written.
 
+    Rows that cannot be written are kept for the next time. In a run, whose hooks it answers, the
+    error is raised at the border of the iteration, where a failed write does not end training.
+
     Args:
         path: the file; created with the first row, so that a run without episodes leaves none.
         extras: the columns after r, l and t.
         env_id: for the header.
         append: keep the rows that are there (a resumed run) instead of replacing them.
         flush_seconds: how long a row may wait until others can read it; 0 flushes every row.
+        in_run: whether a run calls its hooks.
 
     Raises:
         RlkError: if the file to append to is not a monitor file or has other columns.
@@ -52,13 +58,17 @@ class EpisodeFile:
         env_id: str | None,
         append: bool,
         flush_seconds: float,
+        in_run: bool = False,
     ) -> None:
         self.path = path
         self.rows = 0
-        self.pending = False
+        self.pending = False  #: whether rows wait to be written
         self._columns = [*COLUMNS, *extras]
         self._env_id, self._append, self._flush_seconds = env_id, append, flush_seconds
-        self._file: IO[str] | None = None
+        self._waiting = io.StringIO()
+        self._writer = csv.writer(self._waiting, lineterminator="\n")
+        self._in_run = in_run
+        self._error: OSError | None = None
         self._flushed = self._started = time.monotonic()
         self._t_start = time.time()
         if append and path.exists():
@@ -72,8 +82,6 @@ class EpisodeFile:
         self, return_: float, length: int, seconds: float, extras: Sequence[Any] = ()
     ) -> None:
         """One episode."""
-        if self._file is None:
-            self._open()
         self._writer.writerow((return_, length, seconds, *extras))
         self.rows += 1
         self.pending = True
@@ -86,15 +94,58 @@ class EpisodeFile:
 
     def flush(self) -> None:
         """Hand rows to the system."""
-        if self._file is not None:
-            self._file.flush()
-            self._flushed, self.pending = time.monotonic(), False
+        if not self.pending:
+            return
+        self._flushed = time.monotonic()
+        try:
+            self._write_waiting()
+        except OSError as error:
+            if not self._in_run:
+                raise
+            self._error = error
+
+    def _write_waiting(self) -> None:
+        rows = self._waiting.getvalue().encode()
+        if self._append and self.path.exists() and self.path.stat().st_size > 0:
+            append(self.path, rows)
+        else:
+            with replacing(self.path) as file:
+                file.write(self._header() + rows)
+            self._append = True
+        self._waiting.seek(0)
+        self._waiting.truncate()
+        self.pending = False
+
+    def _header(self) -> bytes:
+        text = io.StringIO()
+        text.write(f"#{json.dumps({'t_start': self._t_start, 'env_id': self._env_id})}\n")
+        csv.writer(text, lineterminator="\n").writerow(self._columns)
+        return text.getvalue().encode()
 
     def keep(self, rows: int) -> None:
         """Drop what follows the first `rows` rows: the run goes on from before them."""
         self.close()
         if self._append and self.path.exists():
             self._keep(rows)
+
+    def close(self) -> None:
+        """Hand all rows to the system; more may follow."""
+        self.flush()
+
+    # ---- in a run --------------------------------------------------------------------------------
+
+    @hookimpl
+    def rlk_update_end(self) -> None:
+        """Raise what went wrong since the last border."""
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    @hookimpl
+    def rlk_training_end(self) -> None:
+        """Write what is left, and raise what goes wrong."""
+        self.flush()
+        self.rlk_update_end()
 
     @hookimpl
     def rlk_save(self) -> State:
@@ -106,22 +157,6 @@ class EpisodeFile:
     def rlk_load(self, state: State) -> None:
         """Rows after the checkpoint are dropped: those episodes are played again."""
         self.keep(int(state["rows"]))
-
-    def close(self) -> None:
-        """Close the file; a later row opens it again."""
-        if self._file is not None:
-            self._file.close()
-            self._file, self._append, self.pending = None, True, False
-
-    def _open(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = not (self._append and self.path.exists() and self.path.stat().st_size > 0)
-        self._file = self.path.open("w" if fresh else "a", newline="")
-        self._writer = csv.writer(self._file, lineterminator="\n")
-        if fresh:
-            header = {"t_start": self._t_start, "env_id": self._env_id}
-            self._file.write(f"#{json.dumps(header)}\n")
-            self._writer.writerow(self._columns)
 
     def _keep(self, rows: int | None) -> None:
         """Cut the file after that many rows (None: the last whole one); its clock goes on."""

@@ -62,16 +62,26 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
         self._reset_values: list[Any] = []
         self._may_reset = config.allow_early_resets or not training
         self._started = time.monotonic()
-        filename = config.filename or out
-        self._file: EpisodeFile | None = None
-        if training and filename is not None:
-            extras = (*config.reset_keywords, *config.info_keywords)
-            path = episode_path(filename if config.filename else os.path.join(filename, SUFFIX))
-            self._file = EpisodeFile(
-                path, extras, env_id=env_id(env), append=True, flush_seconds=FLUSH_SECONDS
-            )
-            if hooks is not None:
-                hooks.activate(self._file, NAME, "rlk-wrappers")
+        self._file = self._episode_file(config.filename or out, hooks) if training else None
+
+    def _episode_file(self, filename: Any, hooks: Hooks | None) -> EpisodeFile | None:
+        """Where episodes are written; a run that goes on in another environment keeps its file."""
+        before: EpisodeFile | None = hooks.get(NAME) if hooks is not None else None
+        if filename is None or before is not None:
+            return before
+        config = self._config
+        path = episode_path(filename if config.filename else os.path.join(filename, SUFFIX))
+        file = EpisodeFile(
+            path,
+            (*config.reset_keywords, *config.info_keywords),
+            env_id=env_id(self.env),
+            append=True,
+            flush_seconds=FLUSH_SECONDS,
+            in_run=hooks is not None,
+        )
+        if hooks is not None:
+            hooks.activate(file, NAME, "rlk-wrappers")
+        return file
 
     def reset(
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None

@@ -62,6 +62,15 @@ def test_it_normalises_as_the_seed_by_everything_seen_so_far() -> None:
     assert ends > 3
 
 
+def test_what_a_reset_shows_counts_and_no_return_does() -> None:
+    env = VecNormalize(walks(n=2))
+    before = float(env.obs_rms.count), float(env.ret_rms.count)
+    env.reset(seed=0)
+    assert (float(env.obs_rms.count), float(env.ret_rms.count)) == (before[0] + 2, before[1])
+    env.step(np.zeros(2, np.int64))
+    assert (float(env.obs_rms.count), float(env.ret_rms.count)) == (before[0] + 4, before[1] + 2)
+
+
 def test_without_training_its_statistics_stay() -> None:
     env = VecNormalize(walks())
     played(env, 20)

@@ -28,8 +28,9 @@ class VecNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
     """Normalises observations and rewards of a vector with same-step restarts.
 
     Deviations from Stable Baselines 2.10: `step` returns Gymnasium's five values and `final_obs`
-    is normalised as well; of a Dict space every Box but images is normalised; `save` writes arrays
-    (.npz) instead of a pickle.
+    is normalised as well; the observations of a reset count for the moments, which takes in what
+    an episode begins with, and a reset adds no return of zero to `ret_rms`; of a Dict space every
+    Box but images is normalised; `save` writes arrays (.npz) instead of a pickle.
 
     Args:
         venv: the vector environment.
@@ -77,7 +78,7 @@ class VecNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
     def reset(
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Reset all environments (or those of the option `reset_mask`)."""
+        """Reset all environments (or those of the option `reset_mask`); what they show counts."""
         observation, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
         self.ret[(options or {}).get("reset_mask", slice(None))] = 0.0
         self._original = observation, self._original[1]

@@ -7,7 +7,6 @@ import attrs
 import rlk
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
-from rlk_cli.explain import explain
 from rlk_testing.stand_ins import COMPONENTS
 
 
@@ -38,17 +37,18 @@ def test_it_says_what_fills_each_slot_who_chose_it_and_how_it_nests(rlk_stand_in
         registries.wrappers.register(name, lambda env: env)
     settings = {"plugins": ["chooses", "wraps", "guards", Watches()], "fast.rate": 0.25, "seed": 7}
     plan = resolve(rlk_stand_in_kernel, make_spec("two", settings))
-    lines = explain(plan).splitlines()
+    lines = str(plan).splitlines()
     base = plan.storages[0].name
+    names, owners = max(len(c.name) for _, c in plan.choices()), len("passed as object")
     for line in (
-        "    rate = 0.25   <- command line",
+        "    rate = 0.25   <- user",
         f"storages nest {base} (base) <- chooses (choose)",
         f"env nests     guards(wraps({plan.env.name}))",
-        "seed            7                  command line",
-        f"extension     {'Watches-0':<20} {'passed as object':<32} command line",
+        "seed            7                  user",
+        f"extension     {'Watches-0':<{names}}  {'passed as object':<{owners}}  user",
     ):
         assert line in lines, "\n".join(lines)
     (own,) = [line.split() for line in lines if line.startswith("vf_optimiser")]
     assert own == ["vf_optimiser", "fast", "this", "program", "algorithm", "two"]
     noted = attrs.evolve(plan, notes=("mind the gap",))
-    assert explain(noted).splitlines()[-1] == "note: mind the gap"
+    assert str(noted).splitlines()[-1] == "note: mind the gap"

@@ -1,0 +1,99 @@
+"""What a component may be able to do beyond its kind, as protocols: the kernel asks by `offers`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rlk.protocols import Actor, Decorator, names_of
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+def offers(part: object, protocol: type) -> bool:
+    """Whether a part has everything that a protocol names.
+
+    Attributes that a wrapper delegates (`__getattr__`) count, which `isinstance` does not see.
+    """
+    annotated = vars(protocol).get("__annotations__", {})
+    return all(hasattr(part, name) for name in (*names_of(protocol), *annotated))
+
+
+class Explores(Protocol):
+    """An algorithm that explores by itself: it wraps the actor of training, around any noise."""
+
+    def explore(self, actor: Actor) -> Actor: ...
+
+
+class ForeseesUpdates(Protocol):
+    """An algorithm that knows about how many updates follow from so many timesteps from now on.
+
+    It says too how many transitions each takes; None if that is decided by what happens.
+    """
+
+    def updates_ahead(self, timesteps: int) -> tuple[int, int] | None: ...
+
+
+class Filterable(Protocol):
+    """A policy module that takes the filters of `rlk_filter_observation`."""
+
+    def add_filter(self, module: nn.Module) -> None: ...
+
+
+class Decorated(Protocol):
+    """A base storage that decorators take stages of; it is called with each, in their order."""
+
+    def decorate(self, decorator: Decorator) -> None: ...
+
+
+class AdoptsVectors(Protocol):
+    """A vector backend that brings vector environments of others into the form described above."""
+
+    def adopt(self, env: Any, *, info_keys: Sequence[str] = ()) -> Any: ...
+
+
+class KeepsEnvironmentState(Protocol):
+    """A vector environment whose state goes into a checkpoint.
+
+    `get_state` gives a state per environment, None for one that has none, or None for all.
+    """
+
+    def get_state(self) -> list[Any] | None: ...
+    def set_state(self, states: list[Any]) -> None: ...
+
+
+class HasMetrics(Protocol):
+    """A storage, base or decorator, with numbers to log, such as one that is scheduled."""
+
+    def metrics(self) -> Mapping[str, float]: ...  #: now, by tag (`train/…`)
+
+
+class Discounts(Protocol):
+    """Settings of an algorithm with a discount per step; storages of the others are given 1."""
+
+    gamma: float
+
+
+class KeepsInfos(Protocol):
+    """Settings of a storage that keeps numbers of the infos with every step."""
+
+    info_keys: Sequence[str]
+
+
+class ListsNames(Protocol):
+    """A NameSource that lists the names it answers to, for error messages."""
+
+    def known(self) -> Iterable[str]: ...
+
+
+class NamedAgain(Protocol):
+    """What makes an environment, where its name is not all that a new process needs to find it."""
+
+    again: str | None  #: what `--env` must be given; "" if the name will do, None if nothing does
+
+
+class ExplainsAbsence(Protocol):
+    """A PresetSource that says why it passes over settings that it has; None where it does not."""
+
+    def why_not(self, algo: str, env: str) -> str | None: ...

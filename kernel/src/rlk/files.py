@@ -1,0 +1,89 @@
+"""Writes files that neither a crash nor a full disk leaves half written.
+
+Everything of a run folder is written through these two functions. What becomes of the `OSError`
+that they raise is up to `rlk.running.failed_writes`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+#: The name of a file that is being written: `.400.zip.15860`, with the number of its process.
+_UNFINISHED = re.compile(r"\..+\.(?P<process>\d+)")
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """An empty file to write to, which replaces `path` at the end and is synced to the disk.
+
+    If anything fails, `path` holds what it held before and nothing else is left. Missing folders
+    are created.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with aside.open("w+b") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def append(path: Path, data: bytes) -> None:
+    """Add bytes to the end of a file that exists: all of them, or none if that fails.
+
+    Raises:
+        FileNotFoundError: if it does not exist, as a folder that was deleted during a run.
+    """
+    with path.open("r+b", buffering=0) as file:
+        size = file.seek(0, os.SEEK_END)
+        try:
+            written = 0
+            while written < len(data):
+                written += file.write(data[written:])
+        except OSError:
+            file.truncate(size)
+            raise
+
+
+def remove_unfinished(folder: Path) -> list[Path]:
+    """Delete what `replacing` left in a folder when its process was killed; what was deleted.
+
+    A file stays whose process still runs. One with this process's own number is from an earlier
+    process, because nothing is being written yet when a run takes its folder.
+    """
+    if not folder.is_dir():
+        return []
+    removed = []
+    for path in sorted(folder.iterdir()):
+        found = _UNFINISHED.fullmatch(path.name)
+        if found and path.is_file() and not _is_another(int(found["process"])):
+            path.unlink(missing_ok=True)
+            removed.append(path)
+    return removed
+
+
+def _is_another(process: int) -> bool:
+    """Whether another process with this number runs."""
+    if process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # somebody else's
+        pass
+    return True

@@ -1,0 +1,51 @@
+"""What must be given again when a saved run is used, because no file may run it by itself.
+
+A name of something installed is enough by itself. Code at a place (`./file.py:Class`) is named
+again on the command line, and an object can be passed only by a program.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from rlk import settings
+from rlk.planning.passed_again import code_in
+from rlk.registry.external import PASSED, is_place
+from rlk.registry.kinds import singular
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+
+
+class GivenAgain(NamedTuple):
+    """What a command that uses a run needs besides the run's folder."""
+
+    options: list[str]  #: to type, as words of a command line
+    objects: list[str]  #: what no command line can pass, as a program does: `env=…`
+
+
+def given_again(plan: Plan, *, observers: bool) -> GivenAgain:
+    """What the environment and the plugins of a plan need to be found again.
+
+    Args:
+        plan: of the run.
+        observers: with components that only watch, which a resumed run needs and acting does not.
+    """
+    options, objects = [], []
+    if plan.env.again is None:
+        made = getattr(plan.env.made, "__name__", "")
+        objects.append(f"env={made if made.isidentifier() else '…'}")
+    elif plan.env.again:
+        options += ["--env", plan.env.again]
+    for key, value in plan.env.kwargs.items():
+        if code_in(settings.plain(value)) is not None:
+            options += ["--set", f"env.{key}={value}"]
+    watching = ("callback", "logger") if observers else ()
+    for slot, choice in plan.choices():
+        if slot in ("callback", "logger") and slot not in watching:
+            continue
+        if is_place(choice.dist):
+            options += ["--plugin", choice.dist]
+        elif choice.dist == PASSED and slot != singular("extensions"):
+            objects.append("plugins=[…]")
+    return GivenAgain(options, list(dict.fromkeys(objects)))

@@ -1,0 +1,35 @@
+"""Where an environment that a program passed as an object can be found without that program."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from rlk import settings
+
+
+def place_of(made: Any) -> str | None:
+    """Where a class or a function can be found, as `--env` takes it; None if only in a program."""
+    module, name = getattr(made, "__module__", None), getattr(made, "__qualname__", None)
+    if module is None or name is None or module == "__main__" or not name.isidentifier():
+        return None
+    return f"{module}:{name}" if getattr(sys.modules.get(module), name, None) is made else None
+
+
+def registered_as(env: Any) -> tuple[str, Mapping[str, Any]] | None:
+    """The id and the keywords with which Gymnasium makes an environment that was passed, if it can.
+
+    It cannot where the environment stands in further wrappers, is a vector of environments, or was
+    made with keywords that no file holds.
+    """
+    import gymnasium as gym
+
+    spec = None if hasattr(env, "num_envs") else getattr(env, "spec", None)
+    known = gym.registry.get(getattr(spec, "id", ""))
+    if spec is None or known is None or spec.additional_wrappers != known.additional_wrappers:
+        return None
+    keywords = {key: value for key, value in spec.kwargs.items() if key != "render_mode"}
+    if spec.max_episode_steps != known.max_episode_steps:
+        keywords["max_episode_steps"] = spec.max_episode_steps
+    return (spec.id, keywords) if settings.plain(keywords) == keywords else None

@@ -1,0 +1,83 @@
+"""What a component names beyond itself, and which of these names stand for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rlk import settings
+from rlk.component import Component
+from rlk.errors import PlanError, UnknownName, nearest
+from rlk.planning.parse import parse_plugin
+from rlk.planning.run_settings import RUN_KEYS
+from rlk.registry.external import is_place
+from rlk.registry.kinds import SLOTS, is_group_slot
+from rlk.registry.registries import Registries
+
+
+def wrong_references(component: Component, registries: Registries) -> Iterator[str]:
+    """What is wrong with the names in a component's record, a sentence each."""
+    own = settings.names(component.config)
+    for field in ("own", "forwards", "activates", "selects"):
+        for key in getattr(component, field):
+            if key not in own:
+                yield f"{field}: {UnknownName('setting of its own', key, own)}"
+    for key, value in component.defaults.items():
+        for name in value.values() if isinstance(value, Mapping) else [value]:
+            problem = _wrong_default(key, name, component, registries)
+            if problem:
+                yield f"the default {key}={name!r}: {problem}"
+    for key, target in component.forwards.items():
+        name, _, setting = target.partition(".")
+        problem = _misspelt(name, registries) or _wrong_setting(name, setting, None, registries)
+        if problem:
+            yield f"{key} is forwarded to {target}: {problem}"
+    for key, name in component.activates.items():
+        if problem := _misspelt(name, registries):
+            yield f"{key} activates {name!r}: {problem}"
+    for key, kind in component.selects.items():
+        kinds = [registry.kind for registry in registries]
+        if kind not in kinds:
+            yield f"{key} selects one of {kind!r}: {UnknownName('kind', kind, kinds)}"
+
+
+def _wrong_default(
+    key: str, value: Any, component: Component, registries: Registries
+) -> str | None:
+    """What is wrong with a default, or None. A run that leaves it as it is would be refused."""
+    head, dot, setting = key.partition(".")
+    kind = "optimisers" if is_group_slot(head) else SLOTS.get(head)
+    if dot:
+        return _wrong_setting(str(component.defaults.get(head, head)), setting, kind, registries)
+    try:
+        if kind and isinstance(value, str) and not is_place(value):
+            registries[kind].get(value)
+        elif key == "plugins":
+            for plugin in value:
+                registries.find(parse_plugin(plugin)[0])
+        elif not kind and key not in (*RUN_KEYS, *settings.names(component.config)):
+            return str(UnknownName("setting", key, [*RUN_KEYS, *SLOTS]))
+    except PlanError as error:
+        return str(error)
+    return None
+
+
+def _wrong_setting(name: str, setting: str, kind: str | None, registries: Registries) -> str | None:
+    """Why a component that is installed has no such setting, or None."""
+    known = [entry for registry in registries for entry in registry if entry.name == name]
+    if not known or (kind and kind not in {entry.kind for entry in known}):
+        return None
+    names = settings.names(known[0].component().config)
+    return None if setting in names else str(UnknownName(f"setting of {name!r}:", setting, names))
+
+
+def _misspelt(name: str, registries: Registries) -> str | None:
+    """Why a name may be misspelt, or None.
+
+    What it stands for need not be installed, so it is only wrong if another name has about as many
+    letters and most of them the same.
+    """
+    names = [entry.name for registry in registries for entry in registry]
+    alike = [one for one in names if abs(len(one) - len(name)) <= 2]
+    near = [] if name in names else nearest(name, alike)
+    return f"{name!r} is not installed. Did you mean {near[0]!r}?" if near else None

@@ -1,0 +1,53 @@
+"""What a user should know of a plan that nothing forbids: where it is not what one may expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rlk.errors import SHOWN, BrokenPlugin
+from rlk.planning.draft import Draft
+from rlk.planning.layers import Rank
+from rlk.planning.plan import Plan
+
+
+def remarks(plan: Plan, draft: Draft) -> Iterator[str]:
+    """Everything to be said of a plan, a sentence each."""
+    yield from _replaced_noise(plan, draft)
+    yield from _images(plan, draft)
+
+
+def _replaced_noise(plan: Plan, draft: Draft) -> Iterator[str]:
+    """A run has one noise, so another one switches off how the algorithm explores by default."""
+    usual = draft.layers.layers.get(Rank.ALGORITHM, {}).get("noise")
+    if plan.noise is None or usual is None or usual.value in (plan.noise.name, plan.noise.alias):
+        return
+    yield (
+        f"noise {plan.noise.name!r} takes the place of {usual.value!r}, with which "
+        f"{plan.algorithm.name} explores by default: a run has one noise"
+    )
+
+
+def _images(plan: Plan, draft: Draft) -> Iterator[str]:
+    """A policy for whatever observations there are was taken, and others are made for images."""
+    from rlk.spaces import describe, is_image  # not at the top: it needs gymnasium
+
+    is_default = draft.layers.find("policy").rank == Rank.ALGORITHM
+    if not is_default or not is_image(plan.observation_space):
+        return
+    others = [name for name in draft.registries.policies.names() if _is_for_images(name, draft)]
+    if others and plan.policy.alias not in others:
+        options = " or ".join(f"--policy {name}" for name in others[:SHOWN])
+        yield (
+            f"observations are images, {describe(plan.observation_space)}: policy "
+            f"{plan.policy.name!r}, the default, is for any observation; for images: {options}"
+        )
+
+
+def _is_for_images(name: str, draft: Draft) -> bool:
+    """Whether a policy takes nothing but images, remembers nothing, and is no other's alias."""
+    try:
+        component = draft.registries.policies.get(name).component()
+    except BrokenPlugin:
+        return False
+    own_name = component.name == name and not component.recurrent
+    return own_name and component.observation_spaces == ("Image",)

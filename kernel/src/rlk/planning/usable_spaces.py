@@ -1,0 +1,84 @@
+"""Spaces that nothing in rlk can be made for, whichever components a run has.
+
+Whether a component serves a kind of space it says by itself (`Component.observation_spaces`,
+`action_spaces`). This is about what no such name tells apart. Imports Gymnasium, so planning loads
+it when there is an environment.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from gymnasium import spaces
+
+from rlk.errors import PlanError
+from rlk.spaces import Space, describe
+
+_RESHAPE = "ReshapeObservation(env, (1,))"
+_ARRAYS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
+
+
+def check_usable(env: str, observation_space: Space, action_space: Space) -> None:
+    """Nothing, if observations and actions of these spaces can be kept and computed with.
+
+    Raises:
+        PlanError: naming the environment, the space, and how to change it.
+    """
+    found = _observation(observation_space) or _action(action_space)
+    if found:
+        raise PlanError(f"environment {env!r}: {found}")
+
+
+def or_wrap(space: Space, what: str) -> str:
+    """What else to do about a space that is neither of arrays nor a dict of them, as a sentence.
+
+    Args:
+        what: `Observation` or `Action`.
+    """
+    is_plain = isinstance(space, _ARRAYS) or (isinstance(space, spaces.Dict) and what != "Action")
+    return "" if is_plain else f"\nOr make a Box of it: gymnasium.wrappers.Transform{what}."
+
+
+def _observation(space: Space) -> str | None:
+    if not isinstance(space, spaces.Dict):
+        return _array("its observation_space", space, _RESHAPE)
+    if not space.spaces:
+        return "its observation_space is a Dict without keys. Give it something to observe."
+    for key, part in space.spaces.items():
+        where = f"the key {key!r} of its observation_space"
+        if not isinstance(part, _ARRAYS):
+            return (
+                f"{where} is {describe(part)}. A key may be a Box, Discrete, MultiDiscrete or "
+                "MultiBinary: leave it out (gymnasium.wrappers.FilterObservation), or flatten them "
+                "all (gymnasium.wrappers.FlattenObservation)."
+            )
+        found = _array(where, part, "TransformObservation")
+        if found:
+            return found
+    return None
+
+
+def _action(space: Space) -> str | None:
+    found = _array("its action_space", space, "TransformAction")
+    if found or not isinstance(space, spaces.Box) or np.issubdtype(space.dtype, np.floating):
+        return found
+    return (
+        f"its action_space {describe(space)} is of whole numbers, which a Box cannot be here. Make "
+        "it a MultiDiscrete (one number: a Discrete), or a Box of float32 whose actions the "
+        "environment rounds (gymnasium.wrappers.TransformAction)."
+    )
+
+
+def _array(where: str, space: Space, wrapper: str) -> str | None:
+    """What is wrong with a space of arrays, and the wrapper of Gymnasium that adds an axis."""
+    if not isinstance(space, _ARRAYS) or isinstance(space, spaces.Discrete):
+        return None
+    if space.shape == ():
+        return (
+            f"{where} {describe(space)} has no axis. Give it the shape (1,): wrap the environment "
+            f"in gymnasium.wrappers.{wrapper}."
+        )
+    if 0 in space.shape:
+        return f"{where} {describe(space)} has no numbers in it. Leave it out, or give it some."
+    if np.dtype(space.dtype).kind not in "biuf":
+        return f"{where} is of {space.dtype}, which is no number. Make it one of float32."
+    return None

@@ -1,0 +1,61 @@
+"""Which hooks an object implements, and what is wrong with one that would be called for none."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from rlk.errors import nearest
+from rlk.hookspecs import Specs
+
+#: The name of every hook.
+HOOKS = [name for name in vars(Specs) if name.startswith("rlk_")]
+#: What `hookimpl` leaves on a function.
+MARK = "rlk_impl"
+#: Where the hooks are described.
+SEE = "All hooks: help(rlk.hookspecs.Specs)"
+
+
+def why_not_called(plugin: object) -> str | None:
+    """Why an object, a class or a module, or a part of it, would never be called; else None.
+
+    A hook is called if it has the name of one *and* the mark. A method with the name alone is
+    refused beside marked ones too, because nobody writes one that is not to be called.
+    """
+    found = _functions(plugin)
+    marked = {name for name, function in found.items() if hasattr(function, MARK)}
+    name = _name(plugin)
+    for hook in HOOKS:
+        if hook in found and hook not in marked:
+            return f"{name}.{hook} is not marked as a hook: write @rlk.hookimpl above it"
+    if marked:
+        return None
+    if inspect.isroutine(plugin) and name in HOOKS:
+        where = "a method of a class, or in a module, that is passed"
+        return f"{name!r} is a function: mark it with @rlk.hookimpl and make it {where}"
+    for own in found:
+        meant = _meant(own)
+        if meant:
+            near = f"{own!r} is no hook, the nearest is {meant}"
+            return f"it implements no hook. {near}: call it that, and mark it with @rlk.hookimpl"
+    return f"it implements no hook (a method such as rlk_step, marked with @rlk.hookimpl). {SEE}"
+
+
+def _meant(name: str) -> str | None:
+    """The hook that a method may have been meant for: `on_step` and `rlk_stp` for rlk_step."""
+    if name.startswith("rlk_"):
+        return next(iter(nearest(name, HOOKS)), None)
+    hook = f"rlk_{name.lstrip('_').removeprefix('on_')}"
+    return hook if hook in HOOKS else None
+
+
+def _functions(plugin: object) -> dict[str, Any]:
+    """The functions and methods of an object by name; its properties are not asked."""
+    names = (name for name in dir(plugin) if not name.startswith("__"))
+    found = {name: inspect.getattr_static(plugin, name, None) for name in names}
+    plain = {name: getattr(value, "__func__", value) for name, value in found.items()}
+    return {name: value for name, value in plain.items() if inspect.isroutine(value)}
+
+
+def _name(plugin: object) -> str:
+    return str(getattr(plugin, "__name__", type(plugin).__name__))

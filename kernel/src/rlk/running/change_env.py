@@ -1,0 +1,55 @@
+"""A run goes on in another environment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from rlk.errors import PlanError
+from rlk.running.vec_env import make_vec_env
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk.running.run import Run
+
+
+def change_env(run: Run, plan: Plan) -> None:
+    """Train, from a reset, in the environment of another plan; the one before is closed.
+
+    It stays open where the new one is made of it.
+
+    Raises:
+        PlanError: if the new one does not fit; then nothing has changed.
+    """
+    _check_fits(run.plan, plan)
+    made, old = make_vec_env(plan, run.hooks, run.n_envs, training=True), run.env
+    run.env, run.plan = made, attrs.evolve(run.plan, env=plan.env)
+    run.collector.forget()
+    if not _share_environments(made, old):
+        old.close()
+
+
+def _check_fits(old: Plan, new: Plan) -> None:
+    for key in ("observation_space", "action_space"):
+        before, after = getattr(old, key), getattr(new, key)
+        if after != before:
+            raise PlanError(f"the new environment's {key} is {after}, not {before}.")
+    if new.env.size not in (None, old.n_envs):
+        raise PlanError(
+            f"the new environment {new.env.name!r} was passed as an object and has "
+            f"n_envs={new.env.size}, but this agent steps n_envs={old.n_envs}: its storage is made "
+            f"for them. Pass a vector of {old.n_envs}, or what makes one environment (an id, a "
+            "class, a function); or make an agent for it: save this one, and "
+            f"rlk.load(path, env=…, n_envs={new.env.size})."
+        )
+
+
+def _share_environments(one: Any, other: Any) -> bool:
+    """Whether two vectors step the same environment, as far as they show what they step."""
+    return not _innermost(one).isdisjoint(_innermost(other))
+
+
+def _innermost(vector: Any) -> set[int]:
+    inner = vector.unwrapped
+    return {id(inner), *(id(env.unwrapped) for env in getattr(inner, "envs", ()))}

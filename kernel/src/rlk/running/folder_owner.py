@@ -1,0 +1,161 @@
+"""The folder of a run, which belongs to one process at a time.
+
+The process that trains holds a lock on a small file in it. The system lets go of the lock when the
+process ends, however it ends, so a dead process keeps no folder. Reading a run (`rlk evaluate`,
+`rlk plot`, `rlk.load`) needs no lock. On several ranks the one that writes holds it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import weakref
+from io import FileIO
+from pathlib import Path
+from typing import IO
+
+from rlk.errors import PlanError, RlkError
+from rlk.files import remove_unfinished
+from rlk.hookspecs import hookimpl
+
+#: The file in a run folder that names its owner.
+OWNER = ".owner"
+#: Where files of a run are written.
+WRITTEN = ("", "checkpoints")
+
+
+class RunFolder:
+    """A folder, made if it is missing, that this process owns until `release`.
+
+    What killed writes left in it is removed. Where the file system has no locks there is no owner.
+
+    Raises:
+        PlanError: if another process, or another agent of this one, owns it.
+        RlkError: if it cannot be made or written to.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._process = path, os.getpid()
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            self._lock = _locked(path / OWNER)
+            for name in WRITTEN:
+                remove_unfinished(path / name)
+        except OSError as error:
+            raise RlkError(f"the run folder {path} cannot be used: {error}") from error
+        if self._lock is None:
+            raise PlanError(in_use(path) or f"{path} is the folder of another run that has begun.")
+        _close_in_forks(self._lock)
+        self._identity = _identity(path)
+
+    def release(self) -> None:
+        """Let others use it."""
+        lock, self._lock = self._lock, None
+        if lock is None or os.getpid() != self._process:
+            return
+        with contextlib.suppress(OSError):  # the folder may be gone, or may be read-only by now
+            if _is_at(lock, self._path / OWNER):
+                (self._path / OWNER).unlink()
+        lock.close()
+
+    @hookimpl(tryfirst=True)
+    def rlk_write_row(self) -> None:
+        """Look, once per row of metrics, whether the folder is still the one that was taken.
+
+        Raises:
+            FileNotFoundError: if it was deleted or replaced; once.
+        """
+        if self._identity is None or _identity(self._path) == self._identity:
+            return
+        self._identity = None
+        raise FileNotFoundError(
+            f"{self._path} was deleted during the run. What it held is lost; what is still to come "
+            "is written into a new one."
+        )
+
+    @hookimpl(tryfirst=True)
+    def rlk_training_end(self) -> None:
+        """Look again, before the last files are written."""
+        self.rlk_write_row()
+
+
+def in_use(path: Path) -> str | None:
+    """Why a run folder cannot be written to now, naming the process that owns it; None if it can.
+
+    The answer may be outdated at once: only a `RunFolder` makes sure.
+    """
+    try:
+        with (path / OWNER).open("rb") as file:
+            if _lock(file, shared=True):
+                return None
+            owner = file.read().decode(errors="replace") or "another process"
+    except OSError:  # there is none, or it cannot be read
+        return None
+    if owner == _this_process():
+        return f"{path} is in use by another agent of this process: close() that, or name another."
+    return f"{path} is in use: {owner} trains in it. Wait for it, end it, or name another folder."
+
+
+def _locked(path: Path) -> FileIO | None:
+    """The file of the owner, locked and with this process in it; None if it is locked already."""
+    while True:
+        file = path.open("ab", buffering=0)
+        if not _lock(file, shared=False):
+            file.close()
+            return None
+        if _is_at(file, path):
+            break
+        file.close()  # its owner has just released it: the name is free, or another file's
+    file.truncate(0)
+    with contextlib.suppress(OSError):  # on a full disk it is empty, and locked all the same
+        file.write(_this_process().encode())
+    return file
+
+
+def _this_process() -> str:
+    return f"process {os.getpid()} on {socket.gethostname()}"
+
+
+def _lock(file: IO[bytes] | FileIO, *, shared: bool) -> bool:
+    """Try to lock; whether nobody else has it. True where there are no locks."""
+    try:
+        import fcntl
+    except ImportError:  # no system of POSIX
+        return True
+    try:
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _is_at(file: FileIO, path: Path) -> bool:
+    """Whether the open file is the one with that name."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _close_in_forks(file: FileIO) -> None:
+    """A fork of this process would keep the lock for as long as it lives."""
+    reference = weakref.ref(file)
+
+    def close() -> None:
+        opened = reference()
+        if opened is not None:
+            opened.close()
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=close)

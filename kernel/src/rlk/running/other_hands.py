@@ -1,0 +1,111 @@
+"""The training environment in other hands: `learn` notices who stepped it in between.
+
+Training goes on from the observation that its collector saw last. Whoever resets or steps the same
+environment makes that observation wrong, so the next collection then begins with a reset. What
+`Agent.get_env` gives out says by itself that it was used. An environment that was passed to train
+in is still in its owner's hands: there, the states before and after are compared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium.vector import VectorWrapper
+
+from rlk.running.checkpoint import environment_states
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+#: Methods of an environment that move it on.
+_STEPPING = ("reset", "step")
+
+
+class LentEnv(VectorWrapper[Any, Any, Any, Any, Any]):
+    """The training environment as `Agent.get_env` gives it out.
+
+    It does whatever the environment does. Before a reset, a step, or another state is put in, it
+    makes the collector forget where it was.
+    """
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.env)
+        self._run = run
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> Any:
+        self._run.collector.forget()
+        return self.env.reset(seed=seed, options=options)
+
+    def step(self, actions: Any) -> Any:
+        self._run.collector.forget()
+        return self.env.step(actions)
+
+    def step_async(self, actions: Any) -> None:
+        """As the backend's, where it has one."""
+        self._run.collector.forget()
+        self.env.step_async(actions)  # type: ignore[attr-defined]
+
+    def set_state(self, states: Any) -> None:
+        """As the backend's, where it has one."""
+        self._run.collector.forget()
+        self.env.set_state(states)  # type: ignore[attr-defined]
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """As the backend's; a method `reset` or `step` counts as one."""
+        if name in _STEPPING:
+            self._run.collector.forget()
+        return self.env.call(name, *args, **kwargs)  # type: ignore[attr-defined]
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else the environment offers besides Gymnasium's interface."""
+        if name.startswith("_") or name == "env":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self.env, name)
+
+    def __del__(self) -> None:
+        """Nothing is closed: it belongs to the run (Gymnasium's vectors close when collected)."""
+
+
+class OwnerWatch:
+    """Whether an environment that was passed to train in is where training left it.
+
+    Its state is taken at the end of every call of `learn` and compared at the start of the next.
+    One that has no state to compare starts new episodes with every call. An environment that the
+    run made itself can only be reached through `LentEnv`, and nothing is compared.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._left: list[Any] | None = None
+
+    def remember(self) -> None:
+        """Note where the environments are now."""
+        if self._is_passed():
+            self._left = environment_states(self._run.env)
+
+    def check(self) -> None:
+        """Make the collector forget where it was unless they are there still."""
+        left, self._left = self._left, None
+        if not self._is_passed():
+            return
+        if left is None or not same(left, environment_states(self._run.env)):
+            self._run.collector.forget()
+
+    def _is_passed(self) -> bool:
+        return self._run.plan.env.size is not None
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two states are equal, bit for bit."""
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return (one.dtype, one.shape) == (other.dtype, other.shape) and (
+            one.tobytes() == other.tobytes()
+        )
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other) or (one != one and other != other)  # NaN is equal to nothing

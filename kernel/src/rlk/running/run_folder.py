@@ -1,0 +1,54 @@
+"""The folder of a run: it belongs to one run, and nothing is ever written over another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rlk.errors import PlanError
+from rlk.running.folder_owner import in_use
+
+
+def claim(path: Path, what: str, instead: str) -> Path:
+    """Make the folder of a new run, or take one that is empty.
+
+    Args:
+        path: of the folder.
+        what: what the user typed (`--out mine`), as the error begins.
+        instead: what to type to go on with the run that the folder holds.
+
+    Raises:
+        PlanError: if a run is writing to it, it is not empty, or it cannot be made.
+    """
+    _refuse_used(path, what, instead)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PlanError(f"{what} cannot be made: {error.strerror}.") from None
+    return path
+
+
+def check_out(out: str | None, going_on_from: Path | None = None) -> None:
+    """Refuse what a program gives as `out` if a run is in it; nothing is made yet.
+
+    Args:
+        out: the folder, or None for a run that writes nothing.
+        going_on_from: what was loaded; a run goes on in the folder that this is in.
+
+    Raises:
+        PlanError: if a run is writing to it, or it is not empty.
+    """
+    if out is None:
+        return
+    loaded = [] if going_on_from is None else [going_on_from, *going_on_from.resolve().parents]
+    if Path(out).resolve() not in (place.resolve() for place in loaded):
+        _refuse_used(Path(out), f"out={out!r}", f"rlk.load({out!r}, out={out!r})")
+
+
+def _refuse_used(path: Path, what: str, instead: str) -> None:
+    if problem := in_use(path):
+        raise PlanError(problem)
+    if path.is_dir() and any(path.iterdir()):
+        raise PlanError(
+            f"{what} exists and is not empty. Name another folder, or to go on with the run in it: "
+            f"{instead}"
+        )

@@ -1,0 +1,108 @@
+"""`summary`: what a run is made of when it starts; when it ends, how, its files, what to type next.
+
+The command line and a program print the same, because both leave it to this callback.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from rlk.hookspecs import hookimpl
+from rlk.planning.again import given_again
+from rlk_callbacks.checkpoint import ERROR
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rlk.running.run import Run
+
+
+class Summary:
+    """Prints on standard output. With `verbose=2` the whole plan is printed as well."""
+
+    def __init__(self) -> None:
+        self._began = 0.0
+        self._from = 0
+        self._announced = False
+
+    @hookimpl(tryfirst=True)
+    def rlk_training_start(self, run: Run) -> None:
+        if not self._announced and _prints(run):
+            self._announced = True
+            print("\n".join(map(_fitted, beginning(run))), flush=True)
+        self._began, self._from = time.monotonic(), run.timesteps
+
+    @hookimpl(trylast=True)
+    def rlk_training_end(self, run: Run, reason: str | None) -> None:
+        interrupted = reason == ERROR and isinstance(sys.exc_info()[1], KeyboardInterrupt)
+        if (reason == ERROR and not interrupted) or not _prints(run):
+            return  # the error itself is what the user reads
+        seconds, steps = time.monotonic() - self._began, run.timesteps - self._from
+        how = f"stopped by {reason} after" if reason else "done:"
+        how = "interrupted after" if interrupted else how
+        speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
+        print(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
+        print("\n".join(ending(run, stopped=reason is not None)), end="\n" if run.out else "")
+
+
+def beginning(run: Run) -> Iterator[str]:
+    """The lines that say what a run is made of."""
+    plan = run.plan
+    why = "auto: fastest for such networks" if plan.device == "auto" else "as it was asked for"
+    yield f"{plan.algorithm.name} on {plan.env.name} x {plan.n_envs}, seed {run.streams.seed}"
+    yield from (f"  {note}" for note in plan.notes)
+    yield f"  device {run.device} ({why}), {run.parameters.flat.numel():,} parameters"
+    into = f" into {run.out}/" if run.out else ", nothing is written (no folder: out)"
+    yield f"  {run.clock.total_timesteps:,} timesteps{into}"
+    if plan.verbose > 1:
+        yield str(plan)
+
+
+def ending(run: Run, *, stopped: bool) -> Iterator[str]:
+    """The lines that say what a run has left, and what to type next."""
+    if run.evaluation_return is not None:
+        yield f"  last evaluation: mean return {run.evaluation_return:.1f}"
+    if run.out is None:
+        return
+    suffix = run.plan.serializer.make().suffix
+    files = [run.out / f"{name}{suffix}" for name in ("model", "best_model")]
+    yield from (f"  {file}" for file in files if file.exists())
+    yield from _next_steps(run, run.out, stopped)
+
+
+def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
+    """What works as it is printed: commands, or for what no command can be given, Python."""
+    again = given_again(run.plan, observers=stopped)
+    if again.objects:
+        same = f", out={str(out)!r}" if stopped else ""
+        yield f"next, in Python: rlk.load({str(out)!r}, {', '.join(again.objects)}{same})"
+    elif stopped:
+        yield f"go on with: {shlex.join(['rlk', 'resume', str(out), *again.options])}"
+    else:
+        yield "next:"
+        for command in ("evaluate", "enjoy"):
+            yield f"  {shlex.join(['rlk', command, str(out), *again.options])}"
+        yield f"  {shlex.join(['rlk', 'plot', str(out)])}"
+
+
+def _fitted(text: str) -> str:
+    """Lines broken between words where a terminal is too narrow for them; a path stays whole."""
+    if not sys.stdout.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    how: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+    lines = (
+        textwrap.wrap(line, width, subsequent_indent="    ", drop_whitespace=True, **how)
+        for line in text.splitlines()
+    )
+    return "\n".join("\n".join(parts) for parts in lines)
+
+
+def _prints(run: Run) -> bool:
+    return bool(run.plan.verbose) and run.communicator.rank == 0

@@ -1,0 +1,160 @@
+"""How a signal ends a run: at the next border, or where the run hangs, or at once.
+
+The first Ctrl-C, SIGTERM or SIGHUP lets the iteration end, so that the checkpoint continues bit for
+bit. If environments make no progress meanwhile, or a second signal comes, the run is interrupted
+where it is: `Interrupted` is raised there, and passes through everything that saves and closes.
+What does not let even that pass is ended with the process.
+"""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import faulthandler
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+#: Exit codes of a run that a signal stopped: 128 and the signal's number, as shells have it.
+CODES = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
+#: So long after a signal without a step of any environment, they hang.
+HANGS_SECONDS = 1.5
+#: So long may environments take to close after a signal; workers that hang are killed before.
+CLOSE_SECONDS = 2.5
+#: What does not react to being interrupted for so long will not at all.
+DEAF_SECONDS = 1.5
+#: The lifecycle hooks after which environments are stepped. Elsewhere a run is at work: it updates
+#: parameters, writes files or waits for other ranks.
+STEPPING = ("rlk_rollout_start", "rlk_update_end", "rlk_evaluation_end")
+CLOSING = "closing"
+
+
+class Interrupted(KeyboardInterrupt):
+    """Raised where a signal has interrupted a run; its notes say what was interrupted.
+
+    Args:
+        name: of the signal.
+        frame: what ran when it came.
+    """
+
+    def __init__(self, name: str, frame: FrameType | None) -> None:
+        super().__init__(name)
+        self.name, self.exit_code = name, CODES[name]
+        self._place = "" if frame is None else _place(frame)
+
+    def __str__(self) -> str:
+        """What was interrupted and where; a note on another process ends with its own place."""
+        what = "; ".join(getattr(self, "__notes__", ())) or "the run was interrupted"
+        return what if what.endswith(")") else f"{what}{self._place}"
+
+
+class Signals:
+    r"""Ends a run by signals while it is entered; the handlers of before come back afterwards.
+
+    A signal that was ignored (`nohup` ignores SIGHUP) stays ignored. SIGQUIT (Ctrl-\) prints where
+    every thread is and ends the process at once; nothing is saved.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.received: str | None = None  #: the name of the first signal
+        self._run = run
+        self._over = threading.Event()
+        self._is_closing = False
+        self._main = threading.main_thread().ident
+        self._before: dict[Any, Any] = {}
+
+    def __enter__(self) -> Signals:
+        for name in CODES:
+            number = getattr(signal, name, None)  # SIGHUP is POSIX's
+            if number is None or (name == "SIGHUP" and _is_ignored(number)):
+                continue
+            self._before[number] = signal.signal(number, self._received)
+        with contextlib.suppress(AttributeError, OSError, ValueError):  # no such signal, no stderr
+            faulthandler.register(signal.SIGQUIT, chain=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        with contextlib.suppress(AttributeError):
+            faulthandler.unregister(signal.SIGQUIT)
+
+    def closing(self) -> None:
+        """Training is over: from now on environments are closed, which may hang as well."""
+        self._is_closing = True
+
+    def _received(self, number: int, frame: FrameType | None) -> None:
+        name = signal.Signals(number).name
+        if self.received is not None:
+            raise Interrupted(name, frame)
+        self.received = name
+        self._run.stop(name)
+        if self._run.plan.verbose:
+            # Not print: the signal may have come in the middle of one.
+            _print(f"{name}: the run ends with this iteration; once more ends it at once")
+        threading.Thread(target=self._watch, args=(number,), daemon=True).start()
+
+    def _watch(self, number: int) -> None:
+        """Repeat the signal if environments hang, and end the process if that has no effect."""
+        state, since, repeated = self._state(), time.monotonic(), False
+        while not self._over.wait(0.05):
+            before, state = state, self._state()
+            if state != before:
+                since, repeated = time.monotonic(), False
+            elif time.monotonic() - since > (DEAF_SECONDS if repeated else _patience(state[0])):
+                if repeated:
+                    self._end_process()
+                since, repeated = time.monotonic(), True
+                self._repeat(number)
+
+    def _repeat(self, number: int) -> None:
+        """The signal once more, to the thread that trains."""
+        assert self._main is not None
+        if hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(self._main, number)  # ends a sleep or a read as well
+        else:
+            _thread.interrupt_main(signal.Signals(number))
+
+    def _state(self) -> tuple[str, int]:
+        """What the run does, and how far it is."""
+        return CLOSING if self._is_closing else self._run.at, self._run.timesteps
+
+    def _end_process(self) -> None:
+        """End without what hangs; files that were written before are kept."""
+        assert self.received is not None and self._main is not None
+        stack = traceback.extract_stack(sys._current_frames()[self._main])
+        at = "".join(traceback.format_list(stack[-3:]))
+        _print(f"{self.received}: the process is ended, because this does not return:\n{at}")
+        os._exit(CODES[self.received])
+
+
+def _patience(doing: str) -> float:
+    """How long the run may do this without a step, once it was told to end."""
+    if doing == CLOSING:
+        return CLOSE_SECONDS
+    return HANGS_SECONDS if doing in STEPPING else float("inf")
+
+
+def _print(text: str) -> None:
+    """Print at once. A signal may have come in the middle of `print`, which must not be entered."""
+    with contextlib.suppress(OSError):  # a terminal that is gone
+        os.write(2, f"\n{text}\n".encode())
+
+
+def _is_ignored(number: int) -> bool:
+    return signal.getsignal(number) == signal.SIG_IGN
+
+
+def _place(frame: FrameType) -> str:
+    code = frame.f_code
+    return f" ({Path(code.co_filename).name} line {frame.f_lineno}, in {code.co_name})"

@@ -1,0 +1,95 @@
+"""What to type instead of an option that a command has not: most often it is a setting.
+
+Stable Baselines' users, and those of other libraries, write `--gamma 0.9`; here that is
+`--set gamma=0.9`, so that an option of a command never clashes with a setting of a plugin.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+import click
+
+from rlk import settings
+from rlk.component import Component
+from rlk.errors import SHOWN, BrokenPlugin, nearest
+from rlk.planning.run_settings import RUN_SETTINGS
+from rlk.registry.kernel import default_kernel
+from rlk.registry.kinds import SLOTS
+
+
+def explained(error: click.NoSuchOption, arguments: Sequence[str]) -> click.UsageError:
+    """The error with what to type, where the option is the name of a setting.
+
+    Args:
+        error: as click raised it.
+        arguments: the whole command line.
+    """
+    params = error.ctx.command.params if error.ctx else []
+    key = error.option_name.lstrip("-").replace("-", "_")
+    value = _value(error.option_name, arguments)
+    by_name = [param.opts[0] for param in params if param.name == key and param.opts]
+    takes_settings = any("--set" in param.opts for param in params)
+    typed = [f"{option} {value}" for option in by_name]
+    if not typed and takes_settings:
+        keys = _settings(key, _given("--algo", arguments))
+        typed = [f"--set {shlex.quote(f'{found}={value}')}" for found in keys]
+    if not typed:
+        near = nearest(error.option_name, [option for param in params for option in param.opts])
+        return click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)
+    instead = " or ".join(typed[:SHOWN])
+    return click.UsageError(f"No such option {error.option_name!r}. Type: {instead}", error.ctx)
+
+
+def _settings(key: str, algo: str) -> list[str]:
+    """The dotted keys of settings that are called so, those of the algorithm first."""
+    registries = default_kernel().registries
+    if key in RUN_SETTINGS:
+        return [key]
+    own = [name for name in registries.algorithms.names() if algo in ("", name)]
+    known = {name for algorithm in own for name in _names(algorithm, "algorithms")}
+    if key in known:
+        return [key]
+    others = [*_of_slots(key), *_of_plugins(key)]
+    return others or nearest(key, known)
+
+
+def _of_slots(key: str) -> Iterator[str]:
+    """`policy.layers`: whatever fills the slot may have that setting."""
+    for slot, kind in SLOTS.items():
+        names = default_kernel().registries[kind].names()
+        if any(key in _names(name, kind) for name in names):
+            yield f"{slot}.{key}"
+
+
+def _of_plugins(key: str) -> Iterator[str]:
+    """`evaluation.every`, of components that fill no slot."""
+    for registry in default_kernel().registries:
+        if registry.kind not in (*SLOTS.values(), "algorithms"):
+            yield from (
+                f"{name}.{key}" for name in registry.names() if key in _names(name, registry.kind)
+            )
+
+
+def _names(name: str, kind: str) -> list[str]:
+    """The settings of a component; none of one that is broken."""
+    try:
+        component: Component = default_kernel().registries[kind].get(name).component()
+    except BrokenPlugin:
+        return []
+    return settings.names(component.config)
+
+
+def _value(option: str, arguments: Sequence[str]) -> str:
+    """What was typed as the value of an option."""
+    return _given(option, arguments) or "VALUE"
+
+
+def _given(option: str, arguments: Sequence[str]) -> str:
+    """What follows an option on a command line; an empty text if nothing does."""
+    for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        name, has_value, value = argument.partition("=")
+        if name == option:
+            return value if has_value else following if not following.startswith("--") else ""
+    return ""

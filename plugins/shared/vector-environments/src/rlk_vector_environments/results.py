@@ -1,0 +1,160 @@
+"""What an environment may return from `reset` and `step`, in the words of an error where it is not.
+
+Numbers outside the bounds of a Box pass: many environments overstep them, and nothing depends on
+them. A number that a countable space does not have is wrong, because it has no one-hot vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+
+from rlk_vector_environments.failures import WrongResult, name_of
+
+Space = gym.Space[Any]
+#: What `terminated` and `truncated` may be.
+FLAGS = (bool, np.bool_)
+_NUMBERS = "biuf"
+
+
+class Wrong(NamedTuple):
+    """What is wrong with a result."""
+
+    field: str
+    found: str
+    expected: str
+
+
+def check_reset(index: int, env: gym.Env[Any, Any], result: Any) -> None:
+    """Nothing, if `reset` returned an observation of the space and a dict.
+
+    Args:
+        index: of the environment in the vector.
+
+    Raises:
+        WrongResult: naming the environment, the field, what was found and what was expected.
+    """
+    wrong: Wrong | None
+    if not isinstance(result, tuple) or len(result) != 2:
+        wrong = _other_values(result, "(observation, info)")
+    else:
+        wrong = _observation(env.observation_space, result[0]) or _info(result[1])
+    _refuse(index, env, "reset", wrong)
+
+
+def check_step(index: int, env: gym.Env[Any, Any], result: Any) -> None:
+    """Likewise for `step`: an observation, a reward, two flags and a dict."""
+    wrong: Wrong | None
+    if not isinstance(result, tuple) or len(result) != 5:
+        wrong = _other_values(result, "(observation, reward, terminated, truncated, info)")
+    else:
+        observation, reward, terminated, truncated, info = result
+        wrong = (
+            _observation(env.observation_space, observation)
+            or _reward(reward)
+            or _flag("terminated", terminated)
+            or _flag("truncated", truncated)
+            or _info(info)
+        )
+    _refuse(index, env, "step", wrong)
+
+
+def _refuse(index: int, env: gym.Env[Any, Any], when: str, wrong: Wrong | None) -> None:
+    if wrong is not None:
+        raise WrongResult(
+            f"environment {index} ({name_of(env)}) gave a wrong {wrong.field} in {when}: "
+            f"{wrong.found}; expected {wrong.expected}.\nNothing of this {when} was stored. Let "
+            "the environment return that, or correct its observation_space."
+        )
+
+
+def _other_values(result: Any, expected: str) -> Wrong:
+    found = f"{len(result)} values" if isinstance(result, tuple) else _shown(result)
+    return Wrong("result", found, expected)
+
+
+def _observation(space: Space, sample: Any, field: str = "observation") -> Wrong | None:
+    if isinstance(space, gym.spaces.Dict):
+        return _parts(space, sample, field)
+    if isinstance(space, gym.spaces.Tuple):
+        if not isinstance(sample, (tuple, list)) or len(sample) != len(space.spaces):
+            return Wrong(field, _shown(sample), f"a tuple of {len(space.spaces)}")
+        pairs = enumerate(zip(space.spaces, sample, strict=True))
+        return _first(_observation(sub, part, f"{field}[{i}]") for i, (sub, part) in pairs)
+    return _array(space, sample, field)
+
+
+def _parts(space: gym.spaces.Dict, sample: Any, field: str) -> Wrong | None:
+    if not isinstance(sample, Mapping):
+        return Wrong(field, _shown(sample), f"a dict with the keys {list(space.spaces)}")
+    missing = [key for key in space.spaces if key not in sample]
+    if missing:
+        return Wrong(field, f"a dict with the keys {list(sample)}", f"the key {missing[0]!r} too")
+    parts = space.spaces.items()
+    return _first(_observation(sub, sample[key], f"{field}[{key!r}]") for key, sub in parts)
+
+
+def _array(space: Space, sample: Any, field: str) -> Wrong | None:
+    """The first thing that is wrong with a sample of a space of arrays."""
+    try:
+        array = np.asarray(sample)
+    except ValueError:  # nested lists of different lengths
+        array = np.asarray(None)
+    shape, dtype = space.shape or (), np.dtype(space.dtype)
+    wanted = f"{dtype} of shape {shape}, as in {_described(space)}"
+    if array.dtype.kind not in _NUMBERS:
+        return Wrong(field, _shown(sample), wanted)
+    if array.shape != shape:
+        return Wrong(field, f"{array.dtype} of shape {array.shape}", wanted)
+    if array.dtype.kind == "f" and dtype.kind != "f":
+        return Wrong(field, f"{array.dtype}, which may be fractions", wanted)
+    low, high = _bounds(space)
+    if low is not None and not ((array >= low) & (array <= high)).all():
+        return Wrong(field, _shown(sample), f"an element of {space}")
+    return None
+
+
+def _bounds(space: Space) -> tuple[Any, Any]:
+    """The first and the last value of a countable space, or None and None."""
+    if isinstance(space, gym.spaces.Discrete):
+        return space.start, space.start + space.n - 1
+    if isinstance(space, gym.spaces.MultiDiscrete):
+        return space.start, space.start + space.nvec - 1
+    return (0, 1) if isinstance(space, gym.spaces.MultiBinary) else (None, None)
+
+
+def _reward(reward: Any) -> Wrong | None:
+    if isinstance(reward, (int, float)):
+        return None
+    array = np.asarray(reward)
+    if array.shape == () and array.dtype.kind in _NUMBERS:
+        return None
+    return Wrong("reward", _shown(reward), "one number")
+
+
+def _flag(field: str, flag: Any) -> Wrong | None:
+    return None if isinstance(flag, FLAGS) else Wrong(field, _shown(flag), "True or False")
+
+
+def _info(info: Any) -> Wrong | None:
+    return None if isinstance(info, dict) else Wrong("info", _shown(info), "a dict, if empty")
+
+
+def _first(found: Any) -> Wrong | None:
+    return next((wrong for wrong in found if wrong is not None), None)
+
+
+def _described(space: Space) -> str:
+    """The space, without the bounds of a Box."""
+    is_box = isinstance(space, gym.spaces.Box)
+    return f"Box({space.shape}, {space.dtype})" if is_box else str(space)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        shape = f" of shape {value.shape}"
+        return f"an array of {value.dtype}{shape}" if value.size > 1 else f"{value!r}{shape}"
+    return f"{value!r:.60} ({type(value).__name__})"

@@ -1,0 +1,221 @@
+"""A run that is told to end does so within seconds, whatever hangs, and keeps what it has."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+
+import cloudpickle
+import pytest
+
+from rlk.errors import EnvironmentFailed
+from rlk.registry.kernel import default_kernel
+from rlk.running import checkpoint
+from rlk_subprocess import SubprocVecEnv
+from rlk_testing.environments import DiscreteMatch
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # no worker can import this file
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+#: The promise is 5; a machine that runs other tests meanwhile needs more.
+SECONDS = 12.0
+#: Environments hang in their 25th step, or when they are closed, as `hangs` says.
+WORLD = """
+import os, resource, signal, time
+from pathlib import Path
+from rlk_testing.environments import DiscreteMatch
+
+class World(DiscreteMatch):
+    def __init__(self, hangs="", **keywords):
+        super().__init__(**keywords)
+        self.hangs = hangs
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if hangs == "deaf":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+    def step(self, action):
+        if self.ever == 24 and self.hangs in ("sleep", "deaf", "deafer"):
+            Path(f"pid-{os.getpid()}").touch()
+            while self.hangs == "deafer":
+                try:
+                    time.sleep(1000)
+                except BaseException:
+                    pass
+            time.sleep(1000)
+        return super().step(action)
+
+    def close(self):
+        if self.hangs == "close" and self.ever:
+            Path(f"pid-{os.getpid()}").touch()
+            time.sleep(1000)
+"""
+RUN = (
+    *("run", "--algo", "ppo2", "--preset", "none", "--n-envs", "2", "--timesteps", "100000"),
+    *("--set", "n_steps=8", "--set", "nminibatches=1", "--set", "n_threads=1", "--seed", "1"),
+    *("--env", "./world.py:World", "--out", "there"),
+)
+
+
+def runs(process: int) -> bool:
+    try:
+        with open(f"/proc/{process}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def waited(condition, running, seconds=60.0):
+    """What the condition gives, as soon as that is true."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert running.poll() is None, running.printed()
+        assert time.monotonic() < deadline, running.printed()
+        time.sleep(0.02)
+    return found
+
+
+def hanging(folder):
+    """The processes in which an environment hangs."""
+    return [int(path.name.partition("-")[2]) for path in folder.glob("pid-*")]
+
+
+def ended(running, number, code):
+    """Send that signal once; what was printed, when the process has ended soon, with this code."""
+    running.send_signal(number)
+    began = time.monotonic()
+    assert running.wait(timeout=60) == code, running.printed()
+    assert time.monotonic() - began < SECONDS
+    return running.printed()
+
+
+@pytest.fixture
+def start(rlk_forks, tmp_path):
+    """start(*arguments): a run whose environments are those of WORLD."""
+    (tmp_path / "world.py").write_text(WORLD)
+
+    def started(*arguments):
+        return rlk_forks.start("-m", "rlk", *RUN, *arguments, cwd=tmp_path)
+
+    return started
+
+
+CASES = [
+    ("dummy", "sleep", signal.SIGINT, 130),
+    ("dummy", "sleep", signal.SIGHUP, 129),
+    ("subprocess", "deaf", signal.SIGTERM, 143),
+]
+
+
+@pytest.mark.parametrize(("backend", "hangs", "number", "code"), CASES)
+def test_a_first_signal_ends_a_run_that_hangs_and_names_the_environment(
+    start, tmp_path, backend, hangs, number, code
+):
+    with start("--vec-env", backend, "--set", f"env.hangs={hangs}", "--quiet") as running:
+        waited(lambda: hanging(tmp_path), running)
+        time.sleep(0.1)
+        printed = ended(running, number, code)
+    assert f"{number.name} in the middle of an iteration: environment 0" in printed
+    assert "in step" in printed and "world.py line" in printed
+    assert "Traceback" not in printed
+    assert not any(map(runs, hanging(tmp_path)))
+    # Both environments had made 24 steps, of which 3 whole iterations of 8 are learnt from.
+    state = checkpoint.read(tmp_path / "there" / "checkpoints" / "48.zip", default_kernel())
+    assert state["clock"]["iterations"] == 3
+    assert (tmp_path / "there" / "model.zip").is_file()
+
+
+def test_an_environment_that_swallows_its_interruption_ends_with_the_process(start, tmp_path):
+    with start("--set", "env.hangs=deafer", "--quiet") as running:
+        waited(lambda: hanging(tmp_path), running)
+        printed = ended(running, signal.SIGTERM, 143)
+    assert "does not return" in printed and "world.py" in printed
+
+
+def test_an_environment_that_hangs_when_it_is_closed_ends_as_well(start, tmp_path):
+    # The run itself is over: it hangs after its last files were written.
+    with start("--set", "env.hangs=close", "--timesteps", 16, "--quiet") as running:
+        waited(lambda: hanging(tmp_path), running)
+        ended(running, signal.SIGTERM, 143)
+    assert (tmp_path / "there" / "model.zip").is_file()
+
+
+def test_two_signals_end_it_at_once_with_the_code_of_the_signal(start, tmp_path):
+    with start("--set", "env.hangs=sleep") as running:
+        waited(lambda: hanging(tmp_path), running)
+        running.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+        printed = ended(running, signal.SIGTERM, 143)
+    assert "SIGTERM: the run ends with this iteration; once more ends it at once" in printed
+    assert "interrupted after 48 timesteps" in printed
+    assert "go on with: rlk resume there --env ./world.py:World" in printed
+
+
+def test_a_signal_that_ends_workers_too_has_its_code(start, tmp_path):
+    with start("--vec-env", "subprocess", "--set", "env.hangs=sleep", "--quiet") as running:
+        waited(lambda: len(hanging(tmp_path)) == 2, running)
+        running.send_signal(signal.SIGTERM)
+        for worker in hanging(tmp_path):
+            os.kill(worker, signal.SIGTERM)
+        assert running.wait(timeout=60) == 143, running.printed()
+    assert (tmp_path / "there" / "model.zip").is_file()
+
+
+def test_sigquit_prints_where_it_was_and_ends_at_once(start, tmp_path):
+    with start("--set", "env.hangs=deafer", "--quiet") as running:
+        waited(lambda: hanging(tmp_path), running)
+        running.send_signal(signal.SIGQUIT)
+        assert running.wait(timeout=60) == -signal.SIGQUIT
+        assert "world.py" in running.printed()
+    assert not (tmp_path / "there" / "model.zip").exists()
+
+
+def test_an_ignored_hangup_stays_ignored_as_nohup_wants_it(start, tmp_path, rlk_forks):
+    script = tmp_path / "nohup.py"
+    script.write_text(
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "from rlk_cli.signals import Signals\n"
+        "class Plan: verbose = 0\n"
+        "class Run: plan = Plan()\n"
+        "with Signals(Run()) as signals:\n"
+        "    os.kill(os.getpid(), signal.SIGHUP)\n"
+        "    assert signals.received is None\n"
+    )
+    with rlk_forks.start(script, cwd=tmp_path) as running:
+        assert running.wait(timeout=60) == 0, running.printed()
+
+
+class Sleeps(DiscreteMatch):
+    """Hangs in its second step."""
+
+    def step(self, action):
+        if self.ever == 1:
+            time.sleep(1000)
+        return super().step(action)
+
+
+def test_a_worker_that_does_not_answer_in_time_is_named_with_what_it_does():
+    vector = SubprocVecEnv([DiscreteMatch, DiscreteMatch, Sleeps], n_workers=2, timeout_seconds=1)
+    pids = vector.pids
+    vector.reset(seed=0)
+    vector.step([1, 1, 1])
+    message = r"environment 2 is in step \(test_ends.py line \d+, in step\) \(worker \d+\), without"
+    with pytest.raises(EnvironmentFailed, match=message) as failed:
+        vector.step([1, 1, 1])
+    assert "vec_env.timeout_seconds" in str(failed.value)
+    assert not any(map(runs, pids))
+    with pytest.raises(EnvironmentFailed, match="environment 2 is in step"):
+        vector.reset()
+    vector.close()
+
+
+def test_an_environment_that_is_interrupted_is_named_in_any_program(rlk_make):
+    class Interrupts(DiscreteMatch):
+        def step(self, action):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as interrupted:
+        rlk_make("ppo2", env=Interrupts, n_steps=8, nminibatches=1).learn(8)
+    assert interrupted.value.__notes__ == ["environment 0 was in step"]

@@ -1,0 +1,147 @@
+"""A plugin that nothing would ever call is refused, with what is missing from it."""
+
+from __future__ import annotations
+
+import types
+
+import attrs
+import pytest
+
+import rlk
+from rlk.component import Component
+from rlk.errors import BrokenPlugin, PlanError
+from rlk.hookspecs import hookimpl
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
+from rlk_testing.environments import BY_ACTION_SPACE
+
+
+class Unmarked:
+    """Should stop a run, but its method is no hook without the mark."""
+
+    def rlk_step(self, run, step):
+        return False
+
+
+class PartlyUnmarked(Unmarked):
+    @hookimpl
+    def rlk_update_end(self, run):
+        """Is called."""
+
+
+class NearlyNamed:
+    def on_step(self):
+        return False
+
+
+class Watches:
+    """Counts how often it was made, and answers one hook."""
+
+    made = 0
+
+    def __init__(self):
+        type(self).made += 1
+
+    @hookimpl
+    def rlk_training_start(self, run):
+        """Is called."""
+
+
+@pytest.fixture
+def planned(rlk_stand_in_kernel):
+    """A function that plans a run with these plugins."""
+
+    def plan(*plugins):
+        given = {"env": BY_ACTION_SPACE["Discrete"], "plugins": list(plugins)}
+        return resolve(rlk_stand_in_kernel, make_spec("stand-in", given))
+
+    return plan
+
+
+@pytest.mark.parametrize(
+    ("plugin", "message"),
+    [
+        (object(), r"plugin 'object-0' \(passed as object\) .* implements no hook"),
+        (lambda run: False, "implements no hook.*@rlk.hookimpl"),
+        (Unmarked(), r"Unmarked\.rlk_step is not marked.*@rlk\.hookimpl"),
+        (Unmarked, r"Unmarked\.rlk_step is not marked.*@rlk\.hookimpl"),
+        (PartlyUnmarked(), r"PartlyUnmarked\.rlk_step is not marked"),
+        (NearlyNamed(), "'on_step' is no hook.*nearest is rlk_step"),
+        (types.SimpleNamespace(rlk_updat_end=print), "'rlk_updat_end'.*nearest is rlk_update_end"),
+        (types.ModuleType("mine"), "implements no hook"),
+    ],
+)
+def test_an_object_that_implements_no_hook_is_refused_with_the_nearest(planned, plugin, message):
+    with pytest.raises(BrokenPlugin, match=message):
+        planned(plugin)
+
+
+def test_a_function_that_is_called_like_a_hook_is_told_where_to_stand(planned):
+    def rlk_step(run, step):
+        return False
+
+    with pytest.raises(BrokenPlugin, match=r"'rlk_step'.*a method of a class, or in a module"):
+        planned(rlk_step)
+
+
+def test_a_class_is_made_as_the_command_line_makes_one(planned):
+    Watches.made = 0
+    assert [choice.name for choice in planned(Watches).extensions] == ["Watches-0"]
+    assert Watches.made > 0
+
+
+def test_a_component_is_put_where_its_kind_belongs(planned):
+    wraps = Component(name="wraps", factory=lambda env: env, kind="wrappers")
+    watches = Component(name="watches", factory=Watches, kind="callbacks")
+    plan = planned(wraps, watches)
+    assert [choice.name for choice in (*plan.wrappers, *plan.callbacks)] == ["wraps", "watches"]
+
+
+def test_a_component_that_does_not_say_its_kind_is_refused(planned):
+    with pytest.raises(PlanError, match=r"'wraps' does not say its kind.*kind='wrappers'"):
+        planned(Component(name="wraps", factory=lambda env: env))
+
+
+def test_a_component_of_a_distribution_without_a_hook_is_refused(planned, rlk_stand_in_kernel):
+    rlk_stand_in_kernel.registries.callbacks.register("mine", Unmarked)
+    with pytest.raises(BrokenPlugin, match=r"plugin 'mine'.*Unmarked\.rlk_step is not marked"):
+        planned("mine")
+
+
+def test_a_plugin_of_a_kernel_must_answer_the_one_hook_that_a_kernel_has(rlk_empty_kernel):
+    with pytest.raises(BrokenPlugin, match="rlk_register"):
+        rlk_empty_kernel.activate(Watches())
+
+
+@attrs.frozen
+class Slotted:
+    """Has no `__dict__`, and properties that must not be asked while it is looked at."""
+
+    value: int = 1
+
+    @property
+    def dangerous(self):
+        raise RuntimeError("a property was asked")
+
+    @hookimpl
+    def rlk_training_start(self, run):
+        """Is called."""
+
+
+def test_properties_of_a_plugin_are_not_asked(planned):
+    assert planned(Slotted()).extensions
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("./stop.py:Stop", r"plugin 'Stop' \(\./stop\.py:Stop\).*rlk_step is not marked"),
+        ("./stop.py", r"name it: \./stop\.py:Stop"),
+    ],
+)
+def test_the_command_line_refuses_them_as_well(place, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "stop.py").write_text("class Stop:\n    def rlk_step(self, run, step): ...\n")
+    given = {"env": "CartPole-v1", "plugins": [place]}
+    with pytest.raises(PlanError, match=message):
+        resolve(rlk.default_kernel(), make_spec("ppo2", given))

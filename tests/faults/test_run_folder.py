@@ -1,0 +1,162 @@
+"""One run folder has one owner; what is deleted, or left by a killed process, is noticed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+import rlk
+from rlk.errors import PlanError
+from rlk.files import remove_unfinished, replacing
+from rlk.running.folder_owner import OWNER, RunFolder, in_use
+from rlk_cli.main import main
+from rlk_testing import stand_in_kernel
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+
+#: Waits at the border where it has 16 timesteps, until there is a file `go`.
+WAITS = """
+import time
+from pathlib import Path
+from rlk.hookspecs import hookimpl
+
+class Waits:
+    @hookimpl(trylast=True)
+    def rlk_rollout_start(self, run):
+        if run.timesteps == 16 and not Path("go").exists():
+            Path("waits").touch()
+            while not Path("go").exists():
+                time.sleep(0.02)
+"""
+AGAIN = ("--plugin", "./waits.py:Waits")
+RUN = (
+    *("run", "--algo", "ppo2", "--preset", "none", "--timesteps", "32", "--seed", "1"),
+    *("--set", "n_steps=8", "--set", "nminibatches=1", "--set", "n_threads=1", "--out", "there"),
+    *("--plugin", "checkpoint:every=8", *AGAIN),
+)
+KERNEL = stand_in_kernel()
+
+
+def ended(*arguments):
+    with pytest.raises(SystemExit) as end:
+        main([str(argument) for argument in arguments])
+    return end.value.code
+
+
+@pytest.fixture
+def waiting(rlk_forks, tmp_path, monkeypatch):
+    """A run that has 16 timesteps and waits in its folder `there`, below the current one."""
+    monkeypatch.chdir(tmp_path)
+    Path("waits.py").write_text(WAITS)
+    with rlk_forks.start("-m", "rlk", *RUN, cwd=tmp_path) as running:
+        deadline = time.monotonic() + 60
+        while not Path("waits").exists():
+            assert running.poll() is None and time.monotonic() < deadline, running.printed()
+            time.sleep(0.02)
+        try:
+            yield running
+        finally:
+            Path("go").touch()
+
+
+def test_who_owns_a_folder_is_said_to_a_second_run_and_reading_it_is_allowed(waiting, capsys):
+    for command in (["resume", "there"], [*RUN]):
+        assert ended(*command) == 2
+        assert f"there is in use: process {waiting.pid} on" in capsys.readouterr().err
+    with pytest.raises(PlanError, match=f"process {waiting.pid}"):
+        rlk.make("stand-in", kernel=KERNEL, out="there")
+    with rlk.load("there/checkpoints/8.zip", plugins=(AGAIN[1],)) as agent:
+        assert agent.num_timesteps == 8
+    Path("go").touch()
+    assert waiting.wait(timeout=60) == 0
+    assert not Path("there", OWNER).exists()
+    assert ended("resume", "there", "--timesteps", 40, *AGAIN) == 0
+
+
+def test_a_dead_process_owns_nothing_and_what_its_write_left_is_removed(waiting, tmp_path):
+    waiting.kill()
+    assert waiting.wait(timeout=60) == -signal.SIGKILL
+    left = [tmp_path / "there" / name for name in (f"checkpoints/.24.zip.{waiting.pid}", ".x.1")]
+    for path in left:
+        path.touch()
+    assert (tmp_path / "there" / OWNER).exists() and in_use(tmp_path / "there") is None
+    (tmp_path / "go").touch()
+    assert ended("resume", "there", "--quiet", *AGAIN) == 0
+    assert not left[0].exists()
+    assert left[1].exists(), "process 1 always runs"
+
+
+def test_a_folder_that_is_deleted_during_a_run_is_said_and_is_no_success(waiting, tmp_path):
+    shutil.rmtree(tmp_path / "there")
+    (tmp_path / "go").touch()
+    assert waiting.wait(timeout=60) == 1
+    printed = waiting.printed()
+    assert "there was deleted during the run" in printed and "a write failed" in printed
+    names = {path.name for path in (tmp_path / "there").iterdir()}
+    assert {"model.zip", "checkpoints", "progress.csv"} <= names
+
+
+# ---- in one process ------------------------------------------------------------------------------
+
+
+def test_two_agents_of_one_process_do_not_share_a_folder(tmp_path):
+    with rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path / "a")):
+        with pytest.raises(PlanError, match="in use by another agent of this process"):
+            rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path / "a"))
+        assert in_use(tmp_path / "a")
+    assert list((tmp_path / "a").iterdir()) == [], "nothing was written: nothing is left"
+    rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path / "a")).close()
+
+
+def test_a_child_keeps_no_folder_of_its_parent(tmp_path):
+    folder = RunFolder(tmp_path)
+    child = os.fork()
+    if child == 0:
+        time.sleep(30)
+        os._exit(0)
+    try:
+        folder.release()
+        RunFolder(tmp_path).release()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def test_only_the_files_of_dead_processes_are_removed(tmp_path):
+    dead = os.fork()
+    if dead == 0:
+        os._exit(0)
+    os.waitpid(dead, 0)
+    kept = [".400.zip.1", "400.zip", ".hidden", f"plain.{dead}", f".folder.{dead}"]
+    removed = [f".400.zip.{dead}", f".8.zip.{os.getpid()}"]
+    for name in [*kept[:-1], *removed]:
+        (tmp_path / name).touch()
+    (tmp_path / kept[-1]).mkdir()
+    assert sorted(path.name for path in remove_unfinished(tmp_path)) == sorted(removed)
+    assert sorted(os.listdir(tmp_path)) == sorted(kept)
+    with replacing(tmp_path / "new"):
+        (aside,) = set(os.listdir(tmp_path)) - set(kept)
+        assert aside == f".new.{os.getpid()}"
+
+
+def test_where_there_are_no_locks_a_run_starts_all_the_same(tmp_path, monkeypatch):
+    def flock(file, how):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    folder = RunFolder(tmp_path)
+    assert in_use(tmp_path) is None
+    folder.release()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_owner_is_named_with_its_machine(tmp_path):
+    folder = RunFolder(tmp_path)
+    assert (tmp_path / OWNER).read_text() == f"process {os.getpid()} on {socket.gethostname()}"
+    folder.release()
