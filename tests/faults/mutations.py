@@ -5,16 +5,15 @@ A `Mutation` is small, so that what hypothesis prints is a case that can be past
 
 from __future__ import annotations
 
-import io
 import json
 import struct
-import warnings
 import zipfile
-from collections.abc import Iterator
 from typing import Any
 
 import attrs
 from hypothesis import strategies as st
+
+from rlk_testing.forged import members, packed, places
 
 JSON = ("manifest.json", "state.json")
 TENSORS = "tensors.safetensors"
@@ -48,12 +47,12 @@ class Mutation:
 
 def mutations() -> st.SearchStrategy[Mutation]:
     """All kinds, wrong types in the JSON most often."""
-    places = st.lists(st.integers(0, 10**6), min_size=3, max_size=3).map(tuple)
-    types = st.builds(Mutation, st.just("type"), places, st.sampled_from(JUNK))
+    numbers = st.lists(st.integers(0, 10**6), min_size=3, max_size=3).map(tuple)
+    types = st.builds(Mutation, st.just("type"), numbers, st.sampled_from(JUNK))
     others = st.builds(
         Mutation,
         st.sampled_from(sorted(KINDS.keys() - {"type"})),
-        places,
+        numbers,
         st.one_of(st.sampled_from(JUNK), st.text(max_size=5), st.integers(), st.floats()),
     )
     return st.one_of(types, types, others)
@@ -96,20 +95,6 @@ def _twice(data: bytes, at: tuple[int, ...], junk: Any) -> bytes:
 # ---- members -------------------------------------------------------------------------------------
 
 
-def members(data: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def packed(found: list[tuple[str, bytes]], compress: int = zipfile.ZIP_STORED) -> bytes:
-    out = io.BytesIO()
-    with warnings.catch_warnings(), zipfile.ZipFile(out, "w", compress) as archive:
-        warnings.simplefilter("ignore")  # of duplicate names
-        for name, content in found:
-            archive.writestr(name, content)
-    return out.getvalue()
-
-
 def _one_missing(data: bytes, at: tuple[int, ...], junk: Any) -> bytes:
     found = list(members(data).items())
     del found[at[0] % len(found)]
@@ -143,17 +128,6 @@ def _with_a_stranger(data: bytes, at: tuple[int, ...], junk: Any) -> bytes:
 # ---- JSON ----------------------------------------------------------------------------------------
 
 
-def paths(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where every value of a document is."""
-    yield path
-    if isinstance(document, dict):
-        for key, value in document.items():
-            yield from paths(value, (*path, key))
-    elif isinstance(document, list):
-        for number, value in enumerate(document):
-            yield from paths(value, (*path, number))
-
-
 def _json_member(at: tuple[int, ...]) -> str:
     return JSON[at[0] % 3 % 2]  # the manifest twice as often
 
@@ -162,8 +136,8 @@ def _with_json(data: bytes, at: tuple[int, ...], change: Any) -> bytes:
     """With one place of a JSON member changed: `change(parent, key)`."""
     found, name = members(data), _json_member(at)
     document = {"": json.loads(found[name])}
-    places = list(paths(document))[1:]
-    *parents, key = places[at[1] % len(places)]
+    found_places = list(places(document))[1:]
+    *parents, key = found_places[at[1] % len(found_places)]
     parent: Any = document
     for step in parents:
         parent = parent[step]

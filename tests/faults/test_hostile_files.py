@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from faults.mutations import EVIL, members, packed
+from faults.mutations import EVIL
 from faults.watch import watching
 
 import rlk
@@ -23,6 +23,7 @@ from rlk.errors import BadFile, PlanError
 from rlk.planning.parse import parse_value
 from rlk_cli.main import main
 from rlk_plot.curves import rolling_mean
+from rlk_testing.forged import members, packed
 
 Run = Callable[..., tuple[int, str]]
 

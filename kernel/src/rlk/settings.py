@@ -14,7 +14,11 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import attrs
 import cattrs
-from cattrs.cols import list_structure_factory, mapping_structure_factory
+from cattrs.cols import (
+    homogenous_tuple_structure_factory,
+    list_structure_factory,
+    mapping_structure_factory,
+)
 from cattrs.gen import make_dict_structure_fn
 
 from rlk.errors import PlanError, UnknownName
@@ -98,6 +102,10 @@ def strict_converter(**options: Any) -> cattrs.Converter:
     made.register_structure_hook_func(lambda kind: _form(kind) is Union, _first(made))
     made.register_structure_hook_factory(
         lambda kind: _form(kind) is list, _container(list_structure_factory, (list, tuple))
+    )
+    made.register_structure_hook_factory(
+        lambda kind: _form(kind) is tuple and get_args(kind)[1:] == (...,),
+        _container(homogenous_tuple_structure_factory, (list, tuple)),
     )
     made.register_structure_hook_factory(
         lambda kind: _form(kind) is dict, _container(mapping_structure_factory, (dict,))

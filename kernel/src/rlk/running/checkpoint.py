@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlk.abilities import KeepsEnvironmentState, offers
-from rlk.errors import BadFile, PlanError, RlkError
+from rlk.errors import BadFile, RlkError
 from rlk.planning.saved_plan import as_json
 from rlk.protocols import Serializer, State
 from rlk.running.likeness import check_like
@@ -98,15 +98,15 @@ def _restore_experience(run: Run, state: State) -> list[str]:
     plugins = part_of(state, "plugins")
     for name, load in run.hooks.listeners("rlk_load"):
         if name in plugins:
-            with bad_if_it_fails(_untaken(f"plugin {name!r}")):
+            with _taking_up(f"plugin {name!r}"):
                 load(run=run, state=plugins[name])
     if "storage" in contents:
         _take_up(run.storage, state, "storage", run.plan.storages[0].title)
     else:
         differs.append("the replay was left out of the checkpoint and fills up anew")
     if "environments" in contents and offers(run.env, KeepsEnvironmentState):
-        run.env.reset(seed=run.streams.integers("environments", run.n_envs))
-        with bad_if_it_fails(_untaken(f"the environments {run.plan.env.name!r}")):
+        with _taking_up(f"the environments {run.plan.env.name!r}"):
+            run.env.reset(seed=run.streams.integers("environments", run.n_envs))
             run.env.set_state(part_of(state, "environments", list))
         _take_up(run.collector, state, "collector", run.plan.collector.title)
     else:
@@ -119,7 +119,7 @@ def _take_up(part: Any, state: State, key: str, title: str) -> None:
     """Let a part of the run load what was saved of it, if that is like its own state."""
     saved = part_of(state, key)
     check_like(saved, part.state_dict(), f"the saved state of {title}: {key}")
-    with bad_if_it_fails(_untaken(title)):
+    with _taking_up(title):
         part.load_state_dict(saved)
 
 
@@ -141,18 +141,26 @@ def part_of(state: State, key: str, kind: type = dict) -> Any:
 
 @contextlib.contextmanager
 def bad_if_it_fails(what: str) -> Iterator[None]:
-    """BadFile that begins with these words, for whatever is raised but what a file's plan lacks."""
+    """BadFile that begins with these words, for whatever is raised but rlk's own errors."""
     try:
         yield
-    except (BadFile, PlanError):
+    except RlkError:
         raise
     except Exception as error:
-        cause = str(error) if isinstance(error, RlkError) else f"{type(error).__name__}: {error}"
-        raise BadFile(f"{what}: {cause}") from error
+        raise BadFile(f"{what}: {type(error).__name__}: {error}.") from error
 
 
-def _untaken(title: str) -> str:
-    return f"the saved state of {title} cannot be taken up"
+@contextlib.contextmanager
+def _taking_up(title: str) -> Iterator[None]:
+    """What a part of the run cannot take up is a bad file."""
+    what = f"the saved state of {title} cannot be taken up"
+    try:
+        with bad_if_it_fails(what):
+            yield
+    except BadFile:
+        raise
+    except RlkError as error:
+        raise BadFile(f"{what}: {error}") from error
 
 
 # ---- files ---------------------------------------------------------------------------------------

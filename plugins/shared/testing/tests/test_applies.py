@@ -27,7 +27,7 @@ CONDITIONAL = {
     "NoiseContract": 2,
     "PolicyContract": 14,
     "PresetContract": 3,
-    "SerializerContract": 7,
+    "SerializerContract": 9,
     "StorageContract": 19,
     "VecEnvContract": 2,
     "WrapperContract": 14,

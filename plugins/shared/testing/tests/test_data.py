@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pickle
+import zipfile
 import zlib
 from types import SimpleNamespace
 
@@ -17,6 +18,7 @@ import rlk_testing as testing
 from rlk.component import Component
 from rlk.errors import BadFile, RlkError
 from rlk_testing import stand_ins
+from rlk_testing.forged import packed
 from rlk_testing.stand_ins import COMPONENTS
 
 
@@ -378,6 +380,22 @@ class NamesNoFile(stand_ins.StandInSerializer):
             raise BadFile("this file is bad") from None
 
 
+class WritesPlainZips(stand_ins.StandInSerializer):
+    """As somebody might begin: JSON in a zip, of which everything is believed."""
+
+    def write(self, path, state):
+        document = json.dumps(stand_ins._pack(state)).encode()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(packed([("state.json", document)]))
+
+    def read(self, path):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                return stand_ins._unpack(json.loads(archive.read("state.json")))
+        except zipfile.BadZipFile as error:
+            raise BadFile(str(error)) from None
+
+
 SERIALIZER = COMPONENTS["serializers"]
 
 
@@ -397,6 +415,8 @@ SERIALIZER = COMPONENTS["serializers"]
         (NeverMeansTheBest, "test_a_run_folder_means_its_model_and_else_its_newest_checkpoint"),
         (EmptiesTheFileFirst, "test_a_write_that_fails_leaves_what_was_there"),
         (WritesInPlace, "test_a_full_disk_leaves_what_was_there"),
+        (WritesPlainZips, "test_a_file_with_other_values_is_refused_or_read_as_a_state"),
+        (WritesPlainZips, "test_a_file_in_which_a_name_is_there_twice_is_refused"),
         (NamesNoFile, "test_a_file_that_is_not_there_or_bad_is_refused_by_its_name"),
     ],
     ids=lambda value: getattr(value, "__name__", None),

@@ -156,6 +156,16 @@ class StepCollector:
         }
 
     def load_state_dict(self, state: State) -> None:
-        self._observation, self._carry = state["observation"], state["carry"]
+        """Go on from what was saved.
+
+        Raises:
+            RlkError: if it has no observation of these environments, or no carry of this actor.
+        """
+        observation, carry = state["observation"], state["carry"]
+        if observation is not None:
+            check_observation(self.run, observation)
+        if (carry is None) != (self._carry is None):
+            raise RlkError("the saved carry is not one of this actor's.")
+        self._observation, self._carry = observation, carry
         self._start = np.asarray(state["start"], dtype=bool)
         self._returns[:], self._lengths[:] = state["returns"], state["lengths"]

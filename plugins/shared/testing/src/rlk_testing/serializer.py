@@ -8,6 +8,7 @@ import pickle
 import re
 import tempfile
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from rlk.errors import BadFile
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, same
 from rlk_testing.faults import full_disk
+from rlk_testing.forged import with_names_twice, with_other_values
 
 _DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
 
@@ -60,6 +62,17 @@ class SerializerContract(Contract):
         documents of a zip.
         """
         return newer_zip(data) if zipfile.is_zipfile(io.BytesIO(data)) else None
+
+    def forged(self, data: bytes) -> Iterable[tuple[str, bytes]]:
+        """The file with values replaced by those of other types, each with what was changed.
+
+        As it is, it knows how to do so with the JSON documents of a zip.
+        """
+        return with_other_values(data) if zipfile.is_zipfile(io.BytesIO(data)) else ()
+
+    def twice(self, data: bytes) -> Iterable[tuple[str, bytes]]:
+        """The file with a name in it twice, each with what that is; as `forged`, of a zip."""
+        return with_names_twice(data) if zipfile.is_zipfile(io.BytesIO(data)) else ()
 
     # ---- round trips -----------------------------------------------------------------------------
 
@@ -235,9 +248,31 @@ class SerializerContract(Contract):
         data = self.written(
             {"manifest": {"state_version": 1}, "t": torch.arange(500.0), "n": np.arange(500)}
         )
-        for part in (0.0, 0.1, 0.5, 0.9, 0.99):
+        for end in {*np.linspace(0, len(data) - 1, 25).astype(int), len(data) - 1}:
             with pytest.raises(BadFile):
-                self.read(data[: int(part * len(data))])
+                self.read(data[:end])
+
+    @applies(reads_data_only)
+    def test_a_file_with_other_values_is_refused_or_read_as_a_state(self) -> None:
+        values = {"a": 1, "b": [0.5, "x"], "c": {"d": None}, "n": np.arange(3)}
+        for what, data in self.forged(self.written({"manifest": {"state_version": 1}, **values})):
+            try:
+                found = self.read(data)
+            except BadFile:
+                continue
+            except Exception as error:
+                pytest.fail(f"with {what}, it raises {type(error).__name__}: {error}")
+            assert isinstance(found, dict), f"with {what}, it reads {type(found).__name__}"
+
+    @applies(reads_data_only)
+    def test_a_file_in_which_a_name_is_there_twice_is_refused(self) -> None:
+        data = self.written({"manifest": {"state_version": 1}, "a": 1, "n": np.arange(3)})
+        for what, twice in self.twice(data):
+            try:
+                self.read(twice)
+            except BadFile:
+                continue
+            pytest.fail(f"with {what} twice, it is read: which of both counts?")
 
     @applies(reads_data_only)
     def test_a_file_with_a_byte_changed_is_refused_or_read_as_it_was(self) -> None:
