@@ -12,6 +12,7 @@ from rich.progress import Progress
 
 import rlk
 from rlk.hookspecs import hookimpl
+from rlk_callbacks import bar_columns
 from rlk_callbacks import progress_bar as module
 from rlk_testing import stand_in_kernel
 
@@ -84,7 +85,7 @@ def test_it_is_one_line_on_a_terminal_of_any_width(
     monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
-    shown = Progress(*module._columns(width), console=console, expand=True)
+    shown = Progress(*bar_columns.columns(width), console=console, expand=True)
     task = shown.add_task("ppo2", total=10_000_000, completed=9_999_999, returned="return -1234.5")
     monkeypatch.setattr(type(shown.tasks[task]), "speed", 123_456.0)
     monkeypatch.setattr(type(shown.tasks[task]), "time_remaining", 36_000.0)
@@ -97,6 +98,6 @@ def test_it_is_one_line_on_a_terminal_of_any_width(
 
 
 def test_a_collection_that_goes_beyond_the_total_is_all_of_it() -> None:
-    shown = Progress(module._Count(), console=Console(file=io.StringIO()))
+    shown = Progress(bar_columns._Count(), console=Console(file=io.StringIO()))
     task = shown.add_task("ppo2", total=8_000, completed=8_192, returned="")
-    assert module._Count().render(shown.tasks[task]).plain == "8,192/8,192"
+    assert bar_columns._Count().render(shown.tasks[task]).plain == "8,192/8,192"

@@ -88,7 +88,7 @@ def test_what_is_no_id_is_left_to_others(asked):
         ("CartPol-v1", UnknownName, "Did you mean 'CartPole-v1'"),
         ("nobody/CartPole-v1", UnknownName, "unknown environment 'nobody/CartPole-v1'"),
         ("nobody:Id-v0", PlanError, "cannot import 'nobody', which registers the environment"),
-        ("CartPole-v99", PlanError, "'CartPole-v99' cannot be made with .*v0.*v1"),
+        ("CartPole-v99", PlanError, "'CartPole-v99' cannot be made: .*v0.*v1"),
     ],
 )
 def test_what_there_is_not_is_refused_with_what_there_is(choose, asked, error, message):

@@ -56,7 +56,7 @@ def test_every_kind_of_observation_comes_back_the_same(zoo, observation):
 
 
 def test_an_action_has_the_type_that_gymnasium_gives_it(zoo):
-    for action in zoo.action_spaces:
+    for action in zoo.ACTION_SPACES:
         ours = DummyVecEnv([functools.partial(zoo.Everything, "box", action)])
         theirs = SyncVectorEnv([functools.partial(zoo.Everything, "box", action)])
         for vector in (ours, theirs):

@@ -8,15 +8,14 @@ training.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import rich
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID
-from rich.table import Column
-from rich.text import Text
+from rich.progress import Progress, TaskID
 
 from rlk.hookspecs import hookimpl
+from rlk_callbacks.bar_columns import columns
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -43,7 +42,7 @@ class ProgressBar:
             return
         self._stop()
         self._progress = Progress(
-            *_columns(console.width),
+            *columns(console.width),
             console=console,
             auto_refresh=False,
             expand=True,
@@ -80,64 +79,3 @@ class ProgressBar:
         if self._progress is not None:
             self._progress.stop()
             self._progress = None
-
-
-def _columns(width: int) -> list[ProgressColumn]:
-    """As many columns as fit into one line of a terminal; what matters most stays longest."""
-    left_out: list[type] = [kind for kind, least in LEAST_WIDTH.items() if width < least]
-    kinds: list[type] = [_Name, BarColumn, _Count, _Speed, _Return, _Left]
-    shown: list[ProgressColumn] = []
-    for kind in kinds:
-        if kind not in left_out:
-            column = Column(no_wrap=True, overflow="crop", ratio=1 if kind is BarColumn else None)
-            shown.append(kind(table_column=column, **_OPTIONS.get(kind, {})))
-    return shown
-
-
-class _Name(ProgressColumn):
-    """The algorithm."""
-
-    def render(self, task: Task) -> Text:
-        return Text(task.description)
-
-
-class _Count(ProgressColumn):
-    """`12,288/100,000`; a run that ends within a collection has the timesteps of all of it."""
-
-    def render(self, task: Task) -> Text:
-        done = int(task.completed)
-        return Text(f"{done:,}/{max(int(task.total or 0), done):,}")
-
-
-class _Return(ProgressColumn):
-    """The mean return of the latest episodes."""
-
-    def render(self, task: Task) -> Text:
-        return Text(task.fields["returned"])
-
-
-class _Speed(ProgressColumn):
-    """Timesteps a second, over the last ten seconds."""
-
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.0f} steps/s", style="cyan")
-
-
-class _Left(ProgressColumn):
-    """The time that is left at that speed."""
-
-    def render(self, task: Task) -> Text:
-        left = task.time_remaining
-        if left is None:
-            return Text("")
-        minutes, seconds = divmod(int(left), 60)
-        hours, minutes = divmod(minutes, 60)
-        return Text(
-            f"{hours}:{minutes:02}:{seconds:02} left" if hours else f"{minutes}:{seconds:02} left"
-        )
-
-
-#: Columns that a terminal has which is at least so wide; the others are on every one.
-LEAST_WIDTH: dict[type, int] = {_Left: 36, _Name: 44, BarColumn: 50, _Return: 60, _Speed: 76}
-_OPTIONS: dict[type, dict[str, Any]] = {BarColumn: {"bar_width": None}}
