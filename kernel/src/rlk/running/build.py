@@ -17,10 +17,14 @@ from rlk.running.device import choose_device, prepare_torch
 from rlk.running.run import Run
 from rlk.running.seeding import Streams
 from rlk.running.vec_env import make_vec_env
+from rlk.settings import unstructure
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.protocols import Actor
+
+#: Settings of a policy may make as many parameters before its size is looked at, which takes time.
+_LARGE = 20_000_000
 
 
 def build(plan: Plan, saved: Mapping[str, Any] | None = None) -> Run:
@@ -78,7 +82,7 @@ def _make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:
     """The policy with its filters, on its device, and its flat parameters."""
     plan, hooks = run.plan, run.hooks
     heads = plan.algorithm.load().heads(plan.algorithm.config, run)
-    if saved is not None:
+    if saved is not None and _squares(unstructure(plan.policy.config)) > _LARGE:
         _check_size(run, heads, saved)
     with run.streams.globally("init"):
         builder = plan.policy.make()
@@ -92,6 +96,15 @@ def _make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:
         policy.add_filter(module)
     run.policy = policy.to(run.device)
     run.parameters = builder.flatten(run.policy)
+
+
+def _squares(setting: Any) -> int:
+    """The sum of the squares of all whole numbers in a setting: layers as wide as they are."""
+    if isinstance(setting, Mapping):
+        return sum(map(_squares, setting.values()))
+    if isinstance(setting, list):
+        return sum(map(_squares, setting))
+    return setting * setting if isinstance(setting, int) else 0
 
 
 def _check_size(run: Run, heads: Any, saved: Mapping[str, Any]) -> None:
