@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rlk.errors import BadFile, PlanError
+from rlk.errors import BadFile
 from rlk.registry.kernel import default_kernel
 from rlk_cli.options import SHARED, given
 from rlk_cli.train import take_over, train_to_the_end
@@ -43,12 +43,9 @@ def resume(
     from rlk.planning.saved_plan import spec_of
     from rlk.planning.spec import make_spec
     from rlk.running import checkpoint
-    from rlk.running.folder_owner import in_use
 
     kernel = default_kernel()
     path = newest(Path(run), kernel)
-    if problem := in_use(path.parent.parent):
-        raise PlanError(problem)
     state = checkpoint.read(path, kernel)
     if "run" not in state["manifest"]["contents"]:
         raise BadFile(f"{path} is not a checkpoint. {NO_MODEL}")
