@@ -1,0 +1,25 @@
+"""Every promise of docs/promises.md is shown by a test that there is."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
+NAMED = sorted(set(re.findall(r"`([\w./-]+\.py)::(\w+)`", PAGE)))
+
+
+def test_every_row_of_the_tables_names_a_test():
+    rows = [line for line in PAGE.splitlines() if line.startswith("| ") and "shown by" not in line]
+    assert rows and not [row for row in rows if "::" not in row]
+
+
+@pytest.mark.parametrize(("name", "test"), NAMED)
+def test_the_tests_that_show_a_promise_are_there(name, test):
+    path = ROOT / name if "/" in name else ROOT / "tests" / "faults" / name
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    assert test in {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
