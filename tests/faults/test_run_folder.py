@@ -66,7 +66,7 @@ def waiting(rlk_forks, tmp_path, monkeypatch):
 
 
 def test_who_owns_a_folder_is_said_to_a_second_run_and_reading_it_is_allowed(waiting, capsys):
-    for command in (["resume", "there"], [*RUN]):
+    for command in (["resume", "there", *AGAIN], [*RUN]):
         assert ended(*command) == 2
         assert f"there is in use: process {waiting.pid} on" in capsys.readouterr().err
     with pytest.raises(PlanError, match=f"process {waiting.pid}"):

@@ -168,6 +168,7 @@ def test_hindsight_compares_raw_goals_and_the_policy_sees_normalised_ones() -> N
     watch = Watch()
     keywords = {
         **ALGORITHMS["dqn"],
+        "train_freq": 1,
         "env": Reach,
         "policy": "multi-input",
         "seed": 2,
