@@ -11,7 +11,7 @@ from rlk.planning.plan import Plan
 
 
 def remarks(plan: Plan, draft: Draft) -> Iterator[str]:
-    """Everything to be said of a plan, a sentence each."""
+    """What a user should know of a plan, a sentence each."""
     yield from _replaced_noise(plan, draft)
     yield from _images(plan, draft)
 

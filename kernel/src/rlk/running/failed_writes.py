@@ -1,4 +1,4 @@
-"""What becomes of a write that fails: training goes on, and what is missing is said.
+"""What becomes of a write that fails: training goes on, and what is missing is listed.
 
 A full disk, a folder that was deleted, a file system that does not answer: none of it is worth the
 training that has been done. So an `OSError` that a plugin raises between iterations does not end

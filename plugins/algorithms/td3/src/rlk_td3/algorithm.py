@@ -99,7 +99,7 @@ class TD3:
 
     @torch.no_grad()
     def q_target(self, batch: Batch) -> Tensor:
-        """What both critics should have said of (s, a), float [B]."""
+        """What the values of both critics at (s, a) are drawn towards, float [B]."""
         config, target = self.config, self.target.module
         features = target.encode(batch.next_observation)
         action = losses.smoothed_action(

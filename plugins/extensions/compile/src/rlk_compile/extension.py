@@ -21,7 +21,7 @@ Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 class Compile:
     """Compiles `algorithm.update` at the first batch, without the algorithm knowing.
 
-    A failure never ends a run: the update then runs as it is, and the reason is said.
+    A failure never ends a run: the update then runs as it is, and the reason is printed.
     """
 
     def __init__(self, config: CompileConfig | None = None) -> None:

@@ -43,7 +43,7 @@ class Recipe:
         metrics: name -> number of the output, counted on into `stays`. td_error: likewise.
         stays: expressions of tensors that the update reports as they are (a coefficient).
         conditions: what must be so. sources: files that must not have changed; None if that cannot
-            be said, so that another process must not take it over.
+            be expressed, so that another process must not take it over.
         way: how it was compiled, in words.
     """
 

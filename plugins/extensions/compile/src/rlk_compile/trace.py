@@ -153,7 +153,7 @@ def _with_code_of_its_own(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def reason_of(error: BaseException) -> str:
-    """The first line of what torch said, and where in the update it happened."""
+    """The first line of torch's message, and where in the update it happened."""
     text = str(error).strip()
     line = text.splitlines()[0].strip() if text else type(error).__name__
     stack = getattr(error, "real_stack", None)

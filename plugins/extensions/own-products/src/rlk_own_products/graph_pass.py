@@ -36,7 +36,7 @@ class OwnProducts:
         """Build it, or load what was built.
 
         Raises:
-            Unbuilt: with what the compiler or the loader said.
+            Unbuilt: with the message of the compiler or the loader.
         """
         found = compiler()
         if found is None:

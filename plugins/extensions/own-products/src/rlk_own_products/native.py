@@ -45,7 +45,7 @@ def operator(compiler: str) -> Any:
     It is built with this compiler unless it was before, in the folder where torch keeps extensions.
 
     Raises:
-        Unbuilt: with what the compiler or the loader said.
+        Unbuilt: with the message of the compiler or the loader.
     """
     if torch.backends.cpu.get_cpu_capability() != "AVX512":
         raise Unbuilt("this processor has no AVX-512, which own products are made of")

@@ -50,7 +50,7 @@ class UpdateSchedule:
         self._steps, self._episodes = parse_train_freq(settings.train_freq)
         self._timesteps_collected = 0
         self._episodes_collected = 0
-        self._episodes_seen = 0  # what the clock said last
+        self._episodes_seen = 0  # what the clock had last
         capacity = settings.buffer_size // run.n_envs * run.n_envs
         if capacity < settings.batch_size:
             raise PlanError(

@@ -196,11 +196,11 @@ class WorkerPool:
 
     def _whereabouts(self, worker: WorkerHandle) -> str:
         """Which environment of a worker is where, as the worker says itself if it can."""
-        said = None
+        place = None
         if self._notes is not None:
             with contextlib.suppress(OSError):  # it has died in this moment
-                said = ask(worker.process.send_signal, self._notes[worker.start])
-        return f"{said or f'{_held(worker)} in compiled code'} (worker {worker.process.pid})"
+                place = ask(worker.process.send_signal, self._notes[worker.start])
+        return f"{place or f'{_held(worker)} in compiled code'} (worker {worker.process.pid})"
 
     # ---- the end -------------------------------------------------------------------------------
 
