@@ -180,7 +180,7 @@ def test_a_name_that_is_not_installed_any_more_is_refused(kernel, saved):
 
 def test_a_callable_must_be_passed_again_to_go_on_training(kernel, saved):
     plan = saved(learning_rate=lambda remaining: remaining)
-    with pytest.raises(PlanError, match="learning_rate was a callable"):
+    with pytest.raises(PlanError, match="learning_rate was the callable"):
         spec_of(plan, kernel, observers=True)
     spec_of(plan, kernel, observers=True, changes={"learning_rate": 0.1})
     assert "learning_rate" not in spec_of(plan, kernel).given  # to act, no schedule is needed

@@ -21,10 +21,14 @@ import rlk
 from rlk import documents
 from rlk.errors import BadFile, PlanError
 from rlk.planning.parse import parse_value
+from rlk.planning.saved_plan import spec_of
+from rlk.registry.kernel import default_kernel
+from rlk.running import checkpoint
 from rlk_cli.main import main
 from rlk_plot.curves import rolling_mean
 from rlk_testing.forged import members, packed
 
+KERNEL = default_kernel()
 Run = Callable[..., tuple[int, str]]
 
 
@@ -140,6 +144,26 @@ def test_a_file_does_not_choose_the_folder_that_is_written_to(made: bytes, downl
     with pytest.raises(PlanError, match="unknown setting of algorithm 'dqn'"):
         rlk.load(forged(made, path, algorithm))
     assert not (downloads / "elsewhere").exists()
+
+
+def test_a_file_does_not_choose_the_files_that_are_written_to(downloads: Path) -> None:
+    settings = {"monitor.filename": "mine", "learning_starts": 8, "batch_size": 4}
+    with rlk.make("dqn", env="CartPole-v1", plugins=["monitor"], **settings) as agent:
+        agent.learn(40)
+        path = agent.save_checkpoint("m.zip")
+    for file in Path().glob("mine*"):
+        file.unlink()
+    with rlk.load(path) as loaded:
+        (sentence,) = loaded.differs
+        assert "monitor.filename was 'mine', a file to write to" in sentence
+        with pytest.warns(UserWarning, match=r"monitor\.filename"):
+            loaded.learn(40)
+    assert not list(Path().glob("mine*"))
+    with rlk.load(path, **{"monitor.filename": "again"}) as loaded:
+        assert not loaded.differs
+    manifest = checkpoint.read(path, KERNEL)["manifest"]
+    with pytest.raises(PlanError, match=r"monitor\.filename was 'mine', [\s\S]*Pass it again"):
+        spec_of(manifest["plan"], KERNEL, observers=True)
 
 
 # ---- wrong types ---------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk import settings
-from rlk.errors import BrokenPlugin, PlanError
+from rlk.errors import BrokenPlugin
+from rlk.planning.lost_settings import lost_settings
 from rlk.planning.passed_again import algorithm_again, environment_again, refuse_missing
 from rlk.planning.plan import Plan
 from rlk.planning.saved_records import SavedComponent, SavedPlan
@@ -93,23 +94,16 @@ def spec_of(
     algo, plugins = algorithm_again(saved.algorithm, plugins, kernel.registries)
     refuse_missing(components, plugins, changes, kernel.registries)
     names = [one.name for one in components if _is_named(one)]
-    given, callables = _without_callables({**saved.run.given(), **_settings(components)})
-    upper = make_spec(algo, changes)
-    own = {key.removeprefix(saved.algorithm.prefix): name for key, name in callables.items()}
-    missing = {key: name for key, name in own.items() if key not in upper.given}
-    if missing and observers:
-        raise PlanError(f"{', '.join(missing)} was a callable, which no file holds. Pass it again.")
-    lost = tuple(
-        f"{key} was the callable {name}, which no file holds, and has its default now. Pass it "
-        f"again to train on with it: {key}=…"
-        for key, name in missing.items()
-    )
-    given |= environment_again(saved.env, env, changes, kernel.registries)
+    settled = {**saved.run.given(), **_settings(components)}
+    lost, upper = lost_settings(settled, components, kernel.registries), make_spec(algo, changes)
+    if observers:
+        lost.refuse_missing(upper.given)
+    given = lost.kept | environment_again(saved.env, env, changes, kernel.registries)
     given |= {"preset": "none", "plugins": [*_refusals(saved, kernel), *names, *plugins]}
     joined = {plugin_key(one.name): JOINED for one in components if one.has_joined}
     lower = make_spec(algo, given, origin="saved plan")
-    lower = attrs.evolve(lower, origins={**lower.origins, **joined}, notes=notes, lost=lost)
-    return upper.over(lower)
+    origins, sentences = {**lower.origins, **joined}, lost.sentences(upper.given)
+    return upper.over(attrs.evolve(lower, origins=origins, notes=notes, lost=sentences))
 
 
 def _is_named(saved: SavedComponent) -> bool:
@@ -155,17 +149,6 @@ def _settings(components: Iterable[SavedComponent]) -> dict[str, Any]:
             given[saved.slot] = saved.name
         given |= {f"{saved.prefix}{key}": value for key, value in saved.settings.items()}
     return given
-
-
-def _without_callables(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """The settings that a file can hold, and of functions the names, by the key of the setting."""
-    names = {key: str(value["callable"]) for key, value in given.items() if _was_callable(value)}
-    return {key: value for key, value in given.items() if key not in names}, names
-
-
-def _was_callable(value: Any) -> bool:
-    """Whether a setting was a function, as `settings.plain` writes it."""
-    return isinstance(value, Mapping) and value.keys() == {"callable"}
 
 
 def _refusals(plan: SavedPlan, kernel: Kernel) -> list[str]:

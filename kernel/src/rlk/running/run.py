@@ -144,7 +144,7 @@ class Run:
         self._stop = self._stop or reason
 
     def stop_by_listener(self, number: int) -> None:
-        """Ask the run to end, because the listener of `rlk_step` with that number returned False."""
+        """Ask the run to end: the listener of `rlk_step` with that number returned False."""
         name, _ = self.hooks.listeners("rlk_step")[number]
         self.stop(f"plugin {name!r} (rlk_step returned False)")
 

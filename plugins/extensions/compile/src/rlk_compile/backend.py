@@ -99,8 +99,8 @@ class Built:
 
 def compiler() -> str | None:
     """The C++ compiler that inductor would find, or None."""
-    told = os.environ.get("CXX")
-    return next((name for name in ([told] if told else COMPILERS) if shutil.which(name)), None)
+    named = os.environ.get("CXX")
+    return next((name for name in ([named] if named else COMPILERS) if shutil.which(name)), None)
 
 
 def ways(

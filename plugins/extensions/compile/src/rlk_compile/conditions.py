@@ -113,5 +113,5 @@ def described(value: Any) -> str:
 
 def tells_apart(value: Any) -> bool:
     """Whether the description of a value tells it from others of its class."""
-    told = (type(None), *_SIMPLE, *_SEQUENCES, *_NAMED)
-    return isinstance(value, told) or inspect.isroutine(value) or inspect.ismodule(value)
+    plain = (type(None), *_SIMPLE, *_SEQUENCES, *_NAMED)
+    return isinstance(value, plain) or inspect.isroutine(value) or inspect.ismodule(value)

@@ -81,11 +81,11 @@ class Recipe:
         Raises:
             ValueError, TypeError, KeyError: it is something else.
         """
-        told = json.loads(text)
-        told["inputs"] = tuple(None if each is None else tuple(each) for each in told["inputs"])
-        told["paths"] = tuple(tuple(path) for path in told["paths"])
-        told |= {"kinds": tuple(told["kinds"]), "stays": tuple(told["stays"])}
-        return Recipe(**told)
+        fields = json.loads(text)
+        fields["inputs"] = tuple(None if each is None else tuple(each) for each in fields["inputs"])
+        fields["paths"] = tuple(tuple(path) for path in fields["paths"])
+        fields |= {"kinds": tuple(fields["kinds"]), "stays": tuple(fields["stays"])}
+        return Recipe(**fields)
 
 
 def _found(scope: Scope, place: str, whole: bool) -> Tensor:

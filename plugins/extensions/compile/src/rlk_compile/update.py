@@ -99,7 +99,7 @@ class CompiledUpdate:
             return None
         self.reports[key, size] = report
         self._programs.setdefault(key, []).append(program)
-        self._say(told(self._title(key), size, report))
+        self._say(described(self._title(key), size, report))
         return program
 
     def _acquire(self, batch: Any, optimise: Any) -> tuple[Program, Report]:
@@ -193,7 +193,7 @@ class CompiledUpdate:
         self._sizes = {key: [int(size) for size in sizes] for key, sizes in state["sizes"].items()}
 
 
-def told(title: str, size: int, report: Report) -> str:
+def described(title: str, size: int, report: Report) -> str:
     """What became of one kind of update, in a line."""
     slower = ", which is slower: leave compile out" if report.compiled > report.eager else ""
     how = "found compiled" if report.kept else "compiled"

@@ -55,8 +55,8 @@ class OwnProducts:
 
 def compiler() -> str | None:
     """The C++ compiler that `CXX` names, or the first that is found."""
-    told = os.environ.get("CXX")
-    return next((name for name in ([told] if told else COMPILERS) if shutil.which(name)), None)
+    named = os.environ.get("CXX")
+    return next((name for name in ([named] if named else COMPILERS) if shutil.which(name)), None)
 
 
 def suits(x: Tensor, w: Tensor) -> bool:

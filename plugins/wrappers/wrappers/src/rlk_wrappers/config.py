@@ -34,7 +34,8 @@ class MonitorConfig:
         default=None,
         metadata={
             "help": "the CSV file (x becomes x.monitor.csv); none is monitor.csv in the run's "
-            "folder"
+            "folder",
+            "written": True,
         },
     )
     allow_early_resets: bool = attrs.field(

@@ -1,0 +1,77 @@
+"""Settings that a saved plan cannot bring back: functions, and names of files to be written to.
+
+No file holds a function, and no file may choose what is written to. Both are passed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from rlk.errors import PlanError
+from rlk.planning.saved_records import SavedComponent
+from rlk.registry.registries import Registries
+
+
+@attrs.frozen
+class LostSettings:
+    """Settings of a saved plan, and of those that are lost what each was, by dotted key."""
+
+    kept: dict[str, Any]
+    was: dict[str, str]
+
+    def sentences(self, given_now: Mapping[str, Any]) -> tuple[str, ...]:
+        """What is to be passed again, for each that is not given now."""
+        return tuple(
+            f"{key} was {was}, and has its default now. Pass it again to train on with it: {key}=…"
+            for key, was in self.was.items()
+            if key not in given_now
+        )
+
+    def refuse_missing(self, given_now: Mapping[str, Any]) -> None:
+        """PlanError unless all that is lost is given now, for a run that goes on as it was."""
+        missing = [f"{key} was {was}." for key, was in self.was.items() if key not in given_now]
+        if missing:
+            raise PlanError("\n".join([*missing, "Pass it again."]))
+
+
+def lost_settings(
+    given: Mapping[str, Any], components: Iterable[SavedComponent], registries: Registries
+) -> LostSettings:
+    """The settings that a file can hold, and what the others were.
+
+    Args:
+        given: the settings of a saved plan, by dotted key.
+        components: whose settings they are.
+        registries: where the components' configs are found.
+    """
+    components = list(components)
+    own = next((one.prefix for one in components if one.slot == "algorithm"), "")
+    written = set(_written(components, registries))
+    was: dict[str, str] = {}
+    for key, value in given.items():
+        if _was_callable(value):
+            was[key] = f"the callable {value['callable']}, which no file holds"
+        elif key in written and value is not None:
+            was[key] = f"{value!r:.200}, a file to write to, which no file may choose"
+    kept = {key: value for key, value in given.items() if key not in was}
+    return LostSettings(kept, {key.removeprefix(own): text for key, text in was.items()})
+
+
+def _was_callable(value: Any) -> bool:
+    """Whether a setting was a function, as `settings.plain` writes it."""
+    return isinstance(value, Mapping) and value.keys() == {"callable"}
+
+
+def _written(components: Iterable[SavedComponent], registries: Registries) -> Iterator[str]:
+    """The settings that name files to be written to: `metadata={"written": True}`."""
+    for saved in components:
+        registry = next((one for one in registries if one.kind == saved.kind), None)
+        if saved.is_external or registry is None or saved.name not in registry:
+            continue
+        config = registry.get(saved.name).component().config
+        for field in () if config is None else attrs.fields(config):
+            if field.metadata.get("written"):
+                yield f"{saved.prefix}{field.name}"
