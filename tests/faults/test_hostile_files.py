@@ -20,6 +20,7 @@ from faults.watch import watching
 import rlk
 from rlk import documents
 from rlk.errors import BadFile, PlanError
+from rlk.planning.again import given_again
 from rlk.planning.parse import parse_value
 from rlk.planning.saved_plan import spec_of
 from rlk.registry.kernel import default_kernel
@@ -151,6 +152,8 @@ def test_a_file_does_not_choose_the_files_that_are_written_to(downloads: Path) -
     with rlk.make("dqn", env="CartPole-v1", plugins=["monitor"], **settings) as agent:
         agent.learn(40)
         path = agent.save_checkpoint("m.zip")
+        again = given_again(agent.plan, observers=True).options
+    assert again == ["--set", "monitor.filename=mine"], "of the command that a stopped run prints"
     for file in Path().glob("mine*"):
         file.unlink()
     with rlk.load(path) as loaded:
@@ -162,7 +165,9 @@ def test_a_file_does_not_choose_the_files_that_are_written_to(downloads: Path) -
     with rlk.load(path, **{"monitor.filename": "again"}) as loaded:
         assert not loaded.differs
     manifest = checkpoint.read(path, KERNEL)["manifest"]
-    with pytest.raises(PlanError, match=r"monitor\.filename was 'mine', [\s\S]*Pass it again"):
+    with pytest.raises(
+        PlanError, match=r"monitor\.filename was 'mine', [\s\S]*again: --set monitor"
+    ):
         spec_of(manifest["plan"], KERNEL, observers=True)
 
 

@@ -48,7 +48,7 @@ class Decorated(Protocol):
 
 
 class AdoptsVectors(Protocol):
-    """A vector backend that brings vector environments of others into the form described above."""
+    """A vector backend that adopts vector environments of others: see `rlk.protocols` for the form."""
 
     def adopt(self, env: Any, *, info_keys: Sequence[str] = ()) -> Any: ...
 

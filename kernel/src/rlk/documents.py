@@ -11,6 +11,7 @@ import re
 import tomllib
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterable
 from itertools import accumulate
 from pathlib import Path
@@ -134,9 +135,8 @@ def read_npz(path: Path) -> dict[str, Any]:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"it has the key {twice!r} twice in one object")
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"it has the key {key!r} twice in one object")
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from rlk import settings
+from rlk.planning.lost_settings import written_fields
 from rlk.planning.passed_again import code_in
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import singular
@@ -44,6 +45,9 @@ def given_again(plan: Plan, *, observers: bool) -> GivenAgain:
     for slot, choice in plan.choices():
         if slot in ("callback", "logger") and slot not in watching:
             continue
+        for name in written_fields(choice.component.config) if observers else ():
+            if (value := getattr(choice.config, name)) is not None:
+                options += ["--set", f"{choice.name}.{name}={value}"]
         if is_place(choice.dist):
             options += ["--plugin", choice.dist]
         elif choice.dist == PASSED and slot != singular("extensions"):

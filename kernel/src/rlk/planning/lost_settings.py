@@ -32,9 +32,11 @@ class LostSettings:
 
     def refuse_missing(self, given_now: Mapping[str, Any]) -> None:
         """PlanError unless all that is lost is given now, for a run that goes on as it was."""
-        missing = [f"{key} was {was}." for key, was in self.was.items() if key not in given_now]
+        missing = {key: was for key, was in self.was.items() if key not in given_now}
         if missing:
-            raise PlanError("\n".join([*missing, "Pass it again."]))
+            lines = [f"{key} was {was}." for key, was in missing.items()]
+            typed = " ".join(f"--set {key}=…" for key in missing)
+            raise PlanError("\n".join([*lines, f"Pass it again: {typed}"]))
 
 
 def lost_settings(
@@ -65,13 +67,17 @@ def _was_callable(value: Any) -> bool:
     return isinstance(value, Mapping) and value.keys() == {"callable"}
 
 
+def written_fields(config: type | None) -> list[str]:
+    """The settings that name files to be written to: fields with `metadata={"written": True}`."""
+    fields = () if config is None else attrs.fields(config)
+    return [field.name for field in fields if field.metadata.get("written")]
+
+
 def _written(components: Iterable[SavedComponent], registries: Registries) -> Iterator[str]:
-    """The settings that name files to be written to: `metadata={"written": True}`."""
+    """The dotted keys of the settings that name files to be written to."""
     for saved in components:
         registry = next((one for one in registries if one.kind == saved.kind), None)
         if saved.is_external or registry is None or saved.name not in registry:
             continue
-        config = registry.get(saved.name).component().config
-        for field in () if config is None else attrs.fields(config):
-            if field.metadata.get("written"):
-                yield f"{saved.prefix}{field.name}"
+        for name in written_fields(registry.get(saved.name).component().config):
+            yield f"{saved.prefix}{name}"
