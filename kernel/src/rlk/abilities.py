@@ -48,7 +48,7 @@ class Decorated(Protocol):
 
 
 class AdoptsVectors(Protocol):
-    """A vector backend that adopts vector environments of others: see `rlk.protocols` for the form."""
+    """A vector backend that adopts vector environments of others, in the form of rlk.protocols."""
 
     def adopt(self, env: Any, *, info_keys: Sequence[str] = ()) -> Any: ...
 
