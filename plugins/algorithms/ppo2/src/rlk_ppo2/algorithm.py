@@ -13,6 +13,7 @@ from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
 from rlk_on_policy.advantages import advantages
+from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
 from rlk_on_policy.explained_variance import explained_variance
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
@@ -108,7 +109,7 @@ class PPO2:
         value = value[:, 0]
         log_prob = distribution.log_prob(parameters, batch.action)
         ratio = (log_prob - batch.log_prob).exp()
-        policy_loss = losses.clipped_policy_loss(ratio, advantage, self.cliprange)
+        policy_loss = clipped_policy_loss(ratio, advantage, self.cliprange)
         if self.cliprange_vf is None:
             value_loss = losses.value_loss(value, batch.return_)
         else:
@@ -125,7 +126,7 @@ class PPO2:
             "value_loss": value_loss,
             "entropy_loss": -entropy,
             "approx_kl": losses.approximate_kl(log_prob, batch.log_prob),
-            "clip_fraction": losses.clip_fraction(ratio, self.cliprange),
+            "clip_fraction": clip_fraction(ratio, self.cliprange),
         }
         return Loss(total, distribution=parameters, prediction=value, metrics=metrics)
 
