@@ -43,7 +43,11 @@ def test_a_preset_reaches_what_it_promises(algo: str, env: str) -> None:
     for seed in SEEDS:
         figures.append(train(algo, env, seed))
         settings = digest(algo, env)
-        keep(Figure(algo=algo, env=env, seed=seed, mean_return=round(figures[-1], 2), settings=settings))
+        keep(
+            Figure(
+                algo=algo, env=env, seed=seed, mean_return=round(figures[-1], 2), settings=settings
+            )
+        )
     promise = promises(algo)[env]
     print(f"{algo} on {env}: {figures}, source {promise.source.mean_return}")
     assert promise.least is not None and mean(figures) >= promise.least, figures
