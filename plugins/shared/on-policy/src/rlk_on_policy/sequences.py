@@ -19,7 +19,7 @@ from rlk.errors import PlanError
 from rlk.records import Array
 from rlk_networks import Policy, as_tensor
 from rlk_on_policy.minibatches import Minibatch
-from rlk_on_policy.recurrent import encoder_of
+from rlk_on_policy.recurrent import unrolled
 from rlk_rollout.rollout import Rollout
 
 
@@ -37,9 +37,7 @@ class Sequences(Minibatch):
 
     def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
         """What the named heads give [B, ...], each sequence unrolled in one call."""
-        x = policy.preprocess(self.observation)
-        features = encoder_of(policy)(x, self.state, self.episode_start)
-        return tuple([getattr(policy, name)(features) for name in names])
+        return unrolled(policy, self.observation, self.state, self.episode_start, *names)
 
 
 def whole_environments(n_minibatches: int, n_envs: int, title: str, setting: str) -> None:
