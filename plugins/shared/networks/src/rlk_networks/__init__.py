@@ -4,6 +4,7 @@ from rlk_networks.architecture import Architecture, Heads, Trunk
 from rlk_networks.distribution import FORBIDDEN, Distribution, Maskable
 from rlk_networks.layers import Head, Linear
 from rlk_networks.observations import as_tensor, flat_size, preprocess
+from rlk_networks.own_encoder import own_encoder
 from rlk_networks.policy import Policy
 from rlk_networks.probabilities import TellsProbabilities, log_prob_told, told
 
@@ -21,6 +22,7 @@ __all__ = [
     "as_tensor",
     "flat_size",
     "log_prob_told",
+    "own_encoder",
     "preprocess",
     "told",
 ]
