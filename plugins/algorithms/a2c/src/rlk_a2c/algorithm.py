@@ -16,10 +16,11 @@ from rlk_on_policy.advantages import advantages
 from rlk_on_policy.explained_variance import explained_variance
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, minibatches_ahead
+from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import make_actor, state_fields
 from rlk_on_policy.sequences import whole
 from rlk_rollout.rollout import OnPolicyStorage
-from rlk_schedules import as_schedule
+from rlk_schedules import scaled
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -31,9 +32,9 @@ class A2C:
     def __init__(self, config: A2CConfig, run: Run) -> None:
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
-        run.group(
-            "policy",
-            learning_rate=as_schedule(config.learning_rate),
+        policy_group(
+            run,
+            learning_rate=scaled(config.learning_rate, config.lr_schedule),
             max_grad_norm=config.max_grad_norm,
             alpha=config.alpha,
             momentum=config.momentum,
@@ -75,8 +76,9 @@ class A2C:
         config, distribution = self.config, self.distribution
         parameters, value = batch.outputs(self.policy, "pi", "vf")
         log_prob = distribution.log_prob(parameters, batch.action)
+        value = value[:, 0]
         policy_loss = losses.policy_loss(log_prob, batch.advantage)
-        value_loss = losses.value_loss(value[:, 0], batch.return_)
+        value_loss = losses.value_loss(value, batch.return_)
         entropy = distribution.entropy(parameters).mean()
         total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
         metrics = {
@@ -85,7 +87,7 @@ class A2C:
             "value_loss": value_loss,
             "entropy_loss": -entropy,
         }
-        return Loss(total, distribution=parameters, metrics=metrics)
+        return Loss(total, distribution=parameters, prediction=value, metrics=metrics)
 
     # ---- state ----------------------------------------------------------------------------------
 

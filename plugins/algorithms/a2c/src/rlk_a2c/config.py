@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import attrs
 from attrs import validators as v
 
 from rlk_on_policy import settings
 from rlk_on_policy.settings import UNIT, described
+from rlk_schedules import ScheduleLike
 
 
 @attrs.frozen(kw_only=True)
@@ -20,9 +19,7 @@ class A2CConfig:
     vf_coef: float = attrs.field(default=0.25, **settings.VF_COEF)
     ent_coef: float = attrs.field(default=0.01, **settings.ENT_COEF)
     max_grad_norm: float | None = attrs.field(default=0.5, **settings.MAX_GRAD_NORM)
-    learning_rate: float | str | Callable[[float], float] = attrs.field(
-        default=0.0007, **settings.LEARNING_RATE
-    )
+    learning_rate: ScheduleLike = attrs.field(default=0.0007, **settings.LEARNING_RATE)
     alpha: float = attrs.field(
         default=0.99, **described("decay of RMSProp's running mean square, 0 to 1", UNIT)
     )
@@ -32,3 +29,4 @@ class A2CConfig:
     epsilon: float = attrs.field(
         default=1e-5, **described("added to RMSProp's mean square, inside the root", v.gt(0.0))
     )
+    lr_schedule: str = attrs.field(default="constant", **settings.LR_SCHEDULE)
