@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk.records import Array, Field
-from rlk_action_scaling import scaled
+from rlk_action_scaling import middle_and_half, scaled
 from rlk_networks import Distribution, Linear
 
 LOG_STD_MIN, LOG_STD_MAX = -20.0, 2.0
@@ -41,6 +41,9 @@ class SquashedGaussian(Distribution):
         self.parameter_size = 2 * self.size
         self.action = Field((self.size,), "float32")
         self._scaled = scaled(action_space)
+        middle, half = middle_and_half(action_space)
+        self._middle = torch.as_tensor(middle, dtype=torch.float32)
+        self._half = torch.as_tensor(half, dtype=torch.float32)
         nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
         self._nodes = torch.from_numpy(nodes.astype(np.float32))
         self._weights = torch.from_numpy((weights / weights.sum()).astype(np.float32))
@@ -102,6 +105,30 @@ class SquashedGaussian(Distribution):
     def env_action(self, action: Array) -> Array:
         """Scaled to the bounds of the space, [N, *shape]."""
         return self._scaled(action)
+
+    def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation of the environment's action, each [B, *shape].
+
+        By Gauss-Hermite quadrature of tanh(u) and its square, as there is no closed form.
+        """
+        mean, log_std = self._split(parameters)
+        nodes, weights = (part.to(mean.device) for part in (self._nodes, self._weights))
+        squashed = torch.tanh(mean.unsqueeze(-1) + log_std.exp().unsqueeze(-1) * nodes)
+        first, second = squashed @ weights, squashed.square() @ weights
+        spread = (second - first.square()).clamp(min=0.0).sqrt()
+        middle, half = self._middle.to(mean.device), self._half.to(mean.device)
+        shape = (-1, *half.shape)
+        return middle + half * first.reshape(shape), half * spread.reshape(shape)
+
+    def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """The log-density of the environment's actions [B, *shape], which are scaled, [B].
+
+        Outside of the bounds it is minus infinity.
+        """
+        middle, half = self._middle.to(action.device), self._half.to(action.device)
+        own = ((action - middle) / half).flatten(1)
+        found = self.log_prob(parameters, own) - half.log().sum()
+        return found.masked_fill((own.abs() > 1.0).any(-1), -math.inf)
 
     def _split(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
         mean, log_std = parameters.chunk(2, -1)

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from rlk.records import Act, Array
-from rlk_networks import Distribution, Policy, as_tensor
+from rlk_networks import Distribution, Policy, as_tensor, log_prob_told, told
 
 
 class DistributionActor:
@@ -61,3 +62,24 @@ class DistributionActor:
             extras["parameters"] = parameters.cpu().numpy()
         array = action.cpu().numpy()
         return Act(array, distribution.env_action(array), None, extras)
+
+    @torch.inference_mode()
+    def probabilities(
+        self, observation: Any, carry: Any, episode_start: Array
+    ) -> Array | list[Array]:
+        """As `Agent.action_probability` says, with a leading axis."""
+        return told(self.distribution, self._parameters(observation, carry, episode_start))
+
+    @torch.inference_mode()
+    def log_prob(
+        self, observation: Any, carry: Any, episode_start: Array, env_action: Array
+    ) -> Array:
+        """The log-probability of the environment's actions, float [N]."""
+        parameters = self._parameters(observation, carry, episode_start)
+        return log_prob_told(self.distribution, parameters, env_action)
+
+    def _parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
+        """The distribution's flat parameters, [N, P]."""
+        (parameters,) = self.policy(as_tensor(observation, self.device), "pi")
+        found: Tensor = parameters
+        return found

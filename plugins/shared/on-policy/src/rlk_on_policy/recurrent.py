@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from rlk.records import Act, Array, Field
-from rlk_networks import Distribution, Policy, as_tensor
+from rlk_networks import Distribution, Policy, as_tensor, log_prob_told, told
 from rlk_on_policy.actor import DistributionActor
 
 
@@ -166,3 +166,25 @@ class RecurrentActor:
             extras["parameters"] = parameters.cpu().numpy()
         array = action.cpu().numpy()
         return Act(array, distribution.env_action(array), state, extras)
+
+    @torch.inference_mode()
+    def probabilities(
+        self, observation: Any, carry: Any, episode_start: Array
+    ) -> Array | list[Array]:
+        """As `Agent.action_probability` says, with a leading axis."""
+        return told(self.distribution, self._parameters(observation, carry, episode_start))
+
+    @torch.inference_mode()
+    def log_prob(
+        self, observation: Any, carry: Any, episode_start: Array, env_action: Array
+    ) -> Array:
+        """The log-probability of the environment's actions, float [N]."""
+        parameters = self._parameters(observation, carry, episode_start)
+        return log_prob_told(self.distribution, parameters, env_action)
+
+    def _parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
+        """The distribution's flat parameters, [N, P]."""
+        carry = checked_state(self.policy, carry, len(episode_start))
+        features, _ = stepped(self.policy, observation, carry, episode_start, self.device)
+        parameters: Tensor = self._pi(features)
+        return parameters
