@@ -1,0 +1,1 @@
+"""RMSProp for rlk."""
