@@ -18,9 +18,13 @@ import attrs
 from rlk_gymnasium.made import ById
 
 
-def ids(pattern: str, *, registered_by: str) -> Ids:
-    """A source of environments: the ids of a pattern (`acme/*`), once a module is imported."""
-    return Ids(pattern, registered_by)
+def ids(pattern: str, *, registered_by: str, install: str = "") -> Ids:
+    """A source of environments: the ids of a pattern (`acme/*`), once a module is imported.
+
+    Args:
+        install: what to type where that module is not installed.
+    """
+    return Ids(pattern, registered_by, install)
 
 
 @attrs.frozen
@@ -29,10 +33,13 @@ class Ids:
 
     pattern: str
     registered_by: str
+    install: str = ""
 
     def __call__(self, asked: str) -> ById | None:
         """What makes that environment, if it is one of these."""
-        return ById(asked, self.registered_by) if fnmatchcase(asked, self.pattern) else None
+        if not fnmatchcase(asked, self.pattern):
+            return None
+        return ById(asked, self.registered_by, install=self.install)
 
     def known(self) -> list[str]:
         """The pattern, for messages."""

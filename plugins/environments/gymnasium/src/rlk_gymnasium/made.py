@@ -22,6 +22,7 @@ class ById:
     module: str = ""  # registers the id, and is imported before it is looked up
     spec: Any = attrs.field(default=None, eq=False)  # for a worker that nobody registered it in
     again: str | None = ""  # what names it in another process, if the id alone does not
+    install: str = ""  # what to type where the module is missing
 
     def __call__(self, **keywords: Any) -> gym.Env[Any, Any]:
         """The environment, without Gymnasium's passive checker, which costs more than many a step.
@@ -32,7 +33,7 @@ class ById:
         import gymnasium as gym
 
         if self.module:
-            _import(self.module)
+            _import(self.module, self.install)
         known = self.id in gym.registry or self.spec is None
         try:
             return gym.make(self.id if known else self.spec, disable_env_checker=True, **keywords)
@@ -42,7 +43,7 @@ class ById:
             raise PlanError(f"environment {self.id!r} cannot be {made}: {error}") from error
 
 
-def _import(module: str) -> None:
+def _import(module: str, install: str) -> None:
     """Of the working folder too, as `python -m` has it."""
     sys.path.insert(0, "")
     try:
@@ -50,6 +51,8 @@ def _import(module: str) -> None:
     except Exception as error:
         cause = f"{type(error).__name__}: {error}"
         what = f"{module!r}, which registers the environment"
-        raise PlanError(f"cannot import {what}: {cause}.") from error
+        missing = install and isinstance(error, ModuleNotFoundError)
+        hint = f" Type: {install}" if missing else ""
+        raise PlanError(f"cannot import {what}: {cause}.{hint}") from error
     finally:
         sys.path.remove("")

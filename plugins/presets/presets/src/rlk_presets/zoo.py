@@ -2,7 +2,8 @@
 
 A file has a table for each environment, an id or a pattern of ids (`"ALE/*-v5"`), whose keys are
 those of `--set` and of a SPEC.toml. An entry that names a component, in `plugins` or in a slot such
-as `policy`, is not used without it, because the settings would not be the tuned ones.
+as `policy`, is not used without it, because the settings would not be the tuned ones. What a table
+says of its source is no setting; `promises.py` reads it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from rlk.planning.parse import parse_plugin
 from rlk.registry.kinds import SLOTS
 
 Settings = Mapping[str, Any]
+#: Keys of an entry that are no settings.
+ABOUT = ("source", "least")
 
 
 class Zoo:
@@ -64,6 +67,14 @@ def algorithms() -> list[str]:
 
 def entries(algo: str) -> dict[str, Settings]:
     """Environment (an id, or a pattern) -> settings; {} if there are none for the algorithm."""
+    return {
+        env: {key: value for key, value in table.items() if key not in ABOUT}
+        for env, table in tables(algo).items()
+    }
+
+
+def tables(algo: str) -> dict[str, dict[str, Any]]:
+    """The entries as they stand in the file, with what they say of their source."""
     if algo not in algorithms():
         return {}
     text = files("rlk_presets").joinpath("data", f"{algo}.toml").read_text(encoding="utf-8")

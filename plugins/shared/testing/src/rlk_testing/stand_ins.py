@@ -232,7 +232,7 @@ def with_metrics(loss: Loss, **metrics: Tensor) -> Loss:
     return Loss(
         loss.value,
         loss.distribution,
-        loss.fisher,
+        loss.prediction,
         loss.accept,
         {**loss.metrics, **metrics},
         loss.outputs,

@@ -1,0 +1,76 @@
+"""What each entry promises: nine tenths of the return that its source reached with these settings.
+
+`source` in an entry says where it was tuned; `least`, that and why another return is promised.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from rlk import settings
+from rlk_presets.zoo import tables
+
+#: What `zoo` in a source stands for.
+ZOOS = {
+    "Z2": "rl-baselines-zoo at ff84f39",
+    "Z3": "rl_zoo3 2.9.2",
+    "SB3": "the documentation of Stable-Baselines3",
+}
+
+
+def _known(_: object, attribute: attrs.Attribute[str], value: str) -> None:
+    if value not in ZOOS:
+        raise ValueError(f"{attribute.name} is one of {', '.join(ZOOS)}, not {value!r}")
+
+
+@attrs.frozen(kw_only=True)
+class Source:
+    """Where the settings of an entry come from, and what they reached there.
+
+    Attributes:
+        zoo: a key of `ZOOS`. env: the environment there, if its id was another one.
+        mean_return: of one agent over episodes of its own, deterministic; None where none is known.
+        timesteps: what that agent was trained for, if it is not what the entry says.
+    """
+
+    zoo: str = attrs.field(validator=_known)
+    env: str | None = None
+    mean_return: float | None = None
+    timesteps: int | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Promise:
+    """The mean return that the last model of an entry reaches, on average over random seeds.
+
+    Attributes:
+        timesteps: of the training. least: what is promised where it is not nine tenths.
+    """
+
+    source: Source
+    timesteps: int
+    stated: float | None = None
+
+    @property
+    def least(self) -> float | None:
+        """What is promised, in units of return; None if nothing is known of the source.
+
+        Nine tenths of a negative return is the return that it is nine tenths of: -90 gives -100.
+        """
+        figure = self.source.mean_return
+        if self.stated is not None or figure is None:
+            return self.stated
+        return 0.9 * figure if figure >= 0 else figure / 0.9
+
+
+def promises(algo: str) -> dict[str, Promise]:
+    """Environment (an id, or a pattern) -> what is promised, of the entries that have a source."""
+    return {
+        env: Promise(
+            source=settings.structure(Source, table["source"], f"the source of {algo} on {env}"),
+            timesteps=table["total_timesteps"],
+            stated=table.get("least"),
+        )
+        for env, table in tables(algo).items()
+        if "source" in table
+    }

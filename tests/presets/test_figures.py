@@ -1,0 +1,78 @@
+"""The tables of figures in READMEs, and how they come about."""
+
+from __future__ import annotations
+
+import pytest
+from presets import figures
+from presets.figures import Figure, digest, keep, reached, row, table
+
+from rlk_presets.promises import Promise, Source
+from rlk_presets.zoo import tables
+
+SOURCE = Source(zoo="Z2", env="Lander-v2", mean_return=150.0, timesteps=200_000)
+
+
+def figure(seed, mean_return, settings=None):
+    settings = settings or digest("ppo2", "CartPole-v1")
+    return Figure(
+        algo="ppo2", env="CartPole-v1", seed=seed, mean_return=mean_return, settings=settings
+    )
+
+
+def test_every_table_of_figures_is_up_to_date():
+    differing = [path.parent.name for path in figures.drift()]
+    assert not differing, "run: python tests/presets/figures.py"
+
+
+@pytest.mark.parametrize("algo", ["ppo2", "trpo"])
+def test_every_algorithm_whose_presets_are_promises_has_a_table(algo):
+    readme = figures.ROOT / "plugins" / "algorithms" / algo / "README.md"
+    assert f"<!-- presets: {algo} -->" in readme.read_text(encoding="utf-8")
+
+
+def test_the_last_figure_of_a_seed_counts(tmp_path):
+    path = tmp_path / "figures.jsonl"
+    for one in (figure(1, 400.0), figure(2, 499.0), figure(1, 500.0)):
+        keep(one, path)
+    assert reached("ppo2", path) == {"CartPole-v1": {1: 500.0, 2: 499.0}}
+    assert reached("trpo", path) == {}
+
+
+def test_figures_of_other_settings_do_not_count(tmp_path, monkeypatch):
+    path = tmp_path / "figures.jsonl"
+    keep(figure(1, 500.0), path)
+    assert "| CartPole-v1 | 100k | 500.0 |  |  |  | 500.0 (Z2) |" in table("ppo2", path)
+    assert "CartPole-v1" not in table("ppo2", path).split("Not run: ")[1]
+    changed = {"CartPole-v1": {**tables("ppo2")["CartPole-v1"], "gamma": 0.5}}
+    monkeypatch.setattr("rlk_presets.zoo.tables", lambda algo: changed)
+    assert reached("ppo2", path) == {}
+
+
+def test_presets_without_figures_are_named(tmp_path):
+    path = tmp_path / "figures.jsonl"
+    path.touch()
+    assert table("ppo1", path) == "Not run: CartPole-v1 (100k timesteps)."
+
+
+def test_what_is_promised_changes_no_settings(monkeypatch):
+    before, promised = digest("ppo2", "CartPole-v1"), dict(tables("ppo2")["CartPole-v1"])
+    promised["least"] = 17.0
+    monkeypatch.setattr("rlk_presets.zoo.tables", lambda algo: {"CartPole-v1": promised})
+    assert digest("ppo2", "CartPole-v1") == before
+
+
+def test_a_row_has_all_seeds_their_mean_and_the_source():
+    promise = Promise(source=SOURCE, timesteps=1_200_000)
+    assert row("Lander-v3", promise, {1: 120.0, 2: 135.0, 3: 150.0}) == (
+        *("Lander-v3", "1.2M", "120.0", "135.0", "150.0", "**135.0**"),
+        "150.0 (Z2, Lander-v2, 200k)",
+    )
+    assert row("Lander-v3", promise, {1: 120.0, 2: 134.0, 3: 150.0})[5] == "134.7"
+    assert row("Lander-v3", promise, {1: 120.0, 2: 135.0})[4:6] == ("", "")
+
+
+def test_a_row_says_what_is_promised_in_place_of_nine_tenths():
+    promise = Promise(source=SOURCE, timesteps=20_000, stated=100.0)
+    cells = row("Lander-v3", promise, {1: 100.0, 2: 100.0, 3: 100.0})
+    assert cells[1] == "20k" and cells[5] == "**100.0**"
+    assert cells[6] == "150.0 (Z2, Lander-v2, 200k; promised is 100)"

@@ -1,0 +1,49 @@
+"""Presets reach what they promise: `pytest -m presets`, for minutes to hours each.
+
+A preset is trained on three seeds, and its figures are added to `figures.jsonl`. What it promises
+is that the mean over the seeds is nine tenths of the return of its source, or what it says itself.
+"""
+
+from __future__ import annotations
+
+from statistics import mean
+
+import pytest
+from presets.figures import SEEDS, Figure, digest, keep
+from presets.training import after_preset
+
+from rlk_presets.promises import promises
+from rlk_presets.zoo import Zoo, algorithms
+
+#: A training of more takes longer than anybody waits for: its promise is its source's word.
+TIMESTEPS = 5_000_000
+TRIED = [
+    pytest.param(algo, env, id=f"{algo}-on-{env}")
+    for algo in algorithms()
+    for env, promise in promises(algo).items()
+    if promise.least is not None and promise.timesteps <= TIMESTEPS
+]
+
+
+@pytest.mark.presets
+@pytest.mark.timeout(6 * 3600)
+@pytest.mark.parametrize(("algo", "env"), TRIED)
+def test_a_preset_reaches_what_it_promises(algo: str, env: str) -> None:
+    require(algo, env)
+    figures = []
+    for seed in SEEDS:
+        figures.append(round(after_preset(algo, env, seed), 2))
+        settings = digest(algo, env)
+        keep(Figure(algo=algo, env=env, seed=seed, mean_return=figures[-1], settings=settings))
+    promise = promises(algo)[env]
+    assert promise.least is not None and mean(figures) >= promise.least, figures
+
+
+def require(algo: str, env: str) -> None:
+    """Skips where a component of the preset or a package of the environment is not installed."""
+    if why := Zoo().why_not(algo, env):
+        pytest.skip(why)
+    if "Bullet" in env:
+        pytest.importorskip(
+            "pybullet_envs_gymnasium", reason="PyBullet's environments are an extra"
+        )
