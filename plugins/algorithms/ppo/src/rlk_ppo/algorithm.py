@@ -18,6 +18,7 @@ from rlk_on_policy.explained_variance import explained_variance
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
+from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import is_recurrent, make_actor, state_fields
 from rlk_on_policy.sequences import sequence_epochs, sequence_length
 from rlk_ppo import loss as losses
@@ -54,9 +55,9 @@ class PPO:
             self.clip_range_vf = run.schedule("clip_range_vf", as_schedule(config.clip_range_vf))
         self.within_target = torch.ones((), dtype=torch.bool, device=run.device)
         run.metrics.average_over(config.stats_window_size)
-        run.group(
-            "policy",
-            learning_rate=as_schedule(config.learning_rate),
+        policy_group(
+            run,
+            learning_rate=config.learning_rate,
             max_grad_norm=config.max_grad_norm,
             eps=1e-5,
         )
@@ -119,10 +120,11 @@ class PPO:
         """Policy, value and entropy in one loss, as all of the network is one group."""
         config, distribution = self.config, self.distribution
         parameters, value = batch.outputs(self.policy, "pi", "vf")
+        value = value[:, 0]
         log_prob = distribution.log_prob(parameters, batch.action)
         ratio = (log_prob - batch.log_prob).exp()
         policy_loss = clipped_policy_loss(ratio, advantage, self.clip_range)
-        value_loss = self._value_loss(value[:, 0], batch)
+        value_loss = self._value_loss(value, batch)
         entropy = distribution.entropy(parameters).mean()
         total = policy_loss + config.vf_coef * value_loss
         if config.ent_coef:
@@ -138,7 +140,9 @@ class PPO:
             "approx_kl": kl,
             "clip_fraction": clip_fraction(ratio, self.clip_range),
         }
-        return Loss(total, distribution=parameters, accept=accept, metrics=metrics)
+        return Loss(
+            total, distribution=parameters, prediction=value, accept=accept, metrics=metrics
+        )
 
     def _value_loss(self, value: Tensor, batch: Minibatch) -> Tensor:
         if self.clip_range_vf is not None:
