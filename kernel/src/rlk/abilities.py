@@ -44,6 +44,15 @@ class TellsProbabilities(Protocol):
     ) -> Array: ...
 
 
+class BeginsCollections(Protocol):
+    """An actor that a collector asks at the beginning of each collection; it draws noise anew.
+
+    It is given its carry, and the collector goes on with what it returns.
+    """
+
+    def begin(self, carry: Any) -> Any: ...
+
+
 class ForeseesUpdates(Protocol):
     """An algorithm that knows about how many updates follow from so many timesteps from now on.
 

@@ -44,14 +44,25 @@ class DistributionActor:
 
     @torch.inference_mode()
     def act(
-        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+        self,
+        observation: Any,
+        carry: Any,
+        episode_start: Array,
+        deterministic: bool = False,
+        noise: Array | None = None,
     ) -> Act:
+        """As every actor.
+
+        Args:
+            noise: of the sample, [N, ...]; None draws it.
+        """
         distribution = self.distribution
         parameters, *values = self.policy(as_tensor(observation, self.device), *self._heads)
         if deterministic:
             array = distribution.mode(parameters).cpu().numpy()
             return Act(array, distribution.env_action(array), None, {})
-        noise = distribution.noise(self.rng, len(parameters))
+        if noise is None:
+            noise = distribution.noise(self.rng, len(parameters))
         action = distribution.sample(parameters, torch.from_numpy(noise).to(self.device))
         extras = {}
         if values:
