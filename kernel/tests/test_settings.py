@@ -26,6 +26,24 @@ class Config:
     limit: int | None = None
     pair: tuple[str, ...] = ()
     either: int | float | None = 0
+    range: tuple[float, int] = (0.0, 1)
+    span: float | Span | Callable[[], float] = 1.0
+
+
+class Span:
+    """A length with its unit, which files hold as `3m`."""
+
+    def __init__(self, length, unit="m"):
+        self.length, self.unit = length, unit
+
+    def as_setting(self):
+        return None if callable(self.unit) else f"{self.length}{self.unit}"
+
+    @classmethod
+    def from_setting(cls, value):
+        if isinstance(value, str) and value[:-1].isdigit():
+            return cls(int(value[:-1]), value[-1])
+        raise ValueError(f"must be a length such as 3m, got {value!r}")
 
 
 def made(**values):
@@ -47,6 +65,7 @@ def made(**values):
         ("limit", None, None),
         ("limit", 4, 4),
         ("pair", ["a", "b"], ("a", "b")),
+        ("range", [1, 2], (1.0, 2)),
     ],
 )
 def test_a_value_is_taken_in_its_type(key, value, kept):
@@ -72,6 +91,11 @@ def test_a_callable_is_kept_as_it_is():
         ("limit", "many", "limit must be int or none"),
         ("layers", ["x"], "layers must be"),
         ("layers", 3, "layers"),
+        ("range", [1], "range must be [float, int], got [1]"),
+        ("range", [1, 0.5], "range must be a whole number, got 0.5"),
+        ("range", 1, "range must be [float, int], got 1"),
+        ("span", "3 m", "span must be a length such as 3m, got '3 m'"),
+        ("span", [3], "span must be a length such as 3m, got [3]"),
     ],
 )
 def test_a_value_of_another_type_is_refused_by_name(key, value, message):
@@ -130,6 +154,17 @@ def test_what_was_written_is_read_again():
     assert made(**unstructure(config)) == config
 
 
+def test_an_object_is_written_as_what_a_user_would_type_and_read_again():
+    config = made(span="3m")
+    assert (config.span.length, config.span.unit) == (3, "m")
+    assert unstructure(config)["span"] == "3m"
+    assert made(span=2).span == 2.0 and made(span=abs).span is abs
+
+
+def test_an_object_that_no_file_can_hold_is_written_as_a_callable_is():
+    assert "callable" in unstructure(Config(span=Span(3, unit=len)))["span"]
+
+
 def test_a_field_without_a_default_is_required():
     @attrs.frozen(kw_only=True)
     class Needs:
@@ -141,7 +176,13 @@ def test_a_field_without_a_default_is_required():
 
 @pytest.mark.parametrize(
     ("kind", "text"),
-    [(int, "int"), (list[int], "list of int"), (int | None, "int or none"), (type(None), "none")],
+    [
+        (int, "int"),
+        (list[int], "list of int"),
+        (int | None, "int or none"),
+        (type(None), "none"),
+        (tuple[int, float], "[int, float]"),
+    ],
 )
 def test_types_are_named_as_a_person_writes_them(kind, text):
     assert type_name(kind) == text

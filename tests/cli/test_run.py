@@ -40,6 +40,24 @@ def test_quiet_prints_nothing(rlk, small):
     assert (ended.code, ended.out, ended.err) == (0, "", "")
 
 
+def test_schedules_are_typed_and_both_files_of_the_run_hold_them(rlk, small):
+    schedules = {
+        "learning_rate": "linear:initial=0.001,final=1e-05",
+        "cliprange": "middle_drop_0.2",
+        "cliprange_vf": "[[0.0, 0.3], [1.0, 0.1]]",
+    }
+    typed = [part for key, value in schedules.items() for part in ("--set", f"{key}={value}")]
+    assert rlk(*small, *typed, "--quiet", "--out", "there").code == 0
+    expected = schedules | {"cliprange_vf": [[0.0, 0.3], [1.0, 0.1]]}
+    plan = json.loads(Path("there/plan.json").read_text())["components"][0]["settings"]
+    spec = tomllib.loads(Path("there/spec.toml").read_text())["settings"]
+    for settings in (plan, spec):
+        assert {key: settings[key] for key in expected} == expected
+    assert rlk("run", "there/spec.toml", "--quiet", "--out", "again").code == 0
+    again = json.loads(Path("again/plan.json").read_text())["components"][0]["settings"]
+    assert again == plan
+
+
 def test_a_run_is_named_after_algorithm_environment_seed_and_time(rlk, small):
     for _ in range(2):
         assert rlk(*small, "--quiet", "--env", "CartPole-v1", "--seed", 7).code == 0

@@ -32,6 +32,12 @@ class TestPPO2WithLnLstm(Recurrent):
     policy = "ln-lstm"
 
 
+class TestPPOWithLstm(Recurrent):
+    component = "ppo"
+    settings = {"n_epochs": 2}
+    policy = "lstm"
+
+
 class Screen(gym.Env):
     """An image that shows by its brightness which of two actions is right; four steps."""
 

@@ -29,6 +29,7 @@ SMALL = {
     "n_steps": 32,
     "nminibatches": 2,
     "noptepochs": 2,
+    "n_epochs": 2,
     "timesteps_per_batch": 64,
     "learning_starts": 100,
     "batch_size": 16,

@@ -62,8 +62,8 @@ class Objective:
     def differentiable(self) -> Loss:
         """The loss with its graph, for an optimiser that differentiates it itself.
 
-        It may do so by the group's parameters or by what a layer returns; `Loss.fisher` is of the
-        same graph.
+        It may do so by the group's parameters or by what a layer returns; `Loss.distribution` and
+        `Loss.prediction` are of the same graph.
         """
         return self.loss_fn(*self.args)
 

@@ -79,8 +79,8 @@ class Loss:
     """What a loss function returns; 0-dim tensors where no shape is given."""
 
     value: Tensor  #: to be minimised
-    distribution: Tensor | None = None  #: [B, P], flat parameters, for KL and Fisher products
-    fisher: Tensor | None = None  #: a sampled log-likelihood, for K-FAC
+    distribution: Tensor | None = None  #: [B, P], flat parameters, for divergences and samples
+    prediction: Tensor | None = None  #: float [B], what is fitted by squared error (values)
     accept: Tensor | None = None  #: bool; where it is False, the step does not happen
     metrics: Mapping[str, Tensor] = field(default_factory=dict)  #: to log
     outputs: Mapping[str, Tensor] = field(default_factory=dict)  #: for the algorithm (`td_error`)

@@ -21,6 +21,7 @@ from cattrs.cols import (
 )
 from cattrs.gen import make_dict_structure_fn
 
+from rlk.abilities import HeldByFiles, offers
 from rlk.errors import PlanError, UnknownName
 
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a string"}
@@ -53,7 +54,8 @@ def _is_exactly(value: Any, kind: Any) -> bool:
 def _first(converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
     """What the first alternative of a union that takes the value makes of it.
 
-    TOML has no null: `none` is None where that is an alternative.
+    TOML has no null: `none` is None where that is an alternative. A class that reads settings says
+    itself what is wrong with one.
     """
 
     def structure(value: Any, kind: Any) -> Any:
@@ -62,9 +64,16 @@ def _first(converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
         for alternative in get_args(kind):
             with contextlib.suppress(Exception):
                 return converter.structure(value, alternative)
+        for alternative in filter(_reads_settings, get_args(kind)):
+            return converter.structure(value, alternative)
         raise ValueError(f"must be {type_name(kind)}, got {value!r:.200}")
 
     return structure
+
+
+def _reads_settings(kind: Any) -> bool:
+    """Whether a type is a class of objects that files hold as what a user would type."""
+    return isinstance(kind, type) and offers(kind, HeldByFiles)
 
 
 def _container(factory: Any, kinds: tuple[type, ...]) -> Callable[[Any, cattrs.Converter], Any]:
@@ -81,6 +90,18 @@ def _container(factory: Any, kinds: tuple[type, ...]) -> Callable[[Any, cattrs.C
         return structure
 
     return hook
+
+
+def _fixed_tuple_factory(kind: Any, converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
+    """What makes a tuple of a fixed number of values."""
+    parts = get_args(kind)
+
+    def contents(value: Any, _: Any) -> Any:
+        if len(value) != len(parts):
+            raise ValueError(f"must be {type_name(kind)}, got {value!r:.200}")
+        return tuple([converter.structure(*pair) for pair in zip(value, parts, strict=True)])
+
+    return contents
 
 
 def _record_factory(kind: Any, converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
@@ -108,11 +129,16 @@ def strict_converter(**options: Any) -> cattrs.Converter:
         _container(homogenous_tuple_structure_factory, (list, tuple)),
     )
     made.register_structure_hook_factory(
+        lambda kind: _form(kind) is tuple and ... not in get_args(kind),
+        _container(_fixed_tuple_factory, (list, tuple)),
+    )
+    made.register_structure_hook_factory(
         lambda kind: _form(kind) is dict, _container(mapping_structure_factory, (dict,))
     )
     made.register_structure_hook_factory(
         lambda kind: attrs.has(kind) or is_dataclass(kind), _container(_record_factory, (dict,))
     )
+    made.register_structure_hook_func(_reads_settings, lambda value, kind: kind.from_setting(value))
     return made
 
 
@@ -182,13 +208,20 @@ def unstructure(config: Any) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it; a function, which no file can hold, as `{"callable": its name}`."""
+    """A value as JSON has it; a function, which no file can hold, as `{"callable": its name}`.
+
+    An object says itself what it is in a file, if it can (`rlk.abilities.HeldByFiles`).
+    """
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
+    if not isinstance(value, type) and offers(value, HeldByFiles):
+        held = value.as_setting()
+        if held is not None:
+            return plain(held)
     return {"callable": getattr(value, "__qualname__", repr(value))}
 
 
@@ -199,6 +232,8 @@ def type_name(kind: Any) -> str:
         return " or ".join(map(repr if form is Literal else type_name, parts))
     if form is Callable:
         return "a callable"
+    if form is tuple and ... not in parts:
+        return f"[{', '.join(map(type_name, parts))}]"
     if form in (list, tuple) and parts:
         return f"list of {type_name(parts[0])}"
     return "none" if kind is NoneType else getattr(kind, "__name__", str(kind))

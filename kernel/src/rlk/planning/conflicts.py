@@ -99,10 +99,12 @@ def _observation_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
 
 def _collects(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     algorithm, own = plan.algorithm.component.collects, part.component.collects
-    if algorithm == own or {algorithm, own} & {None, "both"}:
+    if algorithm == own or None in (algorithm, own):
         return None
+    words = {"both": "on- and off-policy"}
     return Conflict(
-        f"{part.title} is for {own} algorithms, but {plan.algorithm.title} is {algorithm}",
+        f"{part.title} is for {words.get(own, own)} algorithms, but {plan.algorithm.title} is "
+        f"{words.get(algorithm, algorithm)}",
         f"--collects {algorithm}",
     )
 

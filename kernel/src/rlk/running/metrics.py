@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rlk.running.clock import Clock
 
-#: Rows average over this many episodes, as Stable Baselines does.
+#: Rows average over this many episodes unless told otherwise, as Stable Baselines does.
 EPISODE_WINDOW = 100
 
 
@@ -49,6 +49,10 @@ class Metrics:
         self._totals: dict[str, tuple[float, int]] = {}  # sum and count, by name
         self._extra: dict[str, float] = {}
         self.mark()
+
+    def average_over(self, episodes: int) -> None:
+        """Let rows average over this many of the latest episodes, at least 1."""
+        self.recent_episodes = deque(self.recent_episodes, maxlen=episodes)
 
     def push(self, metrics: Mapping[str, Tensor]) -> None:
         """Take the metrics of one update; they stay tensors until `read`."""

@@ -101,8 +101,8 @@ def test_each_group_has_an_optimiser_that_can_be_replaced(rlk_make):
 
 
 def test_the_natural_gradient_is_refused_where_an_algorithm_gives_no_divergence(rlk_make):
-    with pytest.raises(PlanError, match=r"'policy'.*--optimiser adam, or --algo trpo"):
-        rlk_make("ppo2", env=MATCH, optimiser="natural-gradient")
+    with pytest.raises(PlanError, match=r"'q'.*--optimiser adam, or an on-policy algorithm"):
+        rlk_make("dqn", env=MATCH, optimiser="natural-gradient")
 
 
 # ---- one iteration -------------------------------------------------------------------------------

@@ -110,6 +110,10 @@ def test_an_algorithm_is_traced_to_the_same_numbers(name: str, env: str) -> None
     same_numbers(name, env, "eager")
 
 
+def test_a_limit_on_the_divergence_is_a_part_of_the_graph() -> None:
+    same_numbers("ppo", BY_ACTION_SPACE["Discrete"], "eager", target_kl=1e-4)
+
+
 @pytest.mark.compiles
 @pytest.mark.parametrize(("name", "env"), algorithms())
 def test_an_algorithm_compiles_to_the_same_numbers(name: str, env: str) -> None:

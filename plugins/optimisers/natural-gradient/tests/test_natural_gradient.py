@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import threading
 
 import pytest
@@ -126,6 +127,17 @@ def test_a_gradient_of_zero_moves_nothing():
     one = One(1.0, lambda x: 0.0 * x)
     assert one.step().metrics["grad_norm"].item() == 0.0
     assert one.x.item() == 1.0 and one.evaluations == 1
+
+
+def test_what_is_fitted_by_squared_error_belongs_to_the_trust_region():
+    """A value of 2 x beside a mean of x: the divergence is (1 + 4) (x - 1)^2 / 2 = 0.02."""
+    one = One(1.0, lambda x: x)
+    one.loss = lambda: Loss(
+        one.x.sum(), distribution=one.x.expand(4, 1), prediction=2 * one.x.expand(4)
+    )
+    found = one.step()
+    assert one.x.item() == pytest.approx(1 - math.sqrt(0.04 / 5))
+    assert found.metrics["kl_divergence_loss"].item() == pytest.approx(0.02, abs=1e-6)
 
 
 def test_a_group_without_a_divergence_is_refused_with_what_to_use():

@@ -2,7 +2,7 @@
 
 arXiv 1503.05671, section 3: for every layer A = E[a a^T] of what goes in and G = E[g g^T] of the
 gradients of a sampled log-likelihood by the output; the step is A^-1 D G^-1 for its gradient D.
-What this shows of the seam: `differentiable()` gives one graph for both the loss and `Loss.fisher`,
+What this shows of the seam: `differentiable()` gives one graph for the loss and a likelihood,
 layers are found by the parameters of the group (policies apply cached weights without a call of a
 module, so hooks of modules would see nothing), and `mean` averages each of the three over ranks.
 """
@@ -54,7 +54,7 @@ class Kfac:
         grads = torch.autograd.grad(loss.value, parameters, retain_graph=True)
         grads = {id(p): objective.mean(s) for p, s in zip(parameters, grads, strict=True)}
         outputs = [out for *_, out in products.found]
-        sampled = torch.autograd.grad(loss.fisher, outputs)
+        sampled = torch.autograd.grad(loss.outputs["likelihood"], outputs)
         self.factors = []
         with torch.no_grad():
             for (weight, bias, transposed, x, _), g in zip(products.found, sampled, strict=True):
@@ -130,7 +130,7 @@ def by_hand(net):
     # A Gaussian of variance 1 and samples one above and two below y: gradients 1 and -2.
     sampled = y.detach() + torch.tensor([[1.0], [-2.0]])
     fisher = (-0.5 * (y - sampled).square()).mean()
-    return Loss(value, distribution=y, fisher=fisher)
+    return Loss(value, distribution=y, outputs={"likelihood": fisher})
 
 
 def test_the_factors_are_those_computed_by_hand():
@@ -150,7 +150,7 @@ def test_the_step_is_the_one_computed_by_hand():
     net = Two()
     optimise, _ = optimiser_of(net)
     found = optimise("policy", by_hand, net)
-    assert found.value.item() == pytest.approx((0.5 + 7.5) / 2) and found.fisher is None
+    assert found.value.item() == pytest.approx((0.5 + 7.5) / 2)
     # Gradients: w2 (1 * 1 + 3 * 5) / 2 = 8, b2 (1 + 3) / 2 = 2, w1 0.5 (1 + 9) / 2 = 2.5, b1 1.
     # First layer: [[5, 2], [2, 1]] has the inverse [[1, -2], [-2, 5]]: (2.5 - 2, -5 + 5) / 0.625.
     assert net.first.weight.item() == pytest.approx(2.0 - 0.1 * 0.5 / 0.625)
@@ -202,7 +202,7 @@ def loss_of(net, x, noise):
     sampled = (value + noise[:, 2:]).detach()
     fisher = log_prob.mean() - 0.5 * (value - sampled).square().mean()
     total = (log_prob * noise[:, 0]).mean() + value.square().mean()
-    return Loss(total, distribution=parameters, fisher=fisher)
+    return Loss(total, distribution=parameters, outputs={"likelihood": fisher})
 
 
 def test_every_layer_of_a_policy_is_found_and_moves_by_its_kronecker_factored_fisher():
@@ -246,7 +246,7 @@ def rows_of(net, name, x, noise):
     rows_in, rows_out = [], []
     for i in range(len(x)):
         loss = loss_of(net, x[i : i + 1], noise[i : i + 1])
-        (g,) = torch.autograd.grad(loss.fisher, seen["out"])
+        (g,) = torch.autograd.grad(loss.outputs["likelihood"], seen["out"])
         rows_in.append(torch.cat([seen["a"][0].detach(), torch.ones(1)]))
         rows_out.append(g[0])
     handle.remove()

@@ -11,7 +11,7 @@ from rlk_networks import Head, Linear
 from rlk_on_policy.actor import DistributionActor
 from rlk_on_policy.bootstrap import following_values
 from rlk_on_policy.recurrent import RecurrentActor, is_recurrent, make_actor, state_fields
-from rlk_on_policy.sequences import sequence_epochs, whole_environments
+from rlk_on_policy.sequences import sequence_epochs, sequence_length, whole_environments
 from rlk_rollout.rollout import Rollout
 from rlk_testing import NoLayers
 
@@ -191,10 +191,10 @@ def test_a_policy_without_state_values_what_follows_as_it_is():
 # ---- minibatches ---------------------------------------------------------------------------------
 
 
-def parts(n_epochs=1, n_minibatches=3, seed=0, **keywords):
+def parts(n_epochs=1, n_minibatches=3, seed=0, length=None, **keywords):
     given, advantage = rollout(**keywords), 100 * np.arange(T * N, dtype=np.float32).reshape(T, N)
     rng = np.random.default_rng(seed)
-    return list(sequence_epochs(given, advantage, n_epochs, n_minibatches, rng))
+    return list(sequence_epochs(given, advantage, n_epochs, n_minibatches, rng, length=length))
 
 
 def test_a_minibatch_is_every_step_of_some_environments_in_order():
@@ -218,6 +218,46 @@ def test_several_environments_are_time_first():
     assert torch.equal(part.action.view(T, N), order + N * torch.arange(T)[:, None])
     assert torch.equal(part.state[:, 0], 100.0 * (order + 1))
     assert part.episode_start.shape == (T, N)
+
+
+def test_environments_may_be_cut_into_shorter_sequences():
+    given, found = rollout(ends=[(1, 0)]), []
+    for part in parts(n_minibatches=6, length=2, ends=[(1, 0)]):
+        first, second = part.action.tolist()
+        t, n = divmod(first, N)
+        assert second == first + N and t in (0, 2)
+        assert part.state.tolist() == given.extras["state"][t, n][None].tolist()
+        assert part.episode_start.tolist() == [[n == 0 and t == 2], [False]]
+        assert part.advantage.tolist() == [100.0 * first, 100.0 * second]
+        found.append(first)
+    assert sorted(found) == [0, 1, 2, 6, 7, 8]
+
+
+@pytest.mark.parametrize("length", [1, 2])
+def test_shorter_sequences_unrolled_give_what_acting_gave(length):
+    given, policy = rollout(ends=[(1, 0), (2, 2)]), made()
+    for part in parts(n_minibatches=1, length=length, ends=[(1, 0), (2, 2)]):
+        (value,) = part.outputs(policy, "vf")
+        for row, number in enumerate(part.action.tolist()):
+            t, n = divmod(number, N)
+            kept = 0.0 if given.extras["episode_start"][t, n] else given.extras["state"][t, n, 0]
+            assert value[row].item() == 10 * (kept + given.observation[t, n, 0]) + 1
+
+
+@pytest.mark.parametrize(("batch_size", "length"), [(1, 1), (6, 6), (12, 12), (24, 12), (48, 12)])
+def test_a_batch_is_whole_sequences(batch_size, length):
+    assert sequence_length(batch_size, 12, 4, "algorithm 'x'") == length
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "told"),
+    [(5, "=4 or 6"), (13, "=12 or 24"), (36, "=24 or 48"), (96, "=48"), (7, "=6 or 12")],
+)
+def test_a_batch_that_is_no_whole_sequences_is_refused_with_what_to_type(batch_size, told):
+    with pytest.raises(
+        PlanError, match=rf"'x'.*n_steps=12 of n_envs=4.*{batch_size}.*size{told}\."
+    ):
+        sequence_length(batch_size, 12, 4, "algorithm 'x'")
 
 
 def test_every_epoch_has_every_environment_once_in_an_order_of_its_own():

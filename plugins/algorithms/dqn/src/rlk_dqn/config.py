@@ -6,13 +6,12 @@ which is Stable-Baselines3's, and `max_grad_norm`, which it fixes at 10.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import attrs
 from attrs import validators as v
 
 from rlk_off_policy import settings
 from rlk_off_policy.settings import UNIT, described
+from rlk_schedules import ScheduleLike
 
 
 @attrs.frozen(kw_only=True)
@@ -20,9 +19,7 @@ class DQNConfig:
     """Hyperparameters of DQN. A timestep is one step of one environment."""
 
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
-    learning_rate: float | str | Callable[[float], float] = attrs.field(
-        default=0.0005, **settings.LEARNING_RATE
-    )
+    learning_rate: ScheduleLike = attrs.field(default=0.0005, **settings.LEARNING_RATE)
     buffer_size: int = attrs.field(default=50_000, **settings.BUFFER_SIZE)
     exploration_fraction: float = attrs.field(
         default=0.1, **described("part of the run over which exploration falls, 0 to 1", UNIT)

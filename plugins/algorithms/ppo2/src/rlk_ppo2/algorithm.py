@@ -13,10 +13,12 @@ from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
 from rlk_on_policy.advantages import advantages
+from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
 from rlk_on_policy.explained_variance import explained_variance
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
+from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import is_recurrent, make_actor, state_fields
 from rlk_on_policy.sequences import sequence_epochs, whole_environments
 from rlk_ppo2 import loss as losses
@@ -48,9 +50,9 @@ class PPO2:
             whole_environments(config.nminibatches, run.n_envs, TITLE, "nminibatches")
         self.cliprange = run.schedule("clip_range", as_schedule(config.cliprange))
         self.cliprange_vf: Tensor | None = self._cliprange_vf()
-        run.group(
-            "policy",
-            learning_rate=as_schedule(config.learning_rate),
+        policy_group(
+            run,
+            learning_rate=config.learning_rate,
             max_grad_norm=config.max_grad_norm,
             eps=1e-5,
         )
@@ -107,7 +109,7 @@ class PPO2:
         value = value[:, 0]
         log_prob = distribution.log_prob(parameters, batch.action)
         ratio = (log_prob - batch.log_prob).exp()
-        policy_loss = losses.clipped_policy_loss(ratio, advantage, self.cliprange)
+        policy_loss = clipped_policy_loss(ratio, advantage, self.cliprange)
         if self.cliprange_vf is None:
             value_loss = losses.value_loss(value, batch.return_)
         else:
@@ -124,9 +126,9 @@ class PPO2:
             "value_loss": value_loss,
             "entropy_loss": -entropy,
             "approx_kl": losses.approximate_kl(log_prob, batch.log_prob),
-            "clip_fraction": losses.clip_fraction(ratio, self.cliprange),
+            "clip_fraction": clip_fraction(ratio, self.cliprange),
         }
-        return Loss(total, distribution=parameters, metrics=metrics)
+        return Loss(total, distribution=parameters, prediction=value, metrics=metrics)
 
     # ---- state ----------------------------------------------------------------------------------
 

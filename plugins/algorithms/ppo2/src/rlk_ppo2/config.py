@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import attrs
 from attrs import validators as v
 
 from rlk_on_policy import settings
 from rlk_on_policy.settings import described
-from rlk_schedules import is_schedule
+from rlk_schedules import ScheduleLike, is_schedule
 
 
 @attrs.frozen(kw_only=True)
@@ -22,9 +20,7 @@ class PPO2Config:
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
     n_steps: int = attrs.field(default=128, **settings.N_STEPS)
     ent_coef: float = attrs.field(default=0.01, **settings.ENT_COEF)
-    learning_rate: float | str | Callable[[float], float] = attrs.field(
-        default=0.00025, **settings.LEARNING_RATE
-    )
+    learning_rate: ScheduleLike = attrs.field(default=0.00025, **settings.LEARNING_RATE)
     vf_coef: float = attrs.field(default=0.5, **settings.VF_COEF)
     max_grad_norm: float | None = attrs.field(default=0.5, **settings.MAX_GRAD_NORM)
     lam: float = attrs.field(default=0.95, **settings.LAM)
@@ -37,11 +33,11 @@ class PPO2Config:
         ),
     )
     noptepochs: int = attrs.field(default=4, **described("epochs over each collection", v.ge(1)))
-    cliprange: float | str | Callable[[float], float] = attrs.field(
+    cliprange: ScheduleLike = attrs.field(
         default=0.2,
         **described("clipping of the probability ratio; may be scheduled", is_schedule),
     )
-    cliprange_vf: float | str | Callable[[float], float] | None = attrs.field(
+    cliprange_vf: ScheduleLike | None = attrs.field(
         default=None,
         **described(
             "clipping of the value, in units of return; may be scheduled: none takes cliprange, "

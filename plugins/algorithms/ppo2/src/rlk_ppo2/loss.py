@@ -1,22 +1,12 @@
-"""The PPO2 loss: Schulman et al. 2017, arXiv 1707.06347, eq. 7 and 9; OpenAI's clipped value loss.
+"""The PPO2 loss, the clipped objective aside (`rlk_on_policy.clipping`).
 
-Shapes: B transitions.
+Schulman et al. 2017, arXiv 1707.06347, eq. 9; OpenAI's clipped value loss. Shapes: B transitions.
 """
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
-
-
-def clipped_policy_loss(ratio: Tensor, advantage: Tensor, cliprange: Tensor) -> Tensor:
-    """-E[min(ratio * A, clip(ratio, 1 - eps, 1 + eps) * A)], 0-dim.
-
-    Args:
-        ratio: float [B], pi(a|s) / pi_old(a|s). advantage: float [B]. cliprange: 0-dim, eps.
-    """
-    clipped = torch.minimum(torch.maximum(ratio, 1.0 - cliprange), 1.0 + cliprange)
-    return -torch.minimum(ratio * advantage, clipped * advantage).mean()
 
 
 def value_loss(value: Tensor, return_: Tensor) -> Tensor:
@@ -40,9 +30,3 @@ def clipped_value_loss(
 def approximate_kl(log_prob: Tensor, old_log_prob: Tensor) -> Tensor:
     """E[(log pi - log pi_old)^2] / 2, 0-dim: the estimate that Stable Baselines logs."""
     return 0.5 * (log_prob - old_log_prob).square().mean()
-
-
-@torch.no_grad()
-def clip_fraction(ratio: Tensor, cliprange: Tensor) -> Tensor:
-    """The part of the batch whose ratio lies outside of the clipping range, 0-dim."""
-    return ((ratio - 1.0).abs() > cliprange).to(torch.float32).mean()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import attrs
 from attrs import validators as v
 
 from rlk_off_policy import settings
+from rlk_schedules import ScheduleLike
 
 
 def _is_coefficient(_: object, attribute: attrs.Attribute[Any], value: float | str) -> None:
@@ -72,9 +72,7 @@ class SACConfig:
     """Hyperparameters of SAC. A timestep is one step of one environment."""
 
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
-    learning_rate: float | str | Callable[[float], float] = attrs.field(
-        default=0.0003, **settings.LEARNING_RATE
-    )
+    learning_rate: ScheduleLike = attrs.field(default=0.0003, **settings.LEARNING_RATE)
     buffer_size: int = attrs.field(default=50_000, **settings.BUFFER_SIZE)
     learning_starts: int = attrs.field(default=100, **settings.RANDOM_LEARNING_STARTS)
     train_freq: int | str = attrs.field(default=1, **settings.TRAIN_FREQ)

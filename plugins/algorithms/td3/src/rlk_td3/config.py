@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import attrs
 from attrs import validators as v
 
 from rlk_off_policy import settings
 from rlk_off_policy.settings import described
+from rlk_schedules import ScheduleLike
 
 
 @attrs.frozen(kw_only=True)
@@ -16,9 +15,7 @@ class TD3Config:
     """Hyperparameters of TD3. A timestep is one step of one environment; actions are -1 to 1."""
 
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
-    learning_rate: float | str | Callable[[float], float] = attrs.field(
-        default=0.0003, **settings.LEARNING_RATE
-    )
+    learning_rate: ScheduleLike = attrs.field(default=0.0003, **settings.LEARNING_RATE)
     buffer_size: int = attrs.field(default=50_000, **settings.BUFFER_SIZE)
     learning_starts: int = attrs.field(default=100, **settings.RANDOM_LEARNING_STARTS)
     train_freq: int | str = attrs.field(default=100, **settings.TRAIN_FREQ)

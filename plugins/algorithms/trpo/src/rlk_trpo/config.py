@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import attrs
 from attrs import validators as v
 
 from rlk_on_policy import settings
 from rlk_on_policy.settings import described
-from rlk_schedules import is_schedule
+from rlk_schedules import ScheduleLike, is_schedule
 
 
 @attrs.frozen(kw_only=True)
@@ -34,7 +32,7 @@ class TRPOConfig:
         default=0.01,
         **described("added to the diagonal of the Fisher matrix, at least 0", v.ge(0.0)),
     )
-    vf_stepsize: float | str | Callable[[float], float] = attrs.field(
+    vf_stepsize: ScheduleLike = attrs.field(
         default=0.0003,
         **described("step size of the value function's Adam; may be scheduled", is_schedule),
     )

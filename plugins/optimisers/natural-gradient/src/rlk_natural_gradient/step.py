@@ -8,18 +8,18 @@ Hessian F of D, both at x_old, the step of the linear and quadratic models is
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from rlk.errors import PlanError, RlkError
+from rlk.errors import PlanError
 from rlk.optimise import Group, Objective
 from rlk.protocols import State
 from rlk.records import Loss
 from rlk_natural_gradient.config import NaturalGradientConfig
 from rlk_natural_gradient.conjugate import conjugate_gradient
 from rlk_natural_gradient.fisher import Divergence, FisherProduct
+from rlk_natural_gradient.joint import joint, joint_divergence
 
 
 class NaturalGradient:
@@ -27,7 +27,8 @@ class NaturalGradient:
 
     The learning rate is the part of a full step that the line search begins with. A gradient that
     is not finite, or a loss whose `accept` is False, leaves everything as it was, and so does a
-    line search that finds no step.
+    line search that finds no step. What a loss fits by squared error (its `prediction`) belongs to
+    the trust region as the mean of a Gaussian of variance 1.
 
     Raises:
         PlanError: if the algorithm gives the group no divergence.
@@ -38,7 +39,7 @@ class NaturalGradient:
             raise PlanError(
                 f"optimiser 'natural-gradient' (rlk-natural-gradient) needs the divergence of the "
                 f"action distribution, which this algorithm does not give its group {group.name!r}."
-                " Use --optimiser adam, or --algo trpo."
+                " Use --optimiser adam, or an on-policy algorithm."
             )
         self.group, self.config = group, config or NaturalGradientConfig()
         self.kl: Divergence = group.options["kl"]
@@ -70,7 +71,8 @@ class NaturalGradient:
     def _full_step(self, objective: Objective, loss: Loss, gradient: Tensor) -> Tensor:
         """-sqrt(2 max_kl / s^T F s) s with F s = g, float [P]; the models' best step."""
         config = self.config
-        fisher = FisherProduct(_distribution(loss), self.group.parameters, self.kl)
+        numbers, kl = joint(loss), joint_divergence(loss, self.kl)
+        fisher = FisherProduct(numbers, self.group.parameters, kl)
 
         def product(vector: Tensor) -> Tensor:
             return objective.mean(fisher(vector)) + config.cg_damping * vector
@@ -84,13 +86,14 @@ class NaturalGradient:
     def _line_search(self, objective: Objective, loss: Loss, full: Tensor) -> dict[str, Tensor]:
         """Takes the longest step that keeps to the trust region and does not worsen the loss."""
         config, flat = self.config, self.group.flat
-        old = _distribution(loss).detach().clone()  # it may be a view of a parameter
+        old = joint(loss).detach().clone()  # it may be a view of a parameter
+        kl_from = joint_divergence(loss, self.kl)
         start, before = flat.clone(), float(objective.mean(loss.value.detach()))
         fraction = float(self.group.learning_rate)
         for _ in range(config.line_search_steps):
             flat.copy_(start).add_(full, alpha=fraction)
             after = objective.evaluate()
-            divergence = self.kl(old, _distribution(after)).mean()
+            divergence = kl_from(old, joint(after)).mean()
             value, kl = objective.mean(torch.stack([after.value, divergence])).tolist()
             good = value <= before and kl <= config.kl_slack * config.max_kl  # False for NaN
             if objective.agree(good):
@@ -113,12 +116,3 @@ class NaturalGradient:
 
     def load_state_dict(self, state: State) -> None:
         """There is none: every step begins anew."""
-
-
-def _distribution(loss: Loss) -> Any:
-    if loss.distribution is None:
-        raise RlkError(
-            "optimiser 'natural-gradient' (rlk-natural-gradient): the loss says nothing of the "
-            "action distribution. Return Loss(value, distribution=parameters)."
-        )
-    return loss.distribution

@@ -44,7 +44,8 @@ def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float
 
 GAMMA = described("discount per step, 0 to 1", UNIT)
 LEARNING_RATE = described(
-    "Adam's step size: a number, lin_0.001, or a callable of what remains of the run, 1 to 0",
+    "the optimiser's step size: a number, a schedule such as lin_0.001, or a callable of what "
+    "remains of the run, 1 to 0",
     is_schedule,
 )
 BUFFER_SIZE = described("transitions that the replay holds", v.ge(1))

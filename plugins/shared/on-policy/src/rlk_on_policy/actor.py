@@ -18,7 +18,8 @@ class DistributionActor:
         policy: with heads `pi` and, where values are wanted, `vf`.
         distribution: of the actions.
         rng: where the noise of sampling comes from.
-        extras: of `value` and `log_prob`, those that storage keeps.
+        extras: of `value`, `log_prob` and `parameters` (the distribution's, float [N, P]), those
+            that storage keeps.
         device: of the policy.
     """
 
@@ -56,5 +57,7 @@ class DistributionActor:
             extras["value"] = values[0][:, 0].cpu().numpy()
         if "log_prob" in self.extras:
             extras["log_prob"] = distribution.log_prob(parameters, action).cpu().numpy()
+        if "parameters" in self.extras:
+            extras["parameters"] = parameters.cpu().numpy()
         array = action.cpu().numpy()
         return Act(array, distribution.env_action(array), None, extras)

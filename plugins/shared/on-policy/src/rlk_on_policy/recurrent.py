@@ -62,11 +62,15 @@ def state_fields(policy: Policy) -> Mapping[str, Field]:
 
 
 def make_actor(
-    policy: Policy, distribution: Distribution, rng: np.random.Generator, device: Any = "cpu"
+    policy: Policy,
+    distribution: Distribution,
+    rng: np.random.Generator,
+    device: Any = "cpu",
+    extras: tuple[str, ...] = ("value", "log_prob"),
 ) -> DistributionActor | RecurrentActor:
-    """The actor for this policy, with values and log-probabilities."""
+    """The actor for this policy, with what storage keeps (see `DistributionActor`)."""
     kind = RecurrentActor if is_recurrent(policy) else DistributionActor
-    return kind(policy, distribution, rng, device=device)
+    return kind(policy, distribution, rng, extras, device)
 
 
 def stepped(
@@ -76,6 +80,19 @@ def stepped(
     x = policy.preprocess(as_tensor(observation, device))
     start = torch.from_numpy(episode_start).to(device)
     return encoder_of(policy).step(x, as_tensor(state, device), start)
+
+
+def unrolled(
+    policy: Policy, observation: Any, state: Tensor, episode_start: Tensor, *names: str
+) -> tuple[Any, ...]:
+    """What the named heads give of sequences, each [T * N, ...], unrolled in one call.
+
+    Args:
+        observation: [T * N, ...], raw, time first.
+        state: float [N, S], before the first step. episode_start: bool [T, N].
+    """
+    features = encoder_of(policy)(policy.preprocess(observation), state, episode_start)
+    return tuple([getattr(policy, name)(features) for name in names])
 
 
 def checked_state(policy: Policy, state: Any, n_envs: int) -> Array:
@@ -95,10 +112,10 @@ def checked_state(policy: Policy, state: Any, n_envs: int) -> Array:
 
 
 class RecurrentActor:
-    """The actor of a recurrent policy with heads `pi` and `vf`: its carry is the state [N, S].
+    """The actor of a recurrent policy: its carry is the state [N, S].
 
     Args:
-        policy, distribution, rng, device: as of `DistributionActor`.
+        policy, distribution, rng, extras, device: as of `DistributionActor`.
     """
 
     def __init__(
@@ -106,11 +123,14 @@ class RecurrentActor:
         policy: Policy,
         distribution: Distribution,
         rng: np.random.Generator,
+        extras: tuple[str, ...] = ("value", "log_prob"),
         device: Any = "cpu",
     ) -> None:
         self.policy, self.distribution, self.rng, self.device = policy, distribution, rng, device
+        self.extras = extras
         self._state_size = encoder_of(policy).state_size
-        self._pi, self._vf = policy.get_submodule("pi"), policy.get_submodule("vf")
+        self._pi = policy.get_submodule("pi")
+        self._vf = policy.get_submodule("vf") if "value" in extras else None
 
     def start(self, n_envs: int) -> Array:
         return np.zeros((n_envs, self._state_size), np.float32)
@@ -122,7 +142,7 @@ class RecurrentActor:
     def act(
         self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
     ) -> Act:
-        """As every actor; extras are value, log_prob, and the state and mask that came in.
+        """As every actor; extras are those asked for, and the state and mask that came in.
 
         Raises:
             ValueError: for a state of another number of environments, or of another policy.
@@ -137,11 +157,12 @@ class RecurrentActor:
             return Act(array, distribution.env_action(array), state, {})
         noise = distribution.noise(self.rng, n_envs)
         action = distribution.sample(parameters, torch.from_numpy(noise).to(self.device))
-        extras = {
-            "value": self._vf(features)[:, 0].cpu().numpy(),
-            "log_prob": distribution.log_prob(parameters, action).cpu().numpy(),
-            "state": carry,
-            "episode_start": episode_start,
-        }
+        extras = {"state": carry, "episode_start": episode_start}
+        if self._vf is not None:
+            extras["value"] = self._vf(features)[:, 0].cpu().numpy()
+        if "log_prob" in self.extras:
+            extras["log_prob"] = distribution.log_prob(parameters, action).cpu().numpy()
+        if "parameters" in self.extras:
+            extras["parameters"] = parameters.cpu().numpy()
         array = action.cpu().numpy()
         return Act(array, distribution.env_action(array), state, extras)

@@ -1,7 +1,7 @@
-"""Minibatches of whole environments' sequences, for recurrent policies.
+"""Minibatches of sequences, for recurrent policies.
 
-A rollout is [T, N, ...]; a minibatch holds all T steps of n of its environments, B = T * n, time
-first.
+A rollout is [T, N, ...]. It is cut into M sequences of L steps, which are whole environments where
+L is T; a minibatch holds n of them, B = L * n, time first.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from rlk.errors import PlanError
 from rlk.records import Array
 from rlk_networks import Policy, as_tensor
 from rlk_on_policy.minibatches import Minibatch
-from rlk_on_policy.recurrent import encoder_of
+from rlk_on_policy.recurrent import unrolled
 from rlk_rollout.rollout import Rollout
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sequences(Minibatch):
-    """Whole sequences: fields [B, ...] as in any minibatch, and what unrolling them takes.
+    """Sequences: fields [B, ...] as in any minibatch, and what unrolling them takes.
 
     Attributes:
         state: float [n, S], before the first step.
-        episode_start: bool [T, n], where the state is forgotten.
+        episode_start: bool [L, n], where the state is forgotten.
     """
 
     state: Tensor
@@ -37,9 +37,7 @@ class Sequences(Minibatch):
 
     def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
         """What the named heads give [B, ...], each sequence unrolled in one call."""
-        x = policy.preprocess(self.observation)
-        features = encoder_of(policy)(x, self.state, self.episode_start)
-        return tuple([getattr(policy, name)(features) for name in names])
+        return unrolled(policy, self.observation, self.state, self.episode_start, *names)
 
 
 def whole_environments(n_minibatches: int, n_envs: int, title: str, setting: str) -> None:
@@ -62,6 +60,32 @@ def whole_environments(n_minibatches: int, n_envs: int, title: str, setting: str
     )
 
 
+def sequence_length(batch_size: int, n_steps: int, n_envs: int, title: str) -> int:
+    """How many steps a sequence has, so that `batch_size` transitions are whole sequences.
+
+    It is `batch_size` itself where that divides `n_steps`; a larger batch is several environments.
+
+    Args:
+        title: of the algorithm, for the message.
+
+    Raises:
+        PlanError: if such a batch is neither.
+    """
+    shorter = [n for n in range(1, n_steps + 1) if n_steps % n == 0]
+    longer = [n_steps * n for n in range(2, n_envs + 1) if n_envs % n == 0]
+    possible = [*shorter, *longer]
+    if batch_size in possible:
+        return min(batch_size, n_steps)
+    less = [str(size) for size in possible if size < batch_size][-1:]
+    more = [str(size) for size in possible if size > batch_size][:1]
+    raise PlanError(
+        f"{title} trains a recurrent policy on sequences, and n_steps={n_steps} of n_envs={n_envs} "
+        f"cannot be cut into batches of batch_size={batch_size}: it must divide n_steps, or be so "
+        "many times n_steps that n_envs divides by it. Say --set batch_size="
+        f"{' or '.join([*less, *more])}."
+    )
+
+
 def sequence_epochs(
     rollout: Rollout,
     advantage: Array,
@@ -69,27 +93,36 @@ def sequence_epochs(
     n_minibatches: int,
     rng: np.random.Generator,
     device: Any = "cpu",
+    length: int | None = None,
 ) -> Iterator[Sequences]:
-    """Every epoch shuffles the environments and yields each of them once; steps stay in order.
+    """Every epoch shuffles the sequences and yields each of them once; steps stay in order.
 
-    Returns are advantage + value. `n_minibatches` divides the number of environments.
+    Returns are advantage + value. A sequence begins with the state that was acted with.
+
+    Args:
+        rollout: with the extras `value`, `log_prob`, `state` and `episode_start`.
+        advantage: float32 [T, N].
+        n_minibatches: a divisor of the number of sequences.
+        length: steps of a sequence, a divisor of T; None is T.
     """
+    extras, length = rollout.extras, length or len(advantage)
 
-    def tensor(array: Array) -> Tensor:
+    def sequences(array: Array) -> Tensor:
+        """[T, N, ...] as [L, M, ...]."""
         made: Tensor = as_tensor(array, device)
-        return made
+        return made.reshape(-1, length, *made.shape[1:]).transpose(0, 1).flatten(1, 2)
 
-    extras, n_envs = rollout.extras, advantage.shape[1]
-    observation = spaces.map_observation(tensor, rollout.observation)
-    action, advantages, value = tensor(rollout.action), tensor(advantage), tensor(extras["value"])
-    log_prob, state = tensor(extras["log_prob"]), tensor(extras["state"][0])
-    episode_start, return_ = tensor(extras["episode_start"]), advantages + value
+    observation = spaces.map_observation(sequences, rollout.observation)
+    action, advantages, value = map(sequences, (rollout.action, advantage, extras["value"]))
+    log_prob, episode_start = map(sequences, (extras["log_prob"], extras["episode_start"]))
+    state: Tensor = as_tensor(extras["state"][::length], device).flatten(0, 1)
+    return_ = advantages + value
     for _ in range(n_epochs):
-        order = torch.from_numpy(rng.permutation(n_envs)).to(device)
-        for envs in torch.split(order, n_envs // n_minibatches):
+        order = torch.from_numpy(rng.permutation(len(state))).to(device)
+        for chosen in torch.split(order, len(state) // n_minibatches):
 
-            def rows(part: Any, envs: Tensor = envs) -> Any:
-                return part.index_select(1, envs).flatten(0, 1)
+            def rows(part: Any, chosen: Tensor = chosen) -> Any:
+                return part.index_select(1, chosen).flatten(0, 1)
 
             yield Sequences(
                 observation=spaces.map_observation(rows, observation),
@@ -98,6 +131,6 @@ def sequence_epochs(
                 return_=rows(return_),
                 value=rows(value),
                 log_prob=rows(log_prob),
-                state=state.index_select(0, envs),
-                episode_start=episode_start.index_select(1, envs),
+                state=state.index_select(0, chosen),
+                episode_start=episode_start.index_select(1, chosen),
             )

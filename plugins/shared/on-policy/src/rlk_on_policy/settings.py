@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk_schedules import is_schedule
+from rlk_schedules import is_curve_of, is_schedule
 
 #: A validator: from 0 to 1.
 UNIT = v.and_(v.ge(0.0), v.le(1.0))
@@ -27,12 +27,23 @@ def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float
         raise ValueError(f"{attribute.name} must be above 0, or none, got {value!r}")
 
 
+def curve_of(rate: str) -> dict[str, Any]:
+    """A setting that names the curve of another one, as `lr_schedule` does of `learning_rate`."""
+    return described(
+        f"what {rate} is multiplied by over the run: constant, linear, double_linear_con, "
+        f"middle_drop or double_middle_drop; constant where {rate} is a schedule itself",
+        is_curve_of(rate),
+    )
+
+
 GAMMA = described("discount per step, 0 to 1", UNIT)
 LAM = described("bias against variance in generalised advantage estimation, 0 to 1", UNIT)
 LEARNING_RATE = described(
-    "Adam's step size: a number, lin_0.001, or a callable of what remains of the run, 1 to 0",
+    "the optimiser's step size: a number, a schedule such as lin_0.001, or a callable of what "
+    "remains of the run, 1 to 0",
     is_schedule,
 )
+LR_SCHEDULE = curve_of("learning_rate")
 ENT_COEF = described("weight of the entropy bonus, at least 0", v.ge(0.0))
 VF_COEF = described("weight of the value loss, at least 0", v.ge(0.0))
 MAX_GRAD_NORM = described(

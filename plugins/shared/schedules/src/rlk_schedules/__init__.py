@@ -1,15 +1,37 @@
 """Schedules for rlk: numbers that change while a run goes on. It imports no torch."""
 
-from rlk_schedules.parse import Schedule, ScheduleLike, as_schedule, is_schedule
-from rlk_schedules.shapes import Constant, Linear, Piecewise, interpolated
+from rlk_schedules.by_timestep import (
+    ConstantSchedule,
+    LinearSchedule,
+    PiecewiseSchedule,
+    linear_interpolation,
+)
+from rlk_schedules.parse import ScheduleLike, as_schedule, is_curve_of, is_schedule, scaled
+from rlk_schedules.shapes import (
+    Constant,
+    DoubleLinearCon,
+    DoubleMiddleDrop,
+    Linear,
+    MiddleDrop,
+    Piecewise,
+    Schedule,
+)
 
 __all__ = [
     "Constant",
+    "ConstantSchedule",
+    "DoubleLinearCon",
+    "DoubleMiddleDrop",
     "Linear",
+    "LinearSchedule",
+    "MiddleDrop",
     "Piecewise",
+    "PiecewiseSchedule",
     "Schedule",
     "ScheduleLike",
     "as_schedule",
-    "interpolated",
+    "is_curve_of",
     "is_schedule",
+    "linear_interpolation",
+    "scaled",
 ]

@@ -1,45 +1,81 @@
-"""Schedules from what users write: a number, `"lin_0.001"`, or a callable of what remains."""
+"""Schedules from what settings hold, and validators of such settings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rlk_schedules.shapes import Constant, Linear
+from rlk_schedules.shapes import Constant, Schedule
+from rlk_schedules.text import of_one_number, written
 
 if TYPE_CHECKING:
     import attrs
 
-Schedule = Callable[[float], float]
-ScheduleLike = float | str | Schedule
+#: The type of a setting that may be scheduled; `Schedule` stands for its texts and lists as well.
+ScheduleLike = float | Schedule | Callable[[float], float]
 
 
-def as_schedule(value: ScheduleLike) -> float | Schedule:
-    """What a user meant: a number, which stays as it is, or a function of what remains, 1 to 0.
+def as_schedule(value: ScheduleLike | str | list[Any]) -> float | Callable[[float], float]:
+    """What a user meant: a number, or a function of what remains of the run, 1 to 0.
+
+    What never changes is a number, which nothing evaluates again.
 
     Raises:
-        ValueError: for a string that is neither a number nor `lin_NUMBER`.
-        TypeError: for anything else that is not a number or a callable.
+        ValueError: for what is no schedule.
     """
-    if callable(value):
-        return value.value if isinstance(value, Constant) else value
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value)
-    allowed = "a number, 'lin_0.001' or a callable of the remaining progress"
-    if not isinstance(value, str):
-        raise TypeError(f"a schedule is {allowed}, got {type(value).__name__}")
-    kind, _, number = value.rpartition("_")
-    kinds: dict[str, Callable[[float], float | Schedule]]
-    kinds = {"": float, "lin": Linear, "linear": Linear}
-    try:
-        return kinds[kind](float(number))
-    except (KeyError, ValueError):
-        raise ValueError(f"{value!r} is not a schedule: write {allowed}") from None
+    if not isinstance(value, Schedule) and callable(value):
+        return value
+    found = written(value)
+    return found.value if isinstance(found, Constant) else found
+
+
+def scaled(value: ScheduleLike | str, name: str) -> float | Callable[[float], float]:
+    """A value times the curve of that name, as `lr_schedule` of Stable Baselines 2.10 has it.
+
+    Args:
+        value: at the start of the run; with the name `constant` it may be a schedule itself.
+        name: `constant`, `linear`, `double_linear_con`, `middle_drop`, `double_middle_drop`, or
+            another shape that one number describes.
+
+    Raises:
+        ValueError: for another name, or a value that is a schedule already.
+    """
+    found = as_schedule(value)
+    if name == "constant":
+        return found
+    if callable(found):
+        raise ValueError(f"{value} is a schedule already, and cannot be scaled by {name!r}")
+    return as_schedule(of_one_number(name, found))
+
+
+# ---- validators ----------------------------------------------------------------------------------
 
 
 def is_schedule(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
     """An attrs validator for fields of type ScheduleLike."""
     try:
         as_schedule(value)
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         raise ValueError(f"{attribute.name}: {error}") from None
+
+
+def is_curve_of(rate: str) -> Callable[[Any, Any, Any], None]:
+    """An attrs validator for the name of a curve that scales another setting.
+
+    Args:
+        rate: the name of that setting (`learning_rate`).
+    """
+
+    def validate(config: object, attribute: attrs.Attribute[Any], name: str) -> None:
+        value = getattr(config, rate)
+        if name != "constant" and callable(as_schedule(value)):
+            raise ValueError(
+                f"{rate}={value} is a schedule already, and {attribute.name}={name!r} would scale "
+                f"it: set {attribute.name}=constant to use it as it is"
+            )
+        try:
+            scaled(value, name)
+        except ValueError as error:
+            raise ValueError(f"{attribute.name}: {error}") from None
+
+    return validate

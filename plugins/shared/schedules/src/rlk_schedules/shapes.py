@@ -2,84 +2,170 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+import json
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import attrs
+
+from rlk_schedules import curves
+from rlk_schedules.by_timestep import (
+    Endpoints,
+    Interpolation,
+    PiecewiseSchedule,
+    as_endpoints,
+    linear_interpolation,
+)
 
 
-class Constant:
+class Schedule:
+    """A function of what remains of a run that files can hold: as the text that a user would type.
+
+    A shape is a frozen attrs class with a `name`; its fields hold what JSON has. One of another
+    distribution is found by its entry point of that name, in the group `rlk_schedules`.
+    """
+
+    name: ClassVar[str]
+
+    def __call__(self, remaining: float) -> float:
+        """The value when this part of the run, 1 to 0, remains."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return str(self.as_setting() or repr(self))
+
+    def as_setting(self) -> Any:
+        """What stands for it in a file: `NAME_NUMBER`, or `NAME:key=value,…`."""
+        own: Any = type(self)
+        fields = attrs.fields(own)
+        changed = [one.name for one in fields if getattr(self, one.name) != one.default]
+        if changed == [fields[0].name] and isinstance(getattr(self, changed[0]), float):
+            return f"{self.name}_{getattr(self, changed[0])!r}"
+        pairs = [f"{key}={json.dumps(getattr(self, key))}" for key in changed]
+        return f"{self.name}:{','.join(pairs)}"
+
+    @classmethod
+    def from_setting(cls, value: Any) -> float | Schedule:
+        """What a user or a file has written, as a number or a schedule.
+
+        Raises:
+            ValueError: if it is none.
+        """
+        from rlk_schedules.text import written  # not at the top: it knows every shape
+
+        return written(value)
+
+
+@attrs.frozen
+class Constant(Schedule):
     """The same value at all times."""
 
-    def __init__(self, value: float) -> None:
-        self.value = float(value)
+    name: ClassVar[str] = "constant"
+    value: float = attrs.field(converter=float)
 
     def __call__(self, remaining: float) -> float:
         return self.value
 
 
-class Linear:
+@attrs.frozen
+class Linear(Schedule):
     """From `initial` to `final`, reaching it when `fraction` of the run is done."""
 
-    def __init__(self, initial: float, final: float = 0.0, fraction: float = 1.0) -> None:
-        self.initial, self.final, self.fraction = float(initial), float(final), float(fraction)
+    name: ClassVar[str] = "linear"
+    initial: float = attrs.field(converter=float)
+    final: float = attrs.field(default=0.0, converter=float)
+    fraction: float = attrs.field(default=1.0, converter=float)
 
     def __call__(self, remaining: float) -> float:
         done = min(1.0, (1.0 - remaining) / self.fraction) if self.fraction > 0 else 1.0
-        return self.initial + done * (self.final - self.initial)
+        return linear_interpolation(self.initial, self.final, done)
 
 
-def interpolated(left: float, right: float, alpha: float) -> float:
-    """On the line from `left` to `right`, `alpha` of the way: 0 to 1."""
-    return left + alpha * (right - left)
+@attrs.frozen
+class MiddleDrop(Schedule):
+    """`initial`, times the curve `middle_drop`."""
 
-
-class Piecewise:
-    """Given values at given times; between two of them, what `interpolation` makes of both.
-
-    Stable Baselines' PiecewiseSchedule. Two endpoints at the same time make a jump to
-    the later one.
-
-    Args:
-        endpoints: (time, value) with times that never fall: parts of the run that are done, 0 to 1;
-            for `value`, any unit.
-        interpolation: (value before, value after, part of the time between them that is over).
-        outside_value: the value before the first endpoint and after the last; None makes it an
-            error to ask for one.
-
-    Raises:
-        ValueError: for no endpoints, or times that fall.
-    """
-
-    def __init__(
-        self,
-        endpoints: Sequence[tuple[float, float]],
-        interpolation: Callable[[float, float, float], float] = interpolated,
-        outside_value: float | None = None,
-    ) -> None:
-        self.times, self.values = [t for t, _ in endpoints], [value for _, value in endpoints]
-        if not self.times or any(before > after for before, after in pairwise(self.times)):
-            raise ValueError(f"endpoints are (time, value) in the order of time, got {endpoints!r}")
-        self.interpolation, self.outside_value = interpolation, outside_value
+    name: ClassVar[str] = "middle_drop"
+    initial: float = attrs.field(converter=float)
 
     def __call__(self, remaining: float) -> float:
-        return self.value(1.0 - remaining)
+        return self.initial * curves.middle_drop(1.0 - remaining)
 
-    def value(self, time: float) -> float:
-        """The value at a time, in the endpoints' unit.
 
-        Raises:
-            AssertionError: as the original's, outside the endpoints if there is no outside value.
-        """
-        after = bisect_right(self.times, time)
-        if time == self.times[-1]:
-            return float(self.values[-1])
-        if 0 < after < len(self.times):
-            start, end = self.times[after - 1], self.times[after]
-            left, right = self.values[after - 1], self.values[after]
-            return float(self.interpolation(left, right, (time - start) / (end - start)))
-        if self.outside_value is None:
-            raise AssertionError(
-                f"this schedule goes from {self.times[0]} to {self.times[-1]} and was asked for "
-                f"{time}: add endpoints there, or give it an outside_value"
+@attrs.frozen
+class DoubleLinearCon(Schedule):
+    """`initial`, times the curve `double_linear_con`."""
+
+    name: ClassVar[str] = "double_linear_con"
+    initial: float = attrs.field(converter=float)
+
+    def __call__(self, remaining: float) -> float:
+        return self.initial * curves.double_linear_con(1.0 - remaining)
+
+
+@attrs.frozen
+class DoubleMiddleDrop(Schedule):
+    """`initial`, times the curve `double_middle_drop`."""
+
+    name: ClassVar[str] = "double_middle_drop"
+    initial: float = attrs.field(converter=float)
+
+    def __call__(self, remaining: float) -> float:
+        return self.initial * curves.double_middle_drop(1.0 - remaining)
+
+
+def _parts_of_a_run(pairs: Iterable[tuple[float, float]]) -> Endpoints:
+    """Endpoints whose times are parts of the run; ValueError for others."""
+    found = as_endpoints(pairs)
+    if found[0][0] < 0.0 or found[-1][0] > 1.0:
+        raise ValueError(
+            f"the times of a piecewise schedule are parts of the run that are done, 0 to 1, got "
+            f"{found[0][0]:g} to {found[-1][0]:g}"
+        )
+    return found
+
+
+@attrs.frozen
+class Piecewise(Schedule):
+    """Given values at given parts of the run; between two of them, a line or what is asked for.
+
+    Args:
+        endpoints: (part of the run that is done, value), with parts from 0 to 1 that never fall;
+            two at the same part make a jump to the later one.
+        interpolation: (value before, value after, part of the way between them). No file holds
+            another one than the line.
+        outside_value: the value before the first endpoint and after the last.
+
+    Raises:
+        ValueError: for no endpoints, parts that fall or are not in 0 to 1, or a part of the run
+            that the endpoints leave open without an outside value.
+    """
+
+    name: ClassVar[str] = "piecewise"
+    endpoints: Endpoints = attrs.field(converter=_parts_of_a_run)
+    interpolation: Interpolation = linear_interpolation
+    outside_value: float | None = attrs.field(
+        default=None, converter=attrs.converters.optional(float)
+    )
+
+    def __attrs_post_init__(self) -> None:
+        first, last = self.endpoints[0][0], self.endpoints[-1][0]
+        if self.outside_value is None and (first, last) != (0.0, 1.0):
+            raise ValueError(
+                f"this schedule goes from {first:g} to {last:g} of the run: add endpoints at 0 and "
+                "1, or give it an outside_value"
             )
-        return float(self.outside_value)
+
+    def __call__(self, remaining: float) -> float:
+        return PiecewiseSchedule(self.endpoints, self.interpolation, self.outside_value).value(
+            1.0 - remaining
+        )
+
+    def as_setting(self) -> Any:
+        """The endpoints as lists, where that is all there is; None with an interpolation."""
+        if self.interpolation is not linear_interpolation:
+            return None
+        pairs = [list(pair) for pair in self.endpoints]
+        if self.outside_value is None:
+            return pairs
+        return f"{self.name}:endpoints={json.dumps(pairs)},outside_value={self.outside_value!r}"

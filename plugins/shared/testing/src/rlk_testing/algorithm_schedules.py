@@ -7,9 +7,9 @@ loaded model and a resumed run continue them as docs/schedules.md says.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin, get_type_hints
 
 import attrs
 
@@ -43,11 +43,12 @@ class AlgorithmScheduleChecks(RecurrentAgentChecks):
         """A schedule for every setting that takes one and is a number by default."""
         record = self.record()
         values = {} if record.config is None else attrs.asdict(self.config(), recurse=False)
-        takes = [] if record.config is None else attrs.fields(record.config)
         return {
-            field.name: Falls(values[field.name])
-            for field in takes
-            if "Callable" in str(field.type) and isinstance(values[field.name], (int, float))
+            name: Falls(values[name])
+            for name in values
+            if record.config
+            and takes_a_function(record.config, name)
+            and isinstance(values[name], (int, float))
         }
 
     @applies(lambda suite: bool(suite.schedules()))
@@ -97,6 +98,12 @@ class AlgorithmScheduleChecks(RecurrentAgentChecks):
         from rlk.agent import load
 
         return load(path, env=agent.spec.given.get("env"), kernel=self.kernel(), **changes)
+
+
+def takes_a_function(config: type, name: str) -> bool:
+    """Whether a setting may be a function, by its type."""
+    kind = get_type_hints(config)[name]
+    return any(get_origin(one) is Callable for one in (kind, *get_args(kind)))
 
 
 class Falls:

@@ -182,14 +182,13 @@ class Problem:
         self.factor, self.accept = 1.0, None
 
     def quadratic(self) -> Loss:
-        """The mean square of both heads, 0 at best, with a distribution and a Fisher term."""
+        """The mean square of both heads, 0 at best, with a distribution and a prediction."""
         pi, vf = self.net(self.x)
         value = self.factor * (pi.square().mean() + vf.square().mean())
-        fisher = -0.5 * (pi - pi.detach() - 0.1).square().sum(1).mean()
         return Loss(
             value,
             distribution=pi,
-            fisher=fisher,
+            prediction=vf[:, 0],
             accept=self.accept,
             metrics={"loss": value.detach()},
             outputs={"error": vf.detach()[:, 0]},

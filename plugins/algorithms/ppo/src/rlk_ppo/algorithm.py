@@ -1,0 +1,161 @@
+"""PPO: Schulman et al. 2017, arXiv 1707.06347, as in Stable-Baselines3 and its RecurrentPPO."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rlk.protocols import Actor, Optimise, State
+from rlk.records import Array, Field, Loss, Update
+from rlk_networks import Heads
+from rlk_on_policy.advantages import advantages
+from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
+from rlk_on_policy.explained_variance import explained_variance
+from rlk_on_policy.heads import actor_critic
+from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
+from rlk_on_policy.normalise import normalised
+from rlk_on_policy.policy_group import policy_group
+from rlk_on_policy.recurrent import is_recurrent, make_actor, state_fields
+from rlk_on_policy.sequences import sequence_epochs, sequence_length
+from rlk_ppo import loss as losses
+from rlk_ppo.batch_size import minibatches_per_epoch
+from rlk_ppo.config import PPOConfig
+from rlk_rollout.rollout import OnPolicyStorage, Rollout
+from rlk_schedules import as_schedule
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+TITLE = "algorithm 'ppo' (rlk-ppo)"
+#: An approximate divergence of so many times `target_kl` ends the epochs.
+KL_SLACK = 1.5
+
+
+class PPO:
+    """Collects `n_steps` of every environment, then passes over them in minibatches.
+
+    With `target_kl` the passes end at the first minibatch for which the policy has moved too far;
+    its step is not taken.
+    """
+
+    def __init__(self, config: PPOConfig, run: Run) -> None:
+        self.config, self.run = config, run
+        self.policy, self.distribution = run.policy, run.distribution
+        self.n_minibatches = minibatches_per_epoch(config, run.n_envs, TITLE)
+        self.recurrent = is_recurrent(self.policy)
+        if self.recurrent:
+            self.length = sequence_length(config.batch_size, config.n_steps, run.n_envs, TITLE)
+        self.clip_range = run.schedule("clip_range", as_schedule(config.clip_range))
+        self.clip_range_vf: Tensor | None = None
+        if config.clip_range_vf is not None:
+            self.clip_range_vf = run.schedule("clip_range_vf", as_schedule(config.clip_range_vf))
+        self.within_target = torch.ones((), dtype=torch.bool, device=run.device)
+        run.metrics.average_over(config.stats_window_size)
+        policy_group(
+            run,
+            learning_rate=config.learning_rate,
+            max_grad_norm=config.max_grad_norm,
+            eps=1e-5,
+        )
+
+    @staticmethod
+    def heads(config: PPOConfig, run: Run) -> Heads:
+        return actor_critic(run.distribution)
+
+    def steps_per_collect(self) -> int:
+        return self.config.n_steps
+
+    def updates_ahead(self, timesteps: int) -> tuple[int, int]:
+        """As many as there are without `target_kl`."""
+        config, collected = self.config, self.config.n_steps * self.run.n_envs
+        return minibatches_ahead(timesteps, collected, config.n_epochs, self.n_minibatches)
+
+    def extras(self) -> Mapping[str, Field]:
+        return {"value": Field(()), "log_prob": Field(()), **state_fields(self.policy)}
+
+    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+        stream = rng if rng is not None else self.run.streams.numpy("actor")
+        return make_actor(self.policy, self.distribution, stream, self.run.device)
+
+    # ---- learning -------------------------------------------------------------------------------
+
+    def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
+        """Minibatches of every epoch, up to and with the first that `target_kl` forbids."""
+        config, run, rollout = self.config, self.run, storage.latest()
+        advantage = advantages(rollout, self.policy, config.gamma, config.gae_lambda, run.device)
+        value = rollout.extras["value"]
+        run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
+        for batch in self._passes(rollout, advantage):
+            yield batch
+            if config.target_kl is not None and self._went_too_far():
+                return
+
+    def _passes(self, rollout: Rollout, advantage: Array) -> Iterator[Minibatch]:
+        """The minibatches of every epoch; for a recurrent policy, sequences."""
+        run = self.run
+        passes = self.config.n_epochs, self.n_minibatches, run.streams.numpy("update")
+        if self.recurrent:
+            return sequence_epochs(rollout, advantage, *passes, run.device, self.length)
+        return epochs(flat(rollout, advantage, run.device), *passes)
+
+    def _went_too_far(self) -> bool:
+        """Whether the latest update was refused; all ranks stop together."""
+        refused: bool = self.run.communicator.agree(not bool(self.within_target))
+        return refused
+
+    def update(self, batch: Minibatch, optimise: Optimise) -> Update:
+        advantage = batch.advantage
+        if self.config.normalize_advantage:
+            advantage = normalised(advantage, self.run.communicator.mean)
+        loss = optimise("policy", self.loss, batch, advantage)
+        if loss.accept is not None:
+            self.within_target.copy_(loss.accept)
+        return Update(loss.metrics)
+
+    def loss(self, batch: Minibatch, advantage: Tensor) -> Loss:
+        """Policy, value and entropy in one loss, as all of the network is one group."""
+        config, distribution = self.config, self.distribution
+        parameters, value = batch.outputs(self.policy, "pi", "vf")
+        log_prob = distribution.log_prob(parameters, batch.action)
+        ratio = (log_prob - batch.log_prob).exp()
+        policy_loss = clipped_policy_loss(ratio, advantage, self.clip_range)
+        value = value[:, 0]
+        value_loss = self._value_loss(value, batch)
+        entropy = distribution.entropy(parameters).mean()
+        total = policy_loss + config.vf_coef * value_loss
+        if config.ent_coef:
+            total = total - config.ent_coef * entropy
+        kl, accept = losses.approximate_kl(log_prob, batch.log_prob), None
+        if config.target_kl is not None:
+            accept = self.run.communicator.mean(kl) <= KL_SLACK * config.target_kl
+        metrics = {
+            "loss": total,
+            "policy_gradient_loss": policy_loss,
+            "value_loss": value_loss,
+            "entropy_loss": -entropy,
+            "approx_kl": kl,
+            "clip_fraction": clip_fraction(ratio, self.clip_range),
+        }
+        return Loss(
+            total, distribution=parameters, prediction=value, accept=accept, metrics=metrics
+        )
+
+    def _value_loss(self, value: Tensor, batch: Minibatch) -> Tensor:
+        if self.clip_range_vf is not None:
+            value = losses.clipped_value(value, batch.value, self.clip_range_vf)
+        return losses.value_loss(value, batch.return_)
+
+    # ---- state ----------------------------------------------------------------------------------
+
+    def state_dict(self) -> State:
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Nothing beyond parameters, optimiser and streams, which the kernel keeps.
+
+        `within_target` speaks of the latest update only, and a checkpoint is taken after all.
+        """

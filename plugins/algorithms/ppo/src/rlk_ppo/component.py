@@ -1,0 +1,18 @@
+"""What this distribution offers: `ppo`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_on_policy.defaults import ON_POLICY
+from rlk_ppo.config import PPOConfig
+
+component = Component(
+    name="ppo",
+    factory="rlk_ppo.algorithm:PPO",
+    summary="proximal policy optimisation as in Stable-Baselines3, with a limit on the divergence",
+    config=PPOConfig,
+    action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
+    collects="on-policy",
+    recurrent=True,
+    defaults=ON_POLICY,
+)

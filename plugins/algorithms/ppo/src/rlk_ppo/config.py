@@ -1,0 +1,73 @@
+"""PPO's hyperparameters, with the names and defaults of Stable-Baselines3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+from attrs import validators as v
+
+from rlk_on_policy import settings
+from rlk_on_policy.settings import described
+from rlk_schedules import is_schedule
+
+
+def _clips(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    """Raises ValueError for what is neither a schedule nor a number above 0."""
+    is_schedule(_, attribute, value)
+    if isinstance(value, (int, float)) and not value > 0:
+        raise ValueError(f"{attribute.name} must be above 0, got {value!r}")
+
+
+@attrs.frozen(kw_only=True)
+class PPOConfig:
+    """Hyperparameters of PPO.
+
+    Scheduled ones take a number, `"lin_0.001"`, or a callable of what remains (1 to 0).
+    """
+
+    learning_rate: float | str | Callable[[float], float] = attrs.field(
+        default=0.0003, **settings.LEARNING_RATE
+    )
+    n_steps: int = attrs.field(default=2048, **settings.N_STEPS)
+    batch_size: int = attrs.field(
+        default=64,
+        **described(
+            "transitions in a minibatch, at most n_steps * n_envs and, with normalize_advantage, "
+            "at least 2; for a recurrent policy it divides n_steps or is so many times n_steps "
+            "that n_envs divides by it",
+            v.ge(1),
+        ),
+    )
+    n_epochs: int = attrs.field(default=10, **described("epochs over each collection", v.ge(1)))
+    gamma: float = attrs.field(default=0.99, **settings.GAMMA)
+    gae_lambda: float = attrs.field(default=0.95, **settings.LAM)
+    clip_range: float | str | Callable[[float], float] = attrs.field(
+        default=0.2, **described("clipping of the probability ratio; may be scheduled", _clips)
+    )
+    clip_range_vf: float | str | Callable[[float], float] | None = attrs.field(
+        default=None,
+        **described(
+            "clipping of the value, in units of return; may be scheduled; none does not clip it",
+            v.optional(_clips),
+        ),
+    )
+    normalize_advantage: bool = attrs.field(
+        default=True, **described("give advantages zero mean and unit variance in every minibatch")
+    )
+    ent_coef: float = attrs.field(default=0.0, **settings.ENT_COEF)
+    vf_coef: float = attrs.field(default=0.5, **settings.VF_COEF)
+    max_grad_norm: float | None = attrs.field(default=0.5, **settings.MAX_GRAD_NORM)
+    target_kl: float | None = attrs.field(
+        default=None,
+        **described(
+            "the epochs end with the first minibatch whose approx_kl exceeds 1.5 times this, in "
+            "nats; none for no limit",
+            v.optional(v.gt(0.0)),
+        ),
+    )
+    stats_window_size: int = attrs.field(
+        default=100,
+        **described("episodes that the logged mean return and length are taken over", v.ge(1)),
+    )

@@ -1,0 +1,43 @@
+"""What a loss says of the model as one distribution: of actions, and of what it predicts.
+
+Shapes: B transitions, P a distribution's flat parameters.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from rlk.errors import RlkError
+from rlk.records import Loss
+from rlk_natural_gradient.fisher import Divergence
+
+
+def joint(loss: Loss) -> Tensor:
+    """float [..., P], or [..., P + 1] with the prediction last.
+
+    Raises:
+        RlkError: if the loss says nothing of the action distribution.
+    """
+    if loss.distribution is None:
+        raise RlkError(
+            "optimiser 'natural-gradient' (rlk-natural-gradient): the loss says nothing of the "
+            "action distribution. Return Loss(value, distribution=parameters)."
+        )
+    if loss.prediction is None:
+        return loss.distribution
+    return torch.cat([loss.distribution, loss.prediction.unsqueeze(-1)], -1)
+
+
+def joint_divergence(loss: Loss, kl: Divergence) -> Divergence:
+    """The divergence of two such, float [...].
+
+    That of the actions, and (V - V')^2 / 2, that of Gaussians of variance 1 around the predictions.
+    """
+    if loss.prediction is None:
+        return kl
+
+    def divergence(p: Tensor, q: Tensor) -> Tensor:
+        return kl(p[..., :-1], q[..., :-1]) + 0.5 * (p[..., -1] - q[..., -1]).square()
+
+    return divergence

@@ -1,0 +1,100 @@
+"""Functions of timesteps, as Stable Baselines 2.10 documents them: `value(step)`.
+
+They are for a program's own use. A setting that may be scheduled takes functions of what remains of
+the run, which are in `shapes.py`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+
+import attrs
+
+Interpolation = Callable[[float, float, float], float]
+Endpoints = tuple[tuple[float, float], ...]
+
+
+def linear_interpolation(left: float, right: float, alpha: float) -> float:
+    """On the line from `left` to `right`, `alpha` of the way: 0 to 1."""
+    return left + alpha * (right - left)
+
+
+def as_endpoints(pairs: Iterable[tuple[float, float]]) -> Endpoints:
+    """Pairs (time, value) as floats.
+
+    Raises:
+        ValueError: for no pairs, or times that fall.
+    """
+    found = tuple([(float(time), float(value)) for time, value in pairs])
+    if not found or any(before[0] > after[0] for before, after in pairwise(found)):
+        raise ValueError(f"endpoints are (time, value) in the order of time, got {list(found)!r}")
+    return found
+
+
+@attrs.frozen
+class ConstantSchedule:
+    """The same value at every timestep."""
+
+    _value: float
+
+    def value(self, step: float) -> float:
+        """The value at a timestep."""
+        return self._value
+
+
+@attrs.frozen
+class LinearSchedule:
+    """From `initial_p` to `final_p` in `schedule_timesteps`, and `final_p` from then on."""
+
+    schedule_timesteps: int
+    final_p: float
+    initial_p: float = 1.0
+
+    def value(self, step: float) -> float:
+        """The value at a timestep."""
+        done = min(step / self.schedule_timesteps, 1.0)
+        return linear_interpolation(self.initial_p, self.final_p, done)
+
+
+@attrs.frozen
+class PiecewiseSchedule:
+    """Given values at given times; between two of them, what `interpolation` makes of both.
+
+    Two endpoints at the same time make a jump to the later one. At the last endpoint it gives that
+    endpoint's value, as is documented of every endpoint; the original counts that time as outside.
+
+    Args:
+        endpoints: (time, value), in any unit, with times that never fall.
+        interpolation: (value before, value after, part of the time between them that is over).
+        outside_value: the value before the first endpoint and after the last; None makes it an
+            error to ask for one.
+
+    Raises:
+        ValueError: for no endpoints, or times that fall.
+    """
+
+    endpoints: Endpoints = attrs.field(converter=as_endpoints)
+    interpolation: Interpolation = linear_interpolation
+    outside_value: float | None = None
+
+    def value(self, step: float) -> float:
+        """The value at a time, in the endpoints' unit.
+
+        Raises:
+            AssertionError: as the original's, outside the endpoints if there is no outside value.
+        """
+        after = bisect_right(self.endpoints, step, key=lambda endpoint: endpoint[0])
+        (first, _), (last, last_value) = self.endpoints[0], self.endpoints[-1]
+        if step == last:
+            return last_value
+        if 0 < after < len(self.endpoints):
+            (start, left), (end, right) = self.endpoints[after - 1 : after + 1]
+            return float(self.interpolation(left, right, (step - start) / (end - start)))
+        if self.outside_value is None:
+            raise AssertionError(
+                f"this schedule goes from {first:g} to {last:g} and was asked for {step:g}: add "
+                "endpoints there, or give it an outside_value"
+            )
+        return float(self.outside_value)

@@ -1,0 +1,105 @@
+"""Schedules as users and files write them: text, or a list of endpoints."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from typing import Any
+
+from rlk.errors import PlanError, either, nearest
+from rlk.planning.parse import parse_plugin
+from rlk.settings import structure
+from rlk_schedules.shapes import (
+    Constant,
+    DoubleLinearCon,
+    DoubleMiddleDrop,
+    Linear,
+    MiddleDrop,
+    Piecewise,
+    Schedule,
+)
+
+#: The entry points of shapes that other distributions have.
+GROUP = "rlk_schedules"
+SHAPES: dict[str, type[Schedule]] = {
+    shape.name: shape
+    for shape in (Constant, Linear, MiddleDrop, DoubleLinearCon, DoubleMiddleDrop, Piecewise)
+}
+ALLOWED = (
+    "a number, 'lin_0.001', another 'NAME_NUMBER' or 'NAME:key=value,…', a list of "
+    "[part of the run, value], or a callable of what remains of the run"
+)
+
+
+def find_shape(name: str) -> type[Schedule]:
+    """The shape of that name, of this library or of an installed distribution.
+
+    Raises:
+        ValueError: if there is none; it names those that are like it.
+    """
+    if name in SHAPES or name == "lin":
+        return SHAPES.get(name, Linear)
+    others = {point.name: point for point in entry_points(group=GROUP)}
+    if name in others:
+        found: type[Schedule] = others[name].load()
+        return found
+    names = [*SHAPES, *others]
+    near = nearest(name, names)
+    meant = f"Did you mean {either(near)}?" if near else f"Known: {', '.join(names)}."
+    raise ValueError(f"there is no schedule {name!r}. {meant}")
+
+
+def written(value: Any) -> float | Schedule:
+    """A number or a schedule from what stands in a file or was typed.
+
+    Raises:
+        ValueError: for anything else, a callable included.
+    """
+    if isinstance(value, Schedule):
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, (list, tuple)):
+        return _made(Piecewise, {"endpoints": value})
+    if not isinstance(value, str):
+        raise ValueError(f"must be {ALLOWED}, got {value!r:.200}{_counts_timesteps(value)}")
+    try:
+        name, settings = parse_plugin(value)
+    except PlanError as error:
+        raise ValueError(str(error)) from None
+    if settings:
+        return _made(find_shape(name), settings)
+    name, _, number = value.rpartition("_")
+    try:
+        parsed = float(number)
+    except ValueError:
+        raise ValueError(f"{value!r} is not a schedule: write {ALLOWED}") from None
+    return of_one_number(name, parsed) if name else parsed
+
+
+def of_one_number(name: str, number: float) -> Schedule:
+    """The shape of that name which this number describes.
+
+    Raises:
+        ValueError: if there is none, or it needs something else.
+    """
+    shape: Any = find_shape(name)
+    try:
+        made: Schedule = shape(number)
+    except TypeError:
+        raise ValueError(f"no single number describes a schedule {name!r}") from None
+    return made
+
+
+def _made(shape: type[Schedule], settings: dict[str, Any]) -> Schedule:
+    """A shape with these settings, whose types and ranges are checked."""
+    try:
+        made: Schedule = structure(shape, settings, f"the schedule {shape.name!r}")
+    except PlanError as error:
+        raise ValueError(str(error).rstrip(".")) from None
+    return made
+
+
+def _counts_timesteps(value: Any) -> str:
+    """A hint for one of `by_timestep.py`."""
+    is_one = callable(getattr(value, "value", None))
+    return ", which counts timesteps: rlk_schedules.Linear and Piecewise do not" if is_one else ""
