@@ -53,6 +53,17 @@ class AdoptsVectors(Protocol):
     def adopt(self, env: Any, *, info_keys: Sequence[str] = ()) -> Any: ...
 
 
+class WrapsVectors(Protocol):
+    """A wrapper of one environment that wraps a finished vector of environments as well.
+
+    Where a vector was passed, its environments are out of reach. So the wrapper's factory says
+    which spaces one environment has then, and wraps the vector as a whole.
+    """
+
+    def vector_spaces(self, observation_space: Any, action_space: Any) -> tuple[Any, Any]: ...
+    def around_vector(self, env: Any) -> Any: ...
+
+
 class KeepsEnvironmentState(Protocol):
     """A vector environment whose state goes into a checkpoint.
 

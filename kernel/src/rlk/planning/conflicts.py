@@ -86,14 +86,15 @@ def _observation_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     from rlk.planning.usable_spaces import or_wrap
     from rlk.spaces import describe, kind
 
-    served, found = part.component.observation_spaces, kind(plan.observation_space)
+    space = plan.policy_space if slot == "policy" else plan.observation_space
+    served, found = part.component.observation_spaces, kind(space)
     if not served or found in served:
         return None
     return Conflict(
         f"{part.title} takes observations that are {', '.join(served)}, but the environment's are "
-        f"{describe(plan.observation_space)}",
+        f"{describe(space)}",
         f"--observation-space {found}",
-        or_wrap(plan.observation_space, "Observation"),
+        or_wrap(space, "Observation"),
     )
 
 
