@@ -1,5 +1,6 @@
-"""PPO with action masks against MaskablePPO: 8 CartPoles whose actions are all allowed, 128 steps, 4
-epochs, minibatches of 256, 64x64 tanh.
+"""PPO with action masks against MaskablePPO: 8 CartPoles whose actions are all allowed.
+
+128 steps, 4 epochs, minibatches of 256, 64x64 tanh.
 """
 
 from __future__ import annotations
