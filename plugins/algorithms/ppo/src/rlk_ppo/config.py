@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -10,7 +9,7 @@ from attrs import validators as v
 
 from rlk_on_policy import settings
 from rlk_on_policy.settings import described
-from rlk_schedules import is_schedule
+from rlk_schedules import ScheduleLike, is_schedule
 
 
 def _clips(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
@@ -27,9 +26,7 @@ class PPOConfig:
     Scheduled ones take a number, `"lin_0.001"`, or a callable of what remains (1 to 0).
     """
 
-    learning_rate: float | str | Callable[[float], float] = attrs.field(
-        default=0.0003, **settings.LEARNING_RATE
-    )
+    learning_rate: ScheduleLike = attrs.field(default=0.0003, **settings.LEARNING_RATE)
     n_steps: int = attrs.field(default=2048, **settings.N_STEPS)
     batch_size: int = attrs.field(
         default=64,
@@ -43,10 +40,10 @@ class PPOConfig:
     n_epochs: int = attrs.field(default=10, **described("epochs over each collection", v.ge(1)))
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
     gae_lambda: float = attrs.field(default=0.95, **settings.LAM)
-    clip_range: float | str | Callable[[float], float] = attrs.field(
+    clip_range: ScheduleLike = attrs.field(
         default=0.2, **described("clipping of the probability ratio; may be scheduled", _clips)
     )
-    clip_range_vf: float | str | Callable[[float], float] | None = attrs.field(
+    clip_range_vf: ScheduleLike | None = attrs.field(
         default=None,
         **described(
             "clipping of the value, in units of return; may be scheduled; none does not clip it",
