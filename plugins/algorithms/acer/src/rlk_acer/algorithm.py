@@ -1,4 +1,4 @@
-"""ACER: Wang et al. 2017, arXiv 1611.01224, for discrete actions, as Stable Baselines 2.10 has it."""
+"""ACER: Wang et al. 2017, arXiv 1611.01224, for discrete actions, as in Stable Baselines 2.10."""
 
 from __future__ import annotations
 
