@@ -101,7 +101,7 @@ class ACER:
         """Logits of the average policy, float [B, A]; None without a trust region."""
         if self.average is None:
             return None
-        (parameters,) = batch.outputs(self.average.module, "pi")
+        parameters: Tensor = batch.outputs(self.average.module, "pi")[0]
         return parameters.index_select(0, batch.row)
 
     def loss(self, batch: Trajectories, average: Tensor | None) -> Loss:
