@@ -110,10 +110,9 @@ def _collects(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     algorithm, own = plan.algorithm.component.collects, part.component.collects
     if algorithm == own or None in (algorithm, own):
         return None
-    words = {"both": "on- and off-policy"}
+    serves, learns = [str(each).replace("both", "on- and off-policy") for each in (own, algorithm)]
     return Conflict(
-        f"{part.title} is for {words.get(own, own)} algorithms, but {plan.algorithm.title} is "
-        f"{words.get(algorithm, algorithm)}",
+        f"{part.title} is for {serves} algorithms, but {plan.algorithm.title} is {learns}",
         f"--collects {algorithm}",
     )
 
