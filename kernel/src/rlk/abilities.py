@@ -10,6 +10,8 @@ from rlk.protocols import Actor, Decorator, names_of
 if TYPE_CHECKING:
     from torch import nn
 
+    from rlk.records import Array
+
 
 def offers(part: object, protocol: type) -> bool:
     """Whether a part has everything that a protocol names.
@@ -24,6 +26,22 @@ class Explores(Protocol):
     """An algorithm that explores by itself: it wraps the actor of training, around any noise."""
 
     def explore(self, actor: Actor) -> Actor: ...
+
+
+class TellsProbabilities(Protocol):
+    """An actor whose policy is stochastic: it tells how likely actions are, of B observations.
+
+    The arguments are those of `act`; `Agent.action_probability` says what is returned.
+    """
+
+    def probabilities(
+        self, observation: Any, carry: Any, episode_start: Array
+    ) -> Array | list[Array]: ...
+
+    #: float [B], of actions [B, *shape] as the environment has them
+    def log_prob(
+        self, observation: Any, carry: Any, episode_start: Array, env_action: Array
+    ) -> Array: ...
 
 
 class BeginsCollections(Protocol):
@@ -60,6 +78,17 @@ class AdoptsVectors(Protocol):
     """A vector backend that adopts vector environments of others, in the form of rlk.protocols."""
 
     def adopt(self, env: Any, *, info_keys: Sequence[str] = ()) -> Any: ...
+
+
+class WrapsVectors(Protocol):
+    """A wrapper of one environment that wraps a finished vector of environments as well.
+
+    Where a vector was passed, its environments are out of reach. So the wrapper's factory says
+    which spaces one environment has then, and wraps the vector as a whole.
+    """
+
+    def vector_spaces(self, observation_space: Any, action_space: Any) -> tuple[Any, Any]: ...
+    def around_vector(self, env: Any) -> Any: ...
 
 
 class KeepsEnvironmentState(Protocol):

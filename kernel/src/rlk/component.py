@@ -65,7 +65,8 @@ class Component:
     action_spaces: tuple[str, ...] = ()
     #: Likewise for observations; "Image" is a Box that holds an image.
     observation_spaces: tuple[str, ...] = ()
-    #: How an algorithm learns; which algorithms a storage serves.
+    #: How an algorithm learns; which algorithms a storage serves: None is any. An algorithm that is
+    #: `both` learns from the latest collection and from sequences of earlier ones.
     collects: Collects | None = None
     #: Whether an algorithm trains recurrent policies, or a policy is one.
     recurrent: bool = False

@@ -62,6 +62,14 @@ class Specs:
         """
 
     @hookspec(firstresult=True)
+    def rlk_policy_space(self, plan: Plan) -> Any:
+        """Once per plan: the observation space that the policy component is to build for.
+
+        It is `plan.policy_space` from then on, and what `rlk_check_plan` is asked about. Whoever
+        answers makes the policy that takes what the environment gives (`rlk_make_policy`).
+        """
+
+    @hookspec(firstresult=True)
     def rlk_settle_plan(self, plan: Plan) -> Plan | None:
         """Once per plan, when nothing forbids it: the plan as this process is to have it.
 

@@ -94,23 +94,25 @@ def _observation_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     from rlk.planning.usable_spaces import or_wrap
     from rlk.spaces import describe, kind
 
-    served, found = part.component.observation_spaces, kind(plan.observation_space)
+    space = plan.policy_space if slot == "policy" else plan.observation_space
+    served, found = part.component.observation_spaces, kind(space)
     if not served or found in served:
         return None
     return Conflict(
         f"{part.title} takes observations that are {', '.join(served)}, but the environment's are "
-        f"{describe(plan.observation_space)}",
+        f"{describe(space)}",
         f"--observation-space {found}",
-        or_wrap(plan.observation_space, "Observation"),
+        or_wrap(space, "Observation"),
     )
 
 
 def _collects(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     algorithm, own = plan.algorithm.component.collects, part.component.collects
-    if algorithm == own or {algorithm, own} & {None, "both"}:
+    if algorithm == own or None in (algorithm, own):
         return None
+    serves, learns = [str(each).replace("both", "on- and off-policy") for each in (own, algorithm)]
     return Conflict(
-        f"{part.title} is for {own} algorithms, but {plan.algorithm.title} is {algorithm}",
+        f"{part.title} is for {serves} algorithms, but {plan.algorithm.title} is {learns}",
         f"--collects {algorithm}",
     )
 

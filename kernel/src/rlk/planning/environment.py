@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from rlk.abilities import NamedAgain, offers
+from rlk.abilities import NamedAgain, WrapsVectors, offers
 from rlk.errors import PlanError
 from rlk.planning.passed_environment import place_of, registered_as
 
@@ -135,7 +135,7 @@ def _spaces_of(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
     import gymnasium as gym
 
     if env.is_vector:
-        return env.made.single_observation_space, env.made.single_action_space
+        return _spaces_of_vector(env, wrappers)
     try:
         made = MakeEnv(env, tuple(wrappers))()
     except PlanError:
@@ -153,3 +153,24 @@ def _spaces_of(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
     if env.size is None:
         made.close()
     return spaces["observation_space"], spaces["action_space"]
+
+
+def _spaces_of_vector(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
+    """Those of one environment of a vector that was passed, in its wrappers' vector forms."""
+    spaces = env.made.single_observation_space, env.made.single_action_space
+    for wrapper in wrappers:
+        if wrapper.component.scope == "env":
+            spaces = vector_form(env, wrapper).vector_spaces(*spaces)
+    return spaces
+
+
+def vector_form(env: EnvChoice, wrapper: Choice) -> WrapsVectors:
+    """What wraps the vector that was passed as a whole; PlanError for a wrapper that cannot."""
+    factory: Any = wrapper.load()
+    if not offers(factory, WrapsVectors):
+        raise PlanError(
+            f"{wrapper.title} wraps one environment, but {env.name!r} was passed as a vector of "
+            f"{env.size}. Wrap its environments before you make the vector, or pass what makes one "
+            "of them (an id, a class, a function)."
+        )
+    return factory  # type: ignore[no-any-return]

@@ -39,6 +39,10 @@ class Plan(RunSettings):
     extensions: tuple[Choice, ...] = ()
     env: EnvChoice
     observation_space: Any  #: of one environment, wrapped
+    #: What the policy component builds for: a plugin may take a part out (`rlk_policy_space`).
+    policy_space: Any = attrs.field(
+        default=attrs.Factory(lambda self: self.observation_space, takes_self=True)
+    )
     action_space: Any  #: of one environment, wrapped
     out: str | None  #: the run's folder, or None if it writes nothing
     preset: str  #: the one that was applied, or ""

@@ -163,6 +163,8 @@ def _plan(spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
 def _accepted(plan: Plan) -> Plan:
     """The plan as this process is to have it; PlanError with every problem that forbids it."""
     hooks = plan.hooks()
+    space = hooks.first("rlk_policy_space", plan=plan)
+    plan = plan if space is None else attrs.evolve(plan, policy_space=space)
     problems: list[Any] = list(conflicts(plan)) or hooks.all("rlk_check_plan", plan=plan)
     if problems:
         raise PlanError("\n".join(map(str, problems)))

@@ -88,7 +88,7 @@ def _make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:
         builder = plan.policy.make()
         policy = hooks.first("rlk_make_policy", run=run, heads=heads)
         if policy is None:
-            policy = builder.build(plan.observation_space, heads)
+            policy = builder.build(plan.policy_space, heads)
     filters = hooks.all("rlk_filter_observation", run=run)
     if filters and not offers(policy, Filterable):
         raise PlanError(f"{plan.policy.title} takes no filters of observations. Use another.")
@@ -111,7 +111,7 @@ def _check_size(run: Run, heads: Any, saved: Mapping[str, Any]) -> None:
     """BadFile for a policy of more parameters than are saved, before it takes any memory."""
     try:
         with torch.device("meta"):
-            policy = run.plan.policy.make().build(run.plan.observation_space, heads)
+            policy = run.plan.policy.make().build(run.plan.policy_space, heads)
     except (NotImplementedError, RuntimeError):
         return  # it computes with what it is made of: its own size is all that can be known
     size = sum(one.numel() for one in policy.parameters() if one.requires_grad)

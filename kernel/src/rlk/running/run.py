@@ -236,7 +236,7 @@ class Run:
             )
         self.clock.iterations += 1
         self.notify("rlk_update_end")
-        is_on_policy = self.plan.algorithm.component.collects == "on-policy"
+        is_on_policy = self.plan.algorithm.component.collects in ("on-policy", "both")
         done = self.clock.iterations if is_on_policy else self.clock.episodes
         if done - self.clock.logged >= self.plan.log_interval:
             self.clock.logged = done

@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode
 
 from rlk.abilities import AdoptsVectors, offers
 from rlk.errors import PlanError
-from rlk.planning.environment import MakeEnv
+from rlk.planning.environment import MakeEnv, vector_form
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -43,9 +43,19 @@ def make_vec_env(
     elif offers(backend, AdoptsVectors):
         env = backend.adopt(env, **keep)
     _check_autoreset(env)
+    if plan.env.is_vector and training:
+        env = _around_each(env, plan)
     for choice in plan.wrappers:
         if choice.component.scope == "vector":
             env = choice.make(env, training=training, out=out or plan.out, hooks=hooks)
+    return env
+
+
+def _around_each(env: Any, plan: Plan) -> Any:
+    """A vector that was passed, in the vector forms of the wrappers of one environment."""
+    for choice in plan.wrappers:
+        if choice.component.scope == "env":
+            env = vector_form(plan.env, choice).around_vector(env)
     return env
 
 

@@ -34,7 +34,7 @@ DECLARED = ("reports", "action_spaces", "observation_spaces", "collects", "recur
 @click.option(
     "--observation-space", "observation_spaces", help="Only what takes it (Box, Image, …)."
 )
-@click.option("--collects", help="Only what is on-policy, off-policy or offline.")
+@click.option("--collects", help="Only what is on-policy, off-policy, both or offline.")
 @click.option("--recurrent", is_flag=True, help="Only what is recurrent, or can train what is.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 def list_plugins(kind: str | None, as_json: bool, **wanted: Any) -> None:
@@ -107,4 +107,4 @@ def _fits(declared: Any, value: Any) -> bool:
     """Whether a field is what is wanted, or holds it."""
     if isinstance(declared, (list, tuple)):
         return value in declared
-    return declared in (value, "both")
+    return bool(declared == value)

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk.records import Array, Field
-from rlk_networks import Distribution, Linear
+from rlk_networks import FORBIDDEN, Distribution, Linear
 
 
 class Bernoulli(Distribution):
@@ -29,6 +29,7 @@ class Bernoulli(Distribution):
     def __init__(self, action_space: Any) -> None:
         self._shape = action_space.shape
         self.parameter_size = math.prod(self._shape)
+        self.mask_size = 2 * self.parameter_size
         self.action = Field((self.parameter_size,), "int8")
 
     def head(self, features: int) -> nn.Module:
@@ -63,6 +64,22 @@ class Bernoulli(Distribution):
         difference = F.softplus(other) - F.softplus(parameters)
         return (torch.sigmoid(parameters) * (parameters - other) + difference).sum(-1)
 
+    def masked(self, parameters: Tensor, mask: Tensor) -> Tensor:
+        """The logits [..., K] for a mask [..., 2K], whether off and on of every switch are allowed.
+
+        A switch that must be off has the logit `FORBIDDEN`, one that must be on its opposite.
+        """
+        off, on = mask.unflatten(-1, (-1, 2)).unbind(-1)
+        return parameters.masked_fill(on == 0, FORBIDDEN).masked_fill(off == 0, -FORBIDDEN)
+
     def env_action(self, action: Array) -> Array:
         """The action in the space's shape, int8 [N, *shape]."""
         return action.reshape(-1, *self._shape)
+
+    def probabilities(self, parameters: Tensor) -> Tensor:
+        """Of every switch being on, sigmoid(logits), [B, *shape]."""
+        return torch.sigmoid(parameters).reshape(-1, *self._shape)
+
+    def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """As `log_prob`, of actions [B, *shape] as the space shapes them."""
+        return self.log_prob(parameters, action.flatten(1))

@@ -14,14 +14,14 @@ import torch
 from torch import Tensor, nn
 
 from rlk.records import Array, Field
-from rlk_networks import Distribution, Linear
+from rlk_networks import FORBIDDEN, Distribution, Linear
 
 
 class Categorical(Distribution):
     """Functions on logits. Actions are int64 [...], numbered from the space's start."""
 
     def __init__(self, action_space: Any) -> None:
-        self.parameter_size = int(action_space.n)
+        self.parameter_size = self.mask_size = int(action_space.n)
         self.start = int(action_space.start)
         self.action = Field((), "int64")
 
@@ -56,6 +56,21 @@ class Categorical(Distribution):
         log_p, log_q = torch.log_softmax(parameters, -1), torch.log_softmax(other, -1)
         return (log_p.exp() * (log_p - log_q)).sum(-1)
 
+    def masked(self, parameters: Tensor, mask: Tensor) -> Tensor:
+        """The logits of allowed actions, [..., A] for a mask [..., A], with `FORBIDDEN` elsewhere.
+
+        Huang and Ontanon 2022, arXiv 2006.14171, section 3.
+        """
+        return parameters.masked_fill(mask == 0, FORBIDDEN)
+
     def env_action(self, action: Array) -> Array:
         """The action, numbered from the first of the space on."""
         return action + self.start if self.start else action
+
+    def probabilities(self, parameters: Tensor) -> Tensor:
+        """softmax(logits), of every action from the first of the space on, [..., A]."""
+        return torch.softmax(parameters, -1)
+
+    def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """As `log_prob`, of actions numbered from the first of the space on."""
+        return self.log_prob(parameters, action - self.start)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk.records import Array, Field
-from rlk_networks import Distribution, Linear
+from rlk_networks import FORBIDDEN, Distribution, Linear
 
 #: The logit of an option that a choice lacks. Not minus infinity, because 0 times that is NaN.
 ABSENT = -1e9
@@ -29,7 +29,7 @@ class MultiCategorical(Distribution):
 
     def __init__(self, action_space: Any) -> None:
         self.sizes = [int(n) for n in action_space.nvec.reshape(-1)]
-        self.parameter_size = sum(self.sizes)
+        self.parameter_size = self.mask_size = sum(self.sizes)
         self.action = Field((len(self.sizes),), "int64")
         self._most = max(self.sizes)
         self._even = min(self.sizes) == self._most
@@ -77,7 +77,24 @@ class MultiCategorical(Distribution):
         log_q = torch.log_softmax(self.table(other), -1)
         return (log_p.exp() * (log_p - log_q)).sum((-2, -1))
 
+    def masked(self, parameters: Tensor, mask: Tensor) -> Tensor:
+        """The logits of allowed options, [..., S] for a mask [..., S], with `FORBIDDEN` elsewhere.
+
+        Huang and Ontanon 2022, arXiv 2006.14171, section 3, for every choice.
+        """
+        return parameters.masked_fill(mask == 0, FORBIDDEN)
+
     def env_action(self, action: Array) -> Array:
         """The action as the space numbers and shapes it, [N, *shape]."""
         shaped: Array = action.reshape(-1, *self._shape) + self._start
         return shaped.astype(self._dtype, copy=False)
+
+    def probabilities(self, parameters: Tensor) -> tuple[Tensor, ...]:
+        """The softmax of every choice, K tensors [..., n_k]."""
+        logits = torch.split_with_sizes(parameters, self.sizes, -1)
+        return tuple([torch.softmax(each, -1) for each in logits])
+
+    def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """As `log_prob`, of actions [B, *shape] as the space numbers and shapes them."""
+        start = torch.from_numpy(self._start).to(action.device)
+        return self.log_prob(parameters, (action - start).flatten(1))

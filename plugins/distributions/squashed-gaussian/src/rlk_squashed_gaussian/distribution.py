@@ -14,9 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from rlk.records import Array, Field
-from rlk_action_scaling import scaled
+from rlk_action_scaling import middle_and_half, scaled
 from rlk_networks import Distribution, Linear
-from rlk_squashed_gaussian.squashing import MeanLogDerivative, log_derivative, unsquashed
+from rlk_squashed_gaussian.squashing import GaussianMean, log_derivative, unsquashed
 
 LOG_STD_MIN, LOG_STD_MAX = -20.0, 2.0
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -36,7 +36,10 @@ class SquashedGaussian(Distribution):
         self.parameter_size = 2 * self.size
         self.action = Field((self.size,), "float32")
         self._scaled = scaled(action_space)
-        self._mean_log_derivative = MeanLogDerivative()
+        middle, half = middle_and_half(action_space)
+        self._middle = torch.as_tensor(middle, dtype=torch.float32)
+        self._half = torch.as_tensor(half, dtype=torch.float32)
+        self._gaussian_mean = GaussianMean()
 
     def head(self, features: int) -> nn.Module:
         """Linear to the mean and log_std, which both depend on the state."""
@@ -81,7 +84,7 @@ class SquashedGaussian(Distribution):
         quadrature. The error is below 0.001 up to a standard deviation of 3, and 0.03 at most.
         """
         mean, log_std = self._split(parameters)
-        squashing = self._mean_log_derivative(mean, log_std)
+        squashing = self._gaussian_mean(log_derivative, mean, log_std)
         return (log_std + (HALF_LOG_2PI + 0.5) + squashing).sum(-1)
 
     def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
@@ -93,6 +96,29 @@ class SquashedGaussian(Distribution):
     def env_action(self, action: Array) -> Array:
         """Scaled to the bounds of the space, [N, *shape]."""
         return self._scaled(action)
+
+    def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation of the environment's action, each [B, *shape].
+
+        By quadrature of tanh(u) and its square, as there is no closed form.
+        """
+        mean, log_std = self._split(parameters)
+        first = self._gaussian_mean(torch.tanh, mean, log_std)
+        second = self._gaussian_mean(lambda before: before.tanh().square(), mean, log_std)
+        spread = (second - first.square()).clamp(min=0.0).sqrt()
+        middle, half = self._middle.to(mean.device), self._half.to(mean.device)
+        shape = (-1, *half.shape)
+        return middle + half * first.reshape(shape), half * spread.reshape(shape)
+
+    def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """The log-density of the environment's actions [B, *shape], which are scaled, [B].
+
+        Outside of the bounds it is minus infinity.
+        """
+        middle, half = self._middle.to(action.device), self._half.to(action.device)
+        own = ((action - middle) / half).flatten(1)
+        found = self.log_prob(parameters, own) - half.log().sum()
+        return found.masked_fill((own.abs() > 1.0).any(-1), -math.inf)
 
     def _split(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
         mean, log_std = parameters.chunk(2, -1)

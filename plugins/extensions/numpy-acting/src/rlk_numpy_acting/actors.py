@@ -62,6 +62,8 @@ class NumpyDistributionActor:
         extras = {"log_prob": log_prob} if "log_prob" in self._extras else {}
         if self._vf:
             extras["value"] = self._vf[0](features)[:, 0]
+        if "parameters" in self._extras:
+            extras["parameters"] = parameters
         return Act(action, distribution.env_action(action), None, extras)
 
 
@@ -74,7 +76,9 @@ class NumpyRecurrentActor:
     def __init__(self, actor: RecurrentActor) -> None:
         self.start, self.metrics = actor.start, actor.metrics
         self._policy, self._distribution, self._rng = actor.policy, actor.distribution, actor.rng
-        self._pi, self._vf = heads_of(actor.policy, "pi", "vf")
+        self._extras = actor.extras
+        names = ("pi", "vf") if "value" in actor.extras else ("pi",)
+        self._pi, *self._vf = heads_of(actor.policy, *names)
         self._formulas = distribution_of(actor.distribution)
 
     @torch.inference_mode()
@@ -97,12 +101,13 @@ class NumpyRecurrentActor:
         if noise is None:
             noise = distribution.noise(self._rng, n_envs)
         action, log_prob = self._formulas.sample_with_log_prob(parameters, noise)
-        extras = {
-            "value": self._vf(features)[:, 0],
-            "log_prob": log_prob,
-            "state": carry,
-            "episode_start": episode_start,
-        }
+        extras = {"state": carry, "episode_start": episode_start}
+        if self._vf:
+            extras["value"] = self._vf[0](features)[:, 0]
+        if "log_prob" in self._extras:
+            extras["log_prob"] = log_prob
+        if "parameters" in self._extras:
+            extras["parameters"] = parameters
         return Act(action, distribution.env_action(action), state, extras)
 
 

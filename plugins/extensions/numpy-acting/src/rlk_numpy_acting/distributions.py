@@ -20,12 +20,14 @@ from rlk_categorical.distribution import Categorical
 from rlk_diag_gaussian.distribution import DiagGaussian
 from rlk_gsde.distribution import EPSILON, GSDE
 from rlk_multi_categorical.distribution import ABSENT, MultiCategorical
+from rlk_networks import FORBIDDEN
 from rlk_numpy_acting.forward import StaysInTorch
 from rlk_squashed_gaussian import squashing
 from rlk_squashed_gaussian.distribution import LOG_STD_MAX, LOG_STD_MIN, SquashedGaussian
 
 HALF_LOG_2PI = np.float32(0.5 * math.log(2.0 * math.pi))
 LOG_2 = np.float32(math.log(2.0))
+_FORBIDDEN = np.float32(FORBIDDEN)
 LARGEST = np.float32(squashing.LARGEST)
 
 
@@ -37,11 +39,14 @@ class NumpyDistribution:
         sample: (parameters, noise) -> actions.
         sample_with_log_prob: (parameters, noise) -> actions and their log-probabilities [N].
         mode: parameters -> the most likely actions.
+        masked: (parameters, mask [N, M]) -> those of the allowed actions; None where there are no
+            masks.
     """
 
     sample: Callable[[Array, Array], Array]
     sample_with_log_prob: Callable[[Array, Array], tuple[Array, Array]]
     mode: Callable[[Array], Array]
+    masked: Callable[[Array, Array], Array] | None = None
 
 
 def distribution_of(distribution: Any) -> NumpyDistribution:
@@ -71,7 +76,7 @@ def _categorical(distribution: Categorical) -> NumpyDistribution:
         action: Array = logits.argmax(1)
         return action
 
-    return NumpyDistribution(sample, sample_with_log_prob, mode)
+    return NumpyDistribution(sample, sample_with_log_prob, mode, _masked_logits)
 
 
 def _multi_categorical(distribution: MultiCategorical) -> NumpyDistribution:
@@ -101,7 +106,7 @@ def _multi_categorical(distribution: MultiCategorical) -> NumpyDistribution:
         action: Array = table(logits).argmax(2)
         return action
 
-    return NumpyDistribution(sample, sample_with_log_prob, mode)
+    return NumpyDistribution(sample, sample_with_log_prob, mode, _masked_logits)
 
 
 def _bernoulli(distribution: Bernoulli) -> NumpyDistribution:
@@ -118,7 +123,11 @@ def _bernoulli(distribution: Bernoulli) -> NumpyDistribution:
         action: Array = (logits > 0).astype(np.int8)
         return action
 
-    return NumpyDistribution(sample, sample_with_log_prob, mode)
+    def masked(logits: Array, mask: Array) -> Array:
+        without_on = np.where(mask[:, 1::2], logits, _FORBIDDEN)
+        return np.where(mask[:, ::2], without_on, -_FORBIDDEN)
+
+    return NumpyDistribution(sample, sample_with_log_prob, mode, masked)
 
 
 def _diag_gaussian(distribution: DiagGaussian) -> NumpyDistribution:
@@ -164,6 +173,10 @@ def _squashed_gaussian(distribution: SquashedGaussian) -> NumpyDistribution:
         return action
 
     return NumpyDistribution(sample, sample_with_log_prob, mode)
+
+
+def _masked_logits(logits: Array, mask: Array) -> Array:
+    return np.where(mask, logits, _FORBIDDEN)
 
 
 def _gsde(distribution: GSDE) -> NumpyDistribution:

@@ -1,20 +1,26 @@
 """Networks of policies: what policy components, distributions and the heads of algorithms share."""
 
 from rlk_networks.architecture import Architecture, Heads, Trunk
-from rlk_networks.distribution import Distribution
+from rlk_networks.distribution import FORBIDDEN, Distribution, Maskable
 from rlk_networks.layers import Head, Linear
 from rlk_networks.observations import as_tensor, flat_size, preprocess
 from rlk_networks.policy import Policy
+from rlk_networks.probabilities import TellsProbabilities, env_log_prob, env_probabilities
 
 __all__ = [
+    "FORBIDDEN",
     "Architecture",
     "Distribution",
     "Head",
     "Heads",
     "Linear",
+    "Maskable",
     "Policy",
+    "TellsProbabilities",
     "Trunk",
     "as_tensor",
+    "env_log_prob",
+    "env_probabilities",
     "flat_size",
     "preprocess",
 ]

@@ -58,3 +58,23 @@ class Distribution(Protocol):
     @abstractmethod
     def env_action(self, action: Array) -> Array:
         """Actions [N, ...], clipped or scaled into the environment's space."""
+
+
+#: The logit of what a mask forbids: its probability is exactly 0. Not infinite, because 0 times
+#: infinity is NaN, and exact in float32, so that differences of two of them are 0.
+FORBIDDEN = -1e8
+
+
+class Maskable(Protocol):
+    """A distribution that can leave out actions that the environment forbids.
+
+    With the parameters that `masked` gives, every other function is that of the distribution over
+    the allowed actions alone: probabilities, samples, entropy and divergence, and no gradient flows
+    into what was forbidden.
+    """
+
+    mask_size: int  #: M, the options that a mask says of whether they are allowed
+
+    def masked(self, parameters: Tensor, mask: Tensor) -> Tensor:
+        """Parameters [..., P] of the allowed options of a mask [..., M], which is 0 or 1."""
+        ...

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from rlk.records import Act, Array
-from rlk_networks import Distribution, Policy, as_tensor
+from rlk_networks import Distribution, Policy, as_tensor, env_log_prob, env_probabilities
 
 
 class DistributionActor:
@@ -18,7 +19,8 @@ class DistributionActor:
         policy: with heads `pi` and, where values are wanted, `vf`.
         distribution: of the actions.
         rng: where the noise of sampling comes from.
-        extras: of `value` and `log_prob`, those that storage keeps.
+        extras: of `value`, `log_prob` and `parameters` (the distribution's, float [N, P]), those
+            that storage keeps.
         device: of the policy.
     """
 
@@ -67,5 +69,30 @@ class DistributionActor:
             extras["value"] = values[0][:, 0].cpu().numpy()
         if "log_prob" in self.extras:
             extras["log_prob"] = distribution.log_prob(parameters, action).cpu().numpy()
+        if "parameters" in self.extras:
+            extras["parameters"] = parameters.cpu().numpy()
         array = action.cpu().numpy()
         return Act(array, distribution.env_action(array), None, extras)
+
+    @torch.inference_mode()
+    def probabilities(
+        self, observation: Any, carry: Any, episode_start: Array
+    ) -> Array | list[Array]:
+        """As `Agent.action_probability` says, with a leading axis."""
+        return env_probabilities(
+            self.distribution, self._parameters(observation, carry, episode_start)
+        )
+
+    @torch.inference_mode()
+    def log_prob(
+        self, observation: Any, carry: Any, episode_start: Array, env_action: Array
+    ) -> Array:
+        """The log-probability of the environment's actions, float [N]."""
+        parameters = self._parameters(observation, carry, episode_start)
+        return env_log_prob(self.distribution, parameters, env_action)
+
+    def _parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
+        """The distribution's flat parameters, [N, P]."""
+        (parameters,) = self.policy(as_tensor(observation, self.device), "pi")
+        found: Tensor = parameters
+        return found

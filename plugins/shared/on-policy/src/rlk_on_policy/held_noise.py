@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from rlk.abilities import TellsProbabilities
 from rlk.protocols import Actor
 from rlk.records import Act, Array
 from rlk_networks import Distribution
@@ -18,7 +19,7 @@ class HoldsNoise(Protocol):
     hold_steps: int | None  #: so many, at least 1; None, until the next collection begins
 
 
-class TakesNoise(Actor, Protocol):
+class TakesNoise(Actor, TellsProbabilities, Protocol):
     """An actor that may be given the noise of its sample, instead of drawing it."""
 
     def act(
@@ -75,6 +76,18 @@ class HeldNoiseActor:
             steps += 1
         act = self.actor.act(observation, carry["carry"], episode_start, deterministic, noise)
         return act._replace(carry={"noise": noise, "steps": steps, "carry": act.carry})
+
+    def probabilities(
+        self, observation: Any, carry: Any, episode_start: Array
+    ) -> Array | list[Array]:
+        """As `Agent.action_probability` says, with a leading axis; noise has no part in it."""
+        return self.actor.probabilities(observation, carry["carry"], episode_start)
+
+    def log_prob(
+        self, observation: Any, carry: Any, episode_start: Array, env_action: Array
+    ) -> Array:
+        """The log-probability of the environment's actions, float [N]."""
+        return self.actor.log_prob(observation, carry["carry"], episode_start, env_action)
 
 
 def _checked(carry: Any, n_envs: int) -> tuple[Array | None, int]:

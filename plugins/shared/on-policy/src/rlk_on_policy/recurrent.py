@@ -14,7 +14,7 @@ from torch import Tensor
 
 from rlk.abilities import offers
 from rlk.records import Act, Array, Field
-from rlk_networks import Distribution, Policy, as_tensor
+from rlk_networks import Distribution, Policy, as_tensor, env_log_prob, env_probabilities
 from rlk_on_policy.actor import DistributionActor
 from rlk_on_policy.held_noise import HeldNoiseActor, HoldsNoise
 
@@ -64,11 +64,15 @@ def state_fields(policy: Policy) -> Mapping[str, Field]:
 
 
 def make_actor(
-    policy: Policy, distribution: Distribution, rng: np.random.Generator, device: Any = "cpu"
+    policy: Policy,
+    distribution: Distribution,
+    rng: np.random.Generator,
+    device: Any = "cpu",
+    extras: tuple[str, ...] = ("value", "log_prob"),
 ) -> DistributionActor | RecurrentActor | HeldNoiseActor:
-    """The actor for this policy and distribution, with values and log-probabilities."""
+    """The actor for this policy and distribution, with what storage keeps (`DistributionActor`)."""
     kind = RecurrentActor if is_recurrent(policy) else DistributionActor
-    actor = kind(policy, distribution, rng, device=device)
+    actor = kind(policy, distribution, rng, extras, device)
     return HeldNoiseActor(actor, distribution, rng) if offers(distribution, HoldsNoise) else actor
 
 
@@ -79,6 +83,19 @@ def stepped(
     x = policy.preprocess(as_tensor(observation, device))
     start = torch.from_numpy(episode_start).to(device)
     return encoder_of(policy).step(x, as_tensor(state, device), start)
+
+
+def unrolled(
+    policy: Policy, observation: Any, state: Tensor, episode_start: Tensor, *names: str
+) -> tuple[Any, ...]:
+    """What the named heads give of sequences, each [T * N, ...], unrolled in one call.
+
+    Args:
+        observation: [T * N, ...], raw, time first.
+        state: float [N, S], before the first step. episode_start: bool [T, N].
+    """
+    features = encoder_of(policy)(policy.preprocess(observation), state, episode_start)
+    return tuple([getattr(policy, name)(features) for name in names])
 
 
 def checked_state(policy: Policy, state: Any, n_envs: int) -> Array:
@@ -98,10 +115,10 @@ def checked_state(policy: Policy, state: Any, n_envs: int) -> Array:
 
 
 class RecurrentActor:
-    """The actor of a recurrent policy with heads `pi` and `vf`: its carry is the state [N, S].
+    """The actor of a recurrent policy: its carry is the state [N, S].
 
     Args:
-        policy, distribution, rng, device: as of `DistributionActor`.
+        policy, distribution, rng, extras, device: as of `DistributionActor`.
     """
 
     def __init__(
@@ -109,11 +126,14 @@ class RecurrentActor:
         policy: Policy,
         distribution: Distribution,
         rng: np.random.Generator,
+        extras: tuple[str, ...] = ("value", "log_prob"),
         device: Any = "cpu",
     ) -> None:
         self.policy, self.distribution, self.rng, self.device = policy, distribution, rng, device
+        self.extras = extras
         self._state_size = encoder_of(policy).state_size
-        self._pi, self._vf = policy.get_submodule("pi"), policy.get_submodule("vf")
+        self._pi = policy.get_submodule("pi")
+        self._vf = policy.get_submodule("vf") if "value" in extras else None
 
     def start(self, n_envs: int) -> Array:
         return np.zeros((n_envs, self._state_size), np.float32)
@@ -130,7 +150,7 @@ class RecurrentActor:
         deterministic: bool = False,
         noise: Array | None = None,
     ) -> Act:
-        """As every actor; extras are value, log_prob, and the state and mask that came in.
+        """As every actor; extras are those asked for, and the state and mask that came in.
 
         Args:
             noise: of the sample, [N, ...]; None draws it.
@@ -149,11 +169,36 @@ class RecurrentActor:
         if noise is None:
             noise = distribution.noise(self.rng, n_envs)
         action = distribution.sample(parameters, torch.from_numpy(noise).to(self.device))
-        extras = {
-            "value": self._vf(features)[:, 0].cpu().numpy(),
-            "log_prob": distribution.log_prob(parameters, action).cpu().numpy(),
-            "state": carry,
-            "episode_start": episode_start,
-        }
+        extras = {"state": carry, "episode_start": episode_start}
+        if self._vf is not None:
+            extras["value"] = self._vf(features)[:, 0].cpu().numpy()
+        if "log_prob" in self.extras:
+            extras["log_prob"] = distribution.log_prob(parameters, action).cpu().numpy()
+        if "parameters" in self.extras:
+            extras["parameters"] = parameters.cpu().numpy()
         array = action.cpu().numpy()
         return Act(array, distribution.env_action(array), state, extras)
+
+    @torch.inference_mode()
+    def probabilities(
+        self, observation: Any, carry: Any, episode_start: Array
+    ) -> Array | list[Array]:
+        """As `Agent.action_probability` says, with a leading axis."""
+        return env_probabilities(
+            self.distribution, self._parameters(observation, carry, episode_start)
+        )
+
+    @torch.inference_mode()
+    def log_prob(
+        self, observation: Any, carry: Any, episode_start: Array, env_action: Array
+    ) -> Array:
+        """The log-probability of the environment's actions, float [N]."""
+        parameters = self._parameters(observation, carry, episode_start)
+        return env_log_prob(self.distribution, parameters, env_action)
+
+    def _parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
+        """The distribution's flat parameters, [N, P]."""
+        carry = checked_state(self.policy, carry, len(episode_start))
+        features, _ = stepped(self.policy, observation, carry, episode_start, self.device)
+        parameters: Tensor = self._pi(features)
+        return parameters

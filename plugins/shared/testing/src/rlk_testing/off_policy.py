@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _GAMMA = 0.9
 
 
-@applies(lambda suite: suite.record().collects in ("off-policy", "both", "offline"))
+@applies(lambda suite: suite.record().collects in ("off-policy", "offline"))
 class OffPolicyChecks(Contract):
     """Checks for storages that can be sampled."""
 

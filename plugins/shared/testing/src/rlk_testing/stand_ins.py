@@ -322,7 +322,6 @@ COMPONENTS = {
         factory=StandIn,
         summary="learns to predict rewards",
         config=StandInConfig,
-        collects="both",
         reports=("td_error",),
         defaults={
             "env": "CartPole-v1",
@@ -340,9 +339,7 @@ COMPONENTS = {
     "vec_envs": Component(
         name="stand-in-vec-env", factory=StandInVecEnv, summary="Gymnasium's loop"
     ),
-    "storages": Component(
-        name="stand-in-storage", factory=StandInStorage, summary="lists", collects="both"
-    ),
+    "storages": Component(name="stand-in-storage", factory=StandInStorage, summary="lists"),
     "collectors": Component(
         name="stand-in-collector", factory=StandInCollector, summary="one step at a time"
     ),

@@ -78,9 +78,9 @@ class StorageContract(OffPolicyChecks, OnPolicyChecks):
         storage.restart()
         for step in trajectory.steps(self.n_steps):
             storage.add(step)
-        if self.record().collects != "off-policy":
+        if self.record().collects in ("on-policy", "both"):
             check_rollout(storage.latest(), trajectory, self.n_steps)
-        if self.record().collects != "on-policy":
+        else:
             check_batch(storage.sample(100), trajectory)
 
     def test_adding_draws_from_no_global_generator(self) -> None:

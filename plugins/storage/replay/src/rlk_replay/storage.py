@@ -45,7 +45,7 @@ class Replay:
         self._unit = functools.lru_cache(lambda n: self._tensor(_ones(n)))
 
     def open(self, schema: Schema) -> None:
-        """Allocate the memory (`aside.py` names the one exception)."""
+        """Allocate the memory (`rlk_stored_steps.aside` names the one exception)."""
         self.schema = schema
         self._ring = Ring(max(1, self._buffer_size // schema.n_envs), schema)
         self.slots = self._ring.slots

@@ -1,4 +1,4 @@
-"""Next observations that are not in the following slot: final ones, and the latest."""
+"""Observations that have no place in the order of steps: what episodes ended on, and the latest."""
 
 from __future__ import annotations
 
@@ -15,30 +15,34 @@ from rlk_stored_steps.leaves import Leaf
 class Aside:
     """A side table of observations; a record names the row that it uses.
 
-    Rows 0 to N-1 hold what follows the newest step of each environment, so the newest transition
-    can be sampled and is no special case. The rows behind hold what episodes ended on. They are
-    freed when the slot that uses them is overwritten, which happens in the order in which they were
+    The first rows, one for each environment, can hold what follows the newest step, so the newest
+    transition can be sampled and is no special case. The rows behind hold what episodes ended on.
+    They are freed when what uses them is overwritten, which happens in the order in which they were
     taken.
 
     How many episodes end among the transitions kept is not known beforehand, and in the worst case
     it is all of them. So the table starts small and doubles when it is full: the one exception to
     memory being allocated once, and it happens a few times per run at most.
 
+    Args:
+        leaves: of the observation.
+        n_latest: N, how many rows are for what follows the newest step; 0 if that is elsewhere.
+
     Attributes:
         stores: [rows, ...] per leaf of the observation.
         latest: [N, ...] per leaf, views of the first rows. A `keep` may replace both.
     """
 
-    def __init__(self, leaves: tuple[Leaf, ...], n_envs: int) -> None:
-        rows = n_envs + max(16, n_envs)
-        self._n_envs = n_envs
+    def __init__(self, leaves: tuple[Leaf, ...], n_latest: int = 0) -> None:
+        rows = n_latest + max(16, n_latest)
+        self._n_latest = n_latest
         self.stores: list[Array] = [np.zeros((rows, *leaf.shape), leaf.dtype) for leaf in leaves]
-        self.latest: list[Array] = [store[:n_envs] for store in self.stores]
-        self._free = list(range(rows - 1, n_envs - 1, -1))
-        self._taken: deque[tuple[int, int]] = deque()  # (time of the step, row), oldest first
+        self.latest: list[Array] = [store[:n_latest] for store in self.stores]
+        self._free = list(range(rows - 1, n_latest - 1, -1))
+        self._taken: deque[tuple[int, int]] = deque()  # (time, row), oldest first
 
     def keep(self, time: int, values: tuple[Any, ...]) -> int:
-        """The row that now holds this observation, until the step of that time is overwritten."""
+        """The row that now holds this observation, until what is of that time is released."""
         if not self._free:
             rows = len(self.stores[0])
             self._resize(2 * rows)
@@ -50,7 +54,7 @@ class Aside:
         return row
 
     def release(self, time: int) -> None:
-        """Free the rows of the steps up to this time."""
+        """Free the rows of all times up to this one."""
         while self._taken and self._taken[0][0] <= time:
             self._free.append(self._taken.popleft()[1])
 
@@ -59,7 +63,7 @@ class Aside:
             kept = min(rows, len(store))
             self.stores[i] = np.zeros((rows, *store.shape[1:]), store.dtype)
             self.stores[i][:kept] = store[:kept]
-        self.latest = [store[: self._n_envs] for store in self.stores]
+        self.latest = [store[: self._n_latest] for store in self.stores]
 
     def state_dict(self) -> State:
         """Arrays as they are, not copied."""

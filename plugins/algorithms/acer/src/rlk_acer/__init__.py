@@ -1,0 +1,5 @@
+"""ACER for rlk: `ACERConfig` has its hyperparameters."""
+
+from rlk_acer.config import ACERConfig
+
+__all__ = ["ACERConfig"]

@@ -1,0 +1,187 @@
+"""ACER: Wang et al. 2017, arXiv 1611.01224, for discrete actions, as in Stable Baselines 2.10."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rlk.errors import PlanError
+from rlk.protocols import Actor, Optimise, State
+from rlk.records import Field, Loss, Update
+from rlk_acer import loss as losses
+from rlk_acer.config import ACERConfig
+from rlk_acer.network import acer_heads
+from rlk_acer.trajectories import Trajectories, trajectories
+from rlk_networks import Heads
+from rlk_off_policy.target import Target
+from rlk_on_policy.policy_group import policy_group
+from rlk_on_policy.recurrent import make_actor, state_fields
+from rlk_schedules import scaled
+from rlk_trajectory_replay.protocol import TrajectoryStorage
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+TITLE = "algorithm 'acer' (rlk-acer)"
+
+
+class ACER:
+    """Learns from each collection as it comes, then from sequences of those that are kept."""
+
+    def __init__(self, config: ACERConfig, run: Run) -> None:
+        if config.replay_ratio:
+            check_replay(config)
+        self.config, self.run = config, run
+        self.policy, self.distribution = run.policy, run.distribution
+        self.average = Target(run.parameters) if config.trust_region else None
+        policy_group(
+            run,
+            learning_rate=scaled(config.learning_rate, config.lr_schedule),
+            max_grad_norm=config.max_grad_norm,
+            alpha=config.rprop_alpha,
+            eps=config.rprop_epsilon,
+        )
+
+    @staticmethod
+    def heads(config: ACERConfig, run: Run) -> Heads:
+        return acer_heads(run.distribution, int(run.action_space.n))
+
+    def steps_per_collect(self) -> int:
+        return self.config.n_steps
+
+    def updates_ahead(self, timesteps: int) -> tuple[int, int]:
+        collected = self.config.n_steps * self.run.n_envs
+        collections = math.ceil(timesteps / collected)
+        return round(collections * (1.0 + self.config.replay_ratio)), collected
+
+    def extras(self) -> Mapping[str, Field]:
+        logits = Field((self.distribution.parameter_size,))
+        return {"parameters": logits, **state_fields(self.policy)}
+
+    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+        stream = rng if rng is not None else self.run.streams.numpy("actor")
+        return make_actor(
+            self.policy, self.distribution, stream, self.run.device, extras=("parameters",)
+        )
+
+    # ---- learning -------------------------------------------------------------------------------
+
+    def batches(self, storage: TrajectoryStorage) -> Iterator[Trajectories]:
+        gamma, device = self.config.gamma, self.run.device
+        yield trajectories(storage.latest(), gamma, device)
+        for _ in range(self.replays_due(len(storage))):
+            yield trajectories(storage.sequences(), gamma, device)
+
+    def replays_due(self, stored: int) -> int:
+        """How many sequences of each environment to replay now, the same on all ranks.
+
+        Args:
+            stored: transitions that can be replayed.
+        """
+        config, run = self.config, self.run
+        due = 0
+        if config.replay_ratio and stored >= config.replay_start * run.n_envs:
+            due = int(run.streams.numpy("update").poisson(config.replay_ratio))
+        agreed: int = run.communicator.agree(due)
+        return agreed
+
+    def update(self, batch: Trajectories, optimise: Optimise) -> Update:
+        loss = optimise("policy", self.loss, batch, self.average_parameters(batch))
+        if self.average is not None:
+            self.average.polyak(1.0 - self.config.alpha)
+        return Update(loss.metrics)
+
+    @torch.no_grad()
+    def average_parameters(self, batch: Trajectories) -> Tensor | None:
+        """Logits of the average policy, float [B, A]; None without a trust region."""
+        if self.average is None:
+            return None
+        parameters: Tensor = batch.outputs(self.average.module, "pi")[0]
+        return parameters.index_select(0, batch.row)
+
+    def loss(self, batch: Trajectories, average: Tensor | None) -> Loss:
+        """Policy and Q in one loss; the gradient by the logits is made first, and then goes on."""
+        config = self.config
+        every_parameters, every_q = batch.outputs(self.policy, "pi", "qf")
+        parameters, q = (each.index_select(0, batch.row) for each in (every_parameters, every_q))
+        log_pi = torch.log_softmax(parameters, -1)
+        q_taken = q.gather(-1, batch.action.unsqueeze(-1)).squeeze(-1)
+        q_ret = self.q_target(batch, every_parameters, every_q, log_pi, q_taken)
+        log_mu = torch.log_softmax(batch.parameters, -1)
+        weight = losses.log_prob_weights(
+            log_pi, log_mu, batch.action, q_ret, q, config.correction_term
+        )
+        gradient = losses.gain_gradient(log_pi, weight, config.ent_coef)
+        if average is not None:
+            k = losses.kl_gradient(average, log_pi)
+            gradient = losses.within_trust_region(gradient, k, config.delta)
+        q_loss = losses.q_loss(q_taken, q_ret)
+        total = config.q_coef * q_loss - (gradient * parameters).sum(-1).mean()
+        policy_loss = -(weight * log_pi.detach()).sum(-1).mean()
+        entropy = self.distribution.entropy(parameters.detach()).mean()
+        metrics = {
+            "loss": policy_loss + config.q_coef * q_loss - config.ent_coef * entropy,
+            "policy_gradient_loss": policy_loss,
+            "q_loss": q_loss,
+            "entropy_loss": -entropy,
+        }
+        return Loss(total, distribution=parameters, prediction=q_taken, metrics=metrics)
+
+    @torch.no_grad()
+    def q_target(
+        self, batch: Trajectories, parameters: Tensor, q: Tensor, log_pi: Tensor, q_taken: Tensor
+    ) -> Tensor:
+        """Retrace along the sequences, float [B].
+
+        Args:
+            parameters, q: float [L * N, A]. log_pi: float [B, A]. q_taken: float [B].
+        """
+        steps, n_envs = batch.reward.shape
+        value = (torch.softmax(parameters, -1) * q).sum(-1)
+        next_value = value.index_select(0, batch.row + n_envs)
+        log_mu = self.distribution.log_prob(batch.parameters, batch.action)
+        ratio = (self.distribution.log_prob(log_pi, batch.action) - log_mu).exp()
+        shape = (steps, n_envs)
+        return losses.retrace(
+            batch.reward,
+            batch.discount,
+            next_value.view(shape),
+            batch.ended,
+            q_taken.view(shape),
+            ratio.view(shape),
+        ).view(-1)
+
+    # ---- state ----------------------------------------------------------------------------------
+
+    def state_dict(self) -> State:
+        return {} if self.average is None else {"average": self.average.state_dict()}
+
+    def load_state_dict(self, state: State) -> None:
+        if self.average is not None:
+            self.average.load_state_dict(state["average"])
+
+
+def check_replay(config: ACERConfig) -> None:
+    """Nothing, if the replay can hold what it is asked to.
+
+    Raises:
+        PlanError: if it never will.
+    """
+    if config.buffer_size < config.n_steps:
+        raise PlanError(
+            f"{TITLE}: buffer_size={config.buffer_size} holds no sequence of "
+            f"n_steps={config.n_steps}. Set buffer_size to at least {config.n_steps}, or "
+            "replay_ratio=0 to learn without replay."
+        )
+    kept = config.buffer_size // config.n_steps * config.n_steps
+    if config.replay_start > kept:
+        raise PlanError(
+            f"{TITLE} would never replay: replay_start={config.replay_start}, but "
+            f"buffer_size={config.buffer_size} holds {kept} steps of each environment. Set "
+            f"replay_start to at most {kept}, or replay_ratio=0."
+        )

@@ -1,0 +1,66 @@
+"""ACER's hyperparameters, with the names and defaults of Stable Baselines 2.10."""
+
+from __future__ import annotations
+
+import attrs
+from attrs import validators as v
+
+from rlk_on_policy import settings
+from rlk_on_policy.settings import UNIT, described
+from rlk_schedules import ScheduleLike
+
+
+@attrs.frozen(kw_only=True)
+class ACERConfig:
+    """Hyperparameters of ACER."""
+
+    gamma: float = attrs.field(default=0.99, **settings.GAMMA)
+    n_steps: int = attrs.field(default=20, **settings.N_STEPS)
+    q_coef: float = attrs.field(
+        default=0.5, **described("weight of the loss of Q, at least 0", v.ge(0.0))
+    )
+    ent_coef: float = attrs.field(default=0.01, **settings.ENT_COEF)
+    max_grad_norm: float | None = attrs.field(default=10.0, **settings.MAX_GRAD_NORM)
+    learning_rate: ScheduleLike = attrs.field(default=0.0007, **settings.LEARNING_RATE)
+    lr_schedule: str = attrs.field(default="linear", **settings.LR_SCHEDULE)
+    rprop_alpha: float = attrs.field(
+        default=0.99, **described("decay of RMSProp's mean square, 0 to 1", UNIT)
+    )
+    rprop_epsilon: float = attrs.field(
+        default=1e-5, **described("RMSProp's epsilon, inside the root", v.ge(0.0))
+    )
+    buffer_size: int = attrs.field(
+        default=5000,
+        **described("steps of each environment that the replay keeps, at least n_steps", v.ge(1)),
+    )
+    replay_ratio: float = attrs.field(
+        default=4.0,
+        **described(
+            "replayed updates after each collection on average, Poisson distributed; 0 turns "
+            "replay off",
+            v.ge(0.0),
+        ),
+    )
+    replay_start: int = attrs.field(
+        default=1000,
+        **described("steps of each environment that are kept before replay begins", v.ge(0)),
+    )
+    correction_term: float = attrs.field(
+        default=10.0, **described("importance weights are truncated to this, above 0", v.gt(0.0))
+    )
+    trust_region: bool = attrs.field(
+        default=True,
+        **described("whether the policy is held near the average of past ones"),
+    )
+    alpha: float = attrs.field(
+        default=0.99,
+        **described("how much of the average policy an update keeps, 0 to 1", UNIT),
+    )
+    delta: float = attrs.field(
+        default=1.0,
+        **described(
+            "how fast the KL divergence from the average policy may grow along the gradient, at "
+            "least 0",
+            v.ge(0.0),
+        ),
+    )

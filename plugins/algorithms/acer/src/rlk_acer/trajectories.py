@@ -1,0 +1,144 @@
+"""Sequences of several environments as tensors, laid out so that one pass values every state.
+
+Shapes: T steps, N environments, B = T * N, A actions, L >= T + 2 observations of an environment,
+S numbers of state. Everything is flattened time first.
+
+What a step led to is the next observation, but where its episode was truncated: there it is what
+the episode ended on, which has to be valued too. So that stands between its last step and the
+first of the next episode, and what any step led to is the row of the same environment behind its
+own:
+
+    observed:  a0 a1 | b0 b1 b2      a was truncated, and ended on a2
+    L rows:    a0 a1 a2 b0 b1 b2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from rlk.records import Array
+from rlk_networks import Policy, as_tensor
+from rlk_on_policy.recurrent import unrolled
+from rlk_rollout.rollout import Rollout
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trajectories:
+    """What an update learns from.
+
+    Attributes:
+        observation: [L * N, ...], raw.
+        row: int64 [B], where in it the observation of each step is; N rows on is what it led to.
+        action: int64 [B]. parameters: float [B, A], logits of the policy that acted.
+        reward, discount: float [T, N]; the discount is gamma * (1 - terminated).
+        ended: bool [T, N], where an episode ended, by either flag.
+        key: which of an algorithm's alternating updates this is.
+    """
+
+    observation: Any
+    row: Tensor
+    action: Tensor
+    parameters: Tensor
+    reward: Tensor
+    discount: Tensor
+    ended: Tensor
+    key: str = ""
+
+    def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
+        """What the named heads give for all observations, each [L * N, ...]."""
+        given: tuple[Any, ...] = policy(self.observation, *names)
+        return given
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecurrentTrajectories(Trajectories):
+    """The same with what unrolling takes.
+
+    Attributes:
+        state: float [N, S], before the first step, as it was when the sequence was collected.
+        episode_start: bool [L, N], where the state is forgotten.
+    """
+
+    state: Tensor
+    episode_start: Tensor
+
+    def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
+        """What the named heads give for all observations, unrolled from the stored state."""
+        return unrolled(policy, self.observation, self.state, self.episode_start, *names)
+
+
+def trajectories(rollout: Rollout, gamma: float, device: Any = "cpu") -> Trajectories:
+    """Sequences with the extra `parameters` (and `state`, `episode_start`) as tensors."""
+
+    def tensor(array: Array) -> Tensor:
+        made: Tensor = as_tensor(array, device)
+        return made
+
+    def flat(array: Array) -> Tensor:
+        return tensor(array.reshape(-1, *array.shape[2:]))
+
+    extras, rows = rollout.extras, Rows(rollout)
+    fields: dict[str, Any] = {
+        "observation": as_tensor(rows.observation(rollout), device),
+        "row": flat(rows.place[:-1] * rows.n_envs + rows.envs),
+        "action": flat(rollout.action),
+        "parameters": flat(extras["parameters"]),
+        "reward": tensor(rollout.reward),
+        "discount": tensor(np.float32(gamma) * ~rollout.terminated),
+        "ended": tensor(rollout.terminated | rollout.truncated),
+    }
+    if "state" not in extras:
+        return Trajectories(**fields)
+    return RecurrentTrajectories(
+        **fields,
+        state=tensor(extras["state"][0]),
+        episode_start=tensor(rows.episode_start(rollout)),
+    )
+
+
+class Rows:
+    """Where in L rows the T + 1 observations of N environments stand, and what episodes ended on.
+
+    There is room for one truncated episode in any case, so that batches have one size but where
+    several episodes of an environment were truncated in one sequence.
+
+    Attributes:
+        place: int [T + 1, N], of each step's observation, and of what follows the last one.
+    """
+
+    def __init__(self, rollout: Rollout) -> None:
+        steps, self.n_envs = rollout.reward.shape
+        self.envs = np.arange(self.n_envs)
+        cut = rollout.truncated & ~rollout.terminated
+        self.place = np.arange(steps + 1)[:, None].repeat(self.n_envs, 1)
+        self.place[1:] += cut.cumsum(0)
+        self.length = max(steps + 2, int(self.place[-1].max()) + 1)
+        self._valued = cut[rollout.final_time, rollout.final_env]  # [F]: the others have no value
+        env = rollout.final_env[self._valued]
+        self._final = self.place[rollout.final_time[self._valued], env] + 1, env
+
+    def observation(self, rollout: Rollout) -> Any:
+        """All observations, [L * N, ...]."""
+        seen = rollout.observation, rollout.next_observation, rollout.final_observation
+        if isinstance(rollout.observation, Mapping):
+            return {key: self._spread(*[part[key] for part in seen]) for key in seen[0]}
+        return self._spread(*seen)
+
+    def _spread(self, observation: Array, following: Array, final: Array) -> Array:
+        """[L * N, ...]; what is left at the end repeats what follows."""
+        rows = np.repeat(following[None], self.length, 0)
+        rows[self.place[:-1], self.envs] = observation
+        rows[self._final] = final[self._valued]
+        return rows.reshape(-1, *rows.shape[2:])
+
+    def episode_start(self, rollout: Rollout) -> Array:
+        """Where a recurrent policy's state is forgotten, bool [L, N]."""
+        starts = np.zeros((self.length, self.n_envs), np.bool_)
+        starts[self.place[:-1], self.envs] = rollout.extras["episode_start"]
+        starts[self.place[-1], self.envs] = rollout.terminated[-1] | rollout.truncated[-1]
+        return starts

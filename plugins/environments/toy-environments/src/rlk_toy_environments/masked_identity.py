@@ -1,0 +1,99 @@
+"""The identity environments with masks: of many actions only a few are allowed at a time.
+
+Without masks, whoever learns has to find the right one of all actions; with them, of those that are
+left. `action_masks()` is sb3-contrib's name, and so is the layout: the n actions of a Discrete
+space, the options of all choices of a MultiDiscrete space, off and on of every switch.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rlk.records import Array
+from rlk_toy_environments.identity import IdentityEnv
+
+
+class MaskedIdentityEnv(IdentityEnv):
+    """Numbers from 0 to `dim - 1`, or any `space` that can be counted.
+
+    Args:
+        dim: how many numbers there are (32 unless `space` is given).
+        space: of observations and actions.
+        chance: of every wrong option to be allowed; the right one always is.
+        refuse: whether a forbidden action raises ValueError; else it is a wrong one.
+        ep_length: steps until an episode is truncated.
+    """
+
+    def __init__(
+        self,
+        dim: int | None = None,
+        space: spaces.Space[Any] | None = None,
+        chance: float = 0.1,
+        refuse: bool = True,
+        ep_length: int = 100,
+    ) -> None:
+        if not 0.0 <= chance <= 1.0:
+            raise ValueError(f"chance must be from 0 to 1, got {chance}")
+        super().__init__(32 if dim is None and space is None else dim, space, ep_length)
+        self.chance, self.refuse = chance, refuse
+        sizes, self._first = _choices(self.action_space)
+        self._offsets = np.array(list(accumulate(sizes, initial=0)))
+        self._mask = np.ones(self._offsets[-1], np.bool_)
+
+    def action_masks(self) -> Array:
+        """bool [M], whether each option is allowed now."""
+        return self._mask.copy()
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """1 for what was shown.
+
+        Raises:
+            ValueError: for a forbidden action, with `refuse`.
+        """
+        if self.refuse and not self._mask[self._places(action)].all():
+            raise ValueError(f"action {action} is forbidden; the mask is {self._mask.tolist()}")
+        return super().step(action)
+
+    def _draw(self) -> Any:
+        shown = super()._draw()
+        self._mask = self.np_random.random(len(self._mask)) < self.chance
+        self._mask[self._places(shown)] = True
+        return shown
+
+    def _places(self, action: Any) -> Array:
+        """Where the options of an action stand in the mask."""
+        found: Array = self._offsets[:-1] + np.reshape(action, -1) - self._first
+        return found
+
+
+class MaskedIdentityEnvMultiDiscrete(MaskedIdentityEnv):
+    """Two numbers from 0 to `dim - 1`."""
+
+    def __init__(
+        self, dim: int = 8, chance: float = 0.1, refuse: bool = True, ep_length: int = 100
+    ) -> None:
+        super().__init__(None, spaces.MultiDiscrete([dim, dim]), chance, refuse, ep_length)
+
+
+class MaskedIdentityEnvMultiBinary(MaskedIdentityEnv):
+    """`dim` switches."""
+
+    def __init__(
+        self, dim: int = 8, chance: float = 0.1, refuse: bool = True, ep_length: int = 100
+    ) -> None:
+        super().__init__(None, spaces.MultiBinary(dim), chance, refuse, ep_length)
+
+
+def _choices(space: spaces.Space[Any]) -> tuple[list[int], Any]:
+    """The number of options of every choice, and the first option of each."""
+    if isinstance(space, spaces.Discrete):
+        return [int(space.n)], int(space.start)
+    if isinstance(space, spaces.MultiDiscrete):
+        return [int(n) for n in space.nvec.reshape(-1)], space.start.reshape(-1)
+    if isinstance(space, spaces.MultiBinary):
+        return [2] * int(np.prod(space.shape)), 0
+    raise ValueError(f"cannot mask actions of {space}; give a space that can be counted")

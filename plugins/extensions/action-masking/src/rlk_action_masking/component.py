@@ -1,0 +1,22 @@
+"""What this distribution offers: `action-masking`, and the wrapper `action-masks` it puts in."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+#: The action spaces that masks are for.
+COUNTABLE = ("Discrete", "MultiDiscrete", "MultiBinary")
+
+action_masking = Component(
+    name="action-masking",
+    factory="rlk_action_masking.extension:ActionMasking",
+    summary="actions that the environment's action_masks() forbids get probability zero",
+    action_spaces=COUNTABLE,
+    collects="on-policy",
+)
+action_masks = Component(
+    name="action-masks",
+    factory="rlk_action_masking.wrapper:ActionMasks",
+    summary="puts an environment's action_masks() beside its observations",
+    action_spaces=COUNTABLE,
+)

@@ -1,0 +1,56 @@
+"""Where masks join a run: planning sees the space without them, the policy takes them out again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gymnasium import spaces
+
+from rlk.hookspecs import hookimpl
+from rlk.planning.spec import Patch
+from rlk.spaces import describe
+from rlk_action_masking.masks import KEY, TITLE, options, without_mask
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk.running.run import Run
+
+
+class ActionMasking:
+    """Policies of the run give actions that are forbidden the probability zero."""
+
+    @hookimpl
+    def rlk_configure(self) -> Patch:
+        return Patch({"plugins": ["action-masks"]}, reason="masks travel beside the observation")
+
+    @hookimpl
+    def rlk_policy_space(self, plan: Plan) -> Any:
+        return without_mask(plan.observation_space)
+
+    @hookimpl
+    def rlk_check_plan(self, plan: Plan) -> str | None:
+        """That there is a mask, of the length that the actions need."""
+        space = plan.observation_space
+        if without_mask(space) is None:
+            return (
+                f"{TITLE} takes the mask from the key {KEY!r} of the observation, but the "
+                f"environment's observations are {describe(space)}. Say --plugin action-masks, "
+                "after every wrapper that changes observations."
+            )
+        expected = spaces.MultiBinary(sum(options(plan.action_space)))
+        if space[KEY] != expected:
+            return (
+                f"{TITLE}: masks of {describe(plan.action_space)} must be {expected}, but the key "
+                f"{KEY!r} of the observation is {describe(space[KEY])}."
+            )
+        return None
+
+    @hookimpl
+    def rlk_make_policy(self, run: Run, heads: Any) -> Any:
+        """The chosen component's policy of observations without masks, inside what masks it."""
+        # Imported here: this module is loaded with every plan, the networks only with an agent.
+        from rlk_action_masking.network import masked
+
+        plan = run.plan
+        policy = plan.policy.make().build(plan.policy_space, heads)
+        return masked(policy, run)

@@ -1,0 +1,134 @@
+"""The policy of masked actions: the mask goes past the encoder to the head `pi`.
+
+Shapes: B batch, F features, M options, P a distribution's flat parameters. What the encoder hands
+on is [features, mask], float [B, F + M].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from rlk.abilities import offers
+from rlk.errors import PlanError
+from rlk_action_masking.masks import KEY, OBSERVATION, TITLE
+from rlk_networks import Maskable, Policy
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+def masked(policy: Any, run: Run) -> Policy:
+    """A policy of observations with masks, from one of the same observations without.
+
+    Raises:
+        PlanError: if its parts cannot be told apart, or its distribution knows no masks.
+    """
+    plan, distribution = run.plan, run.distribution
+    if type(policy) is not Policy:
+        raise PlanError(
+            f"{TITLE} puts masks into policies of rlk_networks, but {plan.policy.title} makes a "
+            f"{type(policy).__name__}. Use another policy: rlk plugins list --kind policies"
+        )
+    if not offers(distribution, Maskable):
+        title = "no distribution" if plan.distribution is None else plan.distribution.title
+        raise PlanError(
+            f"{TITLE} needs a distribution with mask_size and masked(parameters, mask), but there "
+            f"is {title}. Use categorical, multi-categorical or bernoulli."
+        )
+    heads = {name: head for name, head in policy.named_children() if name != "shared"}
+    if "pi" not in heads:
+        raise PlanError(
+            f"{TITLE} masks the head 'pi' of a policy, but {plan.algorithm.title} asks for "
+            f"{', '.join(heads)}. Use another algorithm: rlk plugins list --collects on-policy"
+        )
+    is_dict = isinstance(plan.policy_space, Mapping)
+    keys = tuple(plan.policy_space) if is_dict else None
+    size = distribution.mask_size
+    kind = RecurrentMaskedEncoder if hasattr(policy.shared, "state_size") else MaskedEncoder
+    shared = kind(policy.shared, size, keys)
+    wrapped = {
+        name: MaskedHead(head, distribution) if name == "pi" else MaskDropped(head, size)
+        for name, head in heads.items()
+    }
+    return Policy(run.observation_space, shared, wrapped)
+
+
+class MaskedEncoder(nn.Module):
+    """From preprocessed observations with masks to [features, mask].
+
+    Args:
+        encoder: of observations without masks.
+        size: M.
+        keys: of an observation that is a dict; None for one that is not.
+
+    Attributes:
+        features: F + M.
+    """
+
+    def __init__(self, encoder: nn.Module, size: int, keys: tuple[str, ...] | None) -> None:
+        super().__init__()
+        self.encoder, self.keys = encoder, keys
+        self.features = int(encoder.features) + size  # type: ignore[arg-type]
+
+    def forward(self, observation: Mapping[str, Tensor]) -> Tensor:
+        return torch.cat((self.encoder(self.inner(observation)), observation[KEY]), 1)
+
+    def inner(self, observation: Mapping[str, Any]) -> Any:
+        """The observation without its mask."""
+        if self.keys is None:
+            return observation[OBSERVATION]
+        return {key: observation[key] for key in self.keys}
+
+
+class RecurrentMaskedEncoder(nn.Module):
+    """The same around the encoder of a recurrent policy, whose state it hands on.
+
+    Attributes:
+        features: F + M. state_size: of the encoder inside.
+    """
+
+    def __init__(self, encoder: nn.Module, size: int, keys: tuple[str, ...] | None) -> None:
+        super().__init__()
+        self.encoder, self.keys = encoder, keys
+        self.features = int(encoder.features) + size  # type: ignore[arg-type]
+        self.state_size = int(encoder.state_size)  # type: ignore[arg-type]
+
+    def step(
+        self, x: Mapping[str, Tensor], state: Tensor, episode_start: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """([N, F + M], state [N, S]) of one step: x [N, ...], state [N, S], bool [N]."""
+        features, state = self.encoder.step(self.inner(x), state, episode_start)  # type: ignore[operator]
+        return torch.cat((features, x[KEY]), 1), state
+
+    def forward(self, x: Mapping[str, Tensor], state: Tensor, episode_start: Tensor) -> Tensor:
+        """[T * N, F + M] of whole sequences: x [T * N, ...], state [N, S], bool [T, N]."""
+        return torch.cat((self.encoder(self.inner(x), state, episode_start), x[KEY]), 1)
+
+    inner = MaskedEncoder.inner
+
+
+class MaskedHead(nn.Module):
+    """The head `pi`: from [features, mask] to the parameters [B, P] of allowed actions alone."""
+
+    def __init__(self, head: nn.Module, distribution: Maskable) -> None:
+        super().__init__()
+        self.head, self.distribution = head, distribution
+
+    def forward(self, x: Tensor) -> Tensor:
+        size = self.distribution.mask_size
+        return self.distribution.masked(self.head(x[:, :-size]), x[:, -size:])
+
+
+class MaskDropped(nn.Module):
+    """Every other head: of [features, mask] it sees the features."""
+
+    def __init__(self, head: nn.Module, size: int) -> None:
+        super().__init__()
+        self.head, self.size = head, size
+
+    def forward(self, x: Tensor, *arguments: Any) -> Any:
+        return self.head(x[:, : -self.size], *arguments)

@@ -1,0 +1,115 @@
+"""Masks beside the observations of a vector of environments that somebody else has made.
+
+N environments, M options, see `masks.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import VectorEnv, VectorWrapper
+from gymnasium.vector.utils import batch_space
+
+from rlk.errors import EnvironmentFailed, PlanError
+from rlk.records import Array
+from rlk_action_masking.masks import TITLE, beside, mask_check, options, with_mask
+
+Result = tuple[Any, Any, Any, Any, dict[str, Any]]
+
+
+class VectorActionMasks(VectorWrapper[Any, Any, Any, Any, Any]):
+    """As `ActionMasks`, around a vector with same-step restarts.
+
+    The vector's own `action_masks()`, bool [N, M], is used where it has one; else its `call` asks
+    the environments. What an episode ended on allows everything: the environment has begun the next
+    one when it is asked.
+
+    Raises:
+        PlanError: if it has neither, or its actions cannot be counted.
+    """
+
+    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
+        super().__init__(env)
+        action_space = env.single_action_space
+        self.single_observation_space = with_mask(env.single_observation_space, action_space)
+        self.observation_space = batch_space(self.single_observation_space, env.num_envs)
+        self._ask = _source(env)
+        self._checked = mask_check(action_space)
+        self._size = sum(options(action_space))
+
+    def reset(
+        self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        observation, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
+        return beside(observation, self._masks()), infos
+
+    def step(self, actions: Any) -> Result:
+        return self._with_masks(self.env.step(actions))
+
+    def step_async(self, actions: Any) -> None:
+        """As the backend's; `step_wait` must follow."""
+        self.env.step_async(actions)  # type: ignore[attr-defined]
+
+    def step_wait(self) -> Result:
+        return self._with_masks(self.env.step_wait())  # type: ignore[attr-defined]
+
+    def _with_masks(self, result: Result) -> Result:
+        observation, reward, terminated, truncated, infos = result
+        if "final_obs" in infos:
+            final = np.full(self.num_envs, None, dtype=object)
+            for env in np.flatnonzero(np.logical_or(terminated, truncated)):
+                everything = np.ones(self._size, np.int8)
+                final[env] = beside(infos["final_obs"][env], everything)
+            infos = {**infos, "final_obs": final}
+        return beside(observation, self._masks()), reward, terminated, truncated, infos
+
+    def _masks(self) -> Array:
+        """Int8 [N, M].
+
+        Raises:
+            EnvironmentFailed: naming the environment, for a mask that is wrong, or none at all.
+        """
+        try:
+            given = self._ask()
+        except AttributeError as error:
+            raise EnvironmentFailed(
+                f"{TITLE} asks every environment of a vector for its action_masks(): {error}. Give "
+                "them that method, or leave out --plugin action-masking."
+            ) from error
+        masks = np.empty((self.num_envs, self._size), np.int8)
+        if len(given) != self.num_envs:
+            raise EnvironmentFailed(
+                f"action_masks() of {type(self.env.unwrapped).__name__} returned {len(given)} "
+                f"masks for {self.num_envs} environments. Return bool [N, M], a row for each."
+            )
+        for index, mask in enumerate(given):
+            try:
+                masks[index] = self._checked(mask)
+            except ValueError as error:
+                raise EnvironmentFailed(f"environment {index}: {error}") from error
+        return masks
+
+    def __getattr__(self, name: str) -> Any:
+        """`call`, `get_state` and whatever else the backend offers besides Gymnasium's."""
+        if name.startswith("_") or name == "env":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self.env, name)
+
+
+def _source(env: Any) -> Callable[[], Any]:
+    """What gives the masks of all environments."""
+    layer = env
+    while not hasattr(layer, "action_masks") and isinstance(layer, VectorWrapper):
+        layer = layer.env
+    if hasattr(layer, "action_masks"):
+        found: Callable[[], Any] = layer.action_masks
+        return found
+    if hasattr(layer, "call"):
+        return lambda: layer.call("action_masks")
+    raise PlanError(
+        f"{TITLE} asks a vector of environments for their masks, but {type(layer).__name__} has "
+        "neither action_masks() -> bool [N, M] nor call(name). Give it one, or pass what makes one "
+        "environment."
+    )

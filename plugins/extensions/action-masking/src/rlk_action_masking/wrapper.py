@@ -1,0 +1,71 @@
+"""`action-masks`: an environment's masks beside its observations. M options, see `masks.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from rlk.errors import PlanError
+from rlk.records import Array
+from rlk_action_masking.masks import TITLE, beside, mask_check, options, with_mask
+from rlk_action_masking.vector import VectorActionMasks
+
+METHOD = "action_masks"
+
+
+class ActionMasks(gym.Wrapper[dict[str, Any], Any, Any, Any]):
+    """Observations become {observation, action_mask}; a Dict gets the key `action_mask` as well.
+
+    The mask, int8 [M], is of the state that is observed. The last observation of a terminated
+    episode allows everything, since nothing is done there: the environment is not asked.
+
+    Args:
+        env: with a method `action_masks()`, its own or of a wrapper.
+
+    Raises:
+        PlanError: if it has none, or its actions cannot be counted.
+    """
+
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self.observation_space = with_mask(env.observation_space, env.action_space)
+        if not env.has_wrapper_attr(METHOD):
+            name = type(env.unwrapped).__name__ if env.spec is None else env.spec.id
+            raise PlanError(
+                f"{TITLE} asks the environment which actions are allowed, but {name!r} has no "
+                f"method {METHOD}(). Give it one that returns bool [{self._size()}], put a wrapper "
+                "around it that has one, or leave out --plugin action-masking."
+            )
+        self._ask = env.get_wrapper_attr(METHOD)
+        self._checked = mask_check(env.action_space)
+
+    def _size(self) -> int:
+        return sum(options(self.env.action_space))
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        observation, info = self.env.reset(seed=seed, options=options)
+        return beside(observation, self._checked(self._ask())), info
+
+    def step(self, action: Any) -> tuple[dict[str, Any], Any, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        mask = self._everything() if terminated else self._checked(self._ask(), bool(truncated))
+        return beside(observation, mask), reward, terminated, truncated, info
+
+    def _everything(self) -> Array:
+        return np.ones(self._size(), np.int8)
+
+    # ---- a vector that was passed (`rlk.abilities.WrapsVectors`) ---------------------------------
+
+    @staticmethod
+    def vector_spaces(observation_space: Any, action_space: Any) -> tuple[Any, Any]:
+        """The spaces of one environment of `around_vector`."""
+        return with_mask(observation_space, action_space), action_space
+
+    @staticmethod
+    def around_vector(env: Any) -> VectorActionMasks:
+        """The same around a finished vector of environments."""
+        return VectorActionMasks(env)

@@ -1,0 +1,1 @@
+"""The trajectory replay (`--storage trajectory-replay`): what ACER learns from."""

@@ -1,0 +1,20 @@
+"""Settings of the trajectory replay."""
+
+from __future__ import annotations
+
+import attrs
+from attrs import validators as v
+
+
+@attrs.frozen(kw_only=True)
+class TrajectoryReplayConfig:
+    """How much is kept."""
+
+    buffer_size: int = attrs.field(
+        default=5000,
+        validator=[v.instance_of(int), v.ge(1)],
+        metadata={
+            "help": "steps kept of each environment (1 or more), rounded down to whole collections "
+            "of n_steps; one collection at least"
+        },
+    )
