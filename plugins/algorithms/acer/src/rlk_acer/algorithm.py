@@ -1,4 +1,4 @@
-"""ACER: Wang et al. 2017, arXiv 1611.01224, for discrete actions, as Stable Baselines 2.10 has it."""
+"""ACER: Wang et al. 2017, arXiv 1611.01224, for discrete actions, as in Stable Baselines 2.10."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from rlk_acer.network import acer_heads
 from rlk_acer.trajectories import Trajectories, trajectories
 from rlk_networks import Heads
 from rlk_off_policy.target import Target
+from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import make_actor, state_fields
-from rlk_schedules import as_schedule
+from rlk_schedules import scaled
 from rlk_trajectory_replay.protocol import TrajectoryStorage
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ class ACER:
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
         self.average = Target(run.parameters) if config.trust_region else None
-        run.group(
-            "policy",
-            learning_rate=as_schedule(config.learning_rate),
+        policy_group(
+            run,
+            learning_rate=scaled(config.learning_rate, config.lr_schedule),
             max_grad_norm=config.max_grad_norm,
             alpha=config.rprop_alpha,
             eps=config.rprop_epsilon,
@@ -100,7 +101,7 @@ class ACER:
         """Logits of the average policy, float [B, A]; None without a trust region."""
         if self.average is None:
             return None
-        (parameters,) = batch.outputs(self.average.module, "pi")
+        parameters: Tensor = batch.outputs(self.average.module, "pi")[0]
         return parameters.index_select(0, batch.row)
 
     def loss(self, batch: Trajectories, average: Tensor | None) -> Loss:
@@ -129,7 +130,7 @@ class ACER:
             "q_loss": q_loss,
             "entropy_loss": -entropy,
         }
-        return Loss(total, distribution=parameters, metrics=metrics)
+        return Loss(total, distribution=parameters, prediction=q_taken, metrics=metrics)
 
     @torch.no_grad()
     def q_target(

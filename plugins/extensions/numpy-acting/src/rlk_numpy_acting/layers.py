@@ -16,6 +16,7 @@ from rlk.records import Array
 from rlk_action_masking.masks import KEY
 from rlk_action_masking.network import MaskDropped, MaskedEncoder, MaskedHead, seen
 from rlk_diag_gaussian.distribution import GaussianHead
+from rlk_gsde.head import NoiseHead
 from rlk_mlp.layers import Layers
 from rlk_multi_input.network import SideBySide
 from rlk_networks import Head, Linear
@@ -93,6 +94,22 @@ def _gaussian_head(module: GaussianHead) -> Forward:
     return forward
 
 
+def _noise_head(module: NoiseHead) -> Forward:
+    mean, log_std = _linear(module.mean), module.log_std.detach().numpy()
+    positive, size = (_expln if module.use_expln else np.exp), module.size
+
+    def forward(features: Array) -> Array:
+        weighted = features[:, :, None] * np.broadcast_to(positive(log_std), (len(log_std), size))
+        return np.concatenate([mean(features), weighted.reshape(len(features), -1)], axis=1)
+
+    return forward
+
+
+def _expln(x: Array) -> Array:
+    low, high = np.minimum(x, 0.0), np.maximum(x, 0.0)
+    return np.where(x > 0, np.log1p(high) + np.float32(1.0), np.exp(low))
+
+
 def _dueling_head(module: DuelingHead) -> Forward:
     advantages, values = forward_of(module.advantage), forward_of(module.value)
 
@@ -157,5 +174,6 @@ _FORWARDS: dict[type, Callable[[Any], Forward]] = {
     MaskDropped: _mask_dropped,
     MaskedEncoder: _masked_encoder,
     MaskedHead: _masked_head,
+    NoiseHead: _noise_head,
     SideBySide: _side_by_side,
 }

@@ -31,6 +31,7 @@ SMALL: dict[str, Any] = {
     "train_freq": 4,
     "gradient_steps": 1,
     "buffer_size": 512,
+    "replay_start": 32,
     "target_network_update_freq": 32,
     "timesteps_per_actorbatch": 32,
     "timesteps_per_batch": 32,
@@ -85,7 +86,7 @@ class AlgorithmContract(AlgorithmStateChecks):
     @contextlib.contextmanager
     def agent(self, **settings: Any) -> Iterator[Agent]:
         """An agent, closed afterwards."""
-        from rlk.agent import make
+        from rlk.making import make
 
         entry = self.entry()
         with (
