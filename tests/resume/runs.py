@@ -34,6 +34,7 @@ SMALL = {
     "learning_starts": 100,
     "batch_size": 16,
     "buffer_size": 1000,
+    "replay_start": 64,
     "train_freq": 4,
     "gradient_steps": 2,
     "target_network_update_freq": 50,

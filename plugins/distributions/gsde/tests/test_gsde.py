@@ -74,7 +74,7 @@ def test_defaults_are_those_of_stable_baselines3():
 
 @pytest.mark.parametrize("wrong", [0, -2])
 def test_noise_is_held_for_some_steps_or_for_a_collection(wrong):
-    with pytest.raises(ValueError, match="sample_freq must be at least 1, or -1"):
+    with pytest.raises(ValueError, match="sample_freq"):
         GSDEConfig(sample_freq=wrong)
     assert GSDE(BOX).hold_steps is None
     assert GSDE(BOX, GSDEConfig(sample_freq=4)).hold_steps == 4

@@ -174,11 +174,15 @@ def test_every_policy_and_distribution_act_the_same_or_stay_in_torch(name, formu
             assert type(equal_in_both(make, space)) is kind_of_actor
 
 
-@pytest.mark.parametrize("extras", [("value", "log_prob"), ("value",), ("log_prob",), ()])
-def test_extras_are_those_that_the_storage_keeps(extras):
+@pytest.mark.parametrize("kind", [DistributionActor, RecurrentActor])
+@pytest.mark.parametrize(
+    "extras", [("value", "log_prob"), ("value",), ("log_prob",), ("parameters",), ()]
+)
+def test_extras_are_those_that_the_storage_keeps(kind, extras):
     space, chosen = OBSERVATION_SPACES["Box"], distribution("categorical")
-    policy = actor_critic(architecture("mlp")[0], space, chosen)
-    equal_in_both(lambda rng: DistributionActor(policy, chosen, rng, extras), space)
+    name = "mlp" if kind is DistributionActor else "lstm"
+    policy = actor_critic(architecture(name)[0], space, chosen)
+    equal_in_both(lambda rng: kind(policy, chosen, rng, extras), space)
 
 
 @pytest.mark.parametrize("name", ["mlp", "multi-input"])

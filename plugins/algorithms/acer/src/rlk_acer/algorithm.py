@@ -1,4 +1,4 @@
-"""ACER: Wang et al. 2017, arXiv 1611.01224, for discrete actions, as Stable Baselines 2.10 has it."""
+"""ACER: Wang et al. 2017, arXiv 1611.01224, for discrete actions, as in Stable Baselines 2.10."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class ACER:
         """Logits of the average policy, float [B, A]; None without a trust region."""
         if self.average is None:
             return None
-        (parameters,) = batch.outputs(self.average.module, "pi")
+        parameters: Tensor = batch.outputs(self.average.module, "pi")[0]
         return parameters.index_select(0, batch.row)
 
     def loss(self, batch: Trajectories, average: Tensor | None) -> Loss:

@@ -56,6 +56,18 @@ class PPOConfig:
     ent_coef: float = attrs.field(default=0.0, **settings.ENT_COEF)
     vf_coef: float = attrs.field(default=0.5, **settings.VF_COEF)
     max_grad_norm: float | None = attrs.field(default=0.5, **settings.MAX_GRAD_NORM)
+    use_sde: bool = attrs.field(
+        default=False,
+        **described("state-dependent exploration (gSDE) for actions in a Box: distribution gsde"),
+    )
+    sde_sample_freq: int = attrs.field(
+        default=-1,
+        **described(
+            "with use_sde, steps of an environment after which its noise is drawn anew; -1 draws "
+            "it at the beginning of each collection alone",
+            v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sde_sample_freq is -1 or at least 1")),
+        ),
+    )
     target_kl: float | None = attrs.field(
         default=None,
         **described(

@@ -71,8 +71,9 @@ class StepCollector:
             self.run.storage.restart()
         if self._observation is None:
             self._observation = self._reset()
-        if offers(self.run.actor, BeginsCollections):
-            self._carry = self.run.actor.begin(self._carry)
+        actor: Any = self.run.actor
+        if offers(actor, BeginsCollections):
+            self._carry = actor.begin(self._carry)
         try:
             return self._collect()
         except BaseException:

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
-
-
-def _steps_or_none(_: object, attribute: attrs.Attribute[Any], value: int) -> None:
-    if value != -1 and value < 1:
-        raise ValueError(f"{attribute.name} must be at least 1, or -1, got {value!r}")
+from attrs import validators as v
 
 
 @attrs.frozen(kw_only=True)
@@ -46,7 +40,7 @@ class GSDEConfig:
     )
     sample_freq: int = attrs.field(
         default=-1,
-        validator=_steps_or_none,
+        validator=v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sample_freq is -1 or at least 1")),
         metadata={
             "help": "steps of an environment after which the noise is drawn anew; -1 draws it at "
             "the beginning of each collection alone"

@@ -17,12 +17,12 @@ from torch import Tensor, nn
 
 from rlk.errors import RlkError
 from rlk.records import Array, Field
-from rlk_action_scaling import scaled
 from rlk_diag_gaussian.distribution import DiagGaussian
 from rlk_gsde.config import GSDEConfig
 from rlk_gsde.head import NoiseHead
 from rlk_networks import Distribution
-from rlk_squashed_gaussian.squashing import MeanLogDerivative, log_derivative, unsquashed
+from rlk_squashed_gaussian.distribution import SquashedGaussian
+from rlk_squashed_gaussian.squashing import GaussianMean, log_derivative, unsquashed
 
 #: Added to the variance of an action, so that it has a density where all features are 0.
 EPSILON = 1e-6
@@ -45,10 +45,10 @@ class GSDE(Distribution):
         self.config = config or GSDEConfig()
         self.hold_steps = None if self.config.sample_freq == -1 else self.config.sample_freq
         self.squashes = self.config.squash_output
-        self._gaussian, self._mean_log_derivative = DiagGaussian(action_space), MeanLogDerivative()
+        self._gaussian, self._gaussian_mean = DiagGaussian(action_space), GaussianMean()
         self.size, self.action = self._gaussian.size, Field((self._gaussian.size,), "float32")
         self._features: int | None = None
-        self._env_action = scaled(action_space) if self.squashes else self._gaussian.env_action
+        self._over_draws = SquashedGaussian(action_space) if self.squashes else self._gaussian
 
     @property
     def features(self) -> int:
@@ -111,7 +111,7 @@ class GSDE(Distribution):
         entropy = self._gaussian.entropy(gaussian)
         if not self.squashes:
             return entropy
-        return entropy + self._mean_log_derivative(*gaussian.chunk(2, -1)).sum(-1)
+        return entropy + self._gaussian_mean(log_derivative, *gaussian.chunk(2, -1)).sum(-1)
 
     def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
         """KL(parameters || other), float [...]: that of the Gaussians, which squashing keeps."""
@@ -124,7 +124,18 @@ class GSDE(Distribution):
 
     def env_action(self, action: Array) -> Array:
         """Clipped into the bounds of the space, or scaled to them, [N, *shape]."""
-        return self._env_action(action)
+        return self._over_draws.env_action(action)
+
+    def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation of actions over all draws, each [B, *shape].
+
+        Where actions are clipped into the space, those before clipping.
+        """
+        return self._over_draws.probabilities(self.gaussian(parameters))
+
+    def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """The log-density of the environment's actions [B, *shape] over all draws, [B]."""
+        return self._over_draws.env_log_prob(self.gaussian(parameters), action)
 
     def _before(self, parameters: Tensor, noise: Tensor) -> Tensor:
         """The action before squashing, float [..., D]."""

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from rlk.records import Array, Field
 from rlk_action_scaling import middle_and_half, scaled
 from rlk_networks import Distribution, Linear
-from rlk_squashed_gaussian.squashing import MeanLogDerivative, log_derivative, unsquashed
+from rlk_squashed_gaussian.squashing import GaussianMean, log_derivative, unsquashed
 
 LOG_STD_MIN, LOG_STD_MAX = -20.0, 2.0
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -39,7 +39,7 @@ class SquashedGaussian(Distribution):
         middle, half = middle_and_half(action_space)
         self._middle = torch.as_tensor(middle, dtype=torch.float32)
         self._half = torch.as_tensor(half, dtype=torch.float32)
-        self._mean_log_derivative = MeanLogDerivative()
+        self._gaussian_mean = GaussianMean()
 
     def head(self, features: int) -> nn.Module:
         """Linear to the mean and log_std, which both depend on the state."""
@@ -84,7 +84,7 @@ class SquashedGaussian(Distribution):
         quadrature. The error is below 0.001 up to a standard deviation of 3, and 0.03 at most.
         """
         mean, log_std = self._split(parameters)
-        squashing = self._mean_log_derivative(mean, log_std)
+        squashing = self._gaussian_mean(log_derivative, mean, log_std)
         return (log_std + (HALF_LOG_2PI + 0.5) + squashing).sum(-1)
 
     def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
@@ -100,12 +100,11 @@ class SquashedGaussian(Distribution):
     def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation of the environment's action, each [B, *shape].
 
-        By Gauss-Hermite quadrature of tanh(u) and its square, as there is no closed form.
+        By quadrature of tanh(u) and its square, as there is no closed form.
         """
         mean, log_std = self._split(parameters)
-        nodes, weights = (part.to(mean.device) for part in (self._nodes, self._weights))
-        squashed = torch.tanh(mean.unsqueeze(-1) + log_std.exp().unsqueeze(-1) * nodes)
-        first, second = squashed @ weights, squashed.square() @ weights
+        first = self._gaussian_mean(torch.tanh, mean, log_std)
+        second = self._gaussian_mean(lambda before: before.tanh().square(), mean, log_std)
         spread = (second - first.square()).clamp(min=0.0).sqrt()
         middle, half = self._middle.to(mean.device), self._half.to(mean.device)
         shape = (-1, *half.shape)

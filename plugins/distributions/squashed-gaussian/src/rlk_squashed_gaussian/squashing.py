@@ -6,6 +6,7 @@ u is before squashing, and tanh(u) the action.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -32,10 +33,11 @@ def log_derivative(before: Tensor) -> Tensor:
     return 2.0 * (LOG_2 - before - F.softplus(-2.0 * before))
 
 
-class MeanLogDerivative:
-    """E[log(1 - tanh(u)^2)] for u from N(mean, std), by Gauss-Hermite quadrature.
+class GaussianMean:
+    """E[f(u)] for u from N(mean, std), by Gauss-Hermite quadrature.
 
-    The error is below 0.001 up to a standard deviation of 3, and 0.03 at most at one of 7.4.
+    For `log_derivative` the error is below 0.001 up to a standard deviation of 3, and 0.03 at most
+    at one of 7.4.
     """
 
     def __init__(self) -> None:
@@ -43,8 +45,10 @@ class MeanLogDerivative:
         self._nodes = torch.from_numpy(nodes.astype(np.float32))
         self._weights = torch.from_numpy((weights / weights.sum()).astype(np.float32))
 
-    def __call__(self, mean: Tensor, log_std: Tensor) -> Tensor:
+    def __call__(
+        self, function: Callable[[Tensor], Tensor], mean: Tensor, log_std: Tensor
+    ) -> Tensor:
         """For the mean and the logarithm of the standard deviation, float [...]."""
         nodes, weights = self._nodes.to(mean.device), self._weights.to(mean.device)
         before = mean.unsqueeze(-1) + log_std.exp().unsqueeze(-1) * nodes
-        return log_derivative(before) @ weights
+        return function(before) @ weights

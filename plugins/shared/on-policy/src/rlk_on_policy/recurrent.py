@@ -14,7 +14,7 @@ from torch import Tensor
 
 from rlk.abilities import offers
 from rlk.records import Act, Array, Field
-from rlk_networks import Distribution, Policy, as_tensor, log_prob_told, told
+from rlk_networks import Distribution, Policy, as_tensor, env_log_prob, env_probabilities
 from rlk_on_policy.actor import DistributionActor
 from rlk_on_policy.held_noise import HeldNoiseActor, HoldsNoise
 
@@ -184,7 +184,9 @@ class RecurrentActor:
         self, observation: Any, carry: Any, episode_start: Array
     ) -> Array | list[Array]:
         """As `Agent.action_probability` says, with a leading axis."""
-        return told(self.distribution, self._parameters(observation, carry, episode_start))
+        return env_probabilities(
+            self.distribution, self._parameters(observation, carry, episode_start)
+        )
 
     @torch.inference_mode()
     def log_prob(
@@ -192,7 +194,7 @@ class RecurrentActor:
     ) -> Array:
         """The log-probability of the environment's actions, float [N]."""
         parameters = self._parameters(observation, carry, episode_start)
-        return log_prob_told(self.distribution, parameters, env_action)
+        return env_log_prob(self.distribution, parameters, env_action)
 
     def _parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
         """The distribution's flat parameters, [N, P]."""

@@ -31,6 +31,7 @@ SMALL: dict[str, Any] = {
     "train_freq": 4,
     "gradient_steps": 1,
     "buffer_size": 512,
+    "replay_start": 32,
     "target_network_update_freq": 32,
     "timesteps_per_actorbatch": 32,
     "timesteps_per_batch": 32,
