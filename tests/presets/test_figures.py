@@ -6,6 +6,7 @@ import pytest
 from presets import figures
 from presets.figures import Figure, digest, keep, reached, row, table
 
+from rlk.registry.kernel import default_kernel
 from rlk_presets.promises import Promise, Source, promises
 from rlk_presets.zoo import algorithms, tables
 
@@ -24,7 +25,8 @@ def test_every_table_of_figures_is_up_to_date():
     assert not differing, "run: python tests/presets/figures.py"
 
 
-PROMISING = [algo for algo in algorithms() if promises(algo)]
+INSTALLED = default_kernel().registries.algorithms
+PROMISING = [algo for algo in algorithms() if promises(algo) and algo in INSTALLED]
 
 
 @pytest.mark.parametrize("algo", PROMISING)
