@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 import torch
 from matrix.product import STEPS, covering, env_settings, everything, keywords
-from matrix.rules import EAGER, conflicts, graphs
+from matrix.rules import conflicts, eager, graphs
 
 import rlk
 from rlk.registry.kernel import default_kernel
 
 INSTALLED = {entry.name for entries in default_kernel().registries for entry in entries}
 ALLOWED = [one for one in everything(INSTALLED) if not conflicts(one)]
-COVERING = set(covering(ALLOWED))
+COVERING = set(covering(one.parts() for one in ALLOWED))
 CASES = [
-    pytest.param(one, id=str(one), marks=[] if one in COVERING else pytest.mark.matrix_full)
+    pytest.param(one, id=str(one), marks=[] if one.parts() in COVERING else pytest.mark.matrix_full)
     for one in ALLOWED
 ]
 
@@ -65,6 +65,6 @@ def check_compiled(one, agent, printed):
         return
     update, expected = agent.run.update, graphs(one)
     assert {key for key, _ in getattr(update, "reports", ())} == expected, printed
-    assert set(getattr(update, "reasons", ())) == (EAGER[one.algorithm] if expected else set())
+    assert set(getattr(update, "reasons", ())) == eager(one)
     assert ("is one graph" in printed) == bool(expected)
-    assert ("runs eagerly" in printed) == (not expected or bool(EAGER[one.algorithm]))
+    assert ("runs eagerly" in printed) == (not expected or bool(eager(one)))

@@ -32,6 +32,12 @@ class TestPPO2WithLnLstm(Recurrent):
     policy = "ln-lstm"
 
 
+class TestA2CWithLstm(Recurrent):
+    component = "a2c"
+    settings = {}
+    policy = "lstm"
+
+
 class TestPPOWithLstm(Recurrent):
     component = "ppo"
     settings = {"n_epochs": 2}

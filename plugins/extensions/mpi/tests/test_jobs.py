@@ -16,6 +16,7 @@ from rlk_testing.environments import BY_ACTION_SPACE
 
 #: Small enough that a training takes a second. Each joins where it is installed.
 SMALL = {
+    "a2c": ("n_steps=8",),
     "acer": ("n_steps=8", "replay_start=16"),
     "dqn": ("learning_starts=16", "batch_size=8", "target_network_update_freq=20"),
     "ppo2": ("n_steps=16",),

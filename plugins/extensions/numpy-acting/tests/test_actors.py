@@ -22,7 +22,8 @@ from rlk_off_policy.actor import DeterministicActor, GreedyActor, StochasticActo
 from rlk_off_policy.policy_heads import DeterministicHead, stochastic_head
 from rlk_off_policy.q_heads import DuelingHead, q_head
 from rlk_on_policy.actor import DistributionActor
-from rlk_on_policy.recurrent import RecurrentActor
+from rlk_on_policy.held_noise import HeldNoiseActor
+from rlk_on_policy.recurrent import RecurrentActor, make_actor
 from rlk_testing.contract import one_thread
 from rlk_testing.samples import BY_NAME
 
@@ -36,6 +37,7 @@ ACTION_SPACES = {
     "bernoulli": gym.spaces.MultiBinary(3),
     "diag-gaussian": gym.spaces.Box(-1.0, 2.0, (2, 1), np.float32),
     "squashed-gaussian": gym.spaces.Box(-1.0, 2.0, (2, 1), np.float32),
+    "gsde": gym.spaces.Box(-1.0, 2.0, (2, 1), np.float32),
 }
 BOX = ACTION_SPACES["squashed-gaussian"]
 #: Of every policy of this repository, what acts in numpy: everything, the heads alone, nothing.
@@ -72,9 +74,10 @@ def architecture(name, **settings):
     return record.load()(record.config(**{**known, **record.own, **settings})), record
 
 
-def distribution(name):
+def distribution(name, **settings):
     record = default_kernel().registries.distributions.get(name).component()
-    return record.load()(ACTION_SPACES[name])
+    config = (record.config(**settings),) if settings else ()
+    return record.load()(ACTION_SPACES[name], *config)
 
 
 def observed(space, seed=0):
@@ -116,9 +119,18 @@ def same(one, other):
     for name, value in one.extras.items():
         np.testing.assert_allclose(value, other.extras[name], atol=1e-4, rtol=1e-4)
         assert value.dtype == other.extras[name].dtype
-    assert (one.carry is None) == (other.carry is None)
-    if one.carry is not None:
-        np.testing.assert_allclose(one.carry, other.carry, atol=1e-6)
+    same_carry(one.carry, other.carry)
+
+
+def same_carry(one, other):
+    """Two carries: a state, or a dict of what lives beside it."""
+    assert (one is None) == (other is None)
+    if isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for name, value in one.items():
+            same_carry(value, other[name])
+    elif one is not None:
+        np.testing.assert_allclose(one, other, atol=1e-6)
 
 
 def equal_in_both(make, space, steps=4):
@@ -209,6 +221,24 @@ def test_a_recurrent_state_of_another_number_of_environments_is_refused():
     actor = in_numpy(RecurrentActor(policy, chosen, np.random.default_rng(0)))
     with pytest.raises(ValueError, match="the state of 6 environments"):
         actor.act(observed(space), np.zeros((2, 16), np.float32), np.ones(N, np.bool_))
+
+
+@pytest.mark.parametrize("settings", [{"full_std": False}, {"use_expln": True}, {"sample_freq": 2},
+                                      {"squash_output": True}])  # fmt: skip
+@pytest.mark.parametrize("name", ["mlp", "lstm"])
+def test_held_noise_is_the_same_whatever_its_settings(name, settings):
+    space, chosen = OBSERVATION_SPACES["Box"], distribution("gsde", **settings)
+    policy = actor_critic(architecture(name)[0], space, chosen)
+    # Squashed actions near 1 differ by how tanh is rounded.
+    policy.pi.out.log_std.data.normal_(mean=-3.0 if chosen.squashes else 0.0)
+    actor = equal_in_both(lambda rng: make_actor(policy, chosen, rng), space, steps=6)
+    assert type(actor) is HeldNoiseActor
+
+
+def test_noise_held_for_an_actor_that_stays_in_torch_is_held_there():
+    space, chosen = OBSERVATION_SPACES["Box"], distribution("gsde")
+    policy = actor_critic(architecture("mlp", layers=[450, 450])[0], space, chosen)
+    assert in_numpy(make_actor(policy, chosen, np.random.default_rng(0))) is None
 
 
 # ---- what stays in torch -------------------------------------------------------------------------

@@ -75,3 +75,11 @@ class Bernoulli(Distribution):
     def env_action(self, action: Array) -> Array:
         """The action in the space's shape, int8 [N, *shape]."""
         return action.reshape(-1, *self._shape)
+
+    def probabilities(self, parameters: Tensor) -> Tensor:
+        """Of every switch being on, sigmoid(logits), [B, *shape]."""
+        return torch.sigmoid(parameters).reshape(-1, *self._shape)
+
+    def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """As `log_prob`, of actions [B, *shape] as the space shapes them."""
+        return self.log_prob(parameters, action.flatten(1))

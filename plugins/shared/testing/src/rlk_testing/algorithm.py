@@ -86,7 +86,7 @@ class AlgorithmContract(AlgorithmStateChecks):
     @contextlib.contextmanager
     def agent(self, **settings: Any) -> Iterator[Agent]:
         """An agent, closed afterwards."""
-        from rlk.agent import make
+        from rlk.making import make
 
         entry = self.entry()
         with (
