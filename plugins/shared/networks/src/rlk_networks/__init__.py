@@ -6,7 +6,7 @@ from rlk_networks.layers import Head, Linear
 from rlk_networks.observations import as_tensor, flat_size, preprocess
 from rlk_networks.own_encoder import own_encoder
 from rlk_networks.policy import Policy
-from rlk_networks.probabilities import TellsProbabilities, log_prob_told, told
+from rlk_networks.probabilities import TellsProbabilities, env_log_prob, env_probabilities
 
 __all__ = [
     "FORBIDDEN",
@@ -20,9 +20,9 @@ __all__ = [
     "TellsProbabilities",
     "Trunk",
     "as_tensor",
+    "env_log_prob",
+    "env_probabilities",
     "flat_size",
-    "log_prob_told",
     "own_encoder",
     "preprocess",
-    "told",
 ]

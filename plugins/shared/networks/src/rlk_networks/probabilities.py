@@ -33,8 +33,8 @@ class TellsProbabilities(Protocol):
         """The log-probability, or log-density, of actions [B, *shape] of the environment, [B]."""
 
 
-def told(distribution: Distribution, parameters: Tensor) -> Array | list[Array]:
-    """What a distribution tells of its parameters [B, P], as arrays; several of them as a list."""
+def env_probabilities(distribution: Distribution, parameters: Tensor) -> Array | list[Array]:
+    """`distribution.probabilities` of parameters [B, P], as an array or a list of them."""
     found = _telling(distribution).probabilities(parameters)
     if isinstance(found, Tensor):
         array: Array = found.cpu().numpy()
@@ -42,7 +42,7 @@ def told(distribution: Distribution, parameters: Tensor) -> Array | list[Array]:
     return [part.cpu().numpy() for part in found]
 
 
-def log_prob_told(distribution: Distribution, parameters: Tensor, action: Array) -> Array:
+def env_log_prob(distribution: Distribution, parameters: Tensor, action: Array) -> Array:
     """The log-probability of actions [B, *shape] of the environment, float [B]."""
     given = torch.from_numpy(action).to(parameters.device)
     found: Array = _telling(distribution).env_log_prob(parameters, given).cpu().numpy()

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from rlk.records import Act, Array
 from rlk_action_scaling import scaled
-from rlk_networks import Distribution, Policy, as_tensor, log_prob_told, told
+from rlk_networks import Distribution, Policy, as_tensor, env_log_prob, env_probabilities
 
 
 class GreedyActor:
@@ -106,7 +106,9 @@ class StochasticActor:
         self, observation: Any, carry: Any, episode_start: Array
     ) -> Array | list[Array]:
         """As `Agent.action_probability` says, with a leading axis."""
-        return told(self.distribution, self._parameters(observation, carry, episode_start))
+        return env_probabilities(
+            self.distribution, self._parameters(observation, carry, episode_start)
+        )
 
     @torch.inference_mode()
     def log_prob(
@@ -114,7 +116,7 @@ class StochasticActor:
     ) -> Array:
         """The log-probability of the environment's actions, float [N]."""
         parameters = self._parameters(observation, carry, episode_start)
-        return log_prob_told(self.distribution, parameters, env_action)
+        return env_log_prob(self.distribution, parameters, env_action)
 
     def _parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
         """The distribution's flat parameters, [N, P]."""

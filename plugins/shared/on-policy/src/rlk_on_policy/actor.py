@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from rlk.records import Act, Array
-from rlk_networks import Distribution, Policy, as_tensor, log_prob_told, told
+from rlk_networks import Distribution, Policy, as_tensor, env_log_prob, env_probabilities
 
 
 class DistributionActor:
@@ -44,14 +44,25 @@ class DistributionActor:
 
     @torch.inference_mode()
     def act(
-        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+        self,
+        observation: Any,
+        carry: Any,
+        episode_start: Array,
+        deterministic: bool = False,
+        noise: Array | None = None,
     ) -> Act:
+        """As every actor.
+
+        Args:
+            noise: of the sample, [N, ...]; None draws it.
+        """
         distribution = self.distribution
         parameters, *values = self.policy(as_tensor(observation, self.device), *self._heads)
         if deterministic:
             array = distribution.mode(parameters).cpu().numpy()
             return Act(array, distribution.env_action(array), None, {})
-        noise = distribution.noise(self.rng, len(parameters))
+        if noise is None:
+            noise = distribution.noise(self.rng, len(parameters))
         action = distribution.sample(parameters, torch.from_numpy(noise).to(self.device))
         extras = {}
         if values:
@@ -68,7 +79,9 @@ class DistributionActor:
         self, observation: Any, carry: Any, episode_start: Array
     ) -> Array | list[Array]:
         """As `Agent.action_probability` says, with a leading axis."""
-        return told(self.distribution, self._parameters(observation, carry, episode_start))
+        return env_probabilities(
+            self.distribution, self._parameters(observation, carry, episode_start)
+        )
 
     @torch.inference_mode()
     def log_prob(
@@ -76,7 +89,7 @@ class DistributionActor:
     ) -> Array:
         """The log-probability of the environment's actions, float [N]."""
         parameters = self._parameters(observation, carry, episode_start)
-        return log_prob_told(self.distribution, parameters, env_action)
+        return env_log_prob(self.distribution, parameters, env_action)
 
     def _parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
         """The distribution's flat parameters, [N, P]."""
