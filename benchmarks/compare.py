@@ -17,16 +17,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from subjects import case as case_of
+from subjects import names
+
 HERE = Path(__file__).parent
-#: case -> who takes turns; `rlk+compile` is rlk with that plugin, the others are peers.
-LIBRARIES = {
-    "ppo2": ("rlk", "rlk+compile", "sb3", "sbx"),
-    "dqn": ("rlk", "rlk+compile", "sb3", "sbx"),
-    "sac": ("rlk", "rlk+compile", "sb3", "sbx"),
-    "td3": ("rlk", "rlk+compile", "sb3", "sbx"),
-    "trpo": ("rlk", "sb3"),
-    "recurrent-ppo2": ("rlk", "sb3", "sb3-shared"),
-}
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -48,12 +42,18 @@ def measure(python: str, library: str, case: str, clock: str) -> Figures:
 
 
 def ours(library: str) -> bool:
+    """Whether it runs here: rlk, `rlk+compile`, another algorithm of rlk (`rlk-a2c`)."""
     return library.startswith("rlk")
+
+
+def compared(library: str) -> bool:
+    """Whether it is what is compared with all others."""
+    return library.partition("+")[0] == "rlk"
 
 
 def compare(case: str, arguments: argparse.Namespace) -> None:
     """All repetitions of one case, then the medians."""
-    libraries = arguments.libraries or LIBRARIES[case]
+    libraries = arguments.libraries or case_of(case).LIBRARIES
     rows: list[dict[str, Figures]] = []
     for repetition in range(arguments.repetitions):
         row = {
@@ -74,8 +74,8 @@ def compare(case: str, arguments: argparse.Namespace) -> None:
         compiling = f", compiled in {seconds:.1f} s" if seconds else ""
         updates = rows[-1][library]["updates"]
         print(f"{case:<5}{library}: {speed:.0f} steps/s, {updates:.0f} updates timed{compiling}")
-    for own in filter(ours, libraries):
-        for peer in (library for library in libraries if not ours(library)):
+    for own in filter(compared, libraries):
+        for peer in (library for library in libraries if not compared(library)):
             ratios = [row[own]["steps_per_second"] / row[peer]["steps_per_second"] for row in rows]
             print(
                 f"{case:<5}{own} / {peer}: median {statistics.median(ratios):.2f}, "
@@ -86,7 +86,7 @@ def compare(case: str, arguments: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {[*LIBRARIES]}; default all")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {names()}; default all")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--libraries", nargs="+", help="rlk rlk+compile sb3 sbx; default all")
     parser.add_argument(
@@ -96,7 +96,7 @@ def main() -> None:
         "--peer-python", default=sys.executable, help="of an environment that has the peers"
     )
     arguments = parser.parse_args()
-    for case in arguments.cases or LIBRARIES:
+    for case in arguments.cases or names():
         compare(case, arguments)
 
 

@@ -8,9 +8,9 @@ import attrs
 import pytest
 
 from rlk import hookimpl
-from rlk.agent import make
 from rlk.component import Component
 from rlk.errors import BrokenPlugin
+from rlk.making import make
 from rlk.registry.entry import Entry
 
 

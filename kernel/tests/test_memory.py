@@ -10,7 +10,7 @@ from rlk_testing.forks import ForkServer
 #: Whether glibc maps a tensor of 20 MB apart, and so gives it back as soon as it is let go.
 PROGRAM = """
 import ctypes, sys, torch
-from rlk.agent import make
+from rlk.making import make
 from rlk_testing.stand_ins import stand_in_kernel
 
 class Mallinfo(ctypes.Structure):

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 KERNEL = sorted((ROOT / "kernel" / "src").rglob("*.py"))
 OTHERS = [
     *sorted(ROOT.glob("plugins/*/*/src/**/*.py")),
-    *sorted((ROOT / "benchmarks").glob("*.py")),
+    *sorted((ROOT / "benchmarks").rglob("*.py")),
     *sorted((ROOT / "examples").glob("*/src/**/*.py")),
 ]
 SOURCES = [*KERNEL, *OTHERS]

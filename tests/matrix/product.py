@@ -9,8 +9,29 @@ from typing import Any
 
 import attrs
 
+from rlk.component import Component
+from rlk.registry.kernel import default_kernel
+
 WORLD = f"{Path(__file__).with_name('worlds.py')}:World"
 STEPS = 64
+REGISTRIES = default_kernel().registries
+
+
+def named(kind: str) -> dict[str, Component]:
+    """What is installed of a kind, by its own names: `mlp`, and no `MlpPolicy`."""
+    entries = [(entry.name, entry.component()) for entry in REGISTRIES[kind]]
+    return {name: component for name, component in entries if component.name == name}
+
+
+#: Those that train a policy step by step in an environment: one that learns from files has none.
+ALGORITHMS = {
+    name: component
+    for name, component in named("algorithms").items()
+    if component.collects in ("on-policy", "off-policy", "both")
+}
+STORAGES = named("storages")
+#: (factor, value) pairs of a combination.
+Parts = tuple[tuple[str, str], ...]
 
 
 @attrs.frozen
@@ -28,31 +49,41 @@ class Combination:
     def __str__(self) -> str:
         return "-".join(attrs.astuple(self))
 
+    def parts(self, *factors: str) -> Parts:
+        """(factor, value) of all, or of these."""
+        return tuple((name, getattr(self, name)) for name in factors or FACTORS)
+
 
 FACTORS = {
-    "algorithm": ("dqn", "ppo2", "sac", "td3", "trpo"),
+    "algorithm": tuple(ALGORITHMS),
     "policy": ("mlp", "cnn", "lstm", "multi-input"),
     "observation": (
         *("Box", "Image", "Discrete", "MultiDiscrete", "MultiBinary"),
         *("Dict", "Goals"),  # Goals: the Dict of a goal environment
     ),
     "action": ("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
-    "storage": (
-        *("rollout", "replay", "prioritized-replay", "n-step", "hindsight-replay"),
-        "prioritized-replay+n-step+hindsight-replay",
-    ),
+    "storage": (*STORAGES, "prioritized-replay+n-step+hindsight-replay"),
     "vec_env": ("dummy", "subprocess"),
     "extension": ("none", "compile"),
 }
-#: An update of a replay every second step, from the sixteenth on.
-REPLAY = {"learning_starts": 16, "batch_size": 8, "buffer_size": 64, "train_freq": 2}
-#: What makes a run of 64 steps learn, and learn quickly.
+#: What makes a run of 64 steps of two environments learn, and learn quickly, whatever algorithm has
+#: a setting of that name.
+SMALL: dict[str, Any] = {
+    # A collection of 16 transitions, and two minibatches or updates of it.
+    "n_steps": 8,
+    **dict.fromkeys(("timesteps_per_batch", "timesteps_per_actorbatch"), 16),
+    **dict.fromkeys(("nminibatches", "noptepochs", "n_epochs", "optim_epochs", "vf_iters"), 2),
+    **dict.fromkeys(("batch_size", "optim_batchsize"), 8),
+    "cg_iters": 3,
+    # An update of a replay every second step, from the sixteenth on.
+    "learning_starts": 16,
+    "buffer_size": 64,
+    "train_freq": 2,
+    "replay_start": 8,
+}
+#: What no name of a setting tells.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "dqn": REPLAY,
-    "ppo2": {"n_steps": 8, "nminibatches": 2, "noptepochs": 2},
-    "sac": REPLAY,
-    "td3": {**REPLAY, "gradient_steps": 2},
-    "trpo": {"timesteps_per_batch": 16, "vf_iters": 2, "cg_iters": 3},
+    "td3": {"gradient_steps": 2},
     "mlp": {"mlp.layers": [8]},
     "cnn": {"cnn.features": 8},
     "lstm": {"lstm.layers": [8], "lstm.n_lstm": 8},
@@ -79,10 +110,24 @@ def env_settings(one: Combination) -> dict[str, Any]:
     return {"env": WORLD, "env.observation": one.observation, "env.action": one.action}
 
 
+def small(algorithm: str) -> dict[str, Any]:
+    """Settings of an algorithm with which it learns something in 64 steps."""
+    own = {field.name for field in attrs.fields(ALGORITHMS[algorithm].config)}
+    shared = {key: value for key, value in SMALL.items() if key in own}
+    return {**shared, **SETTINGS.get(algorithm, {})}
+
+
+def run_settings(algorithm: str) -> dict[str, Any]:
+    """How every combination is run, whatever else it consists of."""
+    shared = {"n_envs": 2, "seed": 5, "n_threads": 1, "device": "cpu", "total_timesteps": STEPS}
+    return {**shared, **small(algorithm)}
+
+
 def keywords(one: Combination) -> dict[str, Any]:
     """What `rlk.make` is called with, the algorithm's name aside."""
     storages = one.storage.split("+")
-    based = {"storage": one.storage} if one.storage in ("rollout", "replay") else {}
+    alone = not any(STORAGES[name].stages for name in storages)
+    based = {"storage": one.storage} if alone else {}
     plugins = [] if based else storages
     plugins += [] if one.extension == "none" else [one.extension]
     settings = {
@@ -91,27 +136,33 @@ def keywords(one: Combination) -> dict[str, Any]:
         "policy": one.policy,
         "vec_env": one.vec_env,
         "plugins": plugins,
-        "n_envs": 2,
-        "seed": 5,
-        "n_threads": 1,
-        "device": "cpu",
-        "total_timesteps": STEPS,
+        **run_settings(one.algorithm),
     }
-    for name in (one.algorithm, one.policy, one.vec_env, *plugins):
+    for name in (one.policy, one.vec_env, *plugins):
         settings |= SETTINGS.get(name, {})
     return settings
 
 
-def covering(combinations: list[Combination]) -> list[Combination]:
-    """A few of them, greedily, in which every pair of values is that occurs in any of them."""
+#: A test run is to have these together only by chance: an algorithm sees observations through its
+#: policy alone, and nothing of how environments are stepped.
+APART = ({"algorithm", "observation"}, {"algorithm", "vec_env"})
+
+
+def covering(combinations: Iterable[Parts]) -> list[Parts]:
+    """A few of them, greedily, in which every pair of values is that occurs in any of them.
+
+    Tracing takes several times as long as training: one with `compile` is chosen for the pairs that
+    only such a one has.
+    """
     pairs = {one: _pairs(one) for one in combinations}
-    left, chosen = set[Any]().union(*pairs.values()), list[Combination]()
+    cost = {one: 8.0 if ("extension", "compile") in one else 1.0 for one in pairs}
+    left, chosen = set[Any]().union(*pairs.values()), list[Parts]()
     while left:
-        best = max(combinations, key=lambda one: len(pairs[one] & left))
+        best = max(pairs, key=lambda one: len(pairs[one] & left) / cost[one])
         chosen.append(best)
         left -= pairs[best]
     return chosen
 
 
-def _pairs(one: Combination) -> set[Any]:
-    return set(itertools.combinations(attrs.asdict(one).items(), 2))
+def _pairs(one: Parts) -> set[Any]:
+    return {(a, b) for a, b in itertools.combinations(one, 2) if {a[0], b[0]} not in APART}

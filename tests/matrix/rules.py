@@ -1,20 +1,27 @@
-"""Which combinations are to work, written down by hand: nothing here asks rlk.
+"""Which combinations are to work, written down by hand.
 
-A row of these tables is a promise to users. What components declare must come to the same.
+A row of these tables is a promise to users: what components declare must come to the same. An
+algorithm or a storage that has no row yet is held to what it declares of itself.
 """
 
 from __future__ import annotations
 
 import attrs
-from matrix.product import Combination
+from matrix.product import ALGORITHMS, STORAGES, Combination
 
+ALL_ACTIONS = {"Discrete", "Box", "MultiDiscrete", "MultiBinary"}
 #: Algorithm -> the action spaces that it serves.
 ACTIONS = {
+    "a2c": ALL_ACTIONS,
+    "acer": {"Discrete"},
+    "acktr": {"Discrete", "Box"},
     "dqn": {"Discrete"},
-    "ppo2": {"Discrete", "Box", "MultiDiscrete", "MultiBinary"},
+    "ppo": ALL_ACTIONS,
+    "ppo1": ALL_ACTIONS,
+    "ppo2": ALL_ACTIONS,
     "sac": {"Box"},
     "td3": {"Box"},
-    "trpo": {"Discrete", "Box", "MultiDiscrete", "MultiBinary"},
+    "trpo": ALL_ACTIONS,
 }
 #: Policy -> the observations that it takes.
 NUMBERS = {"Box", "Discrete", "MultiDiscrete", "MultiBinary"}
@@ -24,27 +31,32 @@ OBSERVATIONS = {
     "lstm": NUMBERS | {"Image"},
     "multi-input": {"Dict", "Goals"},
 }
+REPLAYING = {"dqn", "sac", "td3"}
 #: Storage -> the algorithms that it is for.
-STORAGES = {
-    "rollout": {"ppo2", "trpo"},
-    "replay": {"dqn", "sac", "td3"},
-    "prioritized-replay": {"dqn", "sac", "td3"},
-    "n-step": {"dqn", "sac", "td3"},
-    "hindsight-replay": {"dqn", "sac", "td3"},
+SERVED = {
+    "rollout": {"a2c", "acktr", "ppo", "ppo1", "ppo2", "trpo"},
+    "trajectory-replay": {"acer"},
+    "replay": REPLAYING,
+    "prioritized-replay": REPLAYING,
+    "n-step": REPLAYING,
+    "hindsight-replay": REPLAYING,
 }
-#: Recurrent policies, and who trains them.
+#: Recurrent policies, and who trains them and who does not.
 RECURRENT_POLICIES = {"lstm"}
-RECURRENT_ALGORITHMS = {"ppo2"}
-#: Algorithm -> the kinds of its updates that `compile` makes graphs of, and those that stay as they
-#: are: a line search looks at what it finds.
-GRAPHS = {
-    "dqn": {""},
-    "ppo2": {""},
-    "sac": {"moves target"},
-    "td3": {"", "policy and targets"},
-    "trpo": {"vf"},
+RECURRENT = {
+    **dict.fromkeys(("a2c", "acer", "acktr", "ppo", "ppo2"), True),
+    **dict.fromkeys(("dqn", "ppo1", "sac", "td3", "trpo"), False),
 }
-EAGER = {"dqn": set(), "ppo2": set(), "sac": set(), "td3": set(), "trpo": {"pi"}}
+#: Algorithm -> the kinds of its updates that `compile` makes graphs of, and those that stay as they
+#: are: a line search looks at what it finds. All others have one kind, which becomes a graph.
+GRAPHS = {"sac": {"moves target"}, "td3": {"", "policy and targets"}, "trpo": {"vf"}}
+EAGER = {"trpo": {"pi"}}
+#: Optimisers that need the distribution of actions, which a loss of an on-policy algorithm gives.
+OF_DISTRIBUTIONS = {"natural-gradient", "kfac"}
+#: Algorithms that draw actions from no distribution, and the distributions that the others take
+#: where it is not every one of an action space: SAC needs the log-probability of what it drew.
+WITHOUT_DISTRIBUTION = {"dqn", "td3"}
+TAKEN = {"sac": {"squashed-gaussian", "gsde"}}
 
 #: How messages describe the environment's spaces.
 SHOWN = {
@@ -79,15 +91,15 @@ def conflicts(one: Combination) -> list[Conflict]:
     """What is wrong with a combination; it is allowed if nothing is."""
     found, algorithm = [], f"algorithm {one.algorithm!r}"
     observed = f"environment's are {SHOWN[one.observation]}"
-    if one.action not in ACTIONS[one.algorithm]:
+    if one.action not in actions(one.algorithm):
         found.append(Conflict(algorithm, f"environment's is {one.action}("))
     if one.observation not in OBSERVATIONS[one.policy]:
         found.append(Conflict(f"policy {one.policy!r}", observed))
-    if one.policy in RECURRENT_POLICIES and one.algorithm not in RECURRENT_ALGORITHMS:
+    if one.policy in RECURRENT_POLICIES and not recurrent(one.algorithm):
         found.append(Conflict(f"policy {one.policy!r}", algorithm))
     for name in one.storage.split("+"):
         storage = f"storage {name!r}"
-        if one.algorithm not in STORAGES[name]:
+        if not serves(name, one.algorithm):
             found.append(Conflict(storage, algorithm))
         if name == "hindsight-replay" and one.observation == "Dict":
             wants = f"environment's {SHOWN['Dict']}"
@@ -97,7 +109,42 @@ def conflicts(one: Combination) -> list[Conflict]:
     return found
 
 
+def actions(algorithm: str) -> set[str]:
+    """The action spaces that an algorithm serves."""
+    declared = set(ALGORITHMS[algorithm].action_spaces) or ALL_ACTIONS
+    return ACTIONS.get(algorithm, declared)
+
+
+def recurrent(algorithm: str) -> bool:
+    """Whether an algorithm trains recurrent policies."""
+    return RECURRENT.get(algorithm, ALGORITHMS[algorithm].recurrent)
+
+
+def serves(storage: str, algorithm: str) -> bool:
+    """Whether a storage is for an algorithm."""
+    if storage in SERVED and algorithm in ACTIONS:
+        return algorithm in SERVED[storage]
+    return STORAGES[storage].collects in (None, ALGORITHMS[algorithm].collects)
+
+
+def moves(optimiser: str, algorithm: str) -> bool:
+    """Whether an optimiser can move what an algorithm trains."""
+    return optimiser not in OF_DISTRIBUTIONS or ALGORITHMS[algorithm].collects != "off-policy"
+
+
+def draws_from(algorithm: str, distribution: str) -> bool:
+    """Whether an algorithm can draw its actions from a distribution of its action space."""
+    return algorithm not in WITHOUT_DISTRIBUTION and distribution in TAKEN.get(
+        algorithm, {distribution}
+    )
+
+
 def graphs(one: Combination) -> set[str]:
     """The kinds of updates of an allowed combination that become graphs."""
     traced = one.extension == "compile" and one.policy not in RECURRENT_POLICIES
-    return GRAPHS[one.algorithm] if traced else set()
+    return GRAPHS.get(one.algorithm, {""}) if traced else set()
+
+
+def eager(one: Combination) -> set[str]:
+    """The kinds that stay as they are where others become graphs."""
+    return EAGER.get(one.algorithm, set()) if graphs(one) else set()

@@ -32,9 +32,21 @@ class TestPPO2WithLnLstm(Recurrent):
     policy = "ln-lstm"
 
 
+class TestA2CWithLstm(Recurrent):
+    component = "a2c"
+    settings = {}
+    policy = "lstm"
+
+
 class TestPPOWithLstm(Recurrent):
     component = "ppo"
     settings = {"n_epochs": 2}
+    policy = "lstm"
+
+
+class TestACERWithLstm(Recurrent):
+    component = "acer"
+    settings = {"lr_schedule": "constant", "replay_ratio": 2.0}
     policy = "lstm"
 
 
@@ -90,6 +102,14 @@ def test_ppo2_trains_an_lstm_behind_a_cnn(rlk_make, policy):
     assert action in (0, 1) and state.shape == (1, 16)
 
 
+def test_acer_remembers_what_it_has_seen_and_replays_it_from_the_state_it_had(rlk_make):
+    settings = {"n_envs": 4, "n_steps": 16, "replay_start": 64, "n_threads": 1}
+    config = {"lstm": {"n_lstm": 16, "layers": []}, "learning_rate": 0.03, "rprop_alpha": 0.9}
+    agent = rlk_make("acer", env=Recall, policy="lstm", seed=0, **config, **settings)
+    agent.learn(3072)
+    assert mean_return(agent, Recall, episodes=40) == 1.0
+
+
 @pytest.mark.parametrize("policy", ["lstm", "ln-lstm"])
 def test_it_remembers_what_it_has_seen(rlk_make, policy):
     settings = {
@@ -140,6 +160,23 @@ def test_what_is_learnt_from_is_what_was_acted_with(rlk_make, policy, n_steps):
         for batch in run.algorithm.batches(run.storage):
             run.algorithm.update(batch, run.optimise)
     assert starts > 0, "no episode started within a rollout"
+
+
+def test_what_acer_learns_from_is_what_was_acted_with_as_long_as_nothing_is_learnt(rlk_make):
+    """Unrolling from the stored state gives the parameters of acting, of replayed sequences too."""
+    settings = {"n_envs": 3, "n_steps": 5, "replay_start": 0, "replay_ratio": 6.0, "seed": 0}
+    agent = rlk_make("acer", env=MATCH, policy="lstm", lstm=SMALL, **settings)
+    run = agent.run
+    starts = seen = 0
+    for _ in range(6):
+        run.collect()
+        for batch in run.algorithm.batches(run.storage):
+            with torch.no_grad():
+                (parameters,) = batch.outputs(run.policy, "pi")
+            assert torch.allclose(parameters[batch.row], batch.parameters, atol=1e-5)
+            starts += int(batch.episode_start[1:].sum())
+            seen += 1
+    assert starts > 0 and seen > 12
 
 
 def test_an_agent_trained_on_several_environments_predicts_for_another_number(rlk_make):

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rlk.agent import Agent as Agent
-    from rlk.agent import load as load
-    from rlk.agent import make as make
     from rlk.component import Component as Component
     from rlk.hookspecs import hookimpl as hookimpl
+    from rlk.making import load as load
+    from rlk.making import make as make
     from rlk.planning.spec import Patch as Patch
     from rlk.planning.spec import RunSpec as RunSpec
     from rlk.registry.kernel import Kernel as Kernel
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 #: The module of every public name, below `rlk`.
 _HOMES = {
     "Agent": "agent",
-    "load": "agent",
-    "make": "agent",
+    "load": "making",
+    "make": "making",
     "Component": "component",
     "hookimpl": "hookspecs",
     "Patch": "planning.spec",

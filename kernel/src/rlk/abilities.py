@@ -10,6 +10,8 @@ from rlk.protocols import Actor, Decorator, names_of
 if TYPE_CHECKING:
     from torch import nn
 
+    from rlk.records import Array
+
 
 def offers(part: object, protocol: type) -> bool:
     """Whether a part has everything that a protocol names.
@@ -24,6 +26,31 @@ class Explores(Protocol):
     """An algorithm that explores by itself: it wraps the actor of training, around any noise."""
 
     def explore(self, actor: Actor) -> Actor: ...
+
+
+class TellsProbabilities(Protocol):
+    """An actor whose policy is stochastic: it tells how likely actions are, of B observations.
+
+    The arguments are those of `act`; `Agent.action_probability` says what is returned.
+    """
+
+    def probabilities(
+        self, observation: Any, carry: Any, episode_start: Array
+    ) -> Array | list[Array]: ...
+
+    #: float [B], of actions [B, *shape] as the environment has them
+    def log_prob(
+        self, observation: Any, carry: Any, episode_start: Array, env_action: Array
+    ) -> Array: ...
+
+
+class BeginsCollections(Protocol):
+    """An actor that a collector asks at the beginning of each collection; it draws noise anew.
+
+    It is given its carry, and the collector goes on with what it returns.
+    """
+
+    def begin(self, carry: Any) -> Any: ...
 
 
 class ForeseesUpdates(Protocol):
@@ -57,11 +84,14 @@ class WrapsVectors(Protocol):
     """A wrapper of one environment that wraps a finished vector of environments as well.
 
     Where a vector was passed, its environments are out of reach. So the wrapper's factory says
-    which spaces one environment has then, and wraps the vector as a whole.
+    which spaces one environment has then, and wraps the vector as a whole. Both are given the
+    component's config last, if it has one.
     """
 
-    def vector_spaces(self, observation_space: Any, action_space: Any) -> tuple[Any, Any]: ...
-    def around_vector(self, env: Any) -> Any: ...
+    def vector_spaces(
+        self, observation_space: Any, action_space: Any, *config: Any
+    ) -> tuple[Any, Any]: ...
+    def around_vector(self, env: Any, *config: Any) -> Any: ...
 
 
 class KeepsEnvironmentState(Protocol):

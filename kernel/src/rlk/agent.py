@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attrs
-import numpy as np
-
-from rlk import spaces
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
 from rlk.records import Array
-from rlk.registry.kernel import Kernel, default_kernel
 from rlk.running import checkpoint
+from rlk.running.acting import Acting
 from rlk.running.build import build
 from rlk.running.change_env import change_env
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
 from rlk.running.other_hands import LentEnv, OwnerWatch
-from rlk.running.run_folder import check_out
 from rlk.running.train import train
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
+    from rlk.registry.kernel import Kernel
 
 Place = str | os.PathLike[str]
 
@@ -48,7 +42,7 @@ class Agent:
         self.plan, self.kernel, self.spec = plan, kernel, spec
         self.run = build(plan, saved and checkpoint.part_of(saved, "parameters"))
         self.differs: list[str] = []
-        self._actor: Any = None
+        self._acting = Acting(self.run)
         self._lent: LentEnv | None = None
         self._owner = OwnerWatch(self.run)
 
@@ -121,16 +115,36 @@ class Agent:
         Raises:
             ValueError: if the observation does not fit the agent's observation space.
         """
-        batch, was_batched = spaces.batched(self.plan.observation_space, observation)
-        size = len(next(iter(batch.values())) if isinstance(batch, Mapping) else batch)
-        if self._actor is None:
-            # A stream of its own: acting must not change what training draws.
-            self._actor = self.run.make_actor(self.run.streams.numpy("predict"))
-        start = np.full(size, state is None) if mask is None else np.asarray(mask, dtype=bool)
-        if state is None:
-            state = self._actor.start(size)
-        act = self._actor.act(batch, state, start.reshape(size), deterministic)
-        return (act.env_action if was_batched else act.env_action[0]), act.carry
+        return self._acting.predict(observation, state, mask, deterministic)
+
+    def action_probability(
+        self,
+        observation: Any,
+        state: Any = None,
+        mask: Array | None = None,
+        actions: Any = None,
+        logp: bool = False,
+    ) -> Any:
+        """How likely the policy's actions are, before any exploration noise.
+
+        By the kind of the action space, for one observation: of a Discrete one, the probability of
+        every action, float [A]; of a MultiDiscrete one, such an array for each of its K choices, in
+        a list; of a MultiBinary one, the probability of every switch being on, [*shape]; of a Box,
+        mean and standard deviation in a list, each [*shape], in the units of the environment. A
+        policy that acts by Q values has their softmax. For a batch, each has a leading axis [B].
+
+        Args:
+            observation: one, or a batch of them.
+            state, mask: as of `predict`.
+            actions: of the environment, one per observation: their probability is returned, or
+                their density in a Box, float [1], of a batch [B, 1].
+            logp: the logarithm of that.
+
+        Raises:
+            ValueError: if observations or actions do not fit the spaces.
+            RlkError: if the policy is deterministic.
+        """
+        return self._acting.action_probability(observation, state, mask, actions, logp)
 
     # ---- parameters and files --------------------------------------------------------------------
 
@@ -233,68 +247,3 @@ class Agent:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given: Any) -> Agent:
-    """An agent from keywords.
-
-    It has the documented defaults of its algorithm. `rlk run` applies tuned settings where it has
-    some for the environment; here they are asked for: `preset='zoo'`. With `verbose=1` it prints
-    what `rlk run` prints; without `out` it writes nothing.
-
-    Args:
-        algo: the algorithm's name.
-        config: an instance of its config class, instead of keywords for it (`DQNConfig(…)`).
-        kernel: where components come from; None is everything that is installed.
-        given: a `RunSpec`'s keys (env, n_envs, policy, plugins, seed, …) and hyperparameters of
-            the algorithm; `policy={"layers": [64]}` sets `policy.layers`.
-
-    Raises:
-        PlanError: for what does not exist or does not fit, or an `out` that is not empty.
-    """
-    kernel = kernel or default_kernel()
-    settings = {} if config is None else attrs.asdict(config, recurse=False)
-    spec = make_spec(algo, {**settings, **given})
-    return Agent(_plan(kernel, spec), kernel, spec)
-
-
-def load(
-    path: Place,
-    *,
-    env: Any = None,
-    plugins: tuple[Any, ...] = (),
-    kernel: Kernel | None = None,
-    best: bool = False,
-    **changes: Any,
-) -> Agent:
-    """An agent from a model, a checkpoint, or a run folder.
-
-    Args:
-        path: the file or the folder.
-        env: another environment than the saved one; needed where that was an object or a file.
-        plugins: those that were passed as objects or files, again; `no:NAME` leaves one out.
-        kernel: where components come from; None is everything that is installed.
-        best: of a run folder, the best model of its evaluations.
-        changes: settings that are to be others now, and functions that no file holds: `differs`
-            names those that were not passed again, and `learn` warns of them. `out` is the folder
-            of a run of its own or, to go on in it, the folder that `path` is in.
-
-    Raises:
-        BadFile: if the file is damaged or not one of rlk's.
-        PlanError: if it names what is not there, or `out` holds another run.
-    """
-    kernel = kernel or default_kernel()
-    state = checkpoint.read(Path(path), kernel, best=best)
-    saved = state["manifest"]["plan"]
-    spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
-    plan = _plan(kernel, spec, Path(path))
-    with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
-        agent = Agent(plan, kernel, spec, state)
-    return agent.restore(state)
-
-
-def _plan(kernel: Kernel, spec: RunSpec, loaded: Path | None = None) -> Plan:
-    """The plan of a program's run; one that prints on a terminal shows how far it is."""
-    plan = resolve(kernel, spec, terminal=sys.stderr.isatty())
-    check_out(plan.out, loaded)
-    return plan

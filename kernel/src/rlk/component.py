@@ -49,8 +49,8 @@ class Component:
     #: Own setting -> another component's, as `"prioritized-replay.alpha"`: the value is used there
     #: when that component is in the run; setting both to different values is an error.
     forwards: Mapping[str, str] = attrs.field(factory=dict)
-    #: Own boolean setting -> the plugin that it puts in (`prioritized_replay`). The setting becomes
-    #: True when that plugin is put in by name.
+    #: Own boolean setting -> the plugin that it puts in (`prioritized_replay`), into a slot too
+    #: (`use_sde`: a distribution). The setting becomes True when that plugin is put in by name.
     activates: Mapping[str, str] = attrs.field(factory=dict)
     #: Own text setting -> the kind of the plugin that it names (`action_noise`: `noises`).
     selects: Mapping[str, str] = attrs.field(factory=dict)

@@ -147,7 +147,8 @@ class Communicator(Protocol):
 class Collector(Stateful, Protocol):
     """Gathers experience: it steps the environments and fills the storage.
 
-    It advances the run's clock, calls the listeners of `rlk_step`, puts finished episodes into
+    It asks an actor that offers `rlk.abilities.BeginsCollections` before each collection. It
+    advances the run's clock, calls the listeners of `rlk_step`, puts finished episodes into
     `run.metrics.recent_episodes`, and raises NotFinite for a non-finite number of an environment.
     """
 

@@ -23,8 +23,7 @@ def conflicts(plan: Plan) -> Iterator[str]:
     for slot, part in plan.choices():
         conflict = _first_conflict(plan, slot, part)
         if conflict is not None:
-            may_be_left_out = slot == "decorator" or part.kind in LISTS
-            use = f"--plugin no:{part.name}" if may_be_left_out else f"another {slot}"
+            use = _instead(plan, slot, part)
             lists = f"or one of: rlk plugins list {conflict.filter}{conflict.or_else}"
             yield f"{conflict.reason}.\nUse {use}, {lists}"
     yield from _shared_stages(plan)
@@ -34,6 +33,15 @@ def conflicts(plan: Plan) -> Iterator[str]:
             f"n_envs={plan.n_envs} ({by}), but {plan.env.name!r} was passed as an object and "
             f"has {plan.env.size}. Say n_envs={plan.env.size}, or pass what makes one."
         )
+
+
+def _instead(plan: Plan, slot: str, part: Choice) -> str:
+    """What to type so that a component is not in the run."""
+    if slot == "decorator" or part.kind in LISTS:
+        return f"--plugin no:{part.name}"
+    activates = plan.algorithm.component.activates
+    switches = [f" (--set {key}=false)" for key, name in activates.items() if name == part.name]
+    return f"another {slot}{''.join(switches)}"
 
 
 def _first_conflict(plan: Plan, slot: str, part: Choice) -> Conflict | None:
@@ -102,10 +110,9 @@ def _collects(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     algorithm, own = plan.algorithm.component.collects, part.component.collects
     if algorithm == own or None in (algorithm, own):
         return None
-    words = {"both": "on- and off-policy"}
+    serves, learns = [str(each).replace("both", "on- and off-policy") for each in (own, algorithm)]
     return Conflict(
-        f"{part.title} is for {words.get(own, own)} algorithms, but {plan.algorithm.title} is "
-        f"{words.get(algorithm, algorithm)}",
+        f"{part.title} is for {serves} algorithms, but {plan.algorithm.title} is {learns}",
         f"--collects {algorithm}",
     )
 

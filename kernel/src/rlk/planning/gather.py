@@ -14,7 +14,7 @@ from rlk.planning.configure import configured
 from rlk.planning.draft import Draft, is_refusal
 from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.parse import parse_plugin
-from rlk.planning.select import JOINED, select
+from rlk.planning.select import JOINED, one_distribution, select
 from rlk.planning.spec import Patch, RunSpec, flatten, plugin_key
 from rlk.registry.entry import Entry
 from rlk.registry.external import find_entry
@@ -164,7 +164,8 @@ def _with_activated(draft: Draft) -> Draft:
         setting = draft.layers.find(key)
         if setting.value is True:
             draft = draft.with_plugins([plugin], setting.by, setting.rank)
-        found = next((choice for choice in select(draft) if choice.name == plugin), None)
+        choices = (*select(draft), *one_distribution(draft))
+        found = next((choice for choice in choices if choice.name == plugin), None)
         if found is None:
             continue
         if setting.value is False:

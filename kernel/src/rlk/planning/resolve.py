@@ -24,7 +24,7 @@ from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.plan import Plan
 from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
-from rlk.planning.select import filling, select
+from rlk.planning.select import filling, one_distribution, select
 from rlk.planning.spec import RunSpec
 from rlk.registry.kinds import LISTS, is_group_slot
 
@@ -59,7 +59,7 @@ def resolve(
     chosen = select(draft)
     env = _environment(draft)
     layers = _with_size_of(env, draft.layers)
-    layers = forwarded(layers, draft.algorithm, chosen)
+    layers = forwarded(layers, draft.algorithm, (*chosen, *one_distribution(draft)))
     draft = attrs.evolve(draft, layers=layers)
     parts = _by_slot(draft, (configured(choice, layers) for choice in chosen))
     check_keys(layers, parts, kernel.registries)

@@ -27,6 +27,12 @@ def select(draft: Draft) -> tuple[Choice, ...]:
     return (draft.algorithm, *in_slots, *first, *others)
 
 
+def one_distribution(draft: Draft) -> tuple[Choice, ...]:
+    """The distribution, where it is the same for every action space; else nothing."""
+    found = filling(draft, "distribution")
+    return () if found is None else (found,)
+
+
 def filling(draft: Draft, slot: str, action_space: str = "") -> Choice | None:
     """The component in a slot, if there is one.
 

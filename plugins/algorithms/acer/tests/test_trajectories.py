@@ -41,7 +41,10 @@ def one_by_one(given: Rollout) -> tuple[list[list[float]], list[list[bool]]]:
     finals = {
         (t, n): float(value[0])
         for t, n, value in zip(
-            given.final_time.tolist(), given.final_env.tolist(), given.final_observation, strict=True
+            given.final_time.tolist(),
+            given.final_env.tolist(),
+            given.final_observation,
+            strict=True,
         )
     }
     seen, starts = [], []

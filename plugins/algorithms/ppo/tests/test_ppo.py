@@ -47,6 +47,8 @@ def test_names_and_defaults_are_those_of_stable_baselines3():
         "ent_coef": 0.0,
         "vf_coef": 0.5,
         "max_grad_norm": 0.5,
+        "use_sde": False,
+        "sde_sample_freq": -1,
         "target_kl": None,
         "stats_window_size": 100,
     }
@@ -64,6 +66,7 @@ def test_names_and_defaults_are_those_of_stable_baselines3():
         {"clip_range": 0.0},
         {"clip_range_vf": -1.0},
         {"target_kl": 0.0},
+        {"sde_sample_freq": 0},
         {"max_grad_norm": -1.0},
         {"ent_coef": -0.1},
         {"stats_window_size": 0},

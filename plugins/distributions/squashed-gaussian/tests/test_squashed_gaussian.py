@@ -9,12 +9,8 @@ import torch
 from torch import tensor
 
 from rlk.errors import PlanError
-from rlk_squashed_gaussian.distribution import (
-    LOG_STD_MAX,
-    LOG_STD_MIN,
-    SquashedGaussian,
-    log_derivative,
-)
+from rlk_squashed_gaussian.distribution import LOG_STD_MAX, LOG_STD_MIN, SquashedGaussian
+from rlk_squashed_gaussian.squashing import log_derivative
 from rlk_testing import DistributionContract
 
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)

@@ -16,14 +16,17 @@ from rlk_testing.environments import BY_ACTION_SPACE
 
 #: Small enough that a training takes a second. Each joins where it is installed.
 SMALL = {
+    "a2c": ("n_steps=8",),
+    "acer": ("n_steps=8", "replay_start=16"),
     "dqn": ("learning_starts=16", "batch_size=8", "target_network_update_freq=20"),
+    "ppo1": ("timesteps_per_actorbatch=16", "optim_batchsize=16"),
     "ppo2": ("n_steps=16",),
     "sac": ("learning_starts=16", "batch_size=8"),
     "trpo": ("timesteps_per_batch=16",),
 }
 INSTALLED = sorted(set(SMALL) & set(Kernel().registries.algorithms.names()))
-#: What a rank keeps differs between the two families, and with nothing else.
-RESUMED = [algo for algo in INSTALLED if algo in ("dqn", "ppo2")]
+#: What a rank keeps differs between the families, and with nothing else.
+RESUMED = [algo for algo in INSTALLED if algo in ("acer", "dqn", "ppo2")]
 
 
 def env_for(algo):

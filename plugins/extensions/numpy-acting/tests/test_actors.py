@@ -9,6 +9,9 @@ import torch
 from torch import nn
 
 from rlk.registry.kernel import default_kernel
+from rlk_action_masking.masks import KEY, with_mask
+from rlk_action_masking.network import masked
+from rlk_categorical.distribution import Categorical
 from rlk_networks import Head, Linear, Policy
 from rlk_numpy_acting.actors import (
     NumpyDeterministicActor,
@@ -22,7 +25,8 @@ from rlk_off_policy.actor import DeterministicActor, GreedyActor, StochasticActo
 from rlk_off_policy.policy_heads import DeterministicHead, stochastic_head
 from rlk_off_policy.q_heads import DuelingHead, q_head
 from rlk_on_policy.actor import DistributionActor
-from rlk_on_policy.recurrent import RecurrentActor
+from rlk_on_policy.held_noise import HeldNoiseActor
+from rlk_on_policy.recurrent import RecurrentActor, make_actor
 from rlk_testing.contract import one_thread
 from rlk_testing.samples import BY_NAME
 
@@ -36,7 +40,10 @@ ACTION_SPACES = {
     "bernoulli": gym.spaces.MultiBinary(3),
     "diag-gaussian": gym.spaces.Box(-1.0, 2.0, (2, 1), np.float32),
     "squashed-gaussian": gym.spaces.Box(-1.0, 2.0, (2, 1), np.float32),
+    "gsde": gym.spaces.Box(-1.0, 2.0, (2, 1), np.float32),
 }
+#: Of masks by their length: what allows something of every choice of these actions.
+FIRST_OPTIONS = {3: [0], 5: [0, 2], 6: [0, 2, 4]}
 BOX = ACTION_SPACES["squashed-gaussian"]
 #: Of every policy of this repository, what acts in numpy: everything, the heads alone, nothing.
 WHOLE, HEADS, NOTHING = "whole", "heads", "nothing"
@@ -72,9 +79,10 @@ def architecture(name, **settings):
     return record.load()(record.config(**{**known, **record.own, **settings})), record
 
 
-def distribution(name):
+def distribution(name, **settings):
     record = default_kernel().registries.distributions.get(name).component()
-    return record.load()(ACTION_SPACES[name])
+    config = (record.config(**settings),) if settings else ()
+    return record.load()(ACTION_SPACES[name], *config)
 
 
 def observed(space, seed=0):
@@ -83,6 +91,8 @@ def observed(space, seed=0):
 
     space.seed(seed)
     rows = [space.sample() for _ in range(N)]
+    for row in rows if isinstance(space, gym.spaces.Dict) and KEY in space.spaces else ():
+        row[KEY][FIRST_OPTIONS[len(row[KEY])]] = 1
     return concatenate(space, rows, create_empty_array(space, N))
 
 
@@ -116,9 +126,18 @@ def same(one, other):
     for name, value in one.extras.items():
         np.testing.assert_allclose(value, other.extras[name], atol=1e-4, rtol=1e-4)
         assert value.dtype == other.extras[name].dtype
-    assert (one.carry is None) == (other.carry is None)
-    if one.carry is not None:
-        np.testing.assert_allclose(one.carry, other.carry, atol=1e-6)
+    same_carry(one.carry, other.carry)
+
+
+def same_carry(one, other):
+    """Two carries: a state, or a dict of what lives beside it."""
+    assert (one is None) == (other is None)
+    if isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for name, value in one.items():
+            same_carry(value, other[name])
+    elif one is not None:
+        np.testing.assert_allclose(one, other, atol=1e-6)
 
 
 def equal_in_both(make, space, steps=4):
@@ -162,11 +181,39 @@ def test_every_policy_and_distribution_act_the_same_or_stay_in_torch(name, formu
             assert type(equal_in_both(make, space)) is kind_of_actor
 
 
-@pytest.mark.parametrize("extras", [("value", "log_prob"), ("value",), ("log_prob",), ()])
-def test_extras_are_those_that_the_storage_keeps(extras):
-    space, chosen = OBSERVATION_SPACES["Box"], distribution("categorical")
+@pytest.mark.parametrize("formulas", ["categorical", "multi-categorical", "bernoulli"])
+@pytest.mark.parametrize("name", ["mlp", "multi-input", "lstm"])
+def test_masked_policies_act_the_same(name, formulas):
+    made, record = architecture(name)
+    chosen = distribution(formulas)
+    inner = OBSERVATION_SPACES["Dict" if name == "multi-input" else "Box"]
+    space = with_mask(inner, ACTION_SPACES[formulas])
+    policy = masked(actor_critic(made, inner, chosen), chosen, space)
+    kind = RecurrentActor if record.recurrent else DistributionActor
+    actor = equal_in_both(lambda rng: kind(policy, chosen, rng), space)
+    assert type(actor) is (NumpyRecurrentActor if record.recurrent else NumpyDistributionActor)
+
+
+def test_a_distribution_whose_masks_are_not_known_stays_in_torch():
+    class Other(Categorical):
+        """A subclass, whose formulas may be others."""
+
+    space, chosen = OBSERVATION_SPACES["Box"], Other(ACTION_SPACES["categorical"])
     policy = actor_critic(architecture("mlp")[0], space, chosen)
-    equal_in_both(lambda rng: DistributionActor(policy, chosen, rng, extras), space)
+    policy = masked(policy, chosen, with_mask(space, ACTION_SPACES["categorical"]))
+    actor = DistributionActor(policy, distribution("categorical"), np.random.default_rng(0))
+    assert in_numpy(actor) is None
+
+
+@pytest.mark.parametrize("kind", [DistributionActor, RecurrentActor])
+@pytest.mark.parametrize(
+    "extras", [("value", "log_prob"), ("value",), ("log_prob",), ("parameters",), ()]
+)
+def test_extras_are_those_that_the_storage_keeps(kind, extras):
+    space, chosen = OBSERVATION_SPACES["Box"], distribution("categorical")
+    name = "mlp" if kind is DistributionActor else "lstm"
+    policy = actor_critic(architecture(name)[0], space, chosen)
+    equal_in_both(lambda rng: kind(policy, chosen, rng, extras), space)
 
 
 @pytest.mark.parametrize("name", ["mlp", "multi-input"])
@@ -205,6 +252,24 @@ def test_a_recurrent_state_of_another_number_of_environments_is_refused():
     actor = in_numpy(RecurrentActor(policy, chosen, np.random.default_rng(0)))
     with pytest.raises(ValueError, match="the state of 6 environments"):
         actor.act(observed(space), np.zeros((2, 16), np.float32), np.ones(N, np.bool_))
+
+
+@pytest.mark.parametrize("settings", [{"full_std": False}, {"use_expln": True}, {"sample_freq": 2},
+                                      {"squash_output": True}])  # fmt: skip
+@pytest.mark.parametrize("name", ["mlp", "lstm"])
+def test_held_noise_is_the_same_whatever_its_settings(name, settings):
+    space, chosen = OBSERVATION_SPACES["Box"], distribution("gsde", **settings)
+    policy = actor_critic(architecture(name)[0], space, chosen)
+    # Squashed actions near 1 differ by how tanh is rounded.
+    policy.pi.out.log_std.data.normal_(mean=-3.0 if chosen.squashes else 0.0)
+    actor = equal_in_both(lambda rng: make_actor(policy, chosen, rng), space, steps=6)
+    assert type(actor) is HeldNoiseActor
+
+
+def test_noise_held_for_an_actor_that_stays_in_torch_is_held_there():
+    space, chosen = OBSERVATION_SPACES["Box"], distribution("gsde")
+    policy = actor_critic(architecture("mlp", layers=[450, 450])[0], space, chosen)
+    assert in_numpy(make_actor(policy, chosen, np.random.default_rng(0))) is None
 
 
 # ---- what stays in torch -------------------------------------------------------------------------

@@ -10,20 +10,33 @@ import torch
 from rlk_bernoulli.distribution import Bernoulli
 from rlk_categorical.distribution import Categorical
 from rlk_diag_gaussian.distribution import DiagGaussian
+from rlk_gsde.config import GSDEConfig
+from rlk_gsde.distribution import GSDE
 from rlk_multi_categorical.distribution import MultiCategorical
 from rlk_numpy_acting.distributions import distribution_of
 from rlk_numpy_acting.forward import StaysInTorch
 from rlk_squashed_gaussian.distribution import SquashedGaussian
 
 BOX = gym.spaces.Box(np.array([-1.0, 0.0], np.float32), np.array([2.0, 0.5], np.float32))
+
+
+def gsde(**settings):
+    """With a head of three features, which tells how much noise there is."""
+    made = GSDE(BOX, GSDEConfig(**settings))
+    made.head(3)
+    return made
+
+
 MADE = {
     "categorical": Categorical(gym.spaces.Discrete(3)),
     "multi-categorical": MultiCategorical(gym.spaces.MultiDiscrete([2, 3])),
     "bernoulli": Bernoulli(gym.spaces.MultiBinary(3)),
     "diag-gaussian": DiagGaussian(BOX),
     "squashed-gaussian": SquashedGaussian(BOX),
+    "gsde": gsde(),
 }
-every = pytest.mark.parametrize("distribution", MADE.values(), ids=list(MADE))
+TRIED = {**MADE, "gsde-squashed": gsde(squash_output=True)}
+every = pytest.mark.parametrize("distribution", TRIED.values(), ids=list(TRIED))
 
 
 @every
@@ -40,11 +53,7 @@ def test_samples_log_probs_and_modes_equal_those_of_torch(distribution, seed, sp
     np.testing.assert_allclose(action, expected.numpy(), atol=1e-5, rtol=1e-5)
     assert action.dtype == expected.numpy().dtype
     assert np.array_equal(action, formulas.sample(given, noise))
-    # The squashed Gaussian's log_prob of an action near 1 is exact only beside the sample itself.
-    if isinstance(distribution, SquashedGaussian):
-        wanted = distribution.sample_with_log_prob(parameters, torch.from_numpy(noise))[1]
-    else:
-        wanted = distribution.log_prob(parameters, expected)
+    wanted = distribution.log_prob(parameters, torch.from_numpy(action))
     np.testing.assert_allclose(log_prob, wanted.numpy(), atol=1e-4, rtol=1e-4)
     assert log_prob.dtype == np.float32
     mode = formulas.mode(given)

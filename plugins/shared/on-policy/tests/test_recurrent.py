@@ -139,14 +139,17 @@ def test_a_state_of_others_is_refused(shape):
 # ---- what follows a rollout ----------------------------------------------------------------------
 
 
-def rollout(ends=()):
-    """Observations 0, 1, 2 … by step and environment; episodes end at `ends`, pairs of the two."""
+def rollout(ends=(), terminal=()):
+    """Observations 0, 1, 2 … by step and environment; episodes end at `ends`, pairs of the two.
+
+    They are truncated there, but for those that are `terminal`.
+    """
     observation = np.arange(T * N, dtype=np.float32).reshape(T, N, 1)
-    terminated = np.zeros((T, N), bool)
-    for t, n in ends:
-        terminated[t, n] = True
+    terminated, truncated = np.zeros((T, N), bool), np.zeros((T, N), bool)
+    for end in ends:
+        (terminated if end in terminal else truncated)[end] = True
     start = np.zeros((T, N), bool)
-    start[1:] = terminated[:-1]
+    start[1:] = (terminated | truncated)[:-1]
     state = np.zeros((T, N, 1), np.float32)
     state[0] = 100.0 * column(1, 2, 3)
     for t in range(1, T):
@@ -158,7 +161,7 @@ def rollout(ends=()):
         action=number.astype(np.int64),
         reward=number,
         terminated=terminated,
-        truncated=np.zeros((T, N), bool),
+        truncated=truncated,
         next_observation=column(0.5, 0.25, 0.125),
         final_time=np.array([t for t, _ in ends], np.int64),
         final_env=np.array([n for _, n in ends], np.int64),
@@ -186,6 +189,15 @@ def test_a_policy_without_state_values_what_follows_as_it_is():
     last, final = following_values(made(NoLayers()), rollout(ends=[(1, 0)]))
     assert last.tolist() == [6.0, 3.5, 2.25] and final.tolist() == [8.5]
     assert following_values(made(NoLayers()), rollout())[1].tolist() == []
+
+
+@pytest.mark.parametrize("builder", [None, NoLayers()])
+def test_where_an_episode_terminated_nothing_follows(builder):
+    policy = made(builder)
+    ends = [(1, 0), (3, 0), (3, 2)]
+    _, final = following_values(policy, rollout(ends))
+    _, found = following_values(policy, rollout(ends, terminal=[(1, 0), (3, 2)]))
+    assert found.tolist() == [0.0, final[1], 0.0] and final[1] != 0.0
 
 
 # ---- minibatches ---------------------------------------------------------------------------------

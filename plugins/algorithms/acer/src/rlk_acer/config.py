@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import attrs
 from attrs import validators as v
 
 from rlk_on_policy import settings
 from rlk_on_policy.settings import UNIT, described
-from rlk_schedules import is_schedule
+from rlk_schedules import ScheduleLike
 
 
 @attrs.frozen(kw_only=True)
@@ -23,10 +21,8 @@ class ACERConfig:
     )
     ent_coef: float = attrs.field(default=0.01, **settings.ENT_COEF)
     max_grad_norm: float | None = attrs.field(default=10.0, **settings.MAX_GRAD_NORM)
-    learning_rate: float | str | Callable[[float], float] = attrs.field(
-        default=0.0007, **described("RMSProp's step size", is_schedule)
-    )
-    lr_schedule: str = attrs.field(default="linear", **described(""))
+    learning_rate: ScheduleLike = attrs.field(default=0.0007, **settings.LEARNING_RATE)
+    lr_schedule: str = attrs.field(default="linear", **settings.LR_SCHEDULE)
     rprop_alpha: float = attrs.field(
         default=0.99, **described("decay of RMSProp's mean square, 0 to 1", UNIT)
     )

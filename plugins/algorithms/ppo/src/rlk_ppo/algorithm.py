@@ -120,10 +120,10 @@ class PPO:
         """Policy, value and entropy in one loss, as all of the network is one group."""
         config, distribution = self.config, self.distribution
         parameters, value = batch.outputs(self.policy, "pi", "vf")
+        value = value[:, 0]
         log_prob = distribution.log_prob(parameters, batch.action)
         ratio = (log_prob - batch.log_prob).exp()
         policy_loss = clipped_policy_loss(ratio, advantage, self.clip_range)
-        value = value[:, 0]
         value_loss = self._value_loss(value, batch)
         entropy = distribution.entropy(parameters).mean()
         total = policy_loss + config.vf_coef * value_loss

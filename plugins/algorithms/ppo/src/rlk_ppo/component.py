@@ -9,10 +9,12 @@ from rlk_ppo.config import PPOConfig
 component = Component(
     name="ppo",
     factory="rlk_ppo.algorithm:PPO",
-    summary="proximal policy optimisation as in Stable-Baselines3, with a limit on the divergence",
+    summary="proximal policy optimisation as in Stable-Baselines3: gSDE, a limit on the divergence",
     config=PPOConfig,
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
     collects="on-policy",
     recurrent=True,
+    activates={"use_sde": "gsde"},
+    forwards={"sde_sample_freq": "gsde.sample_freq"},
     defaults=ON_POLICY,
 )

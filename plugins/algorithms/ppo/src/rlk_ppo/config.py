@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import attrs
 from attrs import validators as v
 
 from rlk_on_policy import settings
-from rlk_on_policy.settings import described
-from rlk_schedules import is_schedule
-
-
-def _clips(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
-    """Raises ValueError for what is neither a schedule nor a number above 0."""
-    is_schedule(_, attribute, value)
-    if isinstance(value, (int, float)) and not value > 0:
-        raise ValueError(f"{attribute.name} must be above 0, got {value!r}")
+from rlk_on_policy.settings import described, is_clip_range
+from rlk_schedules import ScheduleLike
 
 
 @attrs.frozen(kw_only=True)
@@ -27,9 +17,7 @@ class PPOConfig:
     Scheduled ones take a number, `"lin_0.001"`, or a callable of what remains (1 to 0).
     """
 
-    learning_rate: float | str | Callable[[float], float] = attrs.field(
-        default=0.0003, **settings.LEARNING_RATE
-    )
+    learning_rate: ScheduleLike = attrs.field(default=0.0003, **settings.LEARNING_RATE)
     n_steps: int = attrs.field(default=2048, **settings.N_STEPS)
     batch_size: int = attrs.field(
         default=64,
@@ -43,14 +31,12 @@ class PPOConfig:
     n_epochs: int = attrs.field(default=10, **described("epochs over each collection", v.ge(1)))
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
     gae_lambda: float = attrs.field(default=0.95, **settings.LAM)
-    clip_range: float | str | Callable[[float], float] = attrs.field(
-        default=0.2, **described("clipping of the probability ratio; may be scheduled", _clips)
-    )
-    clip_range_vf: float | str | Callable[[float], float] | None = attrs.field(
+    clip_range: ScheduleLike = attrs.field(default=0.2, **settings.CLIP_RANGE)
+    clip_range_vf: ScheduleLike | None = attrs.field(
         default=None,
         **described(
             "clipping of the value, in units of return; may be scheduled; none does not clip it",
-            v.optional(_clips),
+            v.optional(is_clip_range),
         ),
     )
     normalize_advantage: bool = attrs.field(
@@ -59,6 +45,18 @@ class PPOConfig:
     ent_coef: float = attrs.field(default=0.0, **settings.ENT_COEF)
     vf_coef: float = attrs.field(default=0.5, **settings.VF_COEF)
     max_grad_norm: float | None = attrs.field(default=0.5, **settings.MAX_GRAD_NORM)
+    use_sde: bool = attrs.field(
+        default=False,
+        **described("state-dependent exploration (gSDE) for actions in a Box: distribution gsde"),
+    )
+    sde_sample_freq: int = attrs.field(
+        default=-1,
+        **described(
+            "with use_sde, steps of an environment after which its noise is drawn anew; -1 draws "
+            "it at the beginning of each collection alone",
+            v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sde_sample_freq is -1 or at least 1")),
+        ),
+    )
     target_kl: float | None = attrs.field(
         default=None,
         **described(

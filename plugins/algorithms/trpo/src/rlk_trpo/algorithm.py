@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlk.protocols import Optimise, State
+from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
-from rlk_on_policy.actor import DistributionActor
 from rlk_on_policy.advantages import advantages
 from rlk_on_policy.explained_variance import explained_variance
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
 from rlk_on_policy.normalise import normalised
+from rlk_on_policy.recurrent import make_actor
 from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import as_schedule
 from rlk_trpo import loss as losses
@@ -56,9 +56,9 @@ class TRPO:
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), "log_prob": Field(())}
 
-    def actor(self, rng: np.random.Generator | None = None) -> DistributionActor:
+    def actor(self, rng: np.random.Generator | None = None) -> Actor:
         stream = rng if rng is not None else self.run.streams.numpy("actor")
-        return DistributionActor(self.policy, self.distribution, stream, device=self.run.device)
+        return make_actor(self.policy, self.distribution, stream, self.run.device)
 
     # ---- learning -------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rlk.abilities import BeginsCollections, offers
 from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Step
@@ -70,6 +71,9 @@ class StepCollector:
             self.run.storage.restart()
         if self._observation is None:
             self._observation = self._reset()
+        actor: Any = self.run.actor
+        if offers(actor, BeginsCollections):
+            self._carry = actor.begin(self._carry)
         try:
             return self._collect()
         except BaseException:

@@ -168,7 +168,7 @@ def _load(
     device: str | None,
 ) -> tuple[Path, Agent]:
     """The agent, and the file it is from; of a folder the best there is, if `best` is None."""
-    from rlk.agent import load
+    from rlk.making import load
     from rlk.running.checkpoint import find
 
     if best and Path(run).is_file():

@@ -69,9 +69,17 @@ class Bernoulli(Distribution):
 
         A switch that must be off has the logit `FORBIDDEN`, one that must be on its opposite.
         """
-        off, on = mask.unflatten(-1, (-1, 2)).unbind(-1)
+        off, on = mask[..., ::2], mask[..., 1::2]
         return parameters.masked_fill(on == 0, FORBIDDEN).masked_fill(off == 0, -FORBIDDEN)
 
     def env_action(self, action: Array) -> Array:
         """The action in the space's shape, int8 [N, *shape]."""
         return action.reshape(-1, *self._shape)
+
+    def probabilities(self, parameters: Tensor) -> Tensor:
+        """Of every switch being on, sigmoid(logits), [B, *shape]."""
+        return torch.sigmoid(parameters).reshape(-1, *self._shape)
+
+    def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """As `log_prob`, of actions [B, *shape] as the space shapes them."""
+        return self.log_prob(parameters, action.flatten(1))

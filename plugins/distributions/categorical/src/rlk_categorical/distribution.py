@@ -66,3 +66,11 @@ class Categorical(Distribution):
     def env_action(self, action: Array) -> Array:
         """The action, numbered from the first of the space on."""
         return action + self.start if self.start else action
+
+    def probabilities(self, parameters: Tensor) -> Tensor:
+        """softmax(logits), of every action from the first of the space on, [..., A]."""
+        return torch.softmax(parameters, -1)
+
+    def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """As `log_prob`, of actions numbered from the first of the space on."""
+        return self.log_prob(parameters, action - self.start)

@@ -74,6 +74,15 @@ class DiagGaussian(Distribution):
         """Clipped into the space's bounds, in its shape, [N, *shape]."""
         return np.clip(action.reshape(-1, *self._shape), self._low, self._high)
 
+    def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation before clipping, each [B, *shape]."""
+        mean, log_std = parameters.chunk(2, -1)
+        return mean.reshape(-1, *self._shape), log_std.exp().reshape(-1, *self._shape)
+
+    def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """As `log_prob`, of actions [B, *shape]; at a bound it is not that of being clipped."""
+        return self.log_prob(parameters, action.flatten(1))
+
 
 class GaussianHead(nn.Module):
     """[B, F] to [B, 2D]: a linear mean, and log_std, which is the same in every row."""

@@ -88,3 +88,13 @@ class MultiCategorical(Distribution):
         """The action as the space numbers and shapes it, [N, *shape]."""
         shaped: Array = action.reshape(-1, *self._shape) + self._start
         return shaped.astype(self._dtype, copy=False)
+
+    def probabilities(self, parameters: Tensor) -> tuple[Tensor, ...]:
+        """The softmax of every choice, K tensors [..., n_k]."""
+        logits = torch.split_with_sizes(parameters, self.sizes, -1)
+        return tuple([torch.softmax(each, -1) for each in logits])
+
+    def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """As `log_prob`, of actions [B, *shape] as the space numbers and shapes them."""
+        start = torch.from_numpy(self._start).to(action.device)
+        return self.log_prob(parameters, (action - start).flatten(1))

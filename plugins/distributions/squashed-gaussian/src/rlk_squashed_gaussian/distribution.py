@@ -12,19 +12,14 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from rlk.records import Array, Field
-from rlk_action_scaling import scaled
+from rlk_action_scaling import middle_and_half, scaled
 from rlk_networks import Distribution, Linear
+from rlk_squashed_gaussian.squashing import GaussianMean, log_derivative, unsquashed
 
 LOG_STD_MIN, LOG_STD_MAX = -20.0, 2.0
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-LOG_2 = math.log(2.0)
-#: The largest float32 below 1, where tanh has no inverse.
-LARGEST = 1.0 - 2.0**-24
-#: Nodes of the Gauss-Hermite quadrature that `entropy` is computed with.
-NODES = 64
 
 
 class SquashedGaussian(Distribution):
@@ -41,9 +36,10 @@ class SquashedGaussian(Distribution):
         self.parameter_size = 2 * self.size
         self.action = Field((self.size,), "float32")
         self._scaled = scaled(action_space)
-        nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
-        self._nodes = torch.from_numpy(nodes.astype(np.float32))
-        self._weights = torch.from_numpy((weights / weights.sum()).astype(np.float32))
+        middle, half = middle_and_half(action_space)
+        self._middle = torch.as_tensor(middle, dtype=torch.float32)
+        self._half = torch.as_tensor(half, dtype=torch.float32)
+        self._gaussian_mean = GaussianMean()
 
     def head(self, features: int) -> nn.Module:
         """Linear to the mean and log_std, which both depend on the state."""
@@ -76,7 +72,7 @@ class SquashedGaussian(Distribution):
     def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
         """log N(u; mean, std) - sum(log(1 - a^2)) with u = atanh(a), eq. 21, float [...]."""
         mean, log_std = self._split(parameters)
-        before = torch.atanh(action.clamp(-LARGEST, LARGEST))
+        before = unsquashed(action)
         scaled = (before - mean) * (-log_std).exp()
         density = 0.5 * scaled.square() + log_std + HALF_LOG_2PI + log_derivative(before)
         return -density.sum(-1)
@@ -88,9 +84,7 @@ class SquashedGaussian(Distribution):
         quadrature. The error is below 0.001 up to a standard deviation of 3, and 0.03 at most.
         """
         mean, log_std = self._split(parameters)
-        nodes = self._nodes.to(parameters.device)
-        before = mean.unsqueeze(-1) + log_std.exp().unsqueeze(-1) * nodes
-        squashing = log_derivative(before) @ self._weights.to(parameters.device)
+        squashing = self._gaussian_mean(log_derivative, mean, log_std)
         return (log_std + (HALF_LOG_2PI + 0.5) + squashing).sum(-1)
 
     def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
@@ -103,14 +97,29 @@ class SquashedGaussian(Distribution):
         """Scaled to the bounds of the space, [N, *shape]."""
         return self._scaled(action)
 
+    def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation of the environment's action, each [B, *shape].
+
+        By quadrature of tanh(u) and its square, as there is no closed form.
+        """
+        mean, log_std = self._split(parameters)
+        first = self._gaussian_mean(torch.tanh, mean, log_std)
+        second = self._gaussian_mean(lambda before: before.tanh().square(), mean, log_std)
+        spread = (second - first.square()).clamp(min=0.0).sqrt()
+        middle, half = self._middle.to(mean.device), self._half.to(mean.device)
+        shape = (-1, *half.shape)
+        return middle + half * first.reshape(shape), half * spread.reshape(shape)
+
+    def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """The log-density of the environment's actions [B, *shape], which are scaled, [B].
+
+        Outside of the bounds it is minus infinity.
+        """
+        middle, half = self._middle.to(action.device), self._half.to(action.device)
+        own = ((action - middle) / half).flatten(1)
+        found = self.log_prob(parameters, own) - half.log().sum()
+        return found.masked_fill((own.abs() > 1.0).any(-1), -math.inf)
+
     def _split(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
         mean, log_std = parameters.chunk(2, -1)
         return mean, log_std.clamp(LOG_STD_MIN, LOG_STD_MAX)
-
-
-def log_derivative(before: Tensor) -> Tensor:
-    """log(d tanh(u) / du) = log(1 - tanh(u)^2), float [...].
-
-    Computed as 2 (log 2 - u - softplus(-2u)), which does not overflow.
-    """
-    return 2.0 * (LOG_2 - before - F.softplus(-2.0 * before))

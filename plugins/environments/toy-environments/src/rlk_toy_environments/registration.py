@@ -12,6 +12,7 @@ IDS = {
     "rlk/IdentityBox-v0": "rlk_toy_environments.identity:IdentityEnvBox",
     "rlk/IdentityMultiDiscrete-v0": "rlk_toy_environments.identity:IdentityEnvMultiDiscrete",
     "rlk/IdentityMultiBinary-v0": "rlk_toy_environments.identity:IdentityEnvMultiBinary",
+    "rlk/Doors-v0": "rlk_toy_environments.doors:DoorsEnv",
     "rlk/MaskedIdentity-v0": f"{MASKED}",
     "rlk/MaskedIdentityMultiDiscrete-v0": f"{MASKED}MultiDiscrete",
     "rlk/MaskedIdentityMultiBinary-v0": f"{MASKED}MultiBinary",

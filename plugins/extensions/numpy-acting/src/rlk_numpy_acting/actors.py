@@ -19,6 +19,7 @@ from rlk_numpy_acting.forward import StaysInTorch
 from rlk_numpy_acting.policies import heads_of, network_of
 from rlk_off_policy.actor import DeterministicActor, GreedyActor, StochasticActor
 from rlk_on_policy.actor import DistributionActor
+from rlk_on_policy.held_noise import HeldNoiseActor
 from rlk_on_policy.recurrent import RecurrentActor, checked_state, stepped
 
 
@@ -42,7 +43,12 @@ class NumpyDistributionActor:
         self._formulas = distribution_of(actor.distribution)
 
     def act(
-        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+        self,
+        observation: Any,
+        carry: Any,
+        episode_start: Array,
+        deterministic: bool = False,
+        noise: Array | None = None,
     ) -> Act:
         distribution = self._distribution
         features = self._encode(observation)
@@ -50,7 +56,8 @@ class NumpyDistributionActor:
         if deterministic:
             action = self._formulas.mode(parameters)
             return Act(action, distribution.env_action(action), None, {})
-        noise = distribution.noise(self._rng, len(parameters))
+        if noise is None:
+            noise = distribution.noise(self._rng, len(parameters))
         action, log_prob = self._formulas.sample_with_log_prob(parameters, noise)
         extras = {"log_prob": log_prob} if "log_prob" in self._extras else {}
         if self._vf:
@@ -76,7 +83,12 @@ class NumpyRecurrentActor:
 
     @torch.inference_mode()
     def act(
-        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+        self,
+        observation: Any,
+        carry: Any,
+        episode_start: Array,
+        deterministic: bool = False,
+        noise: Array | None = None,
     ) -> Act:
         distribution, n_envs = self._distribution, len(episode_start)
         carry = checked_state(self._policy, carry, n_envs)
@@ -86,7 +98,8 @@ class NumpyRecurrentActor:
         if deterministic:
             action = self._formulas.mode(parameters)
             return Act(action, distribution.env_action(action), state, {})
-        noise = distribution.noise(self._rng, n_envs)
+        if noise is None:
+            noise = distribution.noise(self._rng, n_envs)
         action, log_prob = self._formulas.sample_with_log_prob(parameters, noise)
         extras = {"state": carry, "episode_start": episode_start}
         if self._vf:
@@ -151,10 +164,19 @@ class NumpyDeterministicActor:
         return Act(action, self._scaled(action), None, {})
 
 
+def _held_noise(actor: HeldNoiseActor) -> Actor:
+    """The same noise for the actor in numpy."""
+    inner: Any = in_numpy(actor.actor)
+    if inner is None:
+        raise StaysInTorch(f"actor {type(actor.actor).__name__}")
+    return HeldNoiseActor(inner, actor.distribution, actor.rng)
+
+
 _ACTORS: dict[type, Callable[[Any], Actor]] = {
     DeterministicActor: NumpyDeterministicActor,
     DistributionActor: NumpyDistributionActor,
     GreedyActor: NumpyGreedyActor,
+    HeldNoiseActor: _held_noise,
     RecurrentActor: NumpyRecurrentActor,
     StochasticActor: NumpyStochasticActor,
 }

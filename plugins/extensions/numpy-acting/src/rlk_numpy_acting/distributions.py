@@ -1,7 +1,8 @@
-"""The five distributions in numpy, by their exact types, on flat parameters float32 [N, P].
+"""Every distribution of this repository in numpy, by its exact type, on flat parameters.
 
-Each formula is derived and cited in the distribution's own file; here log-probabilities are of the
-sample that was just drawn, which is cheaper than of any action.
+These are float32 [N, P]. Each formula is derived and cited in the distribution's own file. Here
+log-probabilities are of the sample that was just drawn, which is cheaper than of any action; they
+are what an update will compute for the action as it is stored.
 """
 
 from __future__ import annotations
@@ -17,12 +18,17 @@ from rlk.records import Array
 from rlk_bernoulli.distribution import Bernoulli
 from rlk_categorical.distribution import Categorical
 from rlk_diag_gaussian.distribution import DiagGaussian
+from rlk_gsde.distribution import EPSILON, GSDE
 from rlk_multi_categorical.distribution import ABSENT, MultiCategorical
+from rlk_networks import FORBIDDEN
 from rlk_numpy_acting.forward import StaysInTorch
+from rlk_squashed_gaussian import squashing
 from rlk_squashed_gaussian.distribution import LOG_STD_MAX, LOG_STD_MIN, SquashedGaussian
 
 HALF_LOG_2PI = np.float32(0.5 * math.log(2.0 * math.pi))
 LOG_2 = np.float32(math.log(2.0))
+_FORBIDDEN = np.float32(FORBIDDEN)
+LARGEST = np.float32(squashing.LARGEST)
 
 
 @dataclass(frozen=True)
@@ -33,11 +39,14 @@ class NumpyDistribution:
         sample: (parameters, noise) -> actions.
         sample_with_log_prob: (parameters, noise) -> actions and their log-probabilities [N].
         mode: parameters -> the most likely actions.
+        masked: (parameters, mask [N, M]) -> those of the allowed actions; None where there are no
+            masks.
     """
 
     sample: Callable[[Array, Array], Array]
     sample_with_log_prob: Callable[[Array, Array], tuple[Array, Array]]
     mode: Callable[[Array], Array]
+    masked: Callable[[Array, Array], Array] | None = None
 
 
 def distribution_of(distribution: Any) -> NumpyDistribution:
@@ -67,7 +76,7 @@ def _categorical(distribution: Categorical) -> NumpyDistribution:
         action: Array = logits.argmax(1)
         return action
 
-    return NumpyDistribution(sample, sample_with_log_prob, mode)
+    return NumpyDistribution(sample, sample_with_log_prob, mode, _masked_logits)
 
 
 def _multi_categorical(distribution: MultiCategorical) -> NumpyDistribution:
@@ -97,7 +106,7 @@ def _multi_categorical(distribution: MultiCategorical) -> NumpyDistribution:
         action: Array = table(logits).argmax(2)
         return action
 
-    return NumpyDistribution(sample, sample_with_log_prob, mode)
+    return NumpyDistribution(sample, sample_with_log_prob, mode, _masked_logits)
 
 
 def _bernoulli(distribution: Bernoulli) -> NumpyDistribution:
@@ -114,7 +123,11 @@ def _bernoulli(distribution: Bernoulli) -> NumpyDistribution:
         action: Array = (logits > 0).astype(np.int8)
         return action
 
-    return NumpyDistribution(sample, sample_with_log_prob, mode)
+    def masked(logits: Array, mask: Array) -> Array:
+        without_on = np.where(mask[:, 1::2], logits, _FORBIDDEN)
+        return np.where(mask[:, ::2], without_on, -_FORBIDDEN)
+
+    return NumpyDistribution(sample, sample_with_log_prob, mode, masked)
 
 
 def _diag_gaussian(distribution: DiagGaussian) -> NumpyDistribution:
@@ -149,9 +162,11 @@ def _squashed_gaussian(distribution: SquashedGaussian) -> NumpyDistribution:
 
     def sample_with_log_prob(parameters: Array, noise: Array) -> tuple[Array, Array]:
         before, log_std = before_tanh(parameters, noise)
-        squashing = 2.0 * (LOG_2 - before - np.logaddexp(np.float32(0.0), -2.0 * before))
-        density = 0.5 * noise * noise + log_std + HALF_LOG_2PI + squashing
-        return np.tanh(before), -density.sum(1)
+        action = np.tanh(before)
+        stored = _unsquashed(action)
+        scaled = (stored - parameters[:, :size]) * np.exp(-log_std)
+        density = 0.5 * scaled * scaled + log_std + HALF_LOG_2PI + _log_derivative(stored)
+        return action, -density.sum(1)
 
     def mode(parameters: Array) -> Array:
         action: Array = np.tanh(parameters[:, :size])
@@ -160,10 +175,57 @@ def _squashed_gaussian(distribution: SquashedGaussian) -> NumpyDistribution:
     return NumpyDistribution(sample, sample_with_log_prob, mode)
 
 
+def _masked_logits(logits: Array, mask: Array) -> Array:
+    return np.where(mask, logits, _FORBIDDEN)
+
+
+def _gsde(distribution: GSDE) -> NumpyDistribution:
+    size, squashes = distribution.size, distribution.squashes
+
+    def weighted(parameters: Array) -> Array:
+        return parameters[:, size:].reshape(len(parameters), -1, size)
+
+    def sample(parameters: Array, noise: Array) -> Array:
+        before: Array = parameters[:, :size] + (weighted(parameters) * noise).sum(1)
+        return np.tanh(before) if squashes else before
+
+    def sample_with_log_prob(parameters: Array, noise: Array) -> tuple[Array, Array]:
+        parts, mean = weighted(parameters), parameters[:, :size]
+        added = (parts * noise).sum(1)
+        variance = (parts * parts).sum(1) + EPSILON
+        action = mean + added
+        if squashes:
+            action = np.tanh(action)
+            stored = _unsquashed(action)
+            added = stored - mean
+        density = 0.5 * (added * added / variance + np.log(variance)) + HALF_LOG_2PI
+        if squashes:
+            density += _log_derivative(stored)
+        return action, -density.sum(1)
+
+    def mode(parameters: Array) -> Array:
+        mean = parameters[:, :size]
+        return np.tanh(mean) if squashes else mean.copy()
+
+    return NumpyDistribution(sample, sample_with_log_prob, mode)
+
+
+def _unsquashed(action: Array) -> Array:
+    """u with tanh(u) = action; of an action near 1, as far as float32 tells it."""
+    return np.arctanh(np.minimum(np.maximum(action, -LARGEST), LARGEST))
+
+
+def _log_derivative(before: Array) -> Array:
+    """log(1 - tanh(u)^2)."""
+    softplus: Array = np.logaddexp(np.float32(0.0), -2.0 * before)
+    return 2.0 * (LOG_2 - before - softplus)
+
+
 _DISTRIBUTIONS: dict[type, Callable[[Any], NumpyDistribution]] = {
     Bernoulli: _bernoulli,
     Categorical: _categorical,
     DiagGaussian: _diag_gaussian,
+    GSDE: _gsde,
     MultiCategorical: _multi_categorical,
     SquashedGaussian: _squashed_gaussian,
 }

@@ -13,10 +13,14 @@ import numpy as np
 from torch import nn
 
 from rlk.records import Array
+from rlk_action_masking.masks import KEY
+from rlk_action_masking.network import MaskDropped, MaskedEncoder, MaskedHead, seen
 from rlk_diag_gaussian.distribution import GaussianHead
+from rlk_gsde.head import NoiseHead
 from rlk_mlp.layers import Layers
 from rlk_multi_input.network import SideBySide
 from rlk_networks import Head, Linear
+from rlk_numpy_acting.distributions import distribution_of
 from rlk_numpy_acting.forward import Forward, StaysInTorch, chained
 from rlk_off_policy.policy_heads import DeterministicHead
 from rlk_off_policy.q_heads import DuelingHead
@@ -90,6 +94,22 @@ def _gaussian_head(module: GaussianHead) -> Forward:
     return forward
 
 
+def _noise_head(module: NoiseHead) -> Forward:
+    mean, log_std = _linear(module.mean), module.log_std.detach().numpy()
+    positive, size = (_expln if module.use_expln else np.exp), module.size
+
+    def forward(features: Array) -> Array:
+        weighted = features[:, :, None] * np.broadcast_to(positive(log_std), (len(log_std), size))
+        return np.concatenate([mean(features), weighted.reshape(len(features), -1)], axis=1)
+
+    return forward
+
+
+def _expln(x: Array) -> Array:
+    low, high = np.minimum(x, 0.0), np.maximum(x, 0.0)
+    return np.where(x > 0, np.log1p(high) + np.float32(1.0), np.exp(low))
+
+
 def _dueling_head(module: DuelingHead) -> Forward:
     advantages, values = forward_of(module.advantage), forward_of(module.value)
 
@@ -113,6 +133,28 @@ def _side_by_side(module: SideBySide) -> Forward:
     return chained(side_by_side, forward_of(module.layers))
 
 
+def _masked_encoder(module: MaskedEncoder) -> Forward:
+    encode, keys = forward_of(module.encoder), module.keys
+
+    def forward(observation: Mapping[str, Array]) -> Array:
+        return np.concatenate((encode(seen(observation, keys)), observation[KEY]), axis=1)
+
+    return forward
+
+
+def _masked_head(module: MaskedHead) -> Forward:
+    head, size = forward_of(module.head), module.distribution.mask_size
+    masked = distribution_of(module.distribution).masked
+    if masked is None:
+        raise StaysInTorch(f"masks of {type(module.distribution).__name__}")
+    return lambda x: masked(head(x[:, :-size]), x[:, -size:])
+
+
+def _mask_dropped(module: MaskDropped) -> Forward:
+    head, size = forward_of(module.head), module.size
+    return lambda x: head(x[:, :-size])
+
+
 def _unchanged(x: Array) -> Array:
     return x
 
@@ -129,5 +171,9 @@ _FORWARDS: dict[type, Callable[[Any], Forward]] = {
     Head: _head,
     Layers: _hidden_layers,
     Linear: _linear,
+    MaskDropped: _mask_dropped,
+    MaskedEncoder: _masked_encoder,
+    MaskedHead: _masked_head,
+    NoiseHead: _noise_head,
     SideBySide: _side_by_side,
 }

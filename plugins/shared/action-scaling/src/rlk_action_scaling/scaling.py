@@ -19,12 +19,7 @@ def scaled(space: Any) -> Callable[[Array], Array]:
         PlanError: if a bound is infinite.
     """
     low, high, shape = space.low, space.high, space.shape
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        raise PlanError(
-            f"actions from -1 to 1 cannot be scaled to {describe(space)}: a bound is infinite. "
-            "Wrap the environment in gymnasium.wrappers.RescaleAction, or give its space bounds."
-        )
-    middle, half = low / 2 + high / 2, high / 2 - low / 2
+    middle, half = middle_and_half(space)
 
     def scale(action: Array) -> Array:
         found: Array = middle + half * action.reshape(-1, *shape)
@@ -32,3 +27,18 @@ def scaled(space: Any) -> Callable[[Array], Array]:
         return found
 
     return scale
+
+
+def middle_and_half(space: Any) -> tuple[Array, Array]:
+    """The middle of a Box and half of its width, [*shape]: where -1 to 1 is scaled to.
+
+    Raises:
+        PlanError: if a bound is infinite.
+    """
+    low, high = space.low, space.high
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise PlanError(
+            f"actions from -1 to 1 cannot be scaled to {describe(space)}: a bound is infinite. "
+            "Wrap the environment in gymnasium.wrappers.RescaleAction, or give its space bounds."
+        )
+    return low / 2 + high / 2, high / 2 - low / 2

@@ -5,6 +5,7 @@ from rlk_networks.distribution import FORBIDDEN, Distribution, Maskable
 from rlk_networks.layers import Head, Linear
 from rlk_networks.observations import as_tensor, flat_size, preprocess
 from rlk_networks.policy import Policy
+from rlk_networks.probabilities import TellsProbabilities, env_log_prob, env_probabilities
 
 __all__ = [
     "FORBIDDEN",
@@ -15,8 +16,11 @@ __all__ = [
     "Linear",
     "Maskable",
     "Policy",
+    "TellsProbabilities",
     "Trunk",
     "as_tensor",
+    "env_log_prob",
+    "env_probabilities",
     "flat_size",
     "preprocess",
 ]

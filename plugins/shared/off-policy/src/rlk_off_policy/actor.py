@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from rlk.records import Act, Array
 from rlk_action_scaling import scaled
-from rlk_networks import Distribution, Policy, as_tensor
+from rlk_networks import Distribution, Policy, as_tensor, env_log_prob, env_probabilities
 
 
 class GreedyActor:
@@ -42,6 +43,23 @@ class GreedyActor:
         (q,) = self.policy(as_tensor(observation, self.device), "qf")
         action: Array = q.argmax(1).cpu().numpy()
         return Act(action, action + self._first_action, None, {})
+
+    def probabilities(self, observation: Any, carry: Any, episode_start: Array) -> Array:
+        """softmax(Q), as Stable Baselines 2.10 has it, float [N, A]; what is done is its mode."""
+        return self._log_softmax(observation).exp().cpu().numpy()
+
+    def log_prob(
+        self, observation: Any, carry: Any, episode_start: Array, env_action: Array
+    ) -> Array:
+        """log softmax(Q) of actions numbered from the first of the space on, float [N]."""
+        action = torch.from_numpy(env_action - self._first_action).to(self.device)
+        found = self._log_softmax(observation).gather(1, action.long().unsqueeze(1))
+        return found[:, 0].cpu().numpy()
+
+    @torch.inference_mode()
+    def _log_softmax(self, observation: Any) -> Tensor:
+        (q,) = self.policy(as_tensor(observation, self.device), "qf")
+        return torch.log_softmax(q, 1)
 
 
 class StochasticActor:
@@ -82,6 +100,29 @@ class StochasticActor:
             chosen = distribution.sample(parameters, torch.from_numpy(noise).to(self.device))
         action = chosen.cpu().numpy()
         return Act(action, distribution.env_action(action), None, {})
+
+    @torch.inference_mode()
+    def probabilities(
+        self, observation: Any, carry: Any, episode_start: Array
+    ) -> Array | list[Array]:
+        """As `Agent.action_probability` says, with a leading axis."""
+        return env_probabilities(
+            self.distribution, self._parameters(observation, carry, episode_start)
+        )
+
+    @torch.inference_mode()
+    def log_prob(
+        self, observation: Any, carry: Any, episode_start: Array, env_action: Array
+    ) -> Array:
+        """The log-probability of the environment's actions, float [N]."""
+        parameters = self._parameters(observation, carry, episode_start)
+        return env_log_prob(self.distribution, parameters, env_action)
+
+    def _parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
+        """The distribution's flat parameters, [N, P]."""
+        (parameters,) = self.policy(as_tensor(observation, self.device), "pi")
+        found: Tensor = parameters
+        return found
 
 
 class DeterministicActor:

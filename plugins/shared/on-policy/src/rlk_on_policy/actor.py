@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from rlk.records import Act, Array
-from rlk_networks import Distribution, Policy, as_tensor
+from rlk_networks import Distribution, Policy, as_tensor, env_log_prob, env_probabilities
 
 
 class DistributionActor:
@@ -43,14 +44,25 @@ class DistributionActor:
 
     @torch.inference_mode()
     def act(
-        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+        self,
+        observation: Any,
+        carry: Any,
+        episode_start: Array,
+        deterministic: bool = False,
+        noise: Array | None = None,
     ) -> Act:
+        """As every actor.
+
+        Args:
+            noise: of the sample, [N, ...]; None draws it.
+        """
         distribution = self.distribution
         parameters, *values = self.policy(as_tensor(observation, self.device), *self._heads)
         if deterministic:
             array = distribution.mode(parameters).cpu().numpy()
             return Act(array, distribution.env_action(array), None, {})
-        noise = distribution.noise(self.rng, len(parameters))
+        if noise is None:
+            noise = distribution.noise(self.rng, len(parameters))
         action = distribution.sample(parameters, torch.from_numpy(noise).to(self.device))
         extras = {}
         if values:
@@ -61,3 +73,26 @@ class DistributionActor:
             extras["parameters"] = parameters.cpu().numpy()
         array = action.cpu().numpy()
         return Act(array, distribution.env_action(array), None, extras)
+
+    @torch.inference_mode()
+    def probabilities(
+        self, observation: Any, carry: Any, episode_start: Array
+    ) -> Array | list[Array]:
+        """As `Agent.action_probability` says, with a leading axis."""
+        return env_probabilities(
+            self.distribution, self._parameters(observation, carry, episode_start)
+        )
+
+    @torch.inference_mode()
+    def log_prob(
+        self, observation: Any, carry: Any, episode_start: Array, env_action: Array
+    ) -> Array:
+        """The log-probability of the environment's actions, float [N]."""
+        parameters = self._parameters(observation, carry, episode_start)
+        return env_log_prob(self.distribution, parameters, env_action)
+
+    def _parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
+        """The distribution's flat parameters, [N, P]."""
+        (parameters,) = self.policy(as_tensor(observation, self.device), "pi")
+        found: Tensor = parameters
+        return found

@@ -20,22 +20,25 @@ def following_values(policy: Policy, rollout: Rollout, device: Any = "cpu") -> t
 
     Those are `last_value` and `final_value` of `rlk_on_policy.gae.next_values`. A recurrent
     policy sees each with the state after the step before it: that of an episode which has ended is
-    forgotten only afterwards.
+    forgotten only afterwards. Where an episode terminated nothing follows: that is 0, and the
+    policy is not asked.
     """
-    none = np.empty(0, np.float32)
+    time, env = rollout.final_time, rollout.final_env
+    asked = ~rollout.terminated[time, env]
+    final_value = np.zeros(len(time), np.float32)
+    final = spaces.map_observation(lambda part: part[asked], rollout.final_observation)
     if not is_recurrent(policy):
-        last = _values(policy, rollout.next_observation, device)
-        some = len(rollout.final_time) > 0
-        return last, _values(policy, rollout.final_observation, device) if some else none
+        if asked.any():
+            final_value[asked] = _values(policy, final, device)
+        return _values(policy, rollout.next_observation, device), final_value
     state, start = rollout.extras["state"], rollout.extras["episode_start"]
     newest = spaces.map_observation(lambda part: part[-1], rollout.observation)
     _, reached = stepped(policy, newest, state[-1], start[-1], device)
     after = reached.cpu().numpy()
-    last = _values_with(policy, rollout.next_observation, after, device)
-    if not len(rollout.final_time):
-        return last, none
-    states = np.concatenate((state[1:], after[None]))[rollout.final_time, rollout.final_env]
-    return last, _values_with(policy, rollout.final_observation, states, device)
+    if asked.any():
+        states = np.concatenate((state[1:], after[None]))[time[asked], env[asked]]
+        final_value[asked] = _values_with(policy, final, states, device)
+    return _values_with(policy, rollout.next_observation, after, device), final_value
 
 
 def _values(policy: Policy, observation: Any, device: Any) -> Array:

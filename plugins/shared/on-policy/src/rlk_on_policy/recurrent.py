@@ -12,9 +12,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rlk.abilities import offers
 from rlk.records import Act, Array, Field
-from rlk_networks import Distribution, Policy, as_tensor
+from rlk_networks import Distribution, Policy, as_tensor, env_log_prob, env_probabilities
 from rlk_on_policy.actor import DistributionActor
+from rlk_on_policy.held_noise import HeldNoiseActor, HoldsNoise
 
 
 class RecurrentEncoder(Protocol):
@@ -67,10 +69,11 @@ def make_actor(
     rng: np.random.Generator,
     device: Any = "cpu",
     extras: tuple[str, ...] = ("value", "log_prob"),
-) -> DistributionActor | RecurrentActor:
-    """The actor for this policy, with what storage keeps (see `DistributionActor`)."""
+) -> DistributionActor | RecurrentActor | HeldNoiseActor:
+    """The actor for this policy and distribution, with what storage keeps (`DistributionActor`)."""
     kind = RecurrentActor if is_recurrent(policy) else DistributionActor
-    return kind(policy, distribution, rng, extras, device)
+    actor = kind(policy, distribution, rng, extras, device)
+    return HeldNoiseActor(actor, distribution, rng) if offers(distribution, HoldsNoise) else actor
 
 
 def stepped(
@@ -140,9 +143,17 @@ class RecurrentActor:
 
     @torch.inference_mode()
     def act(
-        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+        self,
+        observation: Any,
+        carry: Any,
+        episode_start: Array,
+        deterministic: bool = False,
+        noise: Array | None = None,
     ) -> Act:
         """As every actor; extras are those asked for, and the state and mask that came in.
+
+        Args:
+            noise: of the sample, [N, ...]; None draws it.
 
         Raises:
             ValueError: for a state of another number of environments, or of another policy.
@@ -155,7 +166,8 @@ class RecurrentActor:
         if deterministic:
             array = distribution.mode(parameters).cpu().numpy()
             return Act(array, distribution.env_action(array), state, {})
-        noise = distribution.noise(self.rng, n_envs)
+        if noise is None:
+            noise = distribution.noise(self.rng, n_envs)
         action = distribution.sample(parameters, torch.from_numpy(noise).to(self.device))
         extras = {"state": carry, "episode_start": episode_start}
         if self._vf is not None:
@@ -166,3 +178,27 @@ class RecurrentActor:
             extras["parameters"] = parameters.cpu().numpy()
         array = action.cpu().numpy()
         return Act(array, distribution.env_action(array), state, extras)
+
+    @torch.inference_mode()
+    def probabilities(
+        self, observation: Any, carry: Any, episode_start: Array
+    ) -> Array | list[Array]:
+        """As `Agent.action_probability` says, with a leading axis."""
+        return env_probabilities(
+            self.distribution, self._parameters(observation, carry, episode_start)
+        )
+
+    @torch.inference_mode()
+    def log_prob(
+        self, observation: Any, carry: Any, episode_start: Array, env_action: Array
+    ) -> Array:
+        """The log-probability of the environment's actions, float [N]."""
+        parameters = self._parameters(observation, carry, episode_start)
+        return env_log_prob(self.distribution, parameters, env_action)
+
+    def _parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
+        """The distribution's flat parameters, [N, P]."""
+        carry = checked_state(self.policy, carry, len(episode_start))
+        features, _ = stepped(self.policy, observation, carry, episode_start, self.device)
+        parameters: Tensor = self._pi(features)
+        return parameters

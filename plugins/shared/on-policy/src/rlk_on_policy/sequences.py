@@ -18,8 +18,8 @@ from rlk import spaces
 from rlk.errors import PlanError
 from rlk.records import Array
 from rlk_networks import Policy, as_tensor
-from rlk_on_policy.minibatches import Minibatch
-from rlk_on_policy.recurrent import unrolled
+from rlk_on_policy.minibatches import Minibatch, flat
+from rlk_on_policy.recurrent import is_recurrent, unrolled
 from rlk_rollout.rollout import Rollout
 
 
@@ -38,6 +38,19 @@ class Sequences(Minibatch):
     def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
         """What the named heads give [B, ...], each sequence unrolled in one call."""
         return unrolled(policy, self.observation, self.state, self.episode_start, *names)
+
+
+def whole(rollout: Rollout, advantage: Array, policy: Policy, device: Any = "cpu") -> Minibatch:
+    """The whole rollout as one minibatch, as sequences where the policy is recurrent.
+
+    Returns are advantage + value.
+    """
+    batch = flat(rollout, advantage, device)
+    if not is_recurrent(policy):
+        return batch
+    state = as_tensor(rollout.extras["state"][0], device)
+    start = as_tensor(rollout.extras["episode_start"], device)
+    return Sequences(**vars(batch), state=state, episode_start=start)
 
 
 def whole_environments(n_minibatches: int, n_envs: int, title: str, setting: str) -> None:

@@ -31,8 +31,11 @@ SMALL: dict[str, Any] = {
     "train_freq": 4,
     "gradient_steps": 1,
     "buffer_size": 512,
+    "replay_start": 32,
     "target_network_update_freq": 32,
     "timesteps_per_actorbatch": 32,
+    "optim_batchsize": 16,
+    "optim_epochs": 2,
     "timesteps_per_batch": 32,
     "nb_rollout_steps": 16,
     "nb_train_steps": 8,
@@ -85,7 +88,7 @@ class AlgorithmContract(AlgorithmStateChecks):
     @contextlib.contextmanager
     def agent(self, **settings: Any) -> Iterator[Agent]:
         """An agent, closed afterwards."""
-        from rlk.agent import make
+        from rlk.making import make
 
         entry = self.entry()
         with (

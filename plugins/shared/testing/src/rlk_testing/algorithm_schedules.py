@@ -95,7 +95,7 @@ class AlgorithmScheduleChecks(RecurrentAgentChecks):
 
     def loaded_again(self, path: Path, agent: Agent, **changes: Any) -> Agent:
         """The agent in a file, with what a file may not hold passed again."""
-        from rlk.agent import load
+        from rlk.making import load
 
         return load(path, env=agent.spec.given.get("env"), kernel=self.kernel(), **changes)
 

@@ -107,6 +107,13 @@ class CollectorContract(RunContract):
         assert same(watch.acting.starts, starts[:-1])
         assert watch.acting.carries == [None, *range(1, 40)], "each call has the last one's carry"
 
+    def test_an_actor_that_begins_collections_is_asked_at_the_beginning_of_each(self) -> None:
+        watch = Watch()
+        plugins = (self.entry().name, watch, watch.beginning)
+        with self.agent(plugins=plugins, env=WALK, n_envs=2, n_steps=3) as agent:
+            agent.learn(18)
+        assert watch.acting.carries == ["begins", 1, 2, "begins", 1, 2, "begins", 1, 2]
+
     # ---- episodes --------------------------------------------------------------------------------
 
     def test_episodes_are_counted_with_their_returns_and_lengths(self) -> None:
@@ -237,6 +244,7 @@ class Watch:
         self.timesteps: list[int] = []
         self.stored_when_heard: list[int] = []
         self.acting = Acting()
+        self.beginning = Beginning(self.acting)
 
     @hookimpl
     def rlk_make_storage(self) -> Watched:
@@ -284,9 +292,22 @@ class Acting:
                 acting.starts.append(np.copy(episode_start))
                 acting.carries.append(carry)
                 act = super().act(observation, carry, episode_start, *rest)
-                return act._replace(carry=(carry or 0) + 1)
+                return act._replace(carry=carry + 1 if isinstance(carry, int) else 1)
 
         return Counts(run.action_space, run.streams.numpy("actor"))
+
+
+class Beginning:
+    """Has that actor carry a word when a collection begins."""
+
+    def __init__(self, acting: Acting) -> None:
+        self.acting = acting
+
+    @hookimpl
+    def rlk_make_actor(self, run: Any) -> Any:
+        actor = self.acting.rlk_make_actor(run)
+        actor.begin = lambda carry: "begins"
+        return actor
 
 
 class Meddles:

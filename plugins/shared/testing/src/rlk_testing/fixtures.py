@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 pytest.register_assert_rewrite("rlk_testing")
 
 #: What a fork server imports, so that no program in a fork has to.
-_FORKED = ("torch", "gymnasium", "rlk.agent", "rlk_cli.main")
+_FORKED = ("torch", "gymnasium", "rlk.making", "rlk_cli.main")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -72,7 +72,7 @@ def rlk_stand_in_kernel() -> Kernel:
 @pytest.fixture
 def rlk_make() -> Iterator[Callable[..., Agent]]:
     """`rlk.make` on one thread; every agent it made is closed when the test ends."""
-    from rlk.agent import make
+    from rlk.making import make
 
     with contextlib.ExitStack() as agents:
 

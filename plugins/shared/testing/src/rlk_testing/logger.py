@@ -62,7 +62,7 @@ class LoggerContract(CallbackContract):
             agent.run.notify("rlk_training_start")
 
     def test_a_resumed_run_opens_it_again_in_the_same_folder(self, tmp_path: Path) -> None:
-        from rlk.agent import load
+        from rlk.making import load
 
         name = self.entry().name
         with self.agent(out=str(tmp_path)) as agent:

@@ -48,7 +48,7 @@ class RunContract(Contract):
     @contextlib.contextmanager
     def agent(self, *, without: bool = False, **settings: Any) -> Iterator[Agent]:
         """An agent with the component, closed afterwards."""
-        from rlk.agent import make
+        from rlk.making import make
 
         name = self.entry().name
         given: dict[str, Any] = {"env": self.env, "seed": 1, "n_threads": 1, "plugins": (name,)}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rlk.abilities import BeginsCollections, offers
 from rlk.errors import NotFinite, RlkError
 from rlk.protocols import State
 from rlk.records import Step
@@ -31,12 +32,14 @@ class StandInCollector:
         self.figures = np.zeros((n_envs, 2))  # return and length of the episodes that go on
 
     def collect(self) -> bool:
-        run = self.run
+        run: Any = self.run
         if self.cut_short:
             run.storage.restart()
         if self.observation is None:
             self.observation, _ = run.env.reset(seed=run.streams.reset_seeds(run.n_envs))
             self._refuse_bad(self.observation)
+        if offers(run.actor, BeginsCollections):
+            self.carry = run.actor.begin(self.carry)
         try:
             going = all(self._step() for _ in range(run.algorithm.steps_per_collect()))
         except BaseException:

@@ -16,9 +16,9 @@ import numpy as np
 from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Array, Schema, Step
-from rlk_stored_steps.aside import Aside
 from rlk_replay.episodes import OPEN, Episodes
 from rlk_replay.layout import describe, is_packed, record_dtype
+from rlk_stored_steps.aside import Aside
 from rlk_stored_steps.checks import final_observation, missing_extra
 from rlk_stored_steps.leaves import observation_leaves, values_of
 

@@ -1,0 +1,20 @@
+"""A2C: 8 CartPoles, 5 steps, RMSProp as TensorFlow computes it, 64x64 tanh."""
+
+from __future__ import annotations
+
+from cases.training import Trained, agent_of, environments, is_rlk, model_of, peer
+
+LIBRARIES = ("rlk", "rlk+compile", "sb3")
+WARM_UP, TIMED = 2_000, 40_000
+ENV, N_ENVS = "CartPole-v1", 8
+SAME = {"n_steps": 5, "learning_rate": 7e-4, "vf_coef": 0.25, "ent_coef": 0.01}
+
+
+def subject(library: str) -> Trained:
+    if is_rlk(library):
+        policy = {"layers": [64, 64], "act_fun": "tanh"}
+        return agent_of(library, "a2c", env=ENV, n_envs=N_ENVS, policy=policy, **SAME)
+    model = peer(library, "A2C")(
+        "MlpPolicy", environments(ENV, N_ENVS), seed=0, device="cpu", **SAME
+    )
+    return model_of(model)

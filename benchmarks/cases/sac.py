@@ -1,0 +1,29 @@
+"""SAC: one Pendulum, an update of 256 every step, 256x256 ReLU, automatic entropy."""
+
+from __future__ import annotations
+
+from cases.training import Trained, agent_of, is_rlk, model_of, peer
+
+LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx")
+WARM_UP, TIMED = 400, 1_000
+ENV, LAYERS = "Pendulum-v1", [256, 256]
+SAME = {
+    "batch_size": 256,
+    "learning_rate": 3e-4,
+    "buffer_size": 50_000,
+    "learning_starts": 100,
+    "train_freq": 1,
+    "gradient_steps": 1,
+    "ent_coef": "auto",
+}
+
+
+def subject(library: str) -> Trained:
+    if is_rlk(library):
+        policy = {"layers": LAYERS, "act_fun": "relu"}
+        return agent_of(library, "sac", env=ENV, policy=policy, **SAME)
+    policy_kwargs = {"net_arch": LAYERS}
+    model = peer(library, "SAC")(
+        "MlpPolicy", ENV, seed=0, device="cpu", policy_kwargs=policy_kwargs, **SAME
+    )
+    return model_of(model)

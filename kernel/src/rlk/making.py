@@ -1,0 +1,85 @@
+"""Agents from keywords, and from what was saved."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from rlk.agent import Agent, Place
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import spec_of
+from rlk.planning.spec import RunSpec, make_spec
+from rlk.registry.kernel import Kernel, default_kernel
+from rlk.running import checkpoint
+from rlk.running.run_folder import check_out
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+
+
+def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given: Any) -> Agent:
+    """An agent from keywords.
+
+    It has the documented defaults of its algorithm. `rlk run` applies tuned settings where it has
+    some for the environment; here they are asked for: `preset='zoo'`. With `verbose=1` it prints
+    what `rlk run` prints; without `out` it writes nothing.
+
+    Args:
+        algo: the algorithm's name.
+        config: an instance of its config class, instead of keywords for it (`DQNConfig(…)`).
+        kernel: where components come from; None is everything that is installed.
+        given: a `RunSpec`'s keys (env, n_envs, policy, plugins, seed, …) and hyperparameters of
+            the algorithm; `policy={"layers": [64]}` sets `policy.layers`.
+
+    Raises:
+        PlanError: for what does not exist or does not fit, or an `out` that is not empty.
+    """
+    kernel = kernel or default_kernel()
+    settings = {} if config is None else attrs.asdict(config, recurse=False)
+    spec = make_spec(algo, {**settings, **given})
+    return Agent(_plan(kernel, spec), kernel, spec)
+
+
+def load(
+    path: Place,
+    *,
+    env: Any = None,
+    plugins: tuple[Any, ...] = (),
+    kernel: Kernel | None = None,
+    best: bool = False,
+    **changes: Any,
+) -> Agent:
+    """An agent from a model, a checkpoint, or a run folder.
+
+    Args:
+        path: the file or the folder.
+        env: another environment than the saved one; needed where that was an object or a file.
+        plugins: those that were passed as objects or files, again; `no:NAME` leaves one out.
+        kernel: where components come from; None is everything that is installed.
+        best: of a run folder, the best model of its evaluations.
+        changes: settings that are to be others now, and functions that no file holds: `differs`
+            names those that were not passed again, and `learn` warns of them. `out` is the folder
+            of a run of its own or, to go on in it, the folder that `path` is in.
+
+    Raises:
+        BadFile: if the file is damaged or not one of rlk's.
+        PlanError: if it names what is not there, or `out` holds another run.
+    """
+    kernel = kernel or default_kernel()
+    state = checkpoint.read(Path(path), kernel, best=best)
+    saved = state["manifest"]["plan"]
+    spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
+    plan = _plan(kernel, spec, Path(path))
+    with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
+        agent = Agent(plan, kernel, spec, state)
+    return agent.restore(state)
+
+
+def _plan(kernel: Kernel, spec: RunSpec, loaded: Path | None = None) -> Plan:
+    """The plan of a program's run; one that prints on a terminal shows how far it is."""
+    plan = resolve(kernel, spec, terminal=sys.stderr.isatty())
+    check_out(plan.out, loaded)
+    return plan

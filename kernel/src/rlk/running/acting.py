@@ -1,0 +1,102 @@
+"""How an agent acts outside of training: for one observation, or for a batch of any number.
+
+Dimensions: B observations in a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rlk import spaces
+from rlk.abilities import TellsProbabilities, offers
+from rlk.errors import RlkError
+
+if TYPE_CHECKING:
+    from rlk.protocols import Actor
+    from rlk.records import Array
+    from rlk.running.run import Run
+
+
+class Asked(NamedTuple):
+    """What a call asks about, as actors take it."""
+
+    observation: Any  #: [B, ...]
+    carry: Any
+    episode_start: Array  #: bool [B]
+    was_batched: bool
+
+
+class Acting:
+    """Acts with actors of its own, which draw from a stream of their own.
+
+    Acting must not change what training draws.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._actor: Actor | None = None
+
+    def predict(
+        self, observation: Any, state: Any, mask: Array | None, deterministic: bool
+    ) -> tuple[Any, Any]:
+        """As `Agent.predict`."""
+        if self._actor is None:
+            self._actor = self.run.make_actor(self.run.streams.numpy("predict"))
+        asked = self._asked(self._actor, observation, state, mask)
+        act = self._actor.act(asked.observation, asked.carry, asked.episode_start, deterministic)
+        return (act.env_action if asked.was_batched else act.env_action[0]), act.carry
+
+    def action_probability(
+        self, observation: Any, state: Any, mask: Array | None, actions: Any, logp: bool
+    ) -> Any:
+        """As `Agent.action_probability`."""
+        # The algorithm's own: what a plugin may have put in its place only acts.
+        actor: Any = self.run.algorithm.actor(self.run.streams.numpy("predict"))
+        if not offers(actor, TellsProbabilities):
+            raise RlkError(
+                f"{self.run.plan.algorithm.title} acts by a deterministic policy, whose actions "
+                "have no probabilities. Ask for the action itself: agent.predict(observation)"
+            )
+        *asked, was_batched = self._asked(actor, observation, state, mask)
+        if actions is None:
+            found = actor.probabilities(*asked)
+            parts = found if isinstance(found, list) else [found]
+            parts = parts if was_batched else [part[0] for part in parts]
+            return parts if isinstance(found, list) else parts[0]
+        size = len(asked[-1])
+        log_prob = actor.log_prob(*asked, self._actions(actions, size)).reshape(size, 1)
+        probability = log_prob if logp else np.exp(log_prob)
+        return probability if was_batched else probability[0]
+
+    def _asked(self, actor: Actor, observation: Any, state: Any, mask: Array | None) -> Asked:
+        batch, was_batched = spaces.batched(self.run.plan.observation_space, observation)
+        size = len(next(iter(batch.values())) if isinstance(batch, Mapping) else batch)
+        start = np.full(size, state is None) if mask is None else np.asarray(mask, dtype=bool)
+        carry = actor.start(size) if state is None else state
+        return Asked(batch, carry, start.reshape(size), was_batched)
+
+    def _actions(self, actions: Any, size: int) -> Array:
+        """Actions [B, *shape] of the environment, for so many observations.
+
+        Raises:
+            ValueError: if they are of another number or shape, or no actions of the space.
+        """
+        space = self.run.action_space
+        array, expected = np.asarray(actions), (size, *(space.shape or ()))
+        if size == 1 and array.shape == expected[1:]:
+            array = array[None]
+        if array.shape != expected:
+            raise ValueError(
+                f"actions for {size} observations have the shape {list(expected)}, got "
+                f"{list(array.shape)}"
+            )
+        if spaces.kind(space) == "Box":
+            return array
+        whole = array.astype(space.dtype)
+        for given, one in zip(array, whole, strict=True):
+            if not (np.array_equal(given, one) and space.contains(one)):
+                raise ValueError(f"{given} is no action of {space}")
+        return whole

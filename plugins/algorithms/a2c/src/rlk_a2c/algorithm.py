@@ -1,0 +1,98 @@
+"""A2C: Mnih et al. 2016, arXiv 1602.01783, made synchronous as in Stable Baselines 2.10."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rlk.protocols import Actor, Optimise, State
+from rlk.records import Field, Loss, Update
+from rlk_a2c import loss as losses
+from rlk_a2c.config import A2CConfig
+from rlk_networks import Heads
+from rlk_on_policy.advantages import advantages
+from rlk_on_policy.explained_variance import explained_variance
+from rlk_on_policy.heads import actor_critic
+from rlk_on_policy.minibatches import Minibatch, minibatches_ahead
+from rlk_on_policy.policy_group import policy_group
+from rlk_on_policy.recurrent import make_actor, state_fields
+from rlk_on_policy.sequences import whole
+from rlk_rollout.rollout import OnPolicyStorage
+from rlk_schedules import scaled
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+class A2C:
+    """Collects `n_steps` of every environment, and makes one update of all of them."""
+
+    def __init__(self, config: A2CConfig, run: Run) -> None:
+        self.config, self.run = config, run
+        self.policy, self.distribution = run.policy, run.distribution
+        policy_group(
+            run,
+            learning_rate=scaled(config.learning_rate, config.lr_schedule),
+            max_grad_norm=config.max_grad_norm,
+            alpha=config.alpha,
+            momentum=config.momentum,
+            eps=config.epsilon,
+        )
+
+    @staticmethod
+    def heads(config: A2CConfig, run: Run) -> Heads:
+        return actor_critic(run.distribution)
+
+    def steps_per_collect(self) -> int:
+        return self.config.n_steps
+
+    def updates_ahead(self, timesteps: int) -> tuple[int, int]:
+        return minibatches_ahead(timesteps, self.config.n_steps * self.run.n_envs, 1, 1)
+
+    def extras(self) -> Mapping[str, Field]:
+        return {"value": Field(()), "log_prob": Field(()), **state_fields(self.policy)}
+
+    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+        stream = rng if rng is not None else self.run.streams.numpy("actor")
+        return make_actor(self.policy, self.distribution, stream, self.run.device)
+
+    # ---- learning -------------------------------------------------------------------------------
+
+    def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
+        """The whole collection; lambda 1 makes advantages of n-step returns."""
+        run, rollout = self.run, storage.latest()
+        advantage = advantages(rollout, self.policy, self.config.gamma, 1.0, run.device)
+        value = rollout.extras["value"]
+        run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
+        yield whole(rollout, advantage, self.policy, run.device)
+
+    def update(self, batch: Minibatch, optimise: Optimise) -> Update:
+        return Update(optimise("policy", self.loss, batch).metrics)
+
+    def loss(self, batch: Minibatch) -> Loss:
+        """Policy, value and entropy in one loss, as all of the network is one group."""
+        config, distribution = self.config, self.distribution
+        parameters, value = batch.outputs(self.policy, "pi", "vf")
+        log_prob = distribution.log_prob(parameters, batch.action)
+        value = value[:, 0]
+        policy_loss = losses.policy_loss(log_prob, batch.advantage)
+        value_loss = losses.value_loss(value, batch.return_)
+        entropy = distribution.entropy(parameters).mean()
+        total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
+        metrics = {
+            "loss": total,
+            "policy_loss": policy_loss,
+            "value_loss": value_loss,
+            "entropy_loss": -entropy,
+        }
+        return Loss(total, distribution=parameters, prediction=value, metrics=metrics)
+
+    # ---- state ----------------------------------------------------------------------------------
+
+    def state_dict(self) -> State:
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Nothing beyond parameters, optimiser and streams, which the kernel keeps."""

@@ -1,0 +1,19 @@
+"""What this distribution offers: `a2c`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_a2c.config import A2CConfig
+from rlk_on_policy.defaults import ON_POLICY
+
+component = Component(
+    name="a2c",
+    factory="rlk_a2c.algorithm:A2C",
+    summary="synchronous advantage actor-critic with n-step returns",
+    config=A2CConfig,
+    action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
+    collects="on-policy",
+    recurrent=True,
+    # One row of metrics for 100 collections, as in Stable Baselines: they are short.
+    defaults={**ON_POLICY, "optimiser": "rmsprop", "log_interval": 100},
+)

@@ -1,0 +1,32 @@
+"""A2C's hyperparameters, with the names and defaults of Stable Baselines 2.10."""
+
+from __future__ import annotations
+
+import attrs
+from attrs import validators as v
+
+from rlk_on_policy import settings
+from rlk_on_policy.settings import UNIT, described
+from rlk_schedules import ScheduleLike
+
+
+@attrs.frozen(kw_only=True)
+class A2CConfig:
+    """Hyperparameters of A2C. `alpha`, `momentum` and `epsilon` go to the optimiser."""
+
+    gamma: float = attrs.field(default=0.99, **settings.GAMMA)
+    n_steps: int = attrs.field(default=5, **settings.N_STEPS)
+    vf_coef: float = attrs.field(default=0.25, **settings.VF_COEF)
+    ent_coef: float = attrs.field(default=0.01, **settings.ENT_COEF)
+    max_grad_norm: float | None = attrs.field(default=0.5, **settings.MAX_GRAD_NORM)
+    learning_rate: ScheduleLike = attrs.field(default=0.0007, **settings.LEARNING_RATE)
+    alpha: float = attrs.field(
+        default=0.99, **described("decay of RMSProp's running mean square, 0 to 1", UNIT)
+    )
+    momentum: float = attrs.field(
+        default=0.0, **described("momentum of RMSProp, 0 to below 1", v.and_(v.ge(0.0), v.lt(1.0)))
+    )
+    epsilon: float = attrs.field(
+        default=1e-5, **described("added to RMSProp's mean square, inside the root", v.gt(0.0))
+    )
+    lr_schedule: str = attrs.field(default="constant", **settings.LR_SCHEDULE)

@@ -1,0 +1,1 @@
+"""Generalised state-dependent exploration (gSDE) for rlk."""

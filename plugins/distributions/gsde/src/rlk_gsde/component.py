@@ -1,0 +1,14 @@
+"""What this distribution package offers: `gsde`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_gsde.config import GSDEConfig
+
+component = Component(
+    name="gsde",
+    factory="rlk_gsde.distribution:GSDE",
+    summary="continuous actions with noise that is a function of the state and held for many steps",
+    config=GSDEConfig,
+    action_spaces=("Box",),
+)

@@ -1,0 +1,48 @@
+"""Settings of gSDE, with the names of Stable-Baselines3."""
+
+from __future__ import annotations
+
+import attrs
+from attrs import validators as v
+
+
+@attrs.frozen(kw_only=True)
+class GSDEConfig:
+    """How wide the noise begins, what it depends on, and how long it is held."""
+
+    log_std_init: float = attrs.field(
+        default=0.0,
+        metadata={
+            "help": "initial natural logarithm of the standard deviation of each weight of the "
+            "noise; that of an action is larger, by the norm of the features"
+        },
+    )
+    full_std: bool = attrs.field(
+        default=True,
+        metadata={
+            "help": "learn a standard deviation for each feature and action dimension; false "
+            "learns one for each feature"
+        },
+    )
+    use_expln: bool = attrs.field(
+        default=False,
+        metadata={
+            "help": "above 0, let the standard deviation grow with the logarithm of its "
+            "parameter instead of exponentially"
+        },
+    )
+    squash_output: bool = attrs.field(
+        default=False, metadata={"help": "squash actions into their bounds by tanh"}
+    )
+    learn_features: bool = attrs.field(
+        default=False,
+        metadata={"help": "let the spread of the noise train the features that it depends on"},
+    )
+    sample_freq: int = attrs.field(
+        default=-1,
+        validator=v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sample_freq is -1 or at least 1")),
+        metadata={
+            "help": "steps of an environment after which the noise is drawn anew; -1 draws it at "
+            "the beginning of each collection alone"
+        },
+    )

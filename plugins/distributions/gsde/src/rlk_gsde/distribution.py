@@ -1,0 +1,147 @@
+"""Generalised state-dependent exploration: Raffin, Kober and Stulp 2020, arXiv 2005.05719.
+
+An action is mu(s) + sum_f x_f theta_f with features x of the state and weights theta_fd drawn from
+N(0, sigma_fd^2), which are held for many steps. Over the draws it is Gaussian, with the variance
+sum_f x_f^2 sigma_fd^2 in dimension d: the noise changes with the state, not from step to step.
+
+Shapes: F features, D action dimensions. Flat parameters are [mean, x_f sigma_fd], [..., D + F * D].
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from rlk.errors import RlkError
+from rlk.records import Array, Field
+from rlk_diag_gaussian.distribution import DiagGaussian
+from rlk_gsde.config import GSDEConfig
+from rlk_gsde.head import NoiseHead
+from rlk_networks import Distribution
+from rlk_squashed_gaussian.distribution import SquashedGaussian
+from rlk_squashed_gaussian.squashing import GaussianMean, log_derivative, unsquashed
+
+#: Added to the variance of an action, so that it has a density where all features are 0.
+EPSILON = 1e-6
+
+
+class GSDE(Distribution):
+    """Functions on [mean, x_f sigma_fd]. Actions are float32 [..., D].
+
+    With `squash_output` they are the tanh of the above, in -1 to 1, and what the environment gets
+    is scaled to its bounds; else it is clipped to them.
+
+    Attributes:
+        hold_steps: how many steps acting keeps one draw of noise; None, as long as a collection.
+
+    Raises:
+        PlanError: if a bound of the action space is infinite and actions are to be squashed.
+    """
+
+    def __init__(self, action_space: Any, config: GSDEConfig | None = None) -> None:
+        self.config = config or GSDEConfig()
+        self.hold_steps = None if self.config.sample_freq == -1 else self.config.sample_freq
+        self.squashes = self.config.squash_output
+        self._gaussian, self._gaussian_mean = DiagGaussian(action_space), GaussianMean()
+        self.size, self.action = self._gaussian.size, Field((self._gaussian.size,), "float32")
+        self._features: int | None = None
+        self._over_draws = SquashedGaussian(action_space) if self.squashes else self._gaussian
+
+    @property
+    def features(self) -> int:
+        """F, which is known once there is a head.
+
+        Raises:
+            RlkError: if there is none.
+        """
+        if self._features is None:
+            raise RlkError(
+                "distribution 'gsde' (rlk-gsde) has a weight of noise for every feature of its "
+                "head. Call head(features) first."
+            )
+        return self._features
+
+    @property
+    def parameter_size(self) -> int:  # type: ignore[override]
+        """D + F * D, once there is a head."""
+        return self.size + self.features * self.size
+
+    def head(self, features: int) -> nn.Module:
+        """A linear mean with small initial weights, and the deviations of the noise."""
+        self._features = features
+        return NoiseHead(features, self.size, self.config)
+
+    def noise(self, rng: np.random.Generator, batch: int) -> Array:
+        """Standard normal weights, float32 [batch, F, D], which sigma scales."""
+        return rng.standard_normal((batch, self.features, self.size), dtype=np.float32)
+
+    def sample(self, parameters: Tensor, noise: Tensor) -> Tensor:
+        """mean + sum_f x_f sigma_fd noise_fd, squashed or not, float [..., D]."""
+        before = self._before(parameters, noise)
+        return before.tanh() if self.squashes else before
+
+    def sample_with_log_prob(self, parameters: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+        """(action [..., D], log_prob [...]), both differentiable with respect to the parameters.
+
+        Exact also where a squashed action is rounded to 1 and `log_prob` could not recover it.
+        """
+        before = self._before(parameters, noise)
+        log_prob = self._gaussian.log_prob(self.gaussian(parameters), before)
+        if not self.squashes:
+            return before, log_prob
+        return before.tanh(), log_prob - log_derivative(before).sum(-1)
+
+    def mode(self, parameters: Tensor) -> Tensor:
+        """The mean; squashed, its tanh, which is the median, float [..., D]."""
+        mean = parameters[..., : self.size]
+        return mean.tanh() if self.squashes else mean
+
+    def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """log N(a; mean, std), float [...]; squashed, of atanh(a) and less log(1 - a^2)."""
+        before = unsquashed(action) if self.squashes else action
+        log_prob = self._gaussian.log_prob(self.gaussian(parameters), before)
+        return log_prob - log_derivative(before).sum(-1) if self.squashes else log_prob
+
+    def entropy(self, parameters: Tensor) -> Tensor:
+        """The Gaussian's, in nats, float [...]; squashed, plus E[log(1 - a^2)] by quadrature."""
+        gaussian = self.gaussian(parameters)
+        entropy = self._gaussian.entropy(gaussian)
+        if not self.squashes:
+            return entropy
+        return entropy + self._gaussian_mean(log_derivative, *gaussian.chunk(2, -1)).sum(-1)
+
+    def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
+        """KL(parameters || other), float [...]: that of the Gaussians, which squashing keeps."""
+        return self._gaussian.kl(self.gaussian(parameters), self.gaussian(other))
+
+    def gaussian(self, parameters: Tensor) -> Tensor:
+        """[mean, log std] of the actions before squashing, over all draws, float [..., 2D]."""
+        variance = self._weighted(parameters).square().sum(-2) + EPSILON
+        return torch.cat([parameters[..., : self.size], 0.5 * variance.log()], -1)
+
+    def env_action(self, action: Array) -> Array:
+        """Clipped into the bounds of the space, or scaled to them, [N, *shape]."""
+        return self._over_draws.env_action(action)
+
+    def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation of actions over all draws, each [B, *shape].
+
+        Where actions are clipped into the space, those before clipping.
+        """
+        return self._over_draws.probabilities(self.gaussian(parameters))
+
+    def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """The log-density of the environment's actions [B, *shape] over all draws, [B]."""
+        return self._over_draws.env_log_prob(self.gaussian(parameters), action)
+
+    def _before(self, parameters: Tensor, noise: Tensor) -> Tensor:
+        """The action before squashing, float [..., D]."""
+        return parameters[..., : self.size] + (self._weighted(parameters) * noise).sum(-2)
+
+    def _weighted(self, parameters: Tensor) -> Tensor:
+        """x_f sigma_fd, float [..., F, D]."""
+        weighted = parameters[..., self.size :]
+        return weighted.reshape(*weighted.shape[:-1], -1, self.size)

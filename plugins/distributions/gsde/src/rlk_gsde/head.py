@@ -1,0 +1,44 @@
+"""The head of gSDE: the mean, and what each feature adds to the noise."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from rlk_gsde.config import GSDEConfig
+from rlk_networks import Linear
+
+
+def expln(x: Tensor) -> Tensor:
+    """exp(x) up to 0, and log(x + 1) + 1 above: positive, smooth, and slow to grow, float [...].
+
+    Raffin et al. 2020, arXiv 2005.05719, after Ruckstiess et al. 2008.
+    """
+    # Either branch is given what it is finite for: the gradient of `where` multiplies by zero.
+    return torch.where(x > 0, torch.log1p(x.clamp(min=0.0)) + 1.0, x.clamp(max=0.0).exp())
+
+
+class NoiseHead(nn.Module):
+    """[B, F] to [B, D + F * D]: a linear mean, and the features times the deviations of weights.
+
+    The features are those that the mean is linear in. Their product is flat, feature by feature:
+    x_1 sigma_11, x_1 sigma_12, …
+    """
+
+    def __init__(self, features: int, size: int, config: GSDEConfig) -> None:
+        super().__init__()
+        self.mean = Linear(features, size, gain=0.01)
+        shape = (features, size if config.full_std else 1)
+        self.log_std = nn.Parameter(torch.full(shape, float(config.log_std_init)))
+        self.size, self.use_expln = size, config.use_expln
+        self.learn_features = config.learn_features
+
+    def deviations(self) -> Tensor:
+        """sigma, the standard deviations of the weights of the noise, float [F, D]."""
+        found = expln(self.log_std) if self.use_expln else self.log_std.exp()
+        return found.expand(-1, self.size)
+
+    def forward(self, features: Tensor) -> Tensor:
+        exploring = features if self.learn_features else features.detach()
+        scaled = exploring.unsqueeze(-1) * self.deviations()
+        return torch.cat([self.mean(features), scaled.flatten(1)], -1)

@@ -1,0 +1,60 @@
+"""How likely actions are, as users are told it (`Agent.action_probability`).
+
+Here actions are those of the environment: numbered and scaled as its space has them. Dimensions:
+B batch, P a distribution's flat parameters.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from rlk.abilities import offers
+from rlk.errors import RlkError
+from rlk.records import Array
+from rlk_networks.distribution import Distribution
+
+
+class TellsProbabilities(Protocol):
+    """A distribution that tells how likely the environment's actions are."""
+
+    def probabilities(self, parameters: Tensor) -> Tensor | tuple[Tensor, ...]:
+        """For parameters [B, P], by the kind of the action space.
+
+        Discrete: of every action, [B, A]. MultiDiscrete: of every option of each of its K choices,
+        a tuple of K tensors [B, n_k]. MultiBinary: of every switch being on, [B, *shape]. Box: mean
+        and standard deviation, two tensors [B, *shape]; where actions are clipped into the space,
+        those before clipping.
+        """
+
+    def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
+        """The log-probability, or log-density, of actions [B, *shape] of the environment, [B]."""
+
+
+def env_probabilities(distribution: Distribution, parameters: Tensor) -> Array | list[Array]:
+    """`distribution.probabilities` of parameters [B, P], as an array or a list of them."""
+    found = _telling(distribution).probabilities(parameters)
+    if isinstance(found, Tensor):
+        array: Array = found.cpu().numpy()
+        return array
+    return [part.cpu().numpy() for part in found]
+
+
+def env_log_prob(distribution: Distribution, parameters: Tensor, action: Array) -> Array:
+    """The log-probability of actions [B, *shape] of the environment, float [B]."""
+    given = torch.from_numpy(action).to(parameters.device)
+    found: Array = _telling(distribution).env_log_prob(parameters, given).cpu().numpy()
+    return found
+
+
+def _telling(distribution: Distribution) -> TellsProbabilities:
+    """The distribution, if it tells; RlkError else."""
+    if not offers(distribution, TellsProbabilities):
+        raise RlkError(
+            f"the distribution {type(distribution).__name__} does not tell the probabilities of "
+            "actions: it needs the methods of rlk_networks.TellsProbabilities."
+        )
+    telling: TellsProbabilities = distribution  # type: ignore[assignment]
+    return telling

@@ -1,0 +1,106 @@
+"""An actor whose noise is drawn once for many steps. N environments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from rlk.abilities import TellsProbabilities
+from rlk.protocols import Actor
+from rlk.records import Act, Array
+from rlk_networks import Distribution
+
+
+class HoldsNoise(Protocol):
+    """A distribution of actions whose noise acting keeps for several steps."""
+
+    hold_steps: int | None  #: so many, at least 1; None, until the next collection begins
+
+
+class TakesNoise(Actor, TellsProbabilities, Protocol):
+    """An actor that may be given the noise of its sample, instead of drawing it."""
+
+    def act(
+        self,
+        observation: Any,
+        carry: Any,
+        episode_start: Array,
+        deterministic: bool = False,
+        noise: Array | None = None,
+    ) -> Act: ...
+
+
+class HeldNoiseActor:
+    """Gives another actor the same noise for `distribution.hold_steps` steps.
+
+    Its carry is a dict: `noise` [N, ...], or None where it is to be drawn; `steps` that it was used
+    for; and the `carry` of the other actor. Every collection begins with new noise, as in
+    Stable-Baselines3; the end of an episode changes nothing.
+
+    Args:
+        actor: what acts.
+        distribution: offers `HoldsNoise`.
+        rng: where the noise comes from.
+    """
+
+    def __init__(self, actor: TakesNoise, distribution: Any, rng: np.random.Generator) -> None:
+        self.actor, self.rng = actor, rng
+        self.distribution: Distribution = distribution
+        self._hold_steps: int | None = distribution.hold_steps
+
+    def start(self, n_envs: int) -> dict[str, Any]:
+        return {"noise": None, "steps": 0, "carry": self.actor.start(n_envs)}
+
+    def begin(self, carry: Any) -> dict[str, Any]:
+        """The carry with which a collection begins: the next step draws noise."""
+        return {**carry, "noise": None}
+
+    def metrics(self) -> Mapping[str, float]:
+        return self.actor.metrics()
+
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+    ) -> Act:
+        """As every actor; a deterministic action draws no noise and does not count as a step.
+
+        Raises:
+            ValueError: for a carry of another number of environments, or of another actor.
+        """
+        n_envs = len(episode_start)
+        noise, steps = _checked(carry, n_envs)
+        if not deterministic:
+            if noise is None or steps == self._hold_steps:
+                noise, steps = self.distribution.noise(self.rng, n_envs), 0
+            steps += 1
+        act = self.actor.act(observation, carry["carry"], episode_start, deterministic, noise)
+        return act._replace(carry={"noise": noise, "steps": steps, "carry": act.carry})
+
+    def probabilities(
+        self, observation: Any, carry: Any, episode_start: Array
+    ) -> Array | list[Array]:
+        """As `Agent.action_probability` says, with a leading axis; noise has no part in it."""
+        return self.actor.probabilities(observation, carry["carry"], episode_start)
+
+    def log_prob(
+        self, observation: Any, carry: Any, episode_start: Array, env_action: Array
+    ) -> Array:
+        """The log-probability of the environment's actions, float [N]."""
+        return self.actor.log_prob(observation, carry["carry"], episode_start, env_action)
+
+
+def _checked(carry: Any, n_envs: int) -> tuple[Array | None, int]:
+    """The noise and its steps; ValueError if they are not those of this many environments."""
+    if not isinstance(carry, Mapping) or not {"noise", "steps", "carry"} <= carry.keys():
+        raise ValueError(
+            "a policy that holds its noise needs the state that the last call returned, or None "
+            f"at the start; got {type(carry).__name__}"
+        )
+    noise = carry["noise"]
+    if noise is not None and len(noise) != n_envs:
+        raise ValueError(
+            f"the state is of {len(noise)} environments, but there are {n_envs}: pass what the "
+            "last call returned, or None at the start"
+        )
+    return noise, carry["steps"]
