@@ -100,7 +100,11 @@ class ACER:
         return parameters.index_select(0, batch.row)
 
     def loss(self, batch: Trajectories, average: Tensor | None) -> Loss:
-        """Policy and Q in one loss; the gradient by the logits is made first, and then goes on."""
+        """Policy and Q in one loss.
+
+        The policy's gradient by its logits is made and projected first. Multiplied with the logits
+        it is a loss that carries it on through the network.
+        """
         config = self.config
         every_parameters, every_q = batch.outputs(self.policy, "pi", "qf")
         parameters, q = (each.index_select(0, batch.row) for each in (every_parameters, every_q))
