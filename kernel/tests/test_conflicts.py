@@ -117,6 +117,33 @@ def test_a_vector_that_was_passed_has_its_own_number(plan):
         plan(env=vector, n_envs=4)
 
 
+def test_a_wrapper_of_one_environment_cannot_wrap_a_vector_that_was_passed(planning_kernel, plan):
+    planning_kernel.registries.wrappers.register("flattens", lambda env: env)
+    vector = gym.vector.SyncVectorEnv([DiscreteMatch] * 3)
+    with pytest.raises(PlanError, match=r"wrapper 'flattens' .*passed as a vector of 3.*Wrap its"):
+        plan("other", env=vector, plugins=["flattens"])
+
+
+def test_the_policy_is_compared_with_what_it_is_to_see(planning_kernel, plan):
+    policies = planning_kernel.registries.policies
+    policies.register("reads-boxes", policies.get("stand-in-policy").component().factory)
+    reads = attrs.evolve(
+        policies.get("reads-boxes").component(), observation_spaces=("Box",), name="reads-boxes"
+    )
+    policies.register("reads-only-boxes", attrs.evolve(reads, name="reads-only-boxes"))
+    dicts = {"env": "rlk_testing.environments:Walk", "env.observation": "dict"}
+
+    class TakesOut:
+        @hookimpl
+        def rlk_policy_space(self, plan):
+            return plan.observation_space["place"]
+
+    with pytest.raises(PlanError, match=r"policy 'reads-only-boxes' .* are Box, .* are Dict"):
+        plan(policy="reads-only-boxes", **dicts)
+    found = plan(policy="reads-only-boxes", plugins=[TakesOut()], **dicts)
+    assert found.policy_space == found.observation_space["place"]
+
+
 def test_a_storage_that_declares_observation_spaces_is_refused_for_others(planning_kernel, plan):
     storages = planning_kernel.registries.storages
     relabels = storages.get("relabels").component()

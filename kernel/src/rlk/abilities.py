@@ -84,11 +84,14 @@ class WrapsVectors(Protocol):
     """A wrapper of one environment that wraps a finished vector of environments as well.
 
     Where a vector was passed, its environments are out of reach. So the wrapper's factory says
-    which spaces one environment has then, and wraps the vector as a whole.
+    which spaces one environment has then, and wraps the vector as a whole. Both are given the
+    component's config last, if it has one.
     """
 
-    def vector_spaces(self, observation_space: Any, action_space: Any) -> tuple[Any, Any]: ...
-    def around_vector(self, env: Any) -> Any: ...
+    def vector_spaces(
+        self, observation_space: Any, action_space: Any, *config: Any
+    ) -> tuple[Any, Any]: ...
+    def around_vector(self, env: Any, *config: Any) -> Any: ...
 
 
 class KeepsEnvironmentState(Protocol):

@@ -66,6 +66,10 @@ def batched(space: Space, observation: Any) -> tuple[Any, bool]:
 
 
 def _batched_parts(space: spaces.Dict, observation: Any) -> tuple[dict[str, Any], bool]:
+    if not isinstance(observation, Mapping) or not space.spaces.keys() <= observation.keys():
+        found = f"the keys {[*observation]}" if isinstance(observation, Mapping) else "no dict"
+        expected = f"a dict with the keys {[*space.spaces]}"
+        raise ValueError(f"an observation of this agent is {expected}, got {found}")
     parts = {key: batched(part, observation[key]) for key, part in space.spaces.items()}
     had_axis = {had for _, had in parts.values()}
     if len(had_axis) > 1:

@@ -160,8 +160,13 @@ def _spaces_of_vector(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, 
     spaces = env.made.single_observation_space, env.made.single_action_space
     for wrapper in wrappers:
         if wrapper.component.scope == "env":
-            spaces = vector_form(env, wrapper).vector_spaces(*spaces)
+            spaces = vector_form(env, wrapper).vector_spaces(*spaces, *given_config(wrapper))
     return spaces
+
+
+def given_config(wrapper: Choice) -> tuple[Any, ...]:
+    """What a factory is given after its other arguments: the config, or nothing."""
+    return () if wrapper.config is None else (wrapper.config,)
 
 
 def vector_form(env: EnvChoice, wrapper: Choice) -> WrapsVectors:

@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode
 
 from rlk.abilities import AdoptsVectors, offers
 from rlk.errors import PlanError
-from rlk.planning.environment import MakeEnv, vector_form
+from rlk.planning.environment import MakeEnv, given_config, vector_form
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -55,7 +55,7 @@ def _around_each(env: Any, plan: Plan) -> Any:
     """A vector that was passed, in the vector forms of the wrappers of one environment."""
     for choice in plan.wrappers:
         if choice.component.scope == "env":
-            env = vector_form(plan.env, choice).around_vector(env)
+            env = vector_form(plan.env, choice).around_vector(env, *given_config(choice))
     return env
 
 

@@ -11,4 +11,8 @@ class TestToyEnvironments(EnvironmentContract):
         "rlk/IdentityBox-v0",
         "rlk/IdentityMultiDiscrete-v0",
         "rlk/IdentityMultiBinary-v0",
+        "rlk/Doors-v0",
+        "rlk/MaskedIdentity-v0",
+        "rlk/MaskedIdentityMultiDiscrete-v0",
+        "rlk/MaskedIdentityMultiBinary-v0",
     )

@@ -114,6 +114,26 @@ def test_a_limit_on_the_divergence_is_a_part_of_the_graph() -> None:
     same_numbers("ppo", BY_ACTION_SPACE["Discrete"], "eager", target_kl=1e-4)
 
 
+@pytest.mark.parametrize("more", [{}, {"gsde.squash_output": True, "gsde.use_expln": True}])
+def test_state_dependent_exploration_is_a_part_of_the_graph(more: Any) -> None:
+    same_numbers("ppo", BY_ACTION_SPACE["Box"], "eager", distribution="gsde", **more)
+
+
+GAME = "rlk_testing.masked_game:MaskedGame"
+
+
+@pytest.mark.parametrize("action", ["Discrete", "MultiBinary"])
+def test_masks_are_a_part_of_the_graph(action: str) -> None:
+    same_numbers("ppo2", GAME, "eager", plugins=["action-masking"], **{"env.action": action})
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("action", ["Discrete", "MultiBinary"])
+def test_masks_compile_to_the_same_numbers(action: str) -> None:
+    more = {"env.action": action, "compile": {"passes": []}}
+    same_numbers("ppo2", GAME, "inductor", plugins=["action-masking"], **more)
+
+
 @pytest.mark.compiles
 @pytest.mark.parametrize(("name", "env"), algorithms())
 def test_an_algorithm_compiles_to_the_same_numbers(name: str, env: str) -> None:

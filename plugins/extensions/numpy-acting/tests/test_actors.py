@@ -9,6 +9,9 @@ import torch
 from torch import nn
 
 from rlk.registry.kernel import default_kernel
+from rlk_action_masking.masks import KEY, with_mask
+from rlk_action_masking.network import masked
+from rlk_categorical.distribution import Categorical
 from rlk_networks import Head, Linear, Policy
 from rlk_numpy_acting.actors import (
     NumpyDeterministicActor,
@@ -39,6 +42,8 @@ ACTION_SPACES = {
     "squashed-gaussian": gym.spaces.Box(-1.0, 2.0, (2, 1), np.float32),
     "gsde": gym.spaces.Box(-1.0, 2.0, (2, 1), np.float32),
 }
+#: Of masks by their length: what allows something of every choice of these actions.
+FIRST_OPTIONS = {3: [0], 5: [0, 2], 6: [0, 2, 4]}
 BOX = ACTION_SPACES["squashed-gaussian"]
 #: Of every policy of this repository, what acts in numpy: everything, the heads alone, nothing.
 WHOLE, HEADS, NOTHING = "whole", "heads", "nothing"
@@ -86,6 +91,8 @@ def observed(space, seed=0):
 
     space.seed(seed)
     rows = [space.sample() for _ in range(N)]
+    for row in rows if isinstance(space, gym.spaces.Dict) and KEY in space.spaces else ():
+        row[KEY][FIRST_OPTIONS[len(row[KEY])]] = 1
     return concatenate(space, rows, create_empty_array(space, N))
 
 
@@ -172,6 +179,30 @@ def test_every_policy_and_distribution_act_the_same_or_stay_in_torch(name, formu
         else:
             kind_of_actor = NumpyRecurrentActor if record.recurrent else NumpyDistributionActor
             assert type(equal_in_both(make, space)) is kind_of_actor
+
+
+@pytest.mark.parametrize("formulas", ["categorical", "multi-categorical", "bernoulli"])
+@pytest.mark.parametrize("name", ["mlp", "multi-input", "lstm"])
+def test_masked_policies_act_the_same(name, formulas):
+    made, record = architecture(name)
+    chosen = distribution(formulas)
+    inner = OBSERVATION_SPACES["Dict" if name == "multi-input" else "Box"]
+    space = with_mask(inner, ACTION_SPACES[formulas])
+    policy = masked(actor_critic(made, inner, chosen), chosen, space)
+    kind = RecurrentActor if record.recurrent else DistributionActor
+    actor = equal_in_both(lambda rng: kind(policy, chosen, rng), space)
+    assert type(actor) is (NumpyRecurrentActor if record.recurrent else NumpyDistributionActor)
+
+
+def test_a_distribution_whose_masks_are_not_known_stays_in_torch():
+    class Other(Categorical):
+        """A subclass, whose formulas may be others."""
+
+    space, chosen = OBSERVATION_SPACES["Box"], Other(ACTION_SPACES["categorical"])
+    policy = actor_critic(architecture("mlp")[0], space, chosen)
+    policy = masked(policy, chosen, with_mask(space, ACTION_SPACES["categorical"]))
+    actor = DistributionActor(policy, distribution("categorical"), np.random.default_rng(0))
+    assert in_numpy(actor) is None
 
 
 @pytest.mark.parametrize("kind", [DistributionActor, RecurrentActor])

@@ -109,12 +109,12 @@ class ACER:
         config = self.config
         every_parameters, every_q = batch.outputs(self.policy, "pi", "qf")
         parameters, q = (each.index_select(0, batch.row) for each in (every_parameters, every_q))
-        log_pi = torch.log_softmax(parameters, -1)
-        q_taken = q.gather(-1, batch.action.unsqueeze(-1)).squeeze(-1)
-        q_ret = self.q_target(batch, every_parameters, every_q, log_pi, q_taken)
-        log_mu = torch.log_softmax(batch.parameters, -1)
+        log_pi = torch.log_softmax(parameters.detach(), -1)
+        ratio = (log_pi - torch.log_softmax(batch.parameters, -1)).exp()
+        q_taken = losses.of_action(q, batch.action)
+        q_ret = self.q_target(batch, every_parameters, every_q, q_taken, ratio)
         weight = losses.log_prob_weights(
-            log_pi, log_mu, batch.action, q_ret, q, config.correction_term
+            log_pi, ratio, batch.action, q_ret, q, config.correction_term
         )
         gradient = losses.gain_gradient(log_pi, weight, config.ent_coef)
         if average is not None:
@@ -122,7 +122,7 @@ class ACER:
             gradient = losses.within_trust_region(gradient, k, config.delta)
         q_loss = losses.q_loss(q_taken, q_ret)
         total = config.q_coef * q_loss - (gradient * parameters).sum(-1).mean()
-        policy_loss = -(weight * log_pi.detach()).sum(-1).mean()
+        policy_loss = -(weight * log_pi).sum(-1).mean()
         entropy = self.distribution.entropy(parameters.detach()).mean()
         metrics = {
             "loss": policy_loss + config.q_coef * q_loss - config.ent_coef * entropy,
@@ -134,26 +134,23 @@ class ACER:
 
     @torch.no_grad()
     def q_target(
-        self, batch: Trajectories, parameters: Tensor, q: Tensor, log_pi: Tensor, q_taken: Tensor
+        self, batch: Trajectories, parameters: Tensor, q: Tensor, q_taken: Tensor, ratio: Tensor
     ) -> Tensor:
         """Retrace along the sequences, float [B].
 
         Args:
-            parameters, q: float [L * N, A]. log_pi: float [B, A]. q_taken: float [B].
+            parameters, q: float [L * N, A]. q_taken: float [B]. ratio: float [B, A].
         """
-        steps, n_envs = batch.reward.shape
+        shape, n_envs = batch.reward.shape, batch.reward.shape[1]
         value = (torch.softmax(parameters, -1) * q).sum(-1)
         next_value = value.index_select(0, batch.row + n_envs)
-        log_mu = self.distribution.log_prob(batch.parameters, batch.action)
-        ratio = (self.distribution.log_prob(log_pi, batch.action) - log_mu).exp()
-        shape = (steps, n_envs)
         return losses.retrace(
             batch.reward,
             batch.discount,
             next_value.view(shape),
             batch.ended,
             q_taken.view(shape),
-            ratio.view(shape),
+            losses.of_action(ratio, batch.action).view(shape),
         ).view(-1)
 
     # ---- state ----------------------------------------------------------------------------------

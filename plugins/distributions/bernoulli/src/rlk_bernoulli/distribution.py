@@ -69,7 +69,7 @@ class Bernoulli(Distribution):
 
         A switch that must be off has the logit `FORBIDDEN`, one that must be on its opposite.
         """
-        off, on = mask.unflatten(-1, (-1, 2)).unbind(-1)
+        off, on = mask[..., ::2], mask[..., 1::2]
         return parameters.masked_fill(on == 0, FORBIDDEN).masked_fill(off == 0, -FORBIDDEN)
 
     def env_action(self, action: Array) -> Array:

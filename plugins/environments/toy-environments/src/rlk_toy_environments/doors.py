@@ -43,6 +43,7 @@ class DoorsEnv(gym.Env[Any, Any]):
                 "n_rooms and max_steps must be 1 or more and n_doors 2 or more, got "
                 f"{n_rooms}, {max_steps} and {n_doors}"
             )
+        self.n_doors = n_doors
         self.observation_space = spaces.Discrete(n_rooms)
         self.action_space = spaces.Discrete(n_doors)
         self.max_steps, self.refuse = max_steps, refuse
@@ -54,7 +55,7 @@ class DoorsEnv(gym.Env[Any, Any]):
 
     def action_masks(self) -> Array:
         """bool [n_doors], whether each door of this room is open."""
-        mask: Array = np.zeros(self.action_space.n, np.bool_)
+        mask: Array = np.zeros(self.n_doors, np.bool_)
         mask[[self.on[self.room], self.back[self.room]]] = True
         return mask
 

@@ -12,7 +12,6 @@ action_masking = Component(
     factory="rlk_action_masking.extension:ActionMasking",
     summary="actions that the environment's action_masks() forbids get probability zero",
     action_spaces=COUNTABLE,
-    collects="on-policy",
 )
 action_masks = Component(
     name="action-masks",

@@ -29,8 +29,13 @@ class ActionMasking:
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
-        """That there is a mask, of the length that the actions need."""
-        space = plan.observation_space
+        """That the algorithm learns probabilities, and from observations with the right mask."""
+        algorithm, space = plan.algorithm, plan.observation_space
+        if algorithm.component.collects == "off-policy":
+            return (
+                f"{TITLE} masks probabilities of actions, but {algorithm.title} learns none that "
+                "it acts by. Use an on-policy algorithm: rlk plugins list --collects on-policy"
+            )
         if without_mask(space) is None:
             return (
                 f"{TITLE} takes the mask from the key {KEY!r} of the observation, but the "
@@ -49,8 +54,8 @@ class ActionMasking:
     def rlk_make_policy(self, run: Run, heads: Any) -> Any:
         """The chosen component's policy of observations without masks, inside what masks it."""
         # Imported here: this module is loaded with every plan, the networks only with an agent.
-        from rlk_action_masking.network import masked
+        from rlk_action_masking.network import check_maskable, masked
 
-        plan = run.plan
-        policy = plan.policy.make().build(plan.policy_space, heads)
-        return masked(policy, run)
+        policy = run.plan.policy.make().build(run.plan.policy_space, heads)
+        check_maskable(policy, run)
+        return masked(policy, run.distribution, run.observation_space)

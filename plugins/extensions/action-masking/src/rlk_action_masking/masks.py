@@ -105,7 +105,8 @@ def mask_check(action_space: Space) -> Callable[..., Array]:
             for number, (start, stop) in enumerate(bounds):
                 if allowed.find(1, start, stop) < 0:
                     raise ValueError(_nothing_left(number, len(bounds)))
-        return mask.reshape(-1).astype(np.int8)
+        found: Array = mask.reshape(-1).astype(np.int8)
+        return found
 
     return checked
 

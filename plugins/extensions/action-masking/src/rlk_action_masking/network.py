@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
+from gymnasium import spaces
 from torch import Tensor, nn
 
 from rlk.abilities import offers
@@ -21,40 +22,49 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 
-def masked(policy: Any, run: Run) -> Policy:
-    """A policy of observations with masks, from one of the same observations without.
+def check_maskable(policy: Any, run: Run) -> None:
+    """Nothing, if this policy of a run can be masked.
 
     Raises:
         PlanError: if its parts cannot be told apart, or its distribution knows no masks.
     """
-    plan, distribution = run.plan, run.distribution
+    plan = run.plan
     if type(policy) is not Policy:
         raise PlanError(
             f"{TITLE} puts masks into policies of rlk_networks, but {plan.policy.title} makes a "
             f"{type(policy).__name__}. Use another policy: rlk plugins list --kind policies"
         )
-    if not offers(distribution, Maskable):
+    if not offers(run.distribution, Maskable):
         title = "no distribution" if plan.distribution is None else plan.distribution.title
         raise PlanError(
             f"{TITLE} needs a distribution with mask_size and masked(parameters, mask), but there "
             f"is {title}. Use categorical, multi-categorical or bernoulli."
         )
-    heads = {name: head for name, head in policy.named_children() if name != "shared"}
+    heads = [name for name, _ in policy.named_children() if name != "shared"]
     if "pi" not in heads:
         raise PlanError(
             f"{TITLE} masks the head 'pi' of a policy, but {plan.algorithm.title} asks for "
             f"{', '.join(heads)}. Use another algorithm: rlk plugins list --collects on-policy"
         )
-    is_dict = isinstance(plan.policy_space, Mapping)
-    keys = tuple(plan.policy_space) if is_dict else None
-    size = distribution.mask_size
+
+
+def masked(policy: Policy, distribution: Maskable, space: spaces.Dict) -> Policy:
+    """A policy of observations with masks, from one of the same observations without.
+
+    Args:
+        policy: whose parts the new one takes over.
+        distribution: of its head `pi`.
+        space: of the observations with masks.
+    """
+    inner, size = policy.observation_space, distribution.mask_size
+    keys = tuple(inner.spaces) if isinstance(inner, spaces.Dict) else None
     kind = RecurrentMaskedEncoder if hasattr(policy.shared, "state_size") else MaskedEncoder
-    shared = kind(policy.shared, size, keys)
-    wrapped = {
+    heads: dict[str, nn.Module] = {
         name: MaskedHead(head, distribution) if name == "pi" else MaskDropped(head, size)
-        for name, head in heads.items()
+        for name, head in policy.named_children()
+        if name != "shared"
     }
-    return Policy(run.observation_space, shared, wrapped)
+    return Policy(space, kind(policy.shared, size, keys), heads)
 
 
 class MaskedEncoder(nn.Module):
@@ -75,13 +85,7 @@ class MaskedEncoder(nn.Module):
         self.features = int(encoder.features) + size  # type: ignore[arg-type]
 
     def forward(self, observation: Mapping[str, Tensor]) -> Tensor:
-        return torch.cat((self.encoder(self.inner(observation)), observation[KEY]), 1)
-
-    def inner(self, observation: Mapping[str, Any]) -> Any:
-        """The observation without its mask."""
-        if self.keys is None:
-            return observation[OBSERVATION]
-        return {key: observation[key] for key in self.keys}
+        return torch.cat((self.encoder(seen(observation, self.keys)), observation[KEY]), 1)
 
 
 class RecurrentMaskedEncoder(nn.Module):
@@ -101,14 +105,18 @@ class RecurrentMaskedEncoder(nn.Module):
         self, x: Mapping[str, Tensor], state: Tensor, episode_start: Tensor
     ) -> tuple[Tensor, Tensor]:
         """([N, F + M], state [N, S]) of one step: x [N, ...], state [N, S], bool [N]."""
-        features, state = self.encoder.step(self.inner(x), state, episode_start)  # type: ignore[operator]
+        features, state = self.encoder.step(seen(x, self.keys), state, episode_start)  # type: ignore[operator]
         return torch.cat((features, x[KEY]), 1), state
 
     def forward(self, x: Mapping[str, Tensor], state: Tensor, episode_start: Tensor) -> Tensor:
         """[T * N, F + M] of whole sequences: x [T * N, ...], state [N, S], bool [T, N]."""
-        return torch.cat((self.encoder(self.inner(x), state, episode_start), x[KEY]), 1)
+        features = self.encoder(seen(x, self.keys), state, episode_start)
+        return torch.cat((features, x[KEY]), 1)
 
-    inner = MaskedEncoder.inner
+
+def seen(observation: Mapping[str, Any], keys: tuple[str, ...] | None) -> Any:
+    """An observation without its mask."""
+    return observation[OBSERVATION] if keys is None else {key: observation[key] for key in keys}
 
 
 class MaskedHead(nn.Module):

@@ -14,7 +14,7 @@ from torch import nn
 
 from rlk.records import Array
 from rlk_action_masking.masks import KEY
-from rlk_action_masking.network import MaskDropped, MaskedEncoder, MaskedHead
+from rlk_action_masking.network import MaskDropped, MaskedEncoder, MaskedHead, seen
 from rlk_diag_gaussian.distribution import GaussianHead
 from rlk_gsde.head import NoiseHead
 from rlk_mlp.layers import Layers
@@ -134,10 +134,10 @@ def _side_by_side(module: SideBySide) -> Forward:
 
 
 def _masked_encoder(module: MaskedEncoder) -> Forward:
-    encode, inner = forward_of(module.encoder), module.inner
+    encode, keys = forward_of(module.encoder), module.keys
 
     def forward(observation: Mapping[str, Array]) -> Array:
-        return np.concatenate((encode(inner(observation)), observation[KEY]), axis=1)
+        return np.concatenate((encode(seen(observation, keys)), observation[KEY]), axis=1)
 
     return forward
 

@@ -1,0 +1,250 @@
+"""Masks in runs: algorithms, policies, backends, statistics, files. The game refuses what is not
+allowed, so a run that gets through has chosen nothing else."""
+
+from __future__ import annotations
+
+import attrs
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import rlk
+from rlk.errors import PlanError
+from rlk.registry.kernel import default_kernel
+from rlk.running import checkpoint
+from rlk_action_masking import ActionMasks
+from rlk_evaluate.evaluate import evaluate_agent
+from rlk_testing.algorithm import SMALL
+from rlk_testing.contract import one_thread, same
+from rlk_testing.masked_game import MaskedGame
+
+GAME = "rlk_testing.masked_game:MaskedGame"
+ALGORITHMS = {
+    entry.name: entry.component()
+    for entry in default_kernel().registries.algorithms
+    if entry.component().collects in ("on-policy", "both")
+}
+OWN_SMALL = {**SMALL, "replay_start": 32}
+COUNTABLE = ("Discrete", "MultiDiscrete", "MultiBinary")
+CASES = [
+    (name, action)
+    for name, component in ALGORITHMS.items()
+    for action in COUNTABLE
+    if action in component.action_spaces
+]
+
+
+@pytest.fixture(autouse=True)
+def thread():
+    with one_thread():
+        yield
+
+
+def agent(algo="ppo2", env=GAME, **settings):
+    config = ALGORITHMS[algo].config
+    fields = {field.name for field in attrs.fields(config)}
+    small = {key: value for key, value in OWN_SMALL.items() if key in fields}
+    given = {"n_envs": 2, "seed": 3, "n_threads": 1, "plugins": ["action-masking"], **small}
+    if settings.get("policy") in (None, "mlp"):
+        given["policy.layers"] = [16]
+    return rlk.make(algo, env=env, **{**given, **settings})
+
+
+@pytest.mark.parametrize(("algo", "action"), CASES)
+def test_every_algorithm_chooses_what_is_allowed(algo, action):
+    with agent(algo, **{"env.action": action}) as one:
+        one.learn(96)
+        assert bool(one.run.parameters.flat.isfinite().all())
+        one.run.parameters.check()
+
+
+@pytest.mark.parametrize("algo", [name for name, found in ALGORITHMS.items() if found.recurrent])
+def test_recurrent_policies_choose_what_is_allowed(algo):
+    minibatches = {"nminibatches": 1} if algo == "ppo2" else {}
+    with agent(algo, policy="lstm", **{"policy.n_lstm": 8}, **minibatches) as one:
+        one.learn(96)
+        seen, _ = one.get_env().reset(seed=0)
+        _, state = one.predict(seen)
+        assert state.shape == (2, 16)
+
+
+@pytest.mark.parametrize(
+    ("observation", "policy"),
+    [("Dict", "multi-input"), ("Image", "cnn"), ("Discrete", "mlp")],
+)
+def test_policies_see_the_observation_without_its_mask(observation, policy):
+    size = {} if policy == "mlp" else {"policy.features": 8}
+    with agent(policy=policy, noptepochs=1, **size, **{"env.observation": observation}) as one:
+        one.learn(64)
+        assert one.run.policy.shared.encoder.features == one.run.policy.shared.features - 6
+
+
+def test_a_policy_for_other_observations_is_refused_by_what_it_would_see():
+    with pytest.raises(PlanError, match=r"policy 'multi-input'.*are Dict.*environment's are Box"):
+        agent(policy="multi-input")
+
+
+def test_masks_pass_the_statistics_of_normalize_by():
+    with agent(plugins=["normalize", "action-masking"]) as one:
+        one.learn(96)
+        (statistics,) = one.run.policy.filters
+        assert [(key, shape) for key, *_, shape in statistics.parts] == [("observation", (3,))]
+        assert statistics.mean.abs().min() > 0
+
+
+def test_workers_give_what_one_process_gives():
+    def learnt(backend):
+        with agent(vec_env=backend) as one:
+            one.learn(64)
+            return one.run.parameters.flat.clone()
+
+    assert learnt("dummy").equal(learnt("subprocess"))
+
+
+def test_a_vector_that_was_passed_gives_what_its_environments_give():
+    """A game ends otherwise than it is cut off: there, what a vector's mask says is not used."""
+
+    def learnt(env):
+        with agent(env=env) as one:
+            one.learn(64)
+            return one.run.parameters.flat.clone()
+
+    vector = SyncVectorEnv([MaskedGame] * 2, autoreset_mode=AutoresetMode.SAME_STEP)
+    assert learnt(vector).equal(learnt(MaskedGame))
+    by_hand = SyncVectorEnv([MaskedGame] * 2)  # restarts in the next step, which rlk changes
+    assert learnt(by_hand).equal(learnt(MaskedGame))
+
+
+def test_an_environment_that_has_its_mask_in_the_observation_is_taken_as_it_is():
+    with agent(
+        env=lambda: ActionMasks(MaskedGame()), plugins=["action-masking", "no:action-masks"]
+    ) as one:
+        one.learn(64)
+
+
+def test_a_resumed_run_goes_on_as_if_it_had_not_stopped():
+    with agent() as one, agent() as other:
+        one.learn(96)
+        state = checkpoint.run_state(one.run)
+        checkpoint.restore(other.run, state)
+        for each in (one, other):
+            each.learn(96, reset_num_timesteps=False)
+        assert one.run.parameters.flat.equal(other.run.parameters.flat)
+        assert same(checkpoint.run_state(one.run), checkpoint.run_state(other.run))
+
+
+def test_a_saved_model_is_masked_again(tmp_path):
+    with agent() as one:
+        one.learn(64)
+        path = one.save(tmp_path / "model")
+        seen, _ = one.get_env().reset(seed=1)
+        action = one.predict(seen, deterministic=True)[0]
+    with rlk.load(path, env=GAME) as loaded:
+        assert np.array_equal(loaded.predict(seen, deterministic=True)[0], action)
+        evaluate_agent(loaded, 3)
+
+
+def test_predict_takes_an_observation_with_its_mask():
+    with agent(**{"env.action": "MultiBinary"}) as one:
+        seen = {"observation": np.ones(3, np.float32)}
+        held = np.array([1, 0, 0, 1, 0, 1], np.int8)  # off, on, on
+        for _ in range(5):
+            assert one.predict({**seen, "action_mask": held})[0].tolist() == [0, 1, 1]
+        many = {"observation": np.ones((2, 3), np.float32), "action_mask": np.stack([held] * 2)}
+        assert one.predict(many)[0].tolist() == [[0, 1, 1]] * 2
+
+
+def test_an_observation_without_its_mask_is_refused():
+    with agent() as one, pytest.raises(ValueError, match=r"a dict with the keys.*action_mask"):
+        one.predict(np.ones(3, np.float32))
+
+
+def test_evaluation_plays_by_the_rules():
+    with agent() as one:
+        assert len(evaluate_agent(one, 5, n_envs=2).returns) == 5
+
+
+def test_the_same_weights_are_drawn_with_masks_and_without():
+    def flat(**settings):
+        with agent(**settings) as one:
+            return one.run.parameters.flat.clone()
+
+    plain = flat(plugins=[])
+    assert flat().equal(plain)
+
+
+# ---- refusals ------------------------------------------------------------------------------------
+
+
+class Deaf(gym.Env):
+    observation_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+
+
+class Wrong(Deaf):
+    """Has a mask in its observations, of the wrong length."""
+
+    observation_space = gym.spaces.Dict(
+        {"observation": Deaf.observation_space, "action_mask": gym.spaces.MultiBinary(3)}
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"env": Deaf}, r"'Deaf' has no method action_masks\(\)"),
+        ({"env.action": "Box"}, r"actions that can be counted.*Leave out --plugin action-masking"),
+        (
+            {"env": Wrong, "plugins": ["action-masking", "no:action-masks"]},
+            r"masks of Discrete.2. must be MultiBinary.2., but .* is MultiBinary.3.",
+        ),
+        ({"plugins": ["action-masking", "no:action-masks"]}, "Say --plugin action-masks"),
+    ],
+)
+def test_what_cannot_be_masked_is_refused_while_planning(settings, message):
+    with pytest.raises(PlanError, match=message):
+        agent(**settings)
+
+
+def test_an_algorithm_that_learns_no_probabilities_is_refused():
+    with pytest.raises(PlanError, match="learns none that it acts by"):
+        rlk.make("dqn", env=GAME, plugins=["action-masking"])
+
+
+def test_a_distribution_that_knows_no_masks_is_refused():
+    class Own:
+        """A distribution of somebody else's."""
+
+        def __init__(self, space):
+            self.parameter_size, self.action = 2, rlk.records.Field((), "int64")
+
+        def head(self, features):
+            return torch.nn.Linear(features, 2)
+
+    kernel = rlk.Kernel()
+    kernel.registries.distributions.register("own", Own)
+    with pytest.raises(PlanError, match=r"needs a distribution with mask_size.*'own'"):
+        agent(kernel=kernel, distribution="own")
+
+
+def test_a_policy_whose_parts_are_not_known_is_refused():
+    class Own:
+        """A policy of somebody else's."""
+
+        def build(self, space, heads):
+            return torch.nn.Linear(3, 1)
+
+        def flatten(self, module): ...
+
+    kernel = rlk.Kernel()
+    kernel.registries.policies.register("own-policy", Own)
+    with pytest.raises(PlanError, match=r"'own-policy'.* makes a Linear"):
+        agent(kernel=kernel, policy="own-policy")
+
+
+def test_a_wrong_mask_ends_the_run_by_name():
+    failed = pytest.raises(rlk.errors.EnvironmentFailed, match="allows no action")
+    with agent(**{"env.spoil": "empty"}) as one, failed:
+        one.learn(64)
