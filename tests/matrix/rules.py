@@ -51,6 +51,12 @@ RECURRENT = {
 #: are: a line search looks at what it finds. All others have one kind, which becomes a graph.
 GRAPHS = {"sac": {"moves target"}, "td3": {"", "policy and targets"}, "trpo": {"vf"}}
 EAGER = {"trpo": {"pi"}}
+#: Optimisers that need the distribution of actions, which a loss of an on-policy algorithm gives.
+OF_DISTRIBUTIONS = {"natural-gradient", "kfac"}
+#: Algorithms that draw actions from no distribution, and the distributions that the others take
+#: where it is not every one of an action space: SAC needs the log-probability of what it drew.
+WITHOUT_DISTRIBUTION = {"dqn", "td3"}
+TAKEN = {"sac": {"squashed-gaussian", "gsde"}}
 
 #: How messages describe the environment's spaces.
 SHOWN = {
@@ -119,6 +125,18 @@ def serves(storage: str, algorithm: str) -> bool:
     if storage in SERVED and algorithm in ACTIONS:
         return algorithm in SERVED[storage]
     return STORAGES[storage].collects in (None, ALGORITHMS[algorithm].collects)
+
+
+def moves(optimiser: str, algorithm: str) -> bool:
+    """Whether an optimiser can move what an algorithm trains."""
+    return optimiser not in OF_DISTRIBUTIONS or ALGORITHMS[algorithm].collects != "off-policy"
+
+
+def draws_from(algorithm: str, distribution: str) -> bool:
+    """Whether an algorithm can draw its actions from a distribution of its action space."""
+    return algorithm not in WITHOUT_DISTRIBUTION and distribution in TAKEN.get(
+        algorithm, {distribution}
+    )
 
 
 def graphs(one: Combination) -> set[str]:

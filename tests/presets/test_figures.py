@@ -6,8 +6,9 @@ import pytest
 from presets import figures
 from presets.figures import Figure, digest, keep, reached, row, table
 
-from rlk_presets.promises import Promise, Source
-from rlk_presets.zoo import tables
+from rlk.registry.kernel import default_kernel
+from rlk_presets.promises import Promise, Source, promises
+from rlk_presets.zoo import algorithms, tables
 
 SOURCE = Source(zoo="Z2", env="Lander-v2", mean_return=150.0, timesteps=200_000)
 
@@ -24,7 +25,11 @@ def test_every_table_of_figures_is_up_to_date():
     assert not differing, "run: python tests/presets/figures.py"
 
 
-@pytest.mark.parametrize("algo", ["ppo2", "trpo"])
+INSTALLED = default_kernel().registries.algorithms
+PROMISING = [algo for algo in algorithms() if promises(algo) and algo in INSTALLED]
+
+
+@pytest.mark.parametrize("algo", PROMISING)
 def test_every_algorithm_whose_presets_are_promises_has_a_table(algo):
     readme = figures.ROOT / "plugins" / "algorithms" / algo / "README.md"
     assert f"<!-- presets: {algo} -->" in readme.read_text(encoding="utf-8")

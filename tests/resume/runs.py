@@ -30,6 +30,8 @@ SMALL = {
     "nminibatches": 2,
     "noptepochs": 2,
     "n_epochs": 2,
+    "timesteps_per_actorbatch": 32,
+    "optim_batchsize": 32,
     "timesteps_per_batch": 64,
     "learning_starts": 100,
     "batch_size": 16,

@@ -78,9 +78,9 @@ PI, MU = tensor([[0.8, 0.2]]), tensor([[0.1, 0.9]])
 
 
 def weights(action: int, q_ret: float, correction_term: float) -> list[float]:
-    log_pi, log_mu, q = PI.log(), MU.log(), tensor([[1.0, 3.0]])
+    q = tensor([[1.0, 3.0]])
     found = losses.log_prob_weights(
-        log_pi, log_mu, tensor([action]), tensor([q_ret]), q, correction_term
+        PI.log(), PI / MU, tensor([action]), tensor([q_ret]), q, correction_term
     )
     return found[0].tolist()
 
@@ -104,7 +104,7 @@ def test_over_the_actions_of_the_other_policy_the_gradient_is_unbiased(correctio
     mean = torch.zeros(1, 4)
     for action in range(4):
         weight = losses.log_prob_weights(
-            log_pi, log_mu, tensor([action]), q[:, action], q, correction_term
+            log_pi, (log_pi - log_mu).exp(), tensor([action]), q[:, action], q, correction_term
         )
         mean += log_mu[0, action].exp() * weight
     assert torch.allclose(mean, expected, atol=1e-6)
@@ -113,7 +113,7 @@ def test_over_the_actions_of_the_other_policy_the_gradient_is_unbiased(correctio
 def test_an_action_that_the_policy_cannot_take_has_no_weight():
     log_pi = tensor([[0.0, -1e9]]).log_softmax(-1)
     weight = losses.log_prob_weights(
-        log_pi, log_pi, tensor([0]), tensor([2.0]), tensor([[1.0, 7.0]]), 10.0
+        log_pi, tensor([[1.0, 1.0]]), tensor([0]), tensor([2.0]), tensor([[1.0, 7.0]]), 10.0
     )
     assert weight.tolist() == [[1.0, 0.0]]
 
@@ -160,6 +160,11 @@ def test_no_vector_within_the_region_is_nearer_to_the_gradient():
     inside = (k[:, None] * others).sum(-1) <= delta
     farther = (others - g[:, None]).square().sum(-1) >= (z - g).square().sum(-1)[:, None] - 1e-5
     assert inside.any() and (farther | ~inside).all()
+
+
+def test_what_belongs_to_the_actions_taken_is_picked_row_by_row():
+    values = tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    assert losses.of_action(values, tensor([1, 0, 1])).tolist() == [2.0, 3.0, 6.0]
 
 
 def test_the_loss_of_q_is_half_the_mean_square():

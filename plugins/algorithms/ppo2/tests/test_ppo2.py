@@ -58,6 +58,7 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         {"nminibatches": 0},
         {"noptepochs": 0},
         {"cliprange": "lin_x"},
+        {"cliprange": 0.0},
         {"cliprange_vf": "much"},
         {"max_grad_norm": -1.0},
         {"ent_coef": -0.1},

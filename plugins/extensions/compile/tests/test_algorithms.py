@@ -114,6 +114,11 @@ def test_a_limit_on_the_divergence_is_a_part_of_the_graph() -> None:
     same_numbers("ppo", BY_ACTION_SPACE["Discrete"], "eager", target_kl=1e-4)
 
 
+@pytest.mark.parametrize("more", [{}, {"gsde.squash_output": True, "gsde.use_expln": True}])
+def test_state_dependent_exploration_is_a_part_of_the_graph(more: Any) -> None:
+    same_numbers("ppo", BY_ACTION_SPACE["Box"], "eager", distribution="gsde", **more)
+
+
 GAME = "rlk_testing.masked_game:MaskedGame"
 
 

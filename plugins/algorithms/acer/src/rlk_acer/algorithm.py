@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rlk.errors import PlanError
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_acer import loss as losses
@@ -27,15 +26,11 @@ from rlk_trajectory_replay.protocol import TrajectoryStorage
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-TITLE = "algorithm 'acer' (rlk-acer)"
-
 
 class ACER:
     """Learns from each collection as it comes, then from sequences of those that are kept."""
 
     def __init__(self, config: ACERConfig, run: Run) -> None:
-        if config.replay_ratio:
-            check_replay(config)
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
         self.average = Target(run.parameters) if config.trust_region else None
@@ -105,16 +100,20 @@ class ACER:
         return parameters.index_select(0, batch.row)
 
     def loss(self, batch: Trajectories, average: Tensor | None) -> Loss:
-        """Policy and Q in one loss; the gradient by the logits is made first, and then goes on."""
+        """Policy and Q in one loss.
+
+        The policy's gradient by its logits is made and projected first. Multiplied with the logits
+        it is a loss that carries it on through the network.
+        """
         config = self.config
         every_parameters, every_q = batch.outputs(self.policy, "pi", "qf")
         parameters, q = (each.index_select(0, batch.row) for each in (every_parameters, every_q))
-        log_pi = torch.log_softmax(parameters, -1)
-        q_taken = q.gather(-1, batch.action.unsqueeze(-1)).squeeze(-1)
-        q_ret = self.q_target(batch, every_parameters, every_q, log_pi, q_taken)
-        log_mu = torch.log_softmax(batch.parameters, -1)
+        log_pi = torch.log_softmax(parameters.detach(), -1)
+        ratio = (log_pi - torch.log_softmax(batch.parameters, -1)).exp()
+        q_taken = losses.of_action(q, batch.action)
+        q_ret = self.q_target(batch, every_parameters, every_q, q_taken, ratio)
         weight = losses.log_prob_weights(
-            log_pi, log_mu, batch.action, q_ret, q, config.correction_term
+            log_pi, ratio, batch.action, q_ret, q, config.correction_term
         )
         gradient = losses.gain_gradient(log_pi, weight, config.ent_coef)
         if average is not None:
@@ -122,7 +121,7 @@ class ACER:
             gradient = losses.within_trust_region(gradient, k, config.delta)
         q_loss = losses.q_loss(q_taken, q_ret)
         total = config.q_coef * q_loss - (gradient * parameters).sum(-1).mean()
-        policy_loss = -(weight * log_pi.detach()).sum(-1).mean()
+        policy_loss = -(weight * log_pi).sum(-1).mean()
         entropy = self.distribution.entropy(parameters.detach()).mean()
         metrics = {
             "loss": policy_loss + config.q_coef * q_loss - config.ent_coef * entropy,
@@ -134,26 +133,23 @@ class ACER:
 
     @torch.no_grad()
     def q_target(
-        self, batch: Trajectories, parameters: Tensor, q: Tensor, log_pi: Tensor, q_taken: Tensor
+        self, batch: Trajectories, parameters: Tensor, q: Tensor, q_taken: Tensor, ratio: Tensor
     ) -> Tensor:
         """Retrace along the sequences, float [B].
 
         Args:
-            parameters, q: float [L * N, A]. log_pi: float [B, A]. q_taken: float [B].
+            parameters, q: float [L * N, A]. q_taken: float [B]. ratio: float [B, A].
         """
-        steps, n_envs = batch.reward.shape
+        shape, n_envs = batch.reward.shape, batch.reward.shape[1]
         value = (torch.softmax(parameters, -1) * q).sum(-1)
         next_value = value.index_select(0, batch.row + n_envs)
-        log_mu = self.distribution.log_prob(batch.parameters, batch.action)
-        ratio = (self.distribution.log_prob(log_pi, batch.action) - log_mu).exp()
-        shape = (steps, n_envs)
         return losses.retrace(
             batch.reward,
             batch.discount,
             next_value.view(shape),
             batch.ended,
             q_taken.view(shape),
-            ratio.view(shape),
+            losses.of_action(ratio, batch.action).view(shape),
         ).view(-1)
 
     # ---- state ----------------------------------------------------------------------------------
@@ -164,24 +160,3 @@ class ACER:
     def load_state_dict(self, state: State) -> None:
         if self.average is not None:
             self.average.load_state_dict(state["average"])
-
-
-def check_replay(config: ACERConfig) -> None:
-    """Nothing, if the replay can hold what it is asked to.
-
-    Raises:
-        PlanError: if it never will.
-    """
-    if config.buffer_size < config.n_steps:
-        raise PlanError(
-            f"{TITLE}: buffer_size={config.buffer_size} holds no sequence of "
-            f"n_steps={config.n_steps}. Set buffer_size to at least {config.n_steps}, or "
-            "replay_ratio=0 to learn without replay."
-        )
-    kept = config.buffer_size // config.n_steps * config.n_steps
-    if config.replay_start > kept:
-        raise PlanError(
-            f"{TITLE} would never replay: replay_start={config.replay_start}, but "
-            f"buffer_size={config.buffer_size} holds {kept} steps of each environment. Set "
-            f"replay_start to at most {kept}, or replay_ratio=0."
-        )

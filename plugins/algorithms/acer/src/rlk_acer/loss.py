@@ -25,7 +25,8 @@ def retrace(
         Q_ret_t = r_t + gamma (V_{t+1} + min(1, rho_{t+1}) (Q_ret_{t+1} - Q_{t+1}))
 
     It is computed as Q_t plus the errors of one step, r + gamma V' - Q, that follow along the
-    traces (Munos et al. 2016, eq. 4). A trace ends with its episode, and with the sequence.
+    traces (Munos et al. 2016, eq. 3, with lambda = 1). A trace ends with its episode, and with the
+    sequence.
 
     Args:
         reward: float [T, N].
@@ -45,7 +46,7 @@ def retrace(
 
 @torch.no_grad()
 def log_prob_weights(
-    log_pi: Tensor, log_mu: Tensor, action: Tensor, q_ret: Tensor, q: Tensor, correction_term: float
+    log_pi: Tensor, ratio: Tensor, action: Tensor, q_ret: Tensor, q: Tensor, correction_term: float
 ) -> Tensor:
     """w, such that the policy's gradient is sum_a w_a grad log pi(a), float [B, A]; eq. 9.
 
@@ -53,11 +54,11 @@ def log_prob_weights(
         max(0, 1 - c / rho(a)) pi(a) (Q(a) - V)          for all, which makes up for the truncation
 
     Args:
-        log_pi, log_mu, q: float [B, A]; V is the mean of q under pi.
+        log_pi, ratio, q: float [B, A]; the ratio is rho, and V the mean of q under pi.
         action: int64 [B]. q_ret: float [B].
         correction_term: c, above 0.
     """
-    pi, ratio = log_pi.exp(), (log_pi - log_mu).exp()
+    pi = log_pi.exp()
     value = (pi * q).sum(-1, keepdim=True)
     correction = (1.0 - correction_term / ratio).clamp(min=0.0) * pi * (q - value)
     taken = action.unsqueeze(-1)
@@ -95,6 +96,11 @@ def within_trust_region(gradient: Tensor, kl_gradient: Tensor, delta: float) -> 
     excess = (kl_gradient * gradient).sum(-1, keepdim=True) - delta
     square = kl_gradient.square().sum(-1, keepdim=True)
     return gradient - (excess / square.clamp(min=1e-12)).clamp(min=0.0) * kl_gradient
+
+
+def of_action(values: Tensor, action: Tensor) -> Tensor:
+    """Of a value for every action, float [B, A], those of the actions taken, float [B]."""
+    return values.gather(-1, action.unsqueeze(-1)).squeeze(-1)
 
 
 def q_loss(q: Tensor, q_ret: Tensor) -> Tensor:

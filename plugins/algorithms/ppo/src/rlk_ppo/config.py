@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 from attrs import validators as v
 
 from rlk_on_policy import settings
-from rlk_on_policy.settings import described
-from rlk_schedules import ScheduleLike, is_schedule
-
-
-def _clips(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
-    """Raises ValueError for what is neither a schedule nor a number above 0."""
-    is_schedule(_, attribute, value)
-    if isinstance(value, (int, float)) and not value > 0:
-        raise ValueError(f"{attribute.name} must be above 0, got {value!r}")
+from rlk_on_policy.settings import described, is_clip_range
+from rlk_schedules import ScheduleLike
 
 
 @attrs.frozen(kw_only=True)
@@ -40,14 +31,12 @@ class PPOConfig:
     n_epochs: int = attrs.field(default=10, **described("epochs over each collection", v.ge(1)))
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
     gae_lambda: float = attrs.field(default=0.95, **settings.LAM)
-    clip_range: ScheduleLike = attrs.field(
-        default=0.2, **described("clipping of the probability ratio; may be scheduled", _clips)
-    )
+    clip_range: ScheduleLike = attrs.field(default=0.2, **settings.CLIP_RANGE)
     clip_range_vf: ScheduleLike | None = attrs.field(
         default=None,
         **described(
             "clipping of the value, in units of return; may be scheduled; none does not clip it",
-            v.optional(_clips),
+            v.optional(is_clip_range),
         ),
     )
     normalize_advantage: bool = attrs.field(

@@ -33,10 +33,7 @@ class PPO2Config:
         ),
     )
     noptepochs: int = attrs.field(default=4, **described("epochs over each collection", v.ge(1)))
-    cliprange: ScheduleLike = attrs.field(
-        default=0.2,
-        **described("clipping of the probability ratio; may be scheduled", is_schedule),
-    )
+    cliprange: ScheduleLike = attrs.field(default=0.2, **settings.CLIP_RANGE)
     cliprange_vf: ScheduleLike | None = attrs.field(
         default=None,
         **described(

@@ -27,6 +27,13 @@ def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float
         raise ValueError(f"{attribute.name} must be above 0, or none, got {value!r}")
 
 
+def is_clip_range(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    """Raises ValueError for what is neither a schedule nor a number above 0."""
+    is_schedule(_, attribute, value)
+    if isinstance(value, (int, float)) and not value > 0:
+        raise ValueError(f"{attribute.name} must be above 0, got {value!r}")
+
+
 def curve_of(rate: str) -> dict[str, Any]:
     """A setting that names the curve of another one, as `lr_schedule` does of `learning_rate`."""
     return described(
@@ -50,3 +57,6 @@ MAX_GRAD_NORM = described(
     "the gradient's norm is clipped to this; none for no clipping", _above_zero_or_none
 )
 N_STEPS = described("steps per environment in one collection; a batch is n_steps * n_envs", v.ge(1))
+CLIP_RANGE = described(
+    "clipping of the probability ratio, above 0; may be scheduled", is_clip_range
+)

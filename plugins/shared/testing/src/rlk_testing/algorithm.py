@@ -34,6 +34,8 @@ SMALL: dict[str, Any] = {
     "replay_start": 32,
     "target_network_update_freq": 32,
     "timesteps_per_actorbatch": 32,
+    "optim_batchsize": 16,
+    "optim_epochs": 2,
     "timesteps_per_batch": 32,
     "nb_rollout_steps": 16,
     "nb_train_steps": 8,

@@ -1,0 +1,131 @@
+"""PPO1: Schulman et al. 2017, arXiv 1707.06347, as in OpenAI's `ppo1` and Stable Baselines 2.10.
+
+Ranks share every step through the communicator; nothing here knows how many there are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rlk.errors import PlanError
+from rlk.protocols import Actor, Optimise, State
+from rlk.records import Field, Loss, Update
+from rlk_networks import Heads
+from rlk_on_policy.advantages import advantages
+from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
+from rlk_on_policy.explained_variance import explained_variance
+from rlk_on_policy.heads import actor_critic
+from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
+from rlk_on_policy.normalise import normalised
+from rlk_on_policy.policy_group import policy_group
+from rlk_on_policy.recurrent import make_actor
+from rlk_ppo1 import loss as losses
+from rlk_ppo1.config import PPO1Config
+from rlk_rollout.rollout import OnPolicyStorage
+from rlk_schedules import scaled
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+class PPO1:
+    """Collects a batch of every actor, then passes over it in minibatches."""
+
+    def __init__(self, config: PPO1Config, run: Run) -> None:
+        self.config, self.run = config, run
+        self.policy, self.distribution = run.policy, run.distribution
+        self.n_minibatches = minibatches_per_epoch(config, run.n_envs)
+        self.clip_range = run.schedule("clip_range", scaled(config.clip_param, config.schedule))
+        policy_group(
+            run,
+            learning_rate=scaled(config.optim_stepsize, config.schedule),
+            eps=config.adam_epsilon,
+        )
+
+    @staticmethod
+    def heads(config: PPO1Config, run: Run) -> Heads:
+        return actor_critic(run.distribution)
+
+    def steps_per_collect(self) -> int:
+        return self.config.timesteps_per_actorbatch
+
+    def updates_ahead(self, timesteps: int) -> tuple[int, int]:
+        config = self.config
+        collected = config.timesteps_per_actorbatch * self.run.n_envs
+        return minibatches_ahead(timesteps, collected, config.optim_epochs, self.n_minibatches)
+
+    def extras(self) -> Mapping[str, Field]:
+        return {"value": Field(()), "log_prob": Field(())}
+
+    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+        stream = rng if rng is not None else self.run.streams.numpy("actor")
+        return make_actor(self.policy, self.distribution, stream, self.run.device)
+
+    # ---- learning -------------------------------------------------------------------------------
+
+    def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
+        """Minibatches of every epoch; advantages are normalised over the whole collection."""
+        config, run, rollout = self.config, self.run, storage.latest()
+        advantage = advantages(rollout, self.policy, config.gamma, config.lam, run.device)
+        value = rollout.extras["value"]
+        run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
+        whole = flat(rollout, advantage, run.device)
+        whole = replace(whole, advantage=normalised(whole.advantage, run.communicator.mean))
+        yield from epochs(
+            whole, config.optim_epochs, self.n_minibatches, run.streams.numpy("update")
+        )
+
+    def update(self, batch: Minibatch, optimise: Optimise) -> Update:
+        return Update(optimise("policy", self.loss, batch).metrics)
+
+    def loss(self, batch: Minibatch) -> Loss:
+        """Policy, value and entropy in one loss, as all of the network is one group."""
+        distribution = self.distribution
+        parameters, value = batch.outputs(self.policy, "pi", "vf")
+        value = value[:, 0]
+        log_prob = distribution.log_prob(parameters, batch.action)
+        ratio = (log_prob - batch.log_prob).exp()
+        policy_loss = clipped_policy_loss(ratio, batch.advantage, self.clip_range)
+        value_loss = losses.value_loss(value, batch.return_)
+        entropy = distribution.entropy(parameters).mean()
+        total = policy_loss + value_loss - self.config.entcoeff * entropy
+        metrics = {
+            "loss": total,
+            "policy_gradient_loss": policy_loss,
+            "value_loss": value_loss,
+            "entropy_loss": -entropy,
+            "approx_kl": losses.approximate_kl(log_prob, batch.log_prob),
+            "clip_fraction": clip_fraction(ratio, self.clip_range),
+        }
+        return Loss(total, distribution=parameters, prediction=value, metrics=metrics)
+
+    # ---- state ----------------------------------------------------------------------------------
+
+    def state_dict(self) -> State:
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Nothing beyond parameters, optimiser and streams, which the kernel keeps."""
+
+
+def minibatches_per_epoch(config: PPO1Config, n_envs: int) -> int:
+    """How many there are, so that none is larger than `optim_batchsize`.
+
+    Raises:
+        PlanError: if a collection is smaller than one minibatch.
+    """
+    steps, batch_size = config.timesteps_per_actorbatch, config.optim_batchsize
+    transitions = steps * n_envs
+    if batch_size > transitions:
+        raise PlanError(
+            f"algorithm 'ppo1' (rlk-ppo1): a collection of timesteps_per_actorbatch={steps} with "
+            f"n_envs={n_envs} has {transitions} transitions, fewer than a minibatch of "
+            f"optim_batchsize={batch_size}. Say --set optim_batchsize={transitions} or less, or "
+            f"--set timesteps_per_actorbatch={math.ceil(batch_size / n_envs)} or more."
+        )
+    return math.ceil(transitions / batch_size)

@@ -1,0 +1,17 @@
+"""What this distribution offers: `ppo1`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_on_policy.defaults import ON_POLICY
+from rlk_ppo1.config import PPO1Config
+
+component = Component(
+    name="ppo1",
+    factory="rlk_ppo1.algorithm:PPO1",
+    summary="proximal policy optimisation as OpenAI first had it, for many ranks",
+    config=PPO1Config,
+    action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
+    collects="on-policy",
+    defaults=ON_POLICY,
+)

@@ -1,0 +1,64 @@
+"""Every optimiser and every distribution with every algorithm, on the smallest policy."""
+
+from __future__ import annotations
+
+import pytest
+from matrix.product import ALGORITHMS, WORLD, named, run_settings
+from matrix.rules import actions, draws_from, moves
+from matrix.trial import trial
+
+import rlk
+from rlk.errors import PlanError
+
+OPTIMISERS, DISTRIBUTIONS = named("optimisers"), named("distributions")
+
+
+def cases(combinations):
+    """Parameters: a test run has as few as have every value in one, `-m matrix_full` the others."""
+    left, tried = set().union(*combinations), set()
+    while left:
+        best = max(combinations, key=lambda one: len(left & {*one}))
+        tried.add(best)
+        left -= {*best}
+    marks = {one: () if one in tried else pytest.mark.matrix_full for one in combinations}
+    return [pytest.param(*one, id="-".join(one), marks=marks[one]) for one in combinations]
+
+
+def settings(algorithm, action, **chosen):
+    world = {"env": WORLD, "env.observation": "Box", "env.action": action}
+    return {**world, "policy": "mlp", "mlp.layers": [8], **run_settings(algorithm), **chosen}
+
+
+def action_of(algorithm):
+    """Continuous where it serves those: they are the harder ones for an optimiser."""
+    return "Box" if "Box" in actions(algorithm) else "Discrete"
+
+
+MOVED = [(algo, name) for algo in ALGORITHMS for name in OPTIMISERS if moves(name, algo)]
+UNMOVED = [(algo, name) for algo in ALGORITHMS for name in OPTIMISERS if not moves(name, algo)]
+DRAWN = [
+    (algo, name, action)
+    for algo in ALGORITHMS
+    for name, component in DISTRIBUTIONS.items()
+    for action in component.action_spaces
+    if action in actions(algo) and draws_from(algo, name)
+]
+
+
+@pytest.mark.parametrize(("algorithm", "optimiser"), cases(MOVED))
+def test_an_optimiser_moves_what_an_algorithm_trains(algorithm, optimiser, tmp_path, counted):
+    trial(algorithm, settings(algorithm, action_of(algorithm), optimiser=optimiser), tmp_path)
+    counted("algorithms with an optimiser: trained, saved, loaded, acted the same")
+
+
+@pytest.mark.parametrize(("algorithm", "optimiser"), UNMOVED)
+def test_an_optimiser_that_needs_a_distribution_is_refused(algorithm, optimiser, counted):
+    with pytest.raises(PlanError, match=rf"(?s)optimiser '{optimiser}'.*--optimiser adam"):
+        rlk.make(algorithm, **settings(algorithm, action_of(algorithm), optimiser=optimiser))
+    counted("algorithms with an optimiser: refused")
+
+
+@pytest.mark.parametrize(("algorithm", "distribution", "action"), cases(DRAWN))
+def test_a_distribution_serves_every_algorithm(algorithm, distribution, action, tmp_path, counted):
+    trial(algorithm, settings(algorithm, action, distribution=distribution), tmp_path)
+    counted("algorithms with a distribution: trained, saved, loaded, acted the same")
