@@ -32,6 +32,24 @@ def test_a_noise_for_algorithms_that_learn_otherwise_is_refused(planning_kernel,
     assert plan(noise="hums").noise.name == "hums"
 
 
+# ---- what learns on- and off-policy -------------------------------------------------------------
+
+
+def test_what_learns_on_and_off_policy_wants_a_storage_that_serves_both(planning_kernel, plan):
+    registries = planning_kernel.registries
+    other = registries.algorithms.get("other").component()
+    registries.algorithms.register("mixes", attrs.evolve(other, name="mixes", collects="both"))
+    registries.storages.register("sequences", Shakes, collects="both")
+    registries.noises.register("hums", Shakes, collects="off-policy")
+    with pytest.raises(PlanError, match=r"'keeps' .*off-policy .*'mixes' .* is on- and off-policy"):
+        plan("mixes", storage="keeps")
+    for algo, learns in (("algo", "off-policy"), ("other", "on-policy")):
+        with pytest.raises(PlanError, match=rf"'sequences' .* on- and off-policy .* is {learns}"):
+            plan(algo, storage="sequences")
+    found = plan("mixes", storage="sequences", noise="hums")
+    assert (found.storages[0].name, found.noise.name) == ("sequences", "hums")
+
+
 # ---- what fits together -------------------------------------------------------------------------
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rlk.errors import PlanError
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_acer import loss as losses
@@ -27,15 +26,11 @@ from rlk_trajectory_replay.protocol import TrajectoryStorage
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-TITLE = "algorithm 'acer' (rlk-acer)"
-
 
 class ACER:
     """Learns from each collection as it comes, then from sequences of those that are kept."""
 
     def __init__(self, config: ACERConfig, run: Run) -> None:
-        if config.replay_ratio:
-            check_replay(config)
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
         self.average = Target(run.parameters) if config.trust_region else None
@@ -105,7 +100,11 @@ class ACER:
         return parameters.index_select(0, batch.row)
 
     def loss(self, batch: Trajectories, average: Tensor | None) -> Loss:
-        """Policy and Q in one loss; the gradient by the logits is made first, and then goes on."""
+        """Policy and Q in one loss.
+
+        The policy's gradient by its logits is made and projected first. Multiplied with the logits
+        it is a loss that carries it on through the network.
+        """
         config = self.config
         every_parameters, every_q = batch.outputs(self.policy, "pi", "qf")
         parameters, q = (each.index_select(0, batch.row) for each in (every_parameters, every_q))
@@ -161,24 +160,3 @@ class ACER:
     def load_state_dict(self, state: State) -> None:
         if self.average is not None:
             self.average.load_state_dict(state["average"])
-
-
-def check_replay(config: ACERConfig) -> None:
-    """Nothing, if the replay can hold what it is asked to.
-
-    Raises:
-        PlanError: if it never will.
-    """
-    if config.buffer_size < config.n_steps:
-        raise PlanError(
-            f"{TITLE}: buffer_size={config.buffer_size} holds no sequence of "
-            f"n_steps={config.n_steps}. Set buffer_size to at least {config.n_steps}, or "
-            "replay_ratio=0 to learn without replay."
-        )
-    kept = config.buffer_size // config.n_steps * config.n_steps
-    if config.replay_start > kept:
-        raise PlanError(
-            f"{TITLE} would never replay: replay_start={config.replay_start}, but "
-            f"buffer_size={config.buffer_size} holds {kept} steps of each environment. Set "
-            f"replay_start to at most {kept}, or replay_ratio=0."
-        )

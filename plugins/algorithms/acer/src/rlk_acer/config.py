@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 from attrs import validators as v
 
 from rlk_on_policy import settings
 from rlk_on_policy.settings import UNIT, described
 from rlk_schedules import ScheduleLike
+
+
+def _holds_a_sequence(config: ACERConfig, attribute: attrs.Attribute[Any], value: int) -> None:
+    if config.replay_ratio and value < config.n_steps:
+        raise ValueError(
+            f"{attribute.name}={value} holds no sequence of n_steps={config.n_steps}: set it to at "
+            f"least {config.n_steps}, or replay_ratio=0 to learn without replay"
+        )
+
+
+def _can_be_reached(config: ACERConfig, attribute: attrs.Attribute[Any], value: int) -> None:
+    kept = config.buffer_size // config.n_steps * config.n_steps
+    if config.replay_ratio and value > kept:
+        raise ValueError(
+            f"{attribute.name}={value} is never reached, as buffer_size={config.buffer_size} holds "
+            f"{kept} steps of each environment: set it to at most {kept}, or replay_ratio=0"
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -31,7 +50,10 @@ class ACERConfig:
     )
     buffer_size: int = attrs.field(
         default=5000,
-        **described("steps of each environment that the replay keeps, at least n_steps", v.ge(1)),
+        **described(
+            "steps of each environment that the replay keeps, at least n_steps",
+            v.and_(v.ge(1), _holds_a_sequence),
+        ),
     )
     replay_ratio: float = attrs.field(
         default=4.0,
@@ -43,7 +65,10 @@ class ACERConfig:
     )
     replay_start: int = attrs.field(
         default=1000,
-        **described("steps of each environment that are kept before replay begins", v.ge(0)),
+        **described(
+            "steps of each environment that are kept before replay begins",
+            v.and_(v.ge(0), _can_be_reached),
+        ),
     )
     correction_term: float = attrs.field(
         default=10.0, **described("importance weights are truncated to this, above 0", v.gt(0.0))

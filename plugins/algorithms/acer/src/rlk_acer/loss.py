@@ -25,7 +25,8 @@ def retrace(
         Q_ret_t = r_t + gamma (V_{t+1} + min(1, rho_{t+1}) (Q_ret_{t+1} - Q_{t+1}))
 
     It is computed as Q_t plus the errors of one step, r + gamma V' - Q, that follow along the
-    traces (Munos et al. 2016, eq. 4). A trace ends with its episode, and with the sequence.
+    traces (Munos et al. 2016, eq. 3, with lambda = 1). A trace ends with its episode, and with the
+    sequence.
 
     Args:
         reward: float [T, N].
