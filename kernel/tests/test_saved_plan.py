@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import attrs
 import pytest
@@ -14,6 +15,7 @@ from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
 from rlk_testing.environments import DiscreteMatch, Walk, environment_named
+from rlk_testing.stand_in_policy import StandInPolicy
 from rlk_testing.stand_ins import COMPONENTS
 
 
@@ -184,6 +186,33 @@ def test_a_callable_must_be_passed_again_to_go_on_training(kernel, saved):
         spec_of(plan, kernel, observers=True)
     spec_of(plan, kernel, observers=True, changes={"learning_rate": 0.1})
     assert "learning_rate" not in spec_of(plan, kernel).given  # to act, no schedule is needed
+
+
+@attrs.frozen(kw_only=True)
+class NetworkConfig:
+    act_fun: str | Callable[[float], float] = "tanh"
+
+
+@pytest.mark.parametrize("key", ["policy.act_fun", "network.act_fun"])
+def test_a_function_of_the_network_must_be_passed_again_even_to_act(kernel, saved, key):
+    kernel.registries.policies.register("network", StandInPolicy, config=NetworkConfig)
+    plan = saved(policy="network", **{key: abs})
+    with pytest.raises(PlanError) as caught:
+        spec_of(plan, kernel)
+    message = str(caught.value)
+    assert "network.act_fun was the callable abs, which no file holds" in message
+    assert "rlk.load(…, **{'policy.act_fun': …})" in message
+    for observers in (False, True):
+        spec = spec_of(plan, kernel, observers=observers, changes={key: round})
+        assert resolve(kernel, spec).policy.config.act_fun is round
+        assert not spec.lost
+
+
+def test_what_stands_in_a_slot_is_passed_again_in_that_slot(kernel, saved):
+    plan = saved(policy=StandInPolicy)
+    with pytest.raises(PlanError, match="in Python, policy=… with that object"):
+        spec_of(plan, kernel)
+    assert spec_of(plan, kernel, changes={"policy": StandInPolicy}).given["policy"] is StandInPolicy
 
 
 def test_a_preset_is_not_applied_once_more(kernel, saved):

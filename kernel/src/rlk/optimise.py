@@ -67,6 +67,13 @@ class Objective:
         """
         return self.loss_fn(*self.args)
 
+    def accepts(self, loss: Loss) -> bool:
+        """Whether this loss lets its step happen, on every rank."""
+        if loss.accept is None:
+            return True
+        every = float(self.mean(loss.accept.to(torch.float32))) == 1.0
+        return bool(self.agree(every))
+
 
 def _gradient(value: Tensor, parameters: tuple[Tensor, ...]) -> Tensor:
     """The gradient of a scalar by the parameters, as one vector; zeros where it has none."""

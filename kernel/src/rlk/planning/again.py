@@ -6,13 +6,13 @@ again on the command line, and an object can be passed only by a program.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlk import settings
-from rlk.planning.lost_settings import written_fields
+from rlk.planning.lost_settings import COMPUTING, was_callable, written_fields
 from rlk.planning.passed_again import code_in
 from rlk.registry.external import PASSED, is_place
-from rlk.registry.kinds import singular
+from rlk.registry.kinds import SLOTS, singular
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -50,6 +50,17 @@ def given_again(plan: Plan, *, observers: bool) -> GivenAgain:
                 options += ["--set", f"{choice.name}.{name}={value}"]
         if is_place(choice.dist):
             options += ["--plugin", choice.dist]
+        elif choice.dist == PASSED and slot in SLOTS:
+            objects.append(f"{slot}={choice.name if choice.name.isidentifier() else '…'}")
         elif choice.dist == PASSED and slot != singular("extensions"):
             objects.append("plugins=[…]")
+        objects += _functions(slot, choice.config)
     return GivenAgain(options, list(dict.fromkeys(objects)))
+
+
+def _functions(slot: str, config: Any) -> list[str]:
+    """The functions that the network is made with, as keywords of Python."""
+    if slot not in COMPUTING:
+        return []
+    lost = [key for key, value in settings.unstructure(config).items() if was_callable(value)]
+    return [f"**{{'{slot}.{key}': …}}" for key in lost]

@@ -1,6 +1,7 @@
 """Settings that a saved plan cannot bring back: functions, and names of files to be written to.
 
-No file holds a function, and no file may choose what is written to. Both are passed again.
+No file holds a function, and no file may choose what is written to. Both are passed again. Where a
+function is a part of what was learnt (an activation), there is no agent without it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from rlk.errors import PlanError
 from rlk.planning.saved_records import SavedComponent
 from rlk.registry.registries import Registries
 
+#: The slots whose functions the network is made with.
+COMPUTING = ("policy", "distribution")
+
 
 @attrs.frozen
 class LostSettings:
@@ -21,18 +25,30 @@ class LostSettings:
 
     kept: dict[str, Any]
     was: dict[str, str]
+    #: Those that the network is made with, and every key that each may be given by.
+    computing: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
 
     def sentences(self, given_now: Mapping[str, Any]) -> tuple[str, ...]:
         """What is to be passed again, for each that is not given now."""
         return tuple(
             f"{key} was {was}, and has its default now. Pass it again to train on with it: {key}=…"
             for key, was in self.was.items()
-            if key not in given_now
+            if key not in given_now and key not in self.computing
         )
+
+    def refuse_missing_functions(self, given_now: Mapping[str, Any]) -> None:
+        """PlanError unless the functions that the network is made with are given now."""
+        for key, keys in self.computing.items():
+            if not any(one in given_now for one in keys):
+                raise PlanError(
+                    f"{key} was {self.was[key]}, and the network was made with it. Pass it again: "
+                    f"in Python, rlk.load(…, **{{{keys[0]!r}: …}})"
+                )
 
     def refuse_missing(self, given_now: Mapping[str, Any]) -> None:
         """PlanError unless all that is lost is given now, for a run that goes on as it was."""
-        missing = {key: was for key, was in self.was.items() if key not in given_now}
+        known = (*given_now, *self.computing)
+        missing = {key: was for key, was in self.was.items() if key not in known}
         if missing:
             lines = [f"{key} was {was}." for key, was in missing.items()]
             typed = " ".join(f"--set {key}=…" for key in missing)
@@ -54,15 +70,26 @@ def lost_settings(
     written = set(_written(components, registries))
     was: dict[str, str] = {}
     for key, value in given.items():
-        if _was_callable(value):
+        if was_callable(value):
             was[key] = f"the callable {value['callable']}, which no file holds"
         elif key in written and value is not None:
             was[key] = f"{value!r:.200}, a file to write to, which no file may choose"
     kept = {key: value for key, value in given.items() if key not in was}
-    return LostSettings(kept, {key.removeprefix(own): text for key, text in was.items()})
+    computing = {
+        key: _keys(one, key)
+        for one in components
+        for key in was
+        if one.slot in COMPUTING and key.startswith(one.prefix)
+    }
+    return LostSettings(kept, {key.removeprefix(own): text for key, text in was.items()}, computing)
 
 
-def _was_callable(value: Any) -> bool:
+def _keys(saved: SavedComponent, key: str) -> tuple[str, ...]:
+    """The keys that a setting of a component in a slot may be given by."""
+    return f"{saved.slot}.{key.removeprefix(saved.prefix)}", key
+
+
+def was_callable(value: Any) -> bool:
     """Whether a setting was a function, as `settings.plain` writes it."""
     return isinstance(value, Mapping) and value.keys() == {"callable"}
 

@@ -80,7 +80,8 @@ def _without_number(saved: SavedComponent) -> str:
 def _missing(saved: SavedComponent) -> PlanError:
     if saved.dist == PASSED:
         was = f"{saved.slot} {saved.name!r}, which was passed as an object"
-        how = "in Python, plugins=[…] with that object"
+        keyword = f"{saved.slot}=…" if saved.fills_slot else "plugins=[…]"
+        how = f"in Python, {keyword} with that object"
     else:
         was = f"{saved.slot} {saved.name!r} from {saved.dist!r}"
         how = f"{_typed('--plugin', saved.dist)}, or in Python plugins=({saved.dist!r},)"

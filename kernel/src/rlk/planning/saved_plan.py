@@ -96,6 +96,7 @@ def spec_of(
     names = [one.name for one in components if _is_named(one)]
     settled = {**saved.run.given(), **_settings(components)}
     lost, upper = lost_settings(settled, components, kernel.registries), make_spec(algo, changes)
+    lost.refuse_missing_functions(upper.given)
     if observers:
         lost.refuse_missing(upper.given)
     given = lost.kept | environment_again(saved.env, env, changes, kernel.registries)

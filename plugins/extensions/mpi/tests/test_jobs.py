@@ -19,6 +19,7 @@ SMALL = {
     "a2c": ("n_steps=8",),
     "acer": ("n_steps=8", "replay_start=16"),
     "dqn": ("learning_starts=16", "batch_size=8", "target_network_update_freq=20"),
+    "ppo": ("n_steps=16", "batch_size=8", "learning_rate=0.01", "target_kl=0.001"),
     "ppo1": ("timesteps_per_actorbatch=16", "optim_batchsize=16"),
     "ppo2": ("n_steps=16",),
     "sac": ("learning_starts=16", "batch_size=8"),

@@ -4,6 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 from rlk.errors import PlanError
@@ -151,3 +152,25 @@ def test_shared_layers_come_behind_the_convolutions():
 def test_vectors_are_refused_as_no_images(rlk_make):
     with pytest.raises(PlanError, match="Image"):
         rlk_make("ppo2", env="CartPole-v1", policy="cnn")
+
+
+class Tiny(nn.Module):
+    """A CNN of a user's own, for images that the Nature CNN cannot take."""
+
+    def __init__(self, space):
+        super().__init__()
+        self.conv = nn.Conv2d(space.shape[-1], 2, 3)
+
+    def forward(self, x):
+        return self.conv(x.permute(0, 3, 1, 2)).flatten(1)
+
+
+@pytest.mark.parametrize(("layers", "size"), [([], 72), ([5], 5)])
+def test_a_cnn_of_ones_own_with_and_without_layers_behind_it(layers, size):
+    space = gym.spaces.Box(0, 255, (8, 8, 3), np.uint8)
+    architecture = Cnn(CnnConfig(cnn_extractor=Tiny, layers=layers))
+    encoder = architecture.encoder(space)
+    assert isinstance(encoder, Tiny) and encoder.features == 72
+    assert architecture.trunk("pi", 72).features == size
+    shared = Cnn(CnnConfig(cnn_extractor=Tiny, net_arch=[7, {"pi": [5]}])).encoder(space)
+    assert shared.features == 7

@@ -215,3 +215,12 @@ def test_weights_begin_orthogonal_and_biases_at_zero(layer):
         product = weight.detach().T @ weight.detach()
         assert torch.allclose(product, torch.eye(len(product)), atol=1e-5)
     assert not bool(made.b.any())
+
+
+def test_a_cnn_of_ones_own_comes_before_the_lstm_and_needs_the_feature_extraction():
+    space = gym.spaces.Box(0, 255, (8, 8, 3), np.uint8)
+    config = LstmConfig(feature_extraction="cnn", cnn_extractor=torch.nn.Flatten(), n_lstm=4)
+    encoder = Lstm(config).encoder(space)
+    assert encoder.lstm.step(torch.zeros(2, 192), torch.zeros(2, 8))[0].shape == (2, 4)
+    with pytest.raises(ValueError, match="set feature_extraction=cnn, too"):
+        LstmConfig(cnn_extractor=torch.nn.Flatten())

@@ -8,10 +8,11 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+import rlk
 from rlk.errors import PlanError
 from rlk_mlp.activations import ACTIVATIONS
 from rlk_mlp.batched_layers import BatchedLayers
-from rlk_mlp.config import MlpConfig
+from rlk_mlp.config import ACTIVATION_NAMES, MlpConfig
 from rlk_mlp.layers import Layers
 from rlk_mlp.network import Mlp
 from rlk_testing import PolicyContract
@@ -249,3 +250,126 @@ def test_its_settings_are_reached_through_a_run(rlk_make):
     assert agent.run.policy.vf.trunk.features == 7
     with pytest.raises(PlanError, match="layers"):
         rlk_make("stand-in", kernel=kernel, policy="mlp", mlp={"layers": [-7]})
+
+
+# ---- activations ---------------------------------------------------------------------------------
+
+
+def test_the_names_that_settings_take_are_those_that_there_are():
+    assert tuple(ACTIVATIONS) == ACTIVATION_NAMES
+
+
+@pytest.mark.parametrize("act_fun", [torch.cos, torch.nn.Mish, torch.nn.Hardtanh(-0.1, 0.1)])
+def test_an_activation_may_be_a_function_a_module_or_its_class(act_fun):
+    function = act_fun() if isinstance(act_fun, type) else act_fun
+    torch.manual_seed(0)
+    one, several = (
+        layers(3, [5], act_fun=act_fun),
+        BatchedLayers(3, [5], 2, MlpConfig(act_fun=act_fun)),
+    )
+    x = torch.randn(6, 3)
+    linear = x @ one.layers[0].weight + one.layers[0].bias
+    assert torch.allclose(one(x), function(linear), atol=1e-6)
+    batched = torch.baddbmm(several.biases[0], x.expand(2, 6, 3), several.weights[0])
+    assert torch.allclose(several(x), function(batched), atol=1e-6)
+
+
+def test_an_activation_with_parameters_is_refused():
+    with pytest.raises(PlanError, match="act_fun=PReLU has parameters"):
+        layers(3, [5], act_fun=torch.nn.PReLU)
+
+
+@pytest.mark.parametrize(
+    ("act_fun", "message"),
+    [("thanh", "no activation 'thanh'. Did you mean 'tanh'"), (3, "no activation 3. It is 'tanh'")],
+)
+def test_an_unknown_activation_is_refused_with_the_nearest(act_fun, message):
+    with pytest.raises(ValueError, match=message):
+        MlpConfig(act_fun=act_fun)
+
+
+def test_a_function_of_the_network_is_passed_again_after_loading(rlk_make, tmp_path):
+    settings = {"n_steps": 8, "policy.layers": [4], "seed": 1}
+    agent = rlk_make("ppo2", **settings, **{"policy.act_fun": torch.cos})
+    x = np.ones((3, 4), np.float32)
+    path = agent.learn(16).save(tmp_path / "model")
+    with pytest.raises(PlanError, match=r"mlp\.act_fun was the callable .*cos, which no file"):
+        rlk.load(path)
+    with rlk.load(path, **{"policy.act_fun": torch.cos}) as loaded:
+        assert np.allclose(loaded.action_probability(x), agent.action_probability(x))
+        assert not any("act_fun" in sentence for sentence in loaded.differs)
+        loaded.learn(16)
+
+
+# ---- net_arch ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("net_arch", "shared", "pi", "vf"),
+    [
+        ([], [], [], []),
+        ([128, 128], [128, 128], [], []),
+        ([128, {"vf": [256, 256]}], [128], [], [256, 256]),
+        ([128, {"vf": [256], "pi": [16]}], [128], [16], [256]),
+        ([{"pi": [128, 128, 128], "vf": [32, 32]}], [], [128, 128, 128], [32, 32]),
+    ],
+)
+def test_every_documented_form_of_net_arch(net_arch, shared, pi, vf):
+    config = MlpConfig(net_arch=net_arch)
+    assert (config.shared(), config.own("pi"), config.own("vf")) == (shared, pi, vf)
+
+
+@pytest.mark.parametrize(
+    ("net_arch", "message"),
+    [
+        ([{"xx": [64]}], "has layers for a head 'xx'. Heads are 'pi', 'vf' or 'qf'"),
+        ([{"pii": [64]}], "Did you mean 'pi'"),
+        ([{"pi": [64]}, 32], "the mapping of heads last"),
+        ([64, {"pi": [0]}], "at least 1"),
+        ([64, "lstm"], "net_arch"),
+        (["64"], "net_arch"),
+    ],
+)
+def test_what_is_no_net_arch_is_refused_while_planning(rlk_make, net_arch, message):
+    with pytest.raises(PlanError, match=message):
+        rlk_make("ppo2", **{"policy.net_arch": net_arch})
+
+
+def test_layers_of_a_head_that_the_algorithm_does_not_have_are_refused(rlk_make):
+    with pytest.raises(PlanError, match="have layers for 'vf', and this algorithm's heads are"):
+        rlk_make("sac", env="Pendulum-v1", **{"policy.net_arch": [{"pi": [4], "vf": [4]}]})
+
+
+# ---- an encoder of the user's own ----------------------------------------------------------------
+
+
+class Sines(torch.nn.Module):
+    """Sines of the observation with learnt frequencies."""
+
+    def __init__(self, space):
+        super().__init__()
+        self.frequencies = torch.nn.Parameter(torch.ones(space.shape[0], 6))
+
+    def forward(self, x):
+        return torch.sin(x @ self.frequencies)
+
+
+@pytest.mark.parametrize("net_arch", [None, [5, {"pi": [3], "vf": [3]}]])
+def test_an_encoder_of_ones_own_comes_before_all_layers(rlk_make, net_arch):
+    settings = {"policy.encoder": Sines, "policy.net_arch": net_arch, "policy.layers": [3]}
+    agent = rlk_make("ppo2", n_steps=8, **settings)
+    parameters = agent.get_parameters()
+    (frequencies,) = [name for name in parameters if name.endswith("frequencies")]
+    agent.learn(16)
+    assert not np.array_equal(agent.get_parameters()[frequencies], parameters[frequencies])
+    inputs = parameters["model/pi/trunk/layers/0/weight"].shape[0]
+    assert inputs == (6 if net_arch is None else 5)
+
+
+def test_an_encoder_that_is_passed_as_a_module_is_copied(rlk_make):
+    encoder = torch.nn.Linear(4, 6)
+    before = encoder.weight.detach().clone()
+    agent = rlk_make("ppo2", n_steps=8, **{"policy.encoder": encoder})
+    agent.learn(16)
+    assert torch.equal(encoder.weight, before)
+    assert not torch.equal(agent.run.policy.shared.weight, before)

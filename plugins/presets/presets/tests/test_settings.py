@@ -47,6 +47,7 @@ def test_every_setting_is_one_of_the_algorithm_the_run_or_a_component(algo, env)
             assert key in SLOTS or key == "plugins", f"{key} is nobody's"
     settings.structure(algorithm.config, mine, algo)
     names = [parse_plugin(text)[0] for text in preset.get("plugins", ())]
+    names += [plugin for key, plugin in algorithm.activates.items() if preset.get(key)]
     for head, values in others.items():
         if head in SLOTS:
             chosen = preset.get(head, algorithm.defaults.get(head))

@@ -59,7 +59,7 @@ def _hidden_layers(module: Layers) -> Forward:
     if len(module.norms) or (len(module.layers) and module.act_fun not in ACTIVATIONS):
         raise StaysInTorch(f"layer norm, or activation {module.act_fun}")
     layers = [_arrays(layer) for layer in module.layers]
-    act = ACTIVATIONS.get(module.act_fun, _unchanged)
+    act = ACTIVATIONS.get(str(module.act_fun), _unchanged)
 
     def forward(x: Array) -> Array:
         if x.ndim > 2:

@@ -49,7 +49,7 @@ class NaturalGradient:
         gradient = objective.mean(self._flat_gradient(loss.value))
         norm = torch.linalg.vector_norm(gradient)
         metrics = {**loss.metrics, "grad_norm": norm}
-        if objective.agree(0.0 < float(norm) < math.inf) and self._accepted(objective, loss):
+        if objective.agree(0.0 < float(norm) < math.inf) and objective.accepts(loss):
             full = self._full_step(objective, loss, gradient)
             metrics |= self._line_search(objective, loss, full)
         return Loss(loss.value, loss.distribution, None, loss.accept, metrics, loss.outputs)
@@ -60,13 +60,6 @@ class NaturalGradient:
             value, self.group.parameters, retain_graph=True, materialize_grads=True
         )
         return torch.cat([part.reshape(-1) for part in parts])
-
-    def _accepted(self, objective: Objective, loss: Loss) -> bool:
-        """Whether the loss does on all ranks."""
-        if loss.accept is None:
-            return True
-        every = float(objective.mean(loss.accept.to(torch.float32))) == 1.0
-        return bool(objective.agree(every))
 
     def _full_step(self, objective: Objective, loss: Loss, gradient: Tensor) -> Tensor:
         """-sqrt(2 max_kl / s^T F s) s with F s = g, float [P]; the models' best step."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import attrs
 
-from rlk_mlp.config import MlpConfig
+from rlk_mlp.config import ACT_FUN, LayersConfig
 
 
 def _no_layers() -> list[int]:
@@ -14,7 +15,7 @@ def _no_layers() -> list[int]:
 
 
 @attrs.frozen(kw_only=True)
-class CnnConfig(MlpConfig):
+class CnnConfig(LayersConfig):
     """The Nature CNN's.
 
     `layers` are the hidden layers of heads between it and their outputs, by default none.
@@ -24,10 +25,13 @@ class CnnConfig(MlpConfig):
         factory=_no_layers,
         metadata={"help": "sizes of the hidden layers of every head, after the CNN"},
     )
-    act_fun: Literal["tanh", "relu", "elu", "leaky_relu"] = attrs.field(
-        default="relu",
-        validator=attrs.validators.in_(("tanh", "relu", "elu", "leaky_relu")),
-        metadata={"help": "activation of the heads' hidden layers; the CNN's own is relu"},
+    act_fun: str | Callable[[Any], Any] = attrs.field(default="relu", **ACT_FUN)
+    cnn_extractor: Callable[[Any], Any] | None = attrs.field(
+        default=None,
+        metadata={
+            "help": "in Python: a module, or what makes one of the observation space, in the "
+            "place of the Nature CNN"
+        },
     )
     features: int = attrs.field(
         default=512,

@@ -15,25 +15,32 @@ from torch.nn import functional as F
 
 from rlk.errors import PlanError
 from rlk_cnn.config import CnnConfig, channels_first
-from rlk_mlp.layers import Layers
+from rlk_mlp.layers import with_shared_layers
 from rlk_mlp.network import hidden_layers
-from rlk_networks import Architecture
+from rlk_networks import Architecture, own_encoder
 
 
 class Cnn(Architecture):
-    """The Nature CNN as the encoder, and hidden layers for heads, by default none."""
+    """The Nature CNN or the user's own as the encoder, and hidden layers for heads, if any."""
 
     def __init__(self, config: CnnConfig | None = None) -> None:
         self.config = config or CnnConfig()
 
     def encoder(self, observation_space: Any) -> nn.Module:
+        return with_shared_layers(self.cnn(observation_space), self.config)
+
+    def cnn(self, observation_space: Any) -> nn.Module:
+        """The Nature CNN, or what the user has in its place."""
+        if self.config.cnn_extractor is not None:
+            return own_encoder(self.config.cnn_extractor, observation_space)
         first = channels_first(observation_space.shape, self.config.channels)
-        cnn = NatureCnn(observation_space.shape, first, self.config.features)
-        shared = self.config.shared()
-        return SharedLayers(cnn, Layers(cnn.features, shared, self.config)) if shared else cnn
+        return NatureCnn(observation_space.shape, first, self.config.features)
 
     def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         return hidden_layers(self.config, role, features + extra, n_copies)
+
+    def named_roles(self) -> tuple[str, ...]:
+        return self.config.named_roles()
 
 
 class NatureCnn(nn.Module):
@@ -73,15 +80,3 @@ class NatureCnn(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         # The transposed view is in PyTorch's channels-last layout already: nothing is copied.
         return F.relu(self.full(self._convolve(x if self._first else x.permute(0, 3, 1, 2))))
-
-
-class SharedLayers(nn.Module):
-    """The CNN, and the hidden layers that heads share."""
-
-    def __init__(self, cnn: NatureCnn, layers: Layers) -> None:
-        super().__init__()
-        self.cnn, self.layers, self.features = cnn, layers, layers.features
-
-    def forward(self, x: Tensor) -> Tensor:
-        features: Tensor = self.layers(self.cnn(x))
-        return features

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import attrs
 from attrs import validators as v
 
 from rlk_cnn.config import CnnConfig
-from rlk_mlp.config import MlpConfig
+from rlk_mlp.config import ACT_FUN, MlpConfig
 
 Roles = dict[str, list[int]]
 Entry = int | Literal["lstm"] | Roles
@@ -27,6 +28,14 @@ def _marked(_: object, attribute: attrs.Attribute[Any], value: list[Entry] | Non
 
 def _positive(_: object, attribute: attrs.Attribute[Any], value: list[int] | None) -> None:
     _as_mlp(list(value or []), attribute.name)
+
+
+def _needs_cnn(config: LstmConfig, attribute: attrs.Attribute[Any], value: Any) -> None:
+    if value is not None and config.feature_extraction != "cnn":
+        raise ValueError(
+            f"{attribute.name} stands in the place of the CNN, and there is none: set "
+            "feature_extraction=cnn, too"
+        )
 
 
 def _sizes(entries: list[Entry]) -> list[int | Roles]:
@@ -64,11 +73,7 @@ class LstmConfig:
             "head; overrides layers"
         },
     )
-    act_fun: Literal["tanh", "relu", "elu", "leaky_relu"] = attrs.field(
-        default="tanh",
-        validator=v.in_(("tanh", "relu", "elu", "leaky_relu")),
-        metadata={"help": "activation after every hidden layer"},
-    )
+    act_fun: str | Callable[[Any], Any] = attrs.field(default="tanh", **ACT_FUN)
     layer_norm: bool = attrs.field(
         default=False,
         metadata={"help": "normalise the products and the cell of the LSTM; ln-lstm sets it"},
@@ -77,6 +82,14 @@ class LstmConfig:
         default="mlp",
         validator=v.in_(("mlp", "cnn")),
         metadata={"help": "what comes first: mlp, or cnn for the Nature CNN on images"},
+    )
+    cnn_extractor: Callable[[Any], Any] | None = attrs.field(
+        default=None,
+        validator=_needs_cnn,
+        metadata={
+            "help": "in Python: a module, or what makes one of the observation space, in the "
+            "place of the Nature CNN"
+        },
     )
     features: int = attrs.field(
         default=512,
@@ -123,4 +136,6 @@ class LstmConfig:
 
     def cnn(self) -> CnnConfig:
         """The settings of the CNN alone."""
-        return CnnConfig(features=self.features, channels=self.channels)
+        return CnnConfig(
+            features=self.features, channels=self.channels, cnn_extractor=self.cnn_extractor
+        )

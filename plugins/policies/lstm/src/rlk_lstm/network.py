@@ -43,9 +43,9 @@ class Lstm(Architecture):
                     f"environment's observations are {spaces.describe(observation_space)}. "
                     "Say --set policy.feature_extraction=mlp."
                 )
-            cnn = Cnn(config.cnn()).encoder(observation_space)
+            cnn: Any = Cnn(config.cnn()).cnn(observation_space)
             parts.append(cnn)
-            size = config.features
+            size = cnn.features
         before = Layers(size, config.before(), config.heads())
         layer = NormalisedLstmLayer if config.layer_norm else LstmLayer
         lstm = layer(before.features, config.n_lstm)
@@ -53,6 +53,9 @@ class Lstm(Architecture):
 
     def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         return self._heads.trunk(role, features, extra=extra, n_copies=n_copies)
+
+    def named_roles(self) -> tuple[str, ...]:
+        return self._heads.named_roles()
 
 
 class Recurrent(nn.Module):

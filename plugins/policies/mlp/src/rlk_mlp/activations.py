@@ -1,21 +1,63 @@
-"""The activations that hidden layers can have, by the names that users type.
+"""The activations of hidden layers: by the names that users type, or functions of a user's own.
 
-They write over their argument, which is the fresh output of a layer: the memory of another tensor
-would go through the processor's cache for nothing. The gradient of two critics takes 0.94 of the
-time (256x256, 256 transitions) or 0.85 (64x64, 64 transitions).
+Where PyTorch has it, one writes over its argument, which is the fresh output of a layer: the memory
+of another tensor would go through the processor's cache for nothing. The gradient of two critics
+takes 0.94 of the time (256x256, 256 transitions) or 0.85 (64x64, 64 transitions).
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+from rlk.errors import PlanError
+
+Activation = Callable[[Tensor], Tensor]
+
+#: `config.ACTIVATION_NAMES` has the names without torch.
+ACTIVATIONS: dict[str, Activation] = {
     "tanh": torch.tanh_,
     "relu": torch.relu_,
     "elu": F.elu_,
     "leaky_relu": F.leaky_relu_,
+    "selu": F.selu_,
+    "gelu": F.gelu,
+    "silu": F.silu,
+    "sigmoid": torch.sigmoid_,
+    "softplus": F.softplus,
+    "softsign": F.softsign,
 }
+
+
+def activation(asked: str | Activation | type[nn.Module]) -> str | Activation:
+    """What `act_fun` asks for: a name as it is, a function, or a module of the stack's own.
+
+    Args:
+        asked: a name, a function of a tensor, or a module or its class (`torch.nn.Mish`).
+
+    Raises:
+        PlanError: for a module with parameters, which every layer would share.
+    """
+    made: Any = asked
+    if isinstance(asked, nn.Module):
+        made = copy.deepcopy(asked)
+    elif isinstance(asked, type):
+        made = asked()
+    if isinstance(made, nn.Module) and next(made.parameters(), None) is not None:
+        raise PlanError(
+            f"act_fun={type(made).__name__} has parameters, which all layers would share. Put it "
+            "into an encoder of your own: docs/custom-policies.md"
+        )
+    found: str | Activation = made
+    return found
+
+
+def activated(act_fun: str | Activation, x: Tensor) -> Tensor:
+    """The activation of a layer's fresh output, which may be overwritten."""
+    act = ACTIVATIONS[act_fun] if isinstance(act_fun, str) else act_fun
+    return act(x)

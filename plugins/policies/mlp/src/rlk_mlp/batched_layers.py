@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rlk_mlp.activations import ACTIVATIONS
-from rlk_mlp.config import MlpConfig
+from rlk_mlp.activations import activated, activation
+from rlk_mlp.config import LayersConfig
 from rlk_mlp.layers import initialise
 
 
@@ -21,15 +21,15 @@ class BatchedLayers(nn.Module):
     `layers(x, n)` evaluates the first n copies alone, [n, B, F].
 
     Attributes:
-        features: F. n_copies: C. act_fun: the name of the activation.
+        features: F. n_copies: C. act_fun: the name of the activation, or the activation itself.
         weights, biases: of each layer, [C, inputs, outputs] and [C, 1, outputs].
         scales, shifts: of each layer norm, [C, 1, outputs]; empty without layer norm.
     """
 
-    def __init__(self, inputs: int, sizes: list[int], n_copies: int, config: MlpConfig) -> None:
+    def __init__(self, inputs: int, sizes: list[int], n_copies: int, config: LayersConfig) -> None:
         super().__init__()
         self.features, self.n_copies = (sizes[-1] if sizes else inputs), n_copies
-        self.act_fun = config.act_fun
+        self.act_fun = activation(config.act_fun)
         self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
         self.scales, self.shifts = nn.ParameterList(), nn.ParameterList()
         for before, after in zip([inputs, *sizes], sizes, strict=False):
@@ -48,14 +48,13 @@ class BatchedLayers(nn.Module):
         )
 
     def forward(self, x: Tensor, n_copies: int | None = None) -> Tensor:
-        act = ACTIVATIONS[self.act_fun]
         x = x.expand(n_copies or self.n_copies, *x.shape)
         for weight, bias, *norm in self._layers_of(n_copies):
             x = torch.baddbmm(bias, x, weight)
             if norm:
                 scale, shift = norm
                 x = torch.addcmul(shift, F.layer_norm(x, x.shape[-1:]), scale)
-            x = act(x)
+            x = activated(self.act_fun, x)
         return x
 
     def _layers_of(self, n_copies: int | None) -> list[tuple[Tensor, ...]]:

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import chain
 from typing import Any, Literal
 
 import attrs
 
+from rlk.errors import either, nearest
+
 Roles = dict[str, list[int]]
 
+ACTIVATION_NAMES = (
+    "tanh",
+    "relu",
+    "elu",
+    "leaky_relu",
+    "selu",
+    "gelu",
+    "silu",
+    "sigmoid",
+    "softplus",
+    "softsign",
+)
+#: The heads that may have layers of their own: the policy, the value, and Q values.
+ROLES = ("pi", "vf", "qf")
 
-def _positive(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+
+def _are_sizes(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    """A validator: layer sizes of at least 1, also below the names of heads."""
     sizes: list[Any] = []
     for entry in value or ():
         sizes += chain(*entry.values()) if isinstance(entry, dict) else [entry]
@@ -18,30 +37,54 @@ def _positive(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         raise ValueError(f"{attribute.name} takes layer sizes of at least 1, got {value!r}")
 
 
-def _roles_last(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+def _has_heads_last(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    """A validator: one mapping of heads at most, which stands last and names no others."""
     if any(isinstance(entry, dict) for entry in (value or ())[:-1]):
         raise ValueError(f"{attribute.name} takes the mapping of heads last, got {value!r}")
+    last = value[-1] if value else None
+    for role in last if isinstance(last, dict) else ():
+        if role not in ROLES:
+            near = nearest(role, ROLES)
+            meant = f"Did you mean {either(near)}?" if near else f"Heads are {either(ROLES)}."
+            raise ValueError(f"{attribute.name} has layers for a head {role!r}. {meant}")
+
+
+def is_activation(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    """A validator: the name of an activation, or a function."""
+    if callable(value) or value in ACTIVATION_NAMES:
+        return
+    near = nearest(str(value), ACTIVATION_NAMES)
+    meant = f"Did you mean {either(near)}?" if near else f"It is {either(ACTIVATION_NAMES)},"
+    raise ValueError(
+        f"{attribute.name}: there is no activation {value!r}. {meant} or, in Python, a function"
+    )
+
+
+#: What `attrs.field` takes beside the default.
+ACT_FUN: dict[str, Any] = {
+    "validator": is_activation,
+    "metadata": {
+        "help": f"activation after every hidden layer: {', '.join(ACTIVATION_NAMES)}, or in Python "
+        "a function of a tensor or a class of modules"
+    },
+}
 
 
 @attrs.frozen(kw_only=True)
-class MlpConfig:
-    """How many layers of what."""
+class LayersConfig:
+    """How many hidden layers of what."""
 
     layers: list[int] = attrs.field(
         factory=lambda: [64, 64],
-        validator=_positive,
+        validator=_are_sizes,
         metadata={"help": "sizes of the hidden layers of every head"},
     )
     net_arch: list[int | Roles] | None = attrs.field(
         default=None,
-        validator=[_positive, _roles_last],
+        validator=[_are_sizes, _has_heads_last],
         metadata={"help": "shared layers, then {pi=[…], vf=[…]} for each head; overrides layers"},
     )
-    act_fun: Literal["tanh", "relu", "elu", "leaky_relu"] = attrs.field(
-        default="tanh",
-        validator=attrs.validators.in_(("tanh", "relu", "elu", "leaky_relu")),
-        metadata={"help": "activation after every hidden layer"},
-    )
+    act_fun: str | Callable[[Any], Any] = attrs.field(default="tanh", **ACT_FUN)
     layer_norm: bool = attrs.field(
         default=False, metadata={"help": "normalise every hidden layer before its activation"}
     )
@@ -62,5 +105,25 @@ class MlpConfig:
         """Sizes of the layers that a head of this role has for itself."""
         if self.net_arch is None:
             return list(self.layers)
+        return list(self._heads().get(role, []))
+
+    def named_roles(self) -> tuple[str, ...]:
+        """The heads that `net_arch` has layers for."""
+        return tuple(self._heads())
+
+    def _heads(self) -> Roles:
         last = self.net_arch[-1] if self.net_arch else None
-        return list(last.get(role, [])) if isinstance(last, dict) else []
+        return last if isinstance(last, dict) else {}
+
+
+@attrs.frozen(kw_only=True)
+class MlpConfig(LayersConfig):
+    """Hidden layers, and what observations may go through before them."""
+
+    encoder: Callable[[Any], Any] | None = attrs.field(
+        default=None,
+        metadata={
+            "help": "in Python: a module, or what makes one of the observation space, that "
+            "observations go through first; none flattens them"
+        },
+    )

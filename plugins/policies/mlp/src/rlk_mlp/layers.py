@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rlk_mlp.activations import ACTIVATIONS
-from rlk_mlp.config import MlpConfig
+from rlk_mlp.activations import activated, activation
+from rlk_mlp.config import LayersConfig
 from rlk_networks import Linear
 
 
@@ -32,13 +32,13 @@ class Layers(nn.Module):
 
     Attributes:
         features: F, the size of the output.
-        act_fun: the name of the activation.
+        act_fun: the name of the activation, or the activation itself.
     """
 
-    def __init__(self, inputs: int, sizes: list[int], config: MlpConfig) -> None:
+    def __init__(self, inputs: int, sizes: list[int], config: LayersConfig) -> None:
         super().__init__()
         self.features = sizes[-1] if sizes else inputs
-        self.act_fun = config.act_fun
+        self.act_fun = activation(config.act_fun)
         self.layers = nn.ModuleList(
             Linear(before, after) for before, after in zip([inputs, *sizes], sizes, strict=False)
         )
@@ -51,11 +51,31 @@ class Layers(nn.Module):
         ]
 
     def forward(self, x: Tensor) -> Tensor:
-        act = ACTIVATIONS[self.act_fun]
         x = x.flatten(1)
         for number, (weight, bias) in enumerate(self._weights_and_biases):
             x = torch.addmm(bias, x, weight)
             if len(self.norms):
                 x = self.norms[number](x)
-            x = act(x)
+            x = activated(self.act_fun, x)
         return x
+
+
+class EncoderAndLayers(nn.Module):
+    """An encoder, and the hidden layers behind it that heads share: [B, ...] to [B, F]."""
+
+    def __init__(self, encoder: nn.Module, layers: Layers) -> None:
+        super().__init__()
+        self.encoder, self.layers, self.features = encoder, layers, layers.features
+
+    def forward(self, x: Any) -> Tensor:
+        features: Tensor = self.layers(self.encoder(x))
+        return features
+
+
+def with_shared_layers(encoder: Any, config: LayersConfig) -> nn.Module:
+    """An encoder with `features`, with the shared layers of the settings behind it, if any."""
+    made: nn.Module = encoder
+    shared = config.shared()
+    if not shared:
+        return made
+    return EncoderAndLayers(made, Layers(encoder.features, shared, config))

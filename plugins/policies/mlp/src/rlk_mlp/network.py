@@ -7,25 +7,34 @@ from typing import Any
 from torch import nn
 
 from rlk_mlp.batched_layers import BatchedLayers
-from rlk_mlp.config import MlpConfig
-from rlk_mlp.layers import Layers
-from rlk_networks import Architecture, flat_size
+from rlk_mlp.config import LayersConfig, MlpConfig
+from rlk_mlp.layers import Layers, with_shared_layers
+from rlk_networks import Architecture, flat_size, own_encoder
 
 
 class Mlp(Architecture):
-    """The encoder flattens (and has the shared layers, if any); heads have their own layers."""
+    """The encoder flattens, or is the user's own; heads have their own layers.
+
+    Shared layers, if any, are part of the encoder.
+    """
 
     def __init__(self, config: MlpConfig | None = None) -> None:
         self.config = config or MlpConfig()
 
     def encoder(self, observation_space: Any) -> nn.Module:
-        return Layers(flat_size(observation_space), self.config.shared(), self.config)
+        config = self.config
+        if config.encoder is not None:
+            return with_shared_layers(own_encoder(config.encoder, observation_space), config)
+        return Layers(flat_size(observation_space), config.shared(), config)
 
     def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         return hidden_layers(self.config, role, features + extra, n_copies)
 
+    def named_roles(self) -> tuple[str, ...]:
+        return self.config.named_roles()
 
-def hidden_layers(config: MlpConfig, role: str, inputs: int, n_copies: int) -> nn.Module:
+
+def hidden_layers(config: LayersConfig, role: str, inputs: int, n_copies: int) -> nn.Module:
     """The hidden layers of a head: one stack, or several in one batched call.
 
     Args:

@@ -17,10 +17,10 @@ from rlk import spaces
 from rlk.errors import PlanError
 from rlk_cnn.config import channels_first
 from rlk_cnn.network import NatureCnn
-from rlk_mlp.layers import Layers
+from rlk_mlp.layers import Layers, with_shared_layers
 from rlk_mlp.network import hidden_layers
 from rlk_multi_input.config import MultiInputConfig
-from rlk_networks import Architecture, flat_size
+from rlk_networks import Architecture, flat_size, own_encoder
 
 #: Spaces that become a row of numbers.
 _FLAT = (
@@ -32,16 +32,22 @@ _FLAT = (
 
 
 class MultiInput(Architecture):
-    """The architecture: all keys side by side, and hidden layers for heads."""
+    """All keys side by side, or the user's own encoder, and hidden layers for heads."""
 
     def __init__(self, config: MultiInputConfig | None = None) -> None:
         self.config = config or MultiInputConfig()
 
     def encoder(self, observation_space: Any) -> nn.Module:
+        if self.config.encoder is not None:
+            encoder = own_encoder(self.config.encoder, observation_space)
+            return with_shared_layers(encoder, self.config)
         return SideBySide(observation_space, self.config)
 
     def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         return hidden_layers(self.config, role, features + extra, n_copies)
+
+    def named_roles(self) -> tuple[str, ...]:
+        return self.config.named_roles()
 
 
 class SideBySide(nn.Module):

@@ -4,6 +4,7 @@ from rlk_networks.architecture import Architecture, Heads, Trunk
 from rlk_networks.distribution import FORBIDDEN, Distribution, Maskable
 from rlk_networks.layers import Head, Linear
 from rlk_networks.observations import as_tensor, flat_size, preprocess
+from rlk_networks.own_encoder import own_encoder
 from rlk_networks.policy import Policy
 from rlk_networks.probabilities import TellsProbabilities, env_log_prob, env_probabilities
 
@@ -22,5 +23,6 @@ __all__ = [
     "env_log_prob",
     "env_probabilities",
     "flat_size",
+    "own_encoder",
     "preprocess",
 ]

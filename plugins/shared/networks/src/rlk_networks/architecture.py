@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 
 from torch import nn
 
+from rlk.errors import PlanError
 from rlk_flat_parameters import FlatParameters
 from rlk_networks.policy import Policy
 
@@ -45,15 +46,31 @@ class Architecture(ABC):
     def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         """Hidden layers on top of `features` inputs; see `Trunk`."""
 
+    def named_roles(self) -> tuple[str, ...]:
+        """The roles that the settings have layers for, each of which a head must have."""
+        return ()
+
     def build(self, observation_space: Any, heads: Heads) -> Policy:
-        """The policy module: one encoder and these heads, in their order."""
+        """The policy module: one encoder and these heads, in their order.
+
+        Raises:
+            PlanError: if the settings have layers for a role that no head has.
+        """
         shared = self.encoder(observation_space)
         features = cast(int, shared.features)
+        roles: dict[str, None] = {}
 
         def trunk(role: str, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+            roles[role] = None
             return self.trunk(role, features, extra=extra, n_copies=n_copies)
 
         made = {name: build(trunk) for name, build in heads.items()}
+        unused = [role for role in self.named_roles() if role not in roles]
+        if unused:
+            raise PlanError(
+                f"the policy's settings have layers for {', '.join(map(repr, unused))}, and this "
+                f"algorithm's heads are {', '.join(map(repr, roles))}. Name those in net_arch."
+            )
         return Policy(observation_space, shared, made)
 
     def flatten(self, module: nn.Module) -> FlatParameters:

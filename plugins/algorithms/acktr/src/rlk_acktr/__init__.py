@@ -1,0 +1,5 @@
+"""ACKTR for rlk: `ACKTRConfig` has its hyperparameters."""
+
+from rlk_acktr.config import ACKTRConfig
+
+__all__ = ["ACKTRConfig"]

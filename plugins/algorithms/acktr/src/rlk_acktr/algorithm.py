@@ -1,0 +1,100 @@
+"""ACKTR: Wu et al. 2017, arXiv 1708.05144, as in OpenAI's code and Stable Baselines 2.10.
+
+An advantage actor-critic; what makes it ACKTR is its optimiser, `kfac`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rlk.protocols import Actor, Optimise, State
+from rlk.records import Field, Loss, Update
+from rlk_acktr import loss as losses
+from rlk_acktr.config import ACKTRConfig
+from rlk_networks import Heads
+from rlk_on_policy.advantages import advantages
+from rlk_on_policy.explained_variance import explained_variance
+from rlk_on_policy.heads import actor_critic
+from rlk_on_policy.minibatches import Minibatch, flat
+from rlk_on_policy.policy_group import policy_group
+from rlk_on_policy.recurrent import is_recurrent, make_actor, state_fields
+from rlk_on_policy.sequences import sequence_epochs
+from rlk_rollout.rollout import OnPolicyStorage
+from rlk_schedules import scaled
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+class ACKTR:
+    """Collects `n_steps` of every environment, and takes one natural gradient step."""
+
+    def __init__(self, config: ACKTRConfig, run: Run) -> None:
+        self.config, self.run = config, run
+        self.policy, self.distribution = run.policy, run.distribution
+        policy_group(
+            run,
+            learning_rate=scaled(config.learning_rate, config.lr_schedule),
+            max_grad_norm=config.max_grad_norm,
+        )
+
+    @staticmethod
+    def heads(config: ACKTRConfig, run: Run) -> Heads:
+        return actor_critic(run.distribution)
+
+    def steps_per_collect(self) -> int:
+        return self.config.n_steps
+
+    def extras(self) -> Mapping[str, Field]:
+        return {"value": Field(()), "log_prob": Field(()), **state_fields(self.policy)}
+
+    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+        stream = rng if rng is not None else self.run.streams.numpy("actor")
+        return make_actor(self.policy, self.distribution, stream, self.run.device)
+
+    # ---- learning -------------------------------------------------------------------------------
+
+    def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
+        """The whole collection, once; lambda 1 makes advantages of returns."""
+        config, run, rollout = self.config, self.run, storage.latest()
+        lam = 1.0 if config.gae_lambda is None else config.gae_lambda
+        advantage = advantages(rollout, self.policy, config.gamma, lam, run.device)
+        value = rollout.extras["value"]
+        run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
+        if is_recurrent(self.policy):
+            rng = run.streams.numpy("update")
+            yield from sequence_epochs(rollout, advantage, 1, 1, rng, run.device)
+        else:
+            yield flat(rollout, advantage, run.device)
+
+    def update(self, batch: Minibatch, optimise: Optimise) -> Update:
+        return Update(optimise("policy", self.loss, batch).metrics)
+
+    def loss(self, batch: Minibatch) -> Loss:
+        """Policy, value and entropy in one loss, as all of the network is one group."""
+        config, distribution = self.config, self.distribution
+        parameters, value = batch.outputs(self.policy, "pi", "vf")
+        value = value[:, 0]
+        log_prob = distribution.log_prob(parameters, batch.action)
+        policy_loss = losses.policy_loss(log_prob, batch.advantage)
+        value_loss = losses.value_loss(value, batch.return_)
+        entropy = distribution.entropy(parameters).mean()
+        total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
+        metrics = {
+            "loss": total,
+            "policy_loss": policy_loss,
+            "value_loss": value_loss,
+            "entropy_loss": -entropy,
+        }
+        return Loss(total, distribution=parameters, prediction=value, metrics=metrics)
+
+    # ---- state ----------------------------------------------------------------------------------
+
+    def state_dict(self) -> State:
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Nothing beyond parameters, optimiser and streams, which the kernel keeps."""

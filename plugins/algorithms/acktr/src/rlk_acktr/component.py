@@ -1,0 +1,24 @@
+"""What this distribution offers: `acktr`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_acktr.config import ACKTRConfig
+from rlk_on_policy.defaults import ON_POLICY
+
+component = Component(
+    name="acktr",
+    factory="rlk_acktr.algorithm:ACKTR",
+    summary="an advantage actor-critic by natural gradients within a trust region (K-FAC)",
+    config=ACKTRConfig,
+    action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
+    collects="on-policy",
+    recurrent=True,
+    forwards={
+        "kfac_clip": "kfac.kfac_clip",
+        "kfac_update": "kfac.kfac_update",
+        "async_eigen_decomp": "kfac.async_eigen_decomp",
+        "vf_fisher_coef": "kfac.vf_fisher_coef",
+    },
+    defaults={**ON_POLICY, "optimiser": "kfac"},
+)

@@ -1,0 +1,63 @@
+"""ACKTR's hyperparameters, with the names and defaults of Stable Baselines 2.10."""
+
+from __future__ import annotations
+
+import attrs
+from attrs import validators as v
+
+from rlk_on_policy import settings
+from rlk_on_policy.settings import UNIT, described
+from rlk_schedules import ScheduleLike
+
+
+@attrs.frozen(kw_only=True)
+class ACKTRConfig:
+    """Hyperparameters of ACKTR. Those of K-FAC go to the optimiser `kfac`."""
+
+    gamma: float = attrs.field(default=0.99, **settings.GAMMA)
+    n_steps: int = attrs.field(default=20, **settings.N_STEPS)
+    ent_coef: float = attrs.field(default=0.01, **settings.ENT_COEF)
+    vf_coef: float = attrs.field(default=0.25, **settings.VF_COEF)
+    vf_fisher_coef: float = attrs.field(
+        default=1.0, **described("weight of the value in the Fisher matrix, at least 0", v.ge(0.0))
+    )
+    learning_rate: ScheduleLike = attrs.field(
+        default=0.25,
+        **described(
+            "largest part of a natural gradient step that is taken; kfac_clip makes it less",
+            settings.LEARNING_RATE["validator"],
+        ),
+    )
+    max_grad_norm: float | None = attrs.field(
+        default=0.5,
+        **described(
+            "the gradient's norm is clipped to this where K-FAC does not precondition it: in its "
+            "first steps, and for parameters of no known layer; none for no clipping",
+            settings.MAX_GRAD_NORM["validator"],
+        ),
+    )
+    kfac_clip: float = attrs.field(
+        default=0.001,
+        **described(
+            "size of the trust region: squared length of a step by the Fisher matrix", v.gt(0.0)
+        ),
+    )
+    lr_schedule: str = attrs.field(default="linear", **settings.LR_SCHEDULE)
+    async_eigen_decomp: bool = attrs.field(
+        default=False,
+        **described(
+            "decompose the factors in a thread while the run goes on; what it gives is used "
+            "kfac_update updates later"
+        ),
+    )
+    kfac_update: int = attrs.field(
+        default=1, **described("updates between two decompositions of the factors", v.ge(1))
+    )
+    gae_lambda: float | None = attrs.field(
+        default=None,
+        **described(
+            "bias against variance in generalised advantage estimation, 0 to 1; none takes "
+            "advantages of n_steps",
+            v.optional(UNIT),
+        ),
+    )

@@ -1,0 +1,62 @@
+"""When the factors are inverted: at once, or in a thread for a later step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import torch
+
+from rlk_kfac.factors import damped_inverses
+from rlk_kfac.fisher import Key, Pair
+
+
+@torch.no_grad()
+def inverted(factors: Mapping[Key, Pair], epsilon: float) -> dict[Key, Pair]:
+    """The damped inverses of the factors A and G of each layer."""
+    return dict(zip(factors, damped_inverses(list(factors.values()), epsilon), strict=True))
+
+
+class AtOnce:
+    """The inverses of the factors as they are."""
+
+    def __init__(self, epsilon: float) -> None:
+        self._epsilon = epsilon
+
+    def renewed(self, factors: Mapping[Key, Pair]) -> dict[Key, Pair]:
+        """The inverses to go on with, for the same layers."""
+        return inverted(factors, self._epsilon)
+
+    def coming(self) -> dict[Key, Pair]:
+        """What is known of the next renewal already."""
+        return {}
+
+    def restore(self, coming: dict[Key, Pair]) -> None:
+        """Go on from what another one knew."""
+
+
+class InThread(AtOnce):
+    """The inverses of the factors as they were at the last renewal, computed since.
+
+    A renewal waits for what the last one began, however fast the thread was. So what a step does
+    depends on no clock, and a saved run goes on bit for bit.
+    """
+
+    def __init__(self, epsilon: float) -> None:
+        super().__init__(epsilon)
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="kfac")
+        self._coming: Future[dict[Key, Pair]] | None = None
+
+    def renewed(self, factors: Mapping[Key, Pair]) -> dict[Key, Pair]:
+        come = self.coming()
+        new = {key: pair for key, pair in factors.items() if key not in come}
+        now = {key: (inner.clone(), outer.clone()) for key, (inner, outer) in factors.items()}
+        self._coming = self._pool.submit(inverted, now, self._epsilon)
+        return come | super().renewed(new)
+
+    def coming(self) -> dict[Key, Pair]:
+        return {} if self._coming is None else self._coming.result()
+
+    def restore(self, coming: dict[Key, Pair]) -> None:
+        self._coming = Future()
+        self._coming.set_result(coming)

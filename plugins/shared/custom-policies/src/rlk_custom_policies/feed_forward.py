@@ -1,0 +1,104 @@
+"""A feed-forward policy as a class to derive from: Stable Baselines' `FeedForwardPolicy`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
+
+import attrs
+from torch import nn
+
+from rlk import spaces
+from rlk.component import Component
+from rlk.errors import PlanError
+from rlk_cnn.config import CnnConfig
+from rlk_cnn.network import Cnn
+from rlk_custom_policies.keywords import with_keywords
+from rlk_mlp.config import LayersConfig, MlpConfig
+from rlk_mlp.network import Mlp
+from rlk_networks import Architecture
+
+
+@attrs.frozen(kw_only=True)
+class FeedForwardConfig(LayersConfig):
+    """The keywords of `FeedForwardPolicy`."""
+
+    layers: list[int] | None = attrs.field(  # type: ignore[assignment]
+        default=None,
+        metadata={"help": "sizes of hidden layers; none is 64, 64, and nothing behind a CNN"},
+    )
+    feature_extraction: Literal["cnn", "mlp"] = attrs.field(
+        default="cnn",
+        validator=attrs.validators.in_(("cnn", "mlp")),
+        metadata={"help": "what comes first: cnn for images, or mlp"},
+    )
+    cnn_extractor: Callable[[Any], Any] | None = attrs.field(
+        default=None,
+        metadata={"help": "a module, or what makes one, in the place of the Nature CNN"},
+    )
+    features: int = attrs.field(
+        default=512, metadata={"help": "size of the Nature CNN's last, fully connected layer"}
+    )
+    channels: Literal["auto", "first", "last"] = attrs.field(
+        default="auto", metadata={"help": "which axis of an image holds its channels"}
+    )
+
+    def architecture(self) -> Architecture:
+        """What `mlp` or `cnn` makes of these settings."""
+        shared: dict[str, Any] = {
+            name: getattr(self, name) for name in ("net_arch", "act_fun", "layer_norm", "init")
+        }
+        if self.feature_extraction == "mlp":
+            layers = [64, 64] if self.layers is None else self.layers
+            return Mlp(MlpConfig(layers=layers, **shared))
+        cnn: dict[str, Any] = {
+            name: getattr(self, name) for name in ("cnn_extractor", "features", "channels")
+        }
+        return Cnn(CnnConfig(layers=self.layers or [], **shared, **cnn))
+
+
+class FeedForwardPolicy(Architecture):
+    """Hidden layers, or a CNN and hidden layers; a derived class says how many of what.
+
+    Args:
+        config: what rlk was told for the policy (`policy.act_fun=relu`); passed on by `*args`.
+        keywords: `layers`, `net_arch`, `act_fun`, `layer_norm`, `init`, `feature_extraction`,
+            `cnn_extractor`, and `features` and `channels` of the Nature CNN; they win over config.
+
+    Raises:
+        PlanError: for another keyword, or a value that it does not take.
+    """
+
+    component: ClassVar[Component]
+
+    def __init__(self, config: FeedForwardConfig | None = None, **keywords: Any) -> None:
+        name = type(self).__name__
+        chosen = with_keywords(config, FeedForwardConfig, keywords, name)
+        if chosen.cnn_extractor is not None and chosen.feature_extraction == "mlp":
+            raise PlanError(
+                f"policy {name!r}: cnn_extractor stands in the place of the CNN, and there is "
+                "none: pass feature_extraction='cnn', too"
+            )
+        self._is_cnn = chosen.feature_extraction == "cnn"
+        self._architecture = chosen.architecture()
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        cls.component = Component(
+            name=cls.__name__, factory=cls, config=FeedForwardConfig, kind="policies"
+        )
+
+    def encoder(self, observation_space: Any) -> nn.Module:
+        if self._is_cnn and spaces.kind(observation_space) != "Image":
+            raise PlanError(
+                f"policy {type(self).__name__!r}: feature_extraction='cnn', the default, takes "
+                f"images, but observations are {spaces.describe(observation_space)}. Pass "
+                "feature_extraction='mlp'."
+            )
+        return self._architecture.encoder(observation_space)
+
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+        return self._architecture.trunk(role, features, extra=extra, n_copies=n_copies)
+
+    def named_roles(self) -> tuple[str, ...]:
+        return self._architecture.named_roles()

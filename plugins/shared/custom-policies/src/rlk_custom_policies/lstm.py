@@ -1,0 +1,63 @@
+"""A recurrent policy as a class to derive from: Stable Baselines' `LstmPolicy`."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import attrs
+from torch import nn
+
+from rlk.component import Component
+from rlk_custom_policies.keywords import with_keywords
+from rlk_lstm.config import LstmConfig
+from rlk_lstm.network import Lstm
+from rlk_networks import Architecture
+
+
+@attrs.frozen(kw_only=True)
+class LstmPolicyConfig(LstmConfig):
+    """The keywords of `LstmPolicy`: those of `lstm`, with a CNN unless told otherwise."""
+
+    feature_extraction: Literal["mlp", "cnn"] = attrs.field(
+        default="cnn",
+        validator=attrs.validators.in_(("mlp", "cnn")),
+        metadata={"help": "what comes first: cnn for images, or mlp"},
+    )
+
+
+class LstmPolicy(Architecture):
+    """Hidden layers or a CNN, an LSTM that all heads share, and layers behind it.
+
+    Args:
+        config: what rlk was told for the policy (`policy.n_lstm=64`); passed on by `*args`.
+        keywords: `n_lstm`, `layers`, `net_arch`, `act_fun`, `layer_norm`, `feature_extraction`,
+            `cnn_extractor`, and `features` and `channels` of the Nature CNN; they win over config.
+
+    Raises:
+        PlanError: for another keyword, or a value that it does not take.
+    """
+
+    component: ClassVar[Component]
+
+    def __init__(self, config: LstmPolicyConfig | None = None, **keywords: Any) -> None:
+        name = type(self).__name__
+        self._architecture = Lstm(with_keywords(config, LstmPolicyConfig, keywords, name))
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        cls.component = Component(
+            name=cls.__name__,
+            factory=cls,
+            config=LstmPolicyConfig,
+            kind="policies",
+            recurrent=True,
+        )
+
+    def encoder(self, observation_space: Any) -> nn.Module:
+        return self._architecture.encoder(observation_space)
+
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+        return self._architecture.trunk(role, features, extra=extra, n_copies=n_copies)
+
+    def named_roles(self) -> tuple[str, ...]:
+        return self._architecture.named_roles()

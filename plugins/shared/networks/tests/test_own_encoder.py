@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from rlk.errors import PlanError
+from rlk_networks import own_encoder
+
+BOX = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
+DICT = gym.spaces.Dict({"a": BOX, "b": gym.spaces.Discrete(2, start=5)})
+
+
+class Joined(nn.Module):
+    def forward(self, observation):
+        return torch.cat([observation["a"], observation["b"]], 1)
+
+
+class Says(nn.Module):
+    def __init__(self, space):
+        super().__init__()
+        self.features = 9
+
+    def forward(self, x):
+        return x
+
+
+@pytest.mark.parametrize(
+    ("asked", "space", "features"),
+    [
+        (nn.Linear(3, 5), BOX, 5),
+        (lambda space: nn.Linear(space.shape[0], 4), BOX, 4),
+        (nn.Flatten(), gym.spaces.Box(0, 255, (4, 5, 3), np.uint8), 60),
+        (nn.Identity(), gym.spaces.Discrete(7), 7),
+        (Joined(), DICT, 5),
+    ],
+)
+def test_the_size_of_its_output_is_found_by_trying_it(asked, space, features):
+    assert own_encoder(asked, space).features == features
+
+
+def test_a_module_is_copied_and_a_class_is_made_for_the_space():
+    module = nn.Linear(3, 5)
+    assert own_encoder(module, BOX) is not module
+    assert torch.equal(own_encoder(module, BOX).weight, module.weight)
+
+
+def test_trying_it_draws_nothing_from_the_space():
+    space = gym.spaces.Box(-1.0, 1.0, (3,), np.float32, seed=4)
+    own_encoder(nn.Linear(3, 5), space)
+    assert np.array_equal(space.sample(), gym.spaces.Box(-1.0, 1.0, (3,), np.float32, 4).sample())
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (lambda space: 3, "is to be a torch.nn.Module, or to make one.*it made int"),
+        (nn.Linear(4, 5), r"the encoder Linear does not take observations Box\(\(3,\), float32\)"),
+        (nn.Unflatten(1, (1, 3)), r"is to give features \[B, F\], and gives \[2, 1, 3\]"),
+        (Says, "says features=9, and gives 3"),
+    ],
+)
+def test_what_is_no_encoder_of_these_observations_is_refused(asked, message):
+    with pytest.raises(PlanError, match=message):
+        own_encoder(asked, BOX)
