@@ -208,7 +208,9 @@ def structure(
 def _refusal(about: str, error: Exception) -> PlanError:
     """What a converter or a validator says, as a sentence about a setting."""
     reason = str(error.args[0] if error.args else type(error).__name__)
-    return PlanError(f"{about} {reason.rstrip('.')}.")
+    return PlanError(
+        f"{about} {reason}" if reason.endswith("?") else f"{about} {reason.rstrip('.')}."
+    )
 
 
 @cache
