@@ -183,7 +183,7 @@ def test_samples_stay_inside_and_log_prob_and_gradients_finite_far_out(one, raw)
     given = tensor([raw]).expand(1000, -1).clone().requires_grad_()
     noise = torch.from_numpy(one.noise(np.random.default_rng(4), 1000))
     action = one.sample(given, noise)
-    assert NEAREST <= float(action.min()) and float(action.max()) <= 1 - NEAREST
+    assert float(action.min()) >= NEAREST and float(action.max()) <= 1 - NEAREST
     log_prob = one.log_prob(given, action)
     (gradient,) = torch.autograd.grad(log_prob.sum() + one.entropy(given).sum(), given)
     assert bool(log_prob.isfinite().all()) and bool(gradient.isfinite().all())
