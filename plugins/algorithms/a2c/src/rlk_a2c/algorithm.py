@@ -72,14 +72,9 @@ class A2C:
         return Update(optimise("policy", self.loss, batch).metrics)
 
     def loss(self, batch: Minibatch) -> Loss:
-        config = self.config
-        return advantage_loss(
-            self.distribution,
-            *batch.outputs(self.policy, "pi", "vf"),
-            batch,
-            vf_coef=config.vf_coef,
-            ent_coef=config.ent_coef,
-        )
+        parameters, value = batch.outputs(self.policy, "pi", "vf")
+        weights = {"vf_coef": self.config.vf_coef, "ent_coef": self.config.ent_coef}
+        return advantage_loss(self.distribution, parameters, value, batch, **weights)
 
     # ---- state ----------------------------------------------------------------------------------
 
