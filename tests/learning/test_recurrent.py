@@ -13,6 +13,13 @@ from rlk_code.environments import environment_at
 from rlk_testing import mean_return
 
 ENV = f"{Path(__file__).parent / 'hidden_velocities.py'}:CartPoleWithoutVelocities"
+NORMALIZED = {
+    "plugins": ["normalize"],
+    "gamma": 0.98,
+    "ent_coef": 0.0,
+    "learning_rate": 0.002,
+    "lr_schedule": "linear",
+}
 #: Algorithm -> its settings, the activation of both heads, and how long it trains. PPO2's are those
 #: of rl_zoo3 for CartPoleNoVel-v1, without its normalising, with one LSTM and for twice as long.
 SETTINGS: dict[str, tuple[dict[str, Any], str, int]] = {
@@ -31,19 +38,8 @@ SETTINGS: dict[str, tuple[dict[str, Any], str, int]] = {
         "relu",
         200_000,
     ),
-    "a2c": (
-        {
-            "plugins": ["normalize"],
-            "n_steps": 16,
-            "gamma": 0.98,
-            "ent_coef": 0.0,
-            "learning_rate": 0.002,
-            "lr_schedule": "linear",
-        },
-        "tanh",
-        500_000,
-    ),
-    "acer": ({"ent_coef": 0.0, "lr_schedule": "constant"}, "tanh", 300_000),
+    "a2c": ({**NORMALIZED, "n_steps": 16}, "tanh", 500_000),
+    "acer": (NORMALIZED, "tanh", 200_000),
 }
 LSTM = {"n_lstm": 64, "net_arch": ["lstm", {"pi": [64], "vf": [64]}]}
 

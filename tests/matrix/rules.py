@@ -14,7 +14,7 @@ ALL_ACTIONS = {"Discrete", "Box", "MultiDiscrete", "MultiBinary"}
 ACTIONS = {
     "a2c": ALL_ACTIONS,
     "acer": {"Discrete"},
-    "acktr": {"Discrete", "Box"},
+    "acktr": ALL_ACTIONS,
     "dqn": {"Discrete"},
     "ppo": ALL_ACTIONS,
     "ppo1": ALL_ACTIONS,
