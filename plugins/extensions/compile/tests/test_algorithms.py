@@ -16,8 +16,9 @@ from rlk_testing.environments import BY_ACTION_SPACE
 
 KERNEL = Kernel()
 COMPONENTS = {entry.name: entry.component() for entry in KERNEL.registries["algorithms"]}
-#: Algorithms whose optimiser steps by what it finds, which no graph can; all else must be traced.
-EAGER = {"trpo", "acktr"}
+#: Algorithms whose optimiser steps by what it finds, which no graph can, and which of their updates
+#: that is; all else must be traced.
+EAGER = {"trpo": "pi", "acktr": ""}
 STEPS = 96
 
 
@@ -99,7 +100,8 @@ def same_numbers(name: str, env: str, backend: str, **more: Any) -> Any:
         if other.td_error is not None:
             assert close(one.td_error, other.td_error)
     if name in EAGER:  # the policy's step; the value's may well be a graph
-        assert "pi" in update.reasons and not any(key == "pi" for key, _ in update.reports)
+        kind = EAGER[name]
+        assert kind in update.reasons and not any(key == kind for key, _ in update.reports)
     else:
         assert update.reports and not update.reasons, update.reasons
     return update
@@ -108,6 +110,11 @@ def same_numbers(name: str, env: str, backend: str, **more: Any) -> Any:
 @pytest.mark.parametrize(("name", "env"), algorithms())
 def test_an_algorithm_is_traced_to_the_same_numbers(name: str, env: str) -> None:
     same_numbers(name, env, "eager")
+
+
+def test_an_optimiser_that_no_graph_can_hold_says_why() -> None:
+    update = same_numbers("acktr", BY_ACTION_SPACE["Discrete"], "eager")
+    assert update.reasons[""].startswith("optimiser 'kfac' (rlk-kfac) finds layers by watching")
 
 
 def test_a_limit_on_the_divergence_is_a_part_of_the_graph() -> None:

@@ -18,6 +18,7 @@ from rlk_testing.environments import BY_ACTION_SPACE
 SMALL = {
     "a2c": ("n_steps=8",),
     "acer": ("n_steps=8", "replay_start=16"),
+    "acktr": ("n_steps=8", "kfac.cold_iter=1"),
     "dqn": ("learning_starts=16", "batch_size=8", "target_network_update_freq=20"),
     "ppo": ("n_steps=16", "batch_size=8", "learning_rate=0.01", "target_kl=0.001"),
     "ppo1": ("timesteps_per_actorbatch=16", "optim_batchsize=16"),

@@ -9,9 +9,9 @@ import numpy as np
 
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
-from rlk_a2c import loss as losses
 from rlk_a2c.config import A2CConfig
 from rlk_networks import Heads
+from rlk_on_policy.advantage_loss import advantage_loss
 from rlk_on_policy.advantages import advantages
 from rlk_on_policy.explained_variance import explained_variance
 from rlk_on_policy.heads import actor_critic
@@ -72,22 +72,9 @@ class A2C:
         return Update(optimise("policy", self.loss, batch).metrics)
 
     def loss(self, batch: Minibatch) -> Loss:
-        """Policy, value and entropy in one loss, as all of the network is one group."""
-        config, distribution = self.config, self.distribution
         parameters, value = batch.outputs(self.policy, "pi", "vf")
-        log_prob = distribution.log_prob(parameters, batch.action)
-        value = value[:, 0]
-        policy_loss = losses.policy_loss(log_prob, batch.advantage)
-        value_loss = losses.value_loss(value, batch.return_)
-        entropy = distribution.entropy(parameters).mean()
-        total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
-        metrics = {
-            "loss": total,
-            "policy_loss": policy_loss,
-            "value_loss": value_loss,
-            "entropy_loss": -entropy,
-        }
-        return Loss(total, distribution=parameters, prediction=value, metrics=metrics)
+        weights = {"vf_coef": self.config.vf_coef, "ent_coef": self.config.ent_coef}
+        return advantage_loss(self.distribution, parameters, value, batch, **weights)
 
     # ---- state ----------------------------------------------------------------------------------
 

@@ -12,16 +12,16 @@ import numpy as np
 
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
-from rlk_acktr import loss as losses
 from rlk_acktr.config import ACKTRConfig
 from rlk_networks import Heads
+from rlk_on_policy.advantage_loss import advantage_loss
 from rlk_on_policy.advantages import advantages
 from rlk_on_policy.explained_variance import explained_variance
 from rlk_on_policy.heads import actor_critic
-from rlk_on_policy.minibatches import Minibatch, flat
+from rlk_on_policy.minibatches import Minibatch, minibatches_ahead
 from rlk_on_policy.policy_group import policy_group
-from rlk_on_policy.recurrent import is_recurrent, make_actor, state_fields
-from rlk_on_policy.sequences import sequence_epochs
+from rlk_on_policy.recurrent import make_actor, state_fields
+from rlk_on_policy.sequences import whole
 from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import scaled
 
@@ -48,6 +48,9 @@ class ACKTR:
     def steps_per_collect(self) -> int:
         return self.config.n_steps
 
+    def updates_ahead(self, timesteps: int) -> tuple[int, int]:
+        return minibatches_ahead(timesteps, self.config.n_steps * self.run.n_envs, 1, 1)
+
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), "log_prob": Field(()), **state_fields(self.policy)}
 
@@ -58,38 +61,21 @@ class ACKTR:
     # ---- learning -------------------------------------------------------------------------------
 
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
-        """The whole collection, once; lambda 1 makes advantages of returns."""
+        """The whole collection; lambda 1 makes advantages of n-step returns."""
         config, run, rollout = self.config, self.run, storage.latest()
         lam = 1.0 if config.gae_lambda is None else config.gae_lambda
         advantage = advantages(rollout, self.policy, config.gamma, lam, run.device)
         value = rollout.extras["value"]
         run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
-        if is_recurrent(self.policy):
-            rng = run.streams.numpy("update")
-            yield from sequence_epochs(rollout, advantage, 1, 1, rng, run.device)
-        else:
-            yield flat(rollout, advantage, run.device)
+        yield whole(rollout, advantage, self.policy, run.device)
 
     def update(self, batch: Minibatch, optimise: Optimise) -> Update:
         return Update(optimise("policy", self.loss, batch).metrics)
 
     def loss(self, batch: Minibatch) -> Loss:
-        """Policy, value and entropy in one loss, as all of the network is one group."""
-        config, distribution = self.config, self.distribution
         parameters, value = batch.outputs(self.policy, "pi", "vf")
-        value = value[:, 0]
-        log_prob = distribution.log_prob(parameters, batch.action)
-        policy_loss = losses.policy_loss(log_prob, batch.advantage)
-        value_loss = losses.value_loss(value, batch.return_)
-        entropy = distribution.entropy(parameters).mean()
-        total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
-        metrics = {
-            "loss": total,
-            "policy_loss": policy_loss,
-            "value_loss": value_loss,
-            "entropy_loss": -entropy,
-        }
-        return Loss(total, distribution=parameters, prediction=value, metrics=metrics)
+        weights = {"vf_coef": self.config.vf_coef, "ent_coef": self.config.ent_coef}
+        return advantage_loss(self.distribution, parameters, value, batch, **weights)
 
     # ---- state ----------------------------------------------------------------------------------
 

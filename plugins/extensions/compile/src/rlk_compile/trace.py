@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -14,6 +15,8 @@ Execute = Callable[..., Sequence[Any]]
 #: Where a node has an example of its value: torch's cache takes no graph with a method of something
 #: unknown.
 EXAMPLE = "example_value"
+#: How Dynamo reports what traced code raises.
+RAISED = re.compile(r"""raised exception RlkError\((["'])(.*)\1\)""")
 
 
 class Untraceable(Exception):
@@ -153,9 +156,14 @@ def _with_code_of_its_own(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def reason_of(error: BaseException) -> str:
-    """The first line of torch's message, and where in the update it happened."""
+    """Why, and where in the update.
+
+    The first line of torch's message; what the update itself raised an RlkError with while traced.
+    """
     text = str(error).strip()
+    said = RAISED.search(text)
     line = text.splitlines()[0].strip() if text else type(error).__name__
+    line = said[2] if said else line
     stack = getattr(error, "real_stack", None)
     where = f" ({stack[-1].filename.rpartition('/')[2]}:{stack[-1].lineno})" if stack else ""
     return f"{line}{where}"

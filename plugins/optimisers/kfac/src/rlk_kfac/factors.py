@@ -73,5 +73,6 @@ def damped_inverses(
         inverses = torch.cholesky_inverse(torch.linalg.cholesky(damped))
         parts = torch.split(inverses, [len(matrices[number]) for number in numbers])
         for number, part in zip(numbers, parts, strict=True):
-            found[number] = part
+            # Products round by how memory is laid out: this copy is as what a file gives back.
+            found[number] = part.clone(memory_format=torch.contiguous_format)
     return list(zip(found[::2], found[1::2], strict=True))

@@ -13,8 +13,14 @@ from rlk_kfac.fisher import Key, Pair
 
 @torch.no_grad()
 def inverted(factors: Mapping[Key, Pair], epsilon: float) -> dict[Key, Pair]:
-    """The damped inverses of the factors A and G of each layer."""
-    return dict(zip(factors, damped_inverses(list(factors.values()), epsilon), strict=True))
+    """The damped inverses of the factors A and G of each layer.
+
+    The order is that of the parameters: what shares a call with what rounds differently, and a file
+    gives layers back in an order of its own.
+    """
+    keys = sorted(factors, key=lambda key: [-1 if number is None else number for number in key])
+    found = damped_inverses([factors[key] for key in keys], epsilon)
+    return dict(zip(keys, found, strict=True))
 
 
 class AtOnce:

@@ -60,6 +60,8 @@ class Kfac:
         self._gradient, self._step = torch.zeros_like(group.flat), torch.zeros_like(group.flat)
 
     def step(self, objective: Objective) -> Loss:
+        if torch.compiler.is_compiling():
+            raise RlkError(f"{TITLE} finds layers by watching what a loss calls: no graph does")
         with Products(self.group.parameters) as products:
             loss = objective.differentiable()
         self._gradient.copy_(objective.mean(self._flat_gradient(loss.value)))

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import tensor
 
-from rlk_a2c.loss import policy_loss, value_loss
+from rlk_on_policy.advantage_loss import policy_loss, value_loss
 
 
 def test_the_policy_loss_is_the_mean_of_log_probabilities_times_advantages_negated():

@@ -1,0 +1,53 @@
+"""The loss of advantage actor-critics: Mnih et al. 2016, arXiv 1602.01783, section 4.
+
+Shapes: B transitions, P a distribution's flat parameters.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from rlk.records import Loss
+from rlk_networks import Distribution
+from rlk_on_policy.minibatches import Minibatch
+
+
+def policy_loss(log_prob: Tensor, advantage: Tensor) -> Tensor:
+    """-E[log pi(a|s) A], 0-dim, for float [B]; the advantage is a constant."""
+    return -(log_prob * advantage).mean()
+
+
+def value_loss(value: Tensor, return_: Tensor) -> Tensor:
+    """E[(V - R)^2], 0-dim, for float [B]; Stable Baselines 2.10 has no half before it."""
+    return (value - return_).square().mean()
+
+
+def advantage_loss(
+    distribution: Distribution,
+    parameters: Tensor,
+    value: Tensor,
+    batch: Minibatch,
+    *,
+    vf_coef: float,
+    ent_coef: float,
+) -> Loss:
+    """Policy, value and entropy in one loss, for a network that is one group.
+
+    Args:
+        distribution: of the actions. parameters: float [B, P].
+        value: float [B, 1].
+        batch: what was done, and the advantages and returns of it.
+        vf_coef, ent_coef: the weights of the value's loss and of the entropy.
+    """
+    value = value[:, 0]
+    of_policy = policy_loss(distribution.log_prob(parameters, batch.action), batch.advantage)
+    of_value = value_loss(value, batch.return_)
+    entropy = distribution.entropy(parameters).mean()
+    total = of_policy + vf_coef * of_value - ent_coef * entropy
+    metrics = {
+        "loss": total,
+        "policy_loss": of_policy,
+        "value_loss": of_value,
+        "entropy_loss": -entropy,
+    }
+    return Loss(total, distribution=parameters, prediction=value, metrics=metrics)
