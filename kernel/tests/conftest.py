@@ -91,8 +91,8 @@ def planning_kernel(rlk_stand_in_kernel):
                 "gamma": 0.8,
                 "distribution": {"Discrete": "coins", "Box": "bells"},
             },
-            forwards={"store_size": "keeps.size", "loudness": "bells.size"},
-            activates={"sharpened": "sharpens", "ringing": "bells"},
+            forwards={"store_size": "keeps.size", "loudness": "gongs.size"},
+            activates={"sharpened": "sharpens", "ringing": "gongs"},
             selects={"shaken": "noises"},
         ),
     )
@@ -116,8 +116,9 @@ def planning_kernel(rlk_stand_in_kernel):
     registries.storages.register("relabels", Nothing, stages=("relabel",))
     registries.storages.register("chooses", Nothing, stages=("choose",))
     registries.storages.register("folds", Nothing, stages=("window", "fold"))
-    registries.distributions.register("coins", Nothing, config=Sized)
-    registries.distributions.register("bells", Nothing, config=Sized, action_spaces=("Box",))
+    for name in ("coins", "bells"):
+        registries.distributions.register(name, Nothing, config=Sized)
+    registries.distributions.register("gongs", Nothing, config=Sized, action_spaces=("Box",))
     for name in ("shakes", "trembles"):
         registries.noises.register(name, Nothing, config=Sized)
     registries.callbacks.register("watches", Nothing, config=Sized)

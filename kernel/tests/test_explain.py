@@ -35,7 +35,9 @@ def test_it_says_what_fills_each_slot_who_chose_it_and_how_it_nests(rlk_stand_in
     registries.storages.register("chooses", Chooses, stages=("choose",))
     for name in ("wraps", "guards"):
         registries.wrappers.register(name, lambda env: env)
-    settings = {"plugins": ["chooses", "wraps", "guards", Watches()], "fast.rate": 0.25, "seed": 7}
+    registries.wrappers.register("holds", lambda env: env, scope="vector")
+    plugins = ["chooses", "holds", "wraps", "guards", Watches()]
+    settings = {"plugins": plugins, "fast.rate": 0.25, "seed": 7}
     plan = resolve(rlk_stand_in_kernel, make_spec("two", settings))
     lines = str(plan).splitlines()
     base = plan.storages[0].name
@@ -43,7 +45,7 @@ def test_it_says_what_fills_each_slot_who_chose_it_and_how_it_nests(rlk_stand_in
     for line in (
         "    rate = 0.25   <- user",
         f"storages nest {base} (base) <- chooses (choose)",
-        f"env nests     guards(wraps({plan.env.name}))",
+        f"env nests     holds(guards(wraps({plan.env.name})))",
         "seed            7                  user",
         f"extension     {'Watches-0':<{names}}  {'passed as object':<{owners}}  user",
     ):

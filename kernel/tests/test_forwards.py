@@ -88,24 +88,24 @@ BOX = "rlk_testing.environments:BoxMatch"
 
 def test_a_boolean_setting_chooses_a_distribution(plan):
     found = plan(ringing=True, env=BOX)
-    assert found.distribution.name == "bells" and found.distribution.by == "user"
+    assert found.distribution.name == "gongs" and found.distribution.by == "user"
     assert plan(ringing=False).distribution.name == "coins"
 
 
-@pytest.mark.parametrize("asked", [{"distribution": "bells"}, {"plugins": ["bells"]}])
+@pytest.mark.parametrize("asked", [{"distribution": "gongs"}, {"plugins": ["gongs"]}])
 def test_choosing_the_distribution_sets_its_setting(plan, asked):
     assert plan(env=BOX, **asked).algorithm.config.ringing is True
     assert plan().algorithm.config.ringing is False
 
 
 def test_a_setting_and_a_distribution_that_contradict_each_other_are_refused(plan):
-    with pytest.raises(PlanError, match="ringing=false and plugin 'bells' contradict"):
-        plan(ringing=False, distribution="bells")
+    with pytest.raises(PlanError, match="ringing=false and plugin 'gongs' contradict"):
+        plan(ringing=False, distribution="gongs")
     with pytest.raises(PlanError, match="both fill the slot 'distribution'"):
         plan(ringing=True, distribution="coins")
 
 
-@pytest.mark.parametrize("key", ["loudness", "bells.size", "distribution.size"])
+@pytest.mark.parametrize("key", ["loudness", "gongs.size", "distribution.size"])
 def test_a_setting_of_the_distribution_is_that_of_the_algorithm(plan, key):
     found = plan(ringing=True, env=BOX, **{key: 7})
     assert found.distribution.config.size == 7 and found.algorithm.config.loudness == 7
@@ -116,5 +116,5 @@ def test_the_default_that_the_algorithm_has_for_it_counts(plan):
 
 
 def test_a_distribution_that_does_not_serve_the_actions_is_refused_with_its_setting(plan):
-    with pytest.raises(PlanError, match=r"'bells'.*serves action spaces Box.*\n.*ringing=false"):
+    with pytest.raises(PlanError, match=r"'gongs'.*serves action spaces Box.*\n.*ringing=false"):
         plan(ringing=True)

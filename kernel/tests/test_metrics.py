@@ -93,3 +93,16 @@ def test_a_row_is_the_same_with_a_checkpoint_before_it():
         return one.row()["train/loss"]
 
     assert rows(saves=True) == rows(saves=False)
+
+
+def test_an_algorithm_may_average_over_another_number_of_episodes():
+    metrics = Metrics(Clock(0))
+    metrics.recent_episodes.extend((float(number), number) for number in range(9))
+    metrics.average_over(3)
+    assert [length for _, length in metrics.recent_episodes] == [6, 7, 8]
+    metrics.recent_episodes.append((9.0, 9))
+    assert [length for _, length in metrics.recent_episodes] == [7, 8, 9]
+    other = Metrics(Clock(0))
+    other.average_over(2)
+    other.load_state_dict(metrics.state_dict())
+    assert [length for _, length in other.recent_episodes] == [8, 9]

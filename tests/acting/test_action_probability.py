@@ -183,6 +183,19 @@ def test_of_a_recurrent_policy_it_depends_on_the_state_and_the_mask(agent_of):
     assert taken[:, 0] == pytest.approx([later[0, 0], later[1, 1]])
 
 
+@pytest.mark.parametrize("policy", ["mlp", "lstm"])
+def test_what_a_mask_forbids_has_the_probability_zero(rlk_make, policy):
+    settings = {"env": "rlk/MaskedIdentity-v0", "policy": policy, "plugins": ["action-masking"]}
+    agent = rlk_make("ppo", seed=1, **settings)
+    observation, _ = agent.get_env().reset(seed=1)
+    found = agent.action_probability(observation)
+    allowed = observation["action_mask"].astype(bool)
+    assert 0 < allowed.sum() < allowed.size
+    assert (found[~allowed] == 0.0).all() and found.sum() == pytest.approx(1.0)
+    action, _ = agent.predict(observation)
+    assert agent.action_probability(observation, actions=action)[0, 0] > 0.0
+
+
 # ---- off-policy ----------------------------------------------------------------------------------
 
 

@@ -50,7 +50,7 @@ def test_the_version_is_the_kernels(rlk):
         (["plugins", "nothing-like-it"], "rlk plugins --help"),
         (["run", "--alg", "dqn"], "'--algo'"),
         (["run", "--timesteps", "x", "--algo", "dqn"], "'--timesteps'"),
-        (["run"], "--algo NAME; installed: dqn"),
+        (["run"], "--algo NAME; installed: a2c"),
         (["run", "--algo", "dqm"], "Did you mean 'dqn'?"),
         (["run", "--algo", "dqn", "--set", "gama=1"], "Did you mean 'gamma'?"),
         (["run", "--algo", "dqn", "--set", "gamma"], "--set gamma=0.98"),

@@ -343,7 +343,7 @@ def test_an_error_says_what_to_type(rlk_typed, typed, said):
 @pytest.mark.parametrize(
     "typed",
     [
-        "run --algo a2c",
+        "run --algo muzero",
         "run --algo ppo2 --plugin sticky",
         "run --algo ppo2 --env NoSuch-v0",
         "run --algo ppo2 --policy resnet",

@@ -122,7 +122,9 @@ def _explained(plan: Plan) -> str:
     if len(plan.storages) > 1:
         nest = [f"{c.name} ({', '.join(c.component.stages) or 'base'})" for c in plan.storages]
         lines.append(f"storages nest {' <- '.join(nest)}")
-    wrapped = "".join(f"{choice.name}(" for choice in reversed(plan.wrappers))
+    # Those of one environment are inside those of the vector, in whatever order they were asked for.
+    inside_first = sorted(plan.wrappers, key=lambda choice: choice.component.scope == "vector")
+    wrapped = "".join(f"{choice.name}(" for choice in reversed(inside_first))
     lines.append(f"env nests     {wrapped}{plan.env.name}{')' * len(plan.wrappers)}")
     for key, value in plan.run_settings().items():
         lines.append(f"{key:<16}{value!s:<18} {by(key, 'default')}")

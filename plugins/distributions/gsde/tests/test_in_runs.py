@@ -20,7 +20,8 @@ SMALL = {
     "batch_size": 8,
     "nminibatches": 2,
     "timesteps_per_batch": 16,
-    "timesteps_per_actorbatch": 16,
+    "timesteps_per_actorbatch": 8,
+    "optim_batchsize": 16,
 }
 ON_POLICY = [
     entry.name

@@ -55,12 +55,12 @@ def twins(kind, parameters, mask):
 
 
 @pytest.mark.parametrize("kind", BOTH)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_everything_is_as_of_the_allowed_options_alone(kind, seed):
-    distribution, given, other, mask = drawn(kind, 20, seed)
+    distribution, given, other, mask = drawn(kind, 8, seed)
     masked, masked_other = distribution.masked(given, mask), distribution.masked(other, mask)
     entropy, kl = distribution.entropy(masked), distribution.kl(masked, masked_other)
-    for row in range(20):
+    for row in range(8):
         one, two = twins(kind, given[row], mask[row]), twins(kind, other[row], mask[row])
         expected = sum(part.entropy() for part, _ in one)
         assert entropy[row] == pytest.approx(float(expected), abs=1e-5)

@@ -127,6 +127,16 @@ def test_masks_are_a_part_of_the_graph(action: str) -> None:
     same_numbers("ppo2", GAME, "eager", plugins=["action-masking"], **{"env.action": action})
 
 
+def test_the_beta_distribution_is_a_part_of_the_graph() -> None:
+    same_numbers("ppo2", BY_ACTION_SPACE["Box"], "eager", distribution="beta")
+
+
+@pytest.mark.compiles
+def test_the_beta_distribution_compiles_to_the_same_numbers() -> None:
+    more = {"distribution": "beta", "compile": {"passes": []}}
+    same_numbers("ppo2", BY_ACTION_SPACE["Box"], "inductor", **more)
+
+
 @pytest.mark.compiles
 @pytest.mark.parametrize("action", ["Discrete", "MultiBinary"])
 def test_masks_compile_to_the_same_numbers(action: str) -> None:

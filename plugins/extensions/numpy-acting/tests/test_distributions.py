@@ -98,7 +98,11 @@ def test_what_is_not_known_stays_in_torch(unknown):
         distribution_of(unknown)
 
 
-def test_every_distribution_of_this_repository_is_known(rlk_kernel):
+#: The logarithm of the gamma function has no numpy.
+LEFT_TO_TORCH = {"beta"}
+
+
+def test_every_distribution_of_this_repository_is_known_or_left_to_torch(rlk_kernel):
     installed = {entry.name: entry for entry in rlk_kernel.registries.distributions}
     ours = {name for name, entry in installed.items() if (entry.dist or "").startswith("rlk-")}
-    assert ours == set(MADE)
+    assert ours == set(MADE) | LEFT_TO_TORCH

@@ -64,7 +64,8 @@ def test_a_product_with_a_weight_is_a_layer_however_it_is_written(small_network,
     rows = torch.cat([X, torch.ones(12, 1)], 1) if biased else X
     y = X @ WEIGHT + (BIAS if biased else 0.0)
     errors = TARGET - y
-    inner, outer = damped_inverses((rows.T @ rows / 12)[None], (errors.T @ errors / 12)[None], 0.1)
+    factors = (rows.T @ rows / 12)[None], (errors.T @ errors / 12)[None]
+    ((inner, outer),) = damped_inverses([factors], 0.1)
     gradient = rows.T @ (2 * y / y.numel())
     expected = (inner @ gradient @ outer)[0]
     found = moved["weight"].T if transposed else moved["weight"]

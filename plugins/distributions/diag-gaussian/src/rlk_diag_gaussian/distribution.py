@@ -6,7 +6,6 @@ own, the same in all states, as in Stable Baselines 2.10.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from rlk.records import Array, Field
+from rlk_diag_gaussian import formulas
 from rlk_diag_gaussian.config import DiagGaussianConfig
 from rlk_networks import Distribution, Linear
-
-HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 class DiagGaussian(Distribution):
@@ -52,23 +50,17 @@ class DiagGaussian(Distribution):
         return parameters[..., : self.size]
 
     def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
-        """-sum(((a - mean) / std)^2 / 2 + log std + log(2 pi) / 2), float [...]."""
-        mean, log_std = parameters.chunk(2, -1)
-        scaled = (action - mean) * (-log_std).exp()
-        return -(0.5 * scaled.square() + log_std + HALF_LOG_2PI).sum(-1)
+        """The log-density of actions [..., D], float [...]."""
+        return formulas.log_density(action, *parameters.chunk(2, -1))
 
     def entropy(self, parameters: Tensor) -> Tensor:
-        """sum(log std + log(2 pi e) / 2), in nats, float [...]."""
-        return (parameters[..., self.size :] + (HALF_LOG_2PI + 0.5)).sum(-1)
+        """In nats, float [...]."""
+        return formulas.entropy(parameters[..., self.size :])
 
     def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
-        """KL(parameters || other), float [...].
-
-        The sum over D of log(s2/s1) + (s1^2 + (m1 - m2)^2) / (2 s2^2) - 1/2.
-        """
+        """KL(parameters || other), float [...]."""
         (m1, l1), (m2, l2) = parameters.chunk(2, -1), other.chunk(2, -1)
-        spread = ((2 * l1).exp() + (m1 - m2).square()) * (-2 * l2).exp()
-        return (l2 - l1 + 0.5 * spread - 0.5).sum(-1)
+        return formulas.divergence((m1, l1), (m2, l2))
 
     def env_action(self, action: Array) -> Array:
         """Clipped into the space's bounds, in its shape, [N, *shape]."""

@@ -16,7 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from rlk.errors import RlkError
-from rlk.records import Array, Field
+from rlk.records import Array
+from rlk_diag_gaussian import formulas
 from rlk_diag_gaussian.distribution import DiagGaussian
 from rlk_gsde.config import GSDEConfig
 from rlk_gsde.head import NoiseHead
@@ -45,10 +46,10 @@ class GSDE(Distribution):
         self.config = config or GSDEConfig()
         self.hold_steps = None if self.config.sample_freq == -1 else self.config.sample_freq
         self.squashes = self.config.squash_output
-        self._gaussian, self._gaussian_mean = DiagGaussian(action_space), GaussianMean()
-        self.size, self.action = self._gaussian.size, Field((self._gaussian.size,), "float32")
+        self._over_draws = (SquashedGaussian if self.squashes else DiagGaussian)(action_space)
+        self._mean_over_draws = GaussianMean()
+        self.size, self.action = self._over_draws.size, self._over_draws.action
         self._features: int | None = None
-        self._over_draws = SquashedGaussian(action_space) if self.squashes else self._gaussian
 
     @property
     def features(self) -> int:
@@ -89,7 +90,7 @@ class GSDE(Distribution):
         Exact also where a squashed action is rounded to 1 and `log_prob` could not recover it.
         """
         before = self._before(parameters, noise)
-        log_prob = self._gaussian.log_prob(self.gaussian(parameters), before)
+        log_prob = formulas.log_density(before, *self._gaussian(parameters))
         if not self.squashes:
             return before, log_prob
         return before.tanh(), log_prob - log_derivative(before).sum(-1)
@@ -102,25 +103,24 @@ class GSDE(Distribution):
     def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
         """log N(a; mean, std), float [...]; squashed, of atanh(a) and less log(1 - a^2)."""
         before = unsquashed(action) if self.squashes else action
-        log_prob = self._gaussian.log_prob(self.gaussian(parameters), before)
+        log_prob = formulas.log_density(before, *self._gaussian(parameters))
         return log_prob - log_derivative(before).sum(-1) if self.squashes else log_prob
 
     def entropy(self, parameters: Tensor) -> Tensor:
         """The Gaussian's, in nats, float [...]; squashed, plus E[log(1 - a^2)] by quadrature."""
-        gaussian = self.gaussian(parameters)
-        entropy = self._gaussian.entropy(gaussian)
+        mean, log_std = self._gaussian(parameters)
+        entropy = formulas.entropy(log_std)
         if not self.squashes:
             return entropy
-        return entropy + self._gaussian_mean(log_derivative, *gaussian.chunk(2, -1)).sum(-1)
+        return entropy + self._mean_over_draws(log_derivative, mean, log_std).sum(-1)
 
     def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
         """KL(parameters || other), float [...]: that of the Gaussians, which squashing keeps."""
-        return self._gaussian.kl(self.gaussian(parameters), self.gaussian(other))
+        return formulas.divergence(self._gaussian(parameters), self._gaussian(other))
 
     def gaussian(self, parameters: Tensor) -> Tensor:
         """[mean, log std] of the actions before squashing, over all draws, float [..., 2D]."""
-        variance = self._weighted(parameters).square().sum(-2) + EPSILON
-        return torch.cat([parameters[..., : self.size], 0.5 * variance.log()], -1)
+        return torch.cat(self._gaussian(parameters), -1)
 
     def env_action(self, action: Array) -> Array:
         """Clipped into the bounds of the space, or scaled to them, [N, *shape]."""
@@ -139,9 +139,16 @@ class GSDE(Distribution):
 
     def _before(self, parameters: Tensor, noise: Tensor) -> Tensor:
         """The action before squashing, float [..., D]."""
-        return parameters[..., : self.size] + (self._weighted(parameters) * noise).sum(-2)
+        mean, weighted = self._split(parameters)
+        return mean + (weighted * noise).sum(-2)
 
-    def _weighted(self, parameters: Tensor) -> Tensor:
-        """x_f sigma_fd, float [..., F, D]."""
-        weighted = parameters[..., self.size :]
-        return weighted.reshape(*weighted.shape[:-1], -1, self.size)
+    def _gaussian(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and log std of the actions before squashing, over all draws, each [..., D]."""
+        mean, weighted = self._split(parameters)
+        return mean, 0.5 * (weighted.square().sum(-2) + EPSILON).log()
+
+    def _split(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
+        """The mean [..., D], and x_f sigma_fd [..., F, D]."""
+        rest = parameters.shape[-1] - self.size
+        mean, weighted = parameters.split_with_sizes([self.size, rest], -1)
+        return mean, weighted.reshape(*weighted.shape[:-1], -1, self.size)

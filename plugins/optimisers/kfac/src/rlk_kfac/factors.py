@@ -13,9 +13,11 @@ Shapes: B cases, C copies, R rows, I inputs (the 1 included), O outputs.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 #: Damping is at least this part of a factor's trace, or rounding errors could make it indefinite.
 LEAST_DAMPING = 1e-4
@@ -23,7 +25,7 @@ LEAST_DAMPING = 1e-4
 
 def with_ones(rows: Tensor) -> Tensor:
     """float [C, R, I]: the input of a bias is 1."""
-    return torch.cat([rows, rows.new_ones(*rows.shape[:2], 1)], 2)
+    return F.pad(rows, (0, 1), value=1.0)
 
 
 def kronecker_factors(rows: Tensor, gradients: Tensor, n_cases: int) -> tuple[Tensor, Tensor]:
@@ -35,29 +37,41 @@ def kronecker_factors(rows: Tensor, gradients: Tensor, n_cases: int) -> tuple[Te
             case's own is B times as large.
     """
     n_rows = rows.shape[1]
-    inner = torch.bmm(rows.transpose(1, 2), rows / n_cases)
-    outer = torch.bmm(gradients.transpose(1, 2), gradients * (n_cases * n_cases / n_rows))
+    inner = torch.bmm(rows.transpose(1, 2), rows).div_(n_cases)
+    outer = torch.bmm(gradients.transpose(1, 2), gradients).mul_(n_cases * n_cases / n_rows)
     return inner, outer
 
 
-def damped_inverses(inner: Tensor, outer: Tensor, epsilon: float) -> tuple[Tensor, Tensor]:
-    """(A + pi sqrt(epsilon) I)^-1 and (G + sqrt(epsilon) / pi I)^-1, shapes as A and G.
+def damping(inner: Tensor, outer: Tensor, epsilon: float) -> tuple[Tensor, Tensor]:
+    """What is added to the diagonals of A and of G, float [C] each.
 
-    pi^2 = (tr A / I) / (tr G / O): factored Tikhonov damping, section 6.3, as ACKTR's paper has it.
+    pi sqrt(epsilon) and sqrt(epsilon) / pi, with pi^2 = (tr A / I) / (tr G / O): factored Tikhonov
+    damping, section 6.3, as ACKTR's paper has it.
     """
-    a, g = mean_diagonal(inner), mean_diagonal(outer)
-    tiny = torch.finfo(a.dtype).tiny
-    pi, root = (a.clamp(min=tiny) / g.clamp(min=tiny)).sqrt(), math.sqrt(epsilon)
-    return _inverse(inner, pi * root, a), _inverse(outer, root / pi, g)
+    a, g = inner.diagonal(dim1=1, dim2=2), outer.diagonal(dim1=1, dim2=2)
+    sums = torch.stack([a.sum(1), g.sum(1)]).clamp_(min=torch.finfo(a.dtype).tiny)
+    pi = (sums[0] * (g.shape[1] / a.shape[1]) / sums[1]).sqrt_()
+    root = math.sqrt(epsilon)
+    both = torch.maximum(torch.stack([pi * root, root / pi]), LEAST_DAMPING * sums)
+    return both[0], both[1]
 
 
-def mean_diagonal(factor: Tensor) -> Tensor:
-    """The trace divided by the size, float [C]."""
-    return factor.diagonal(dim1=1, dim2=2).mean(1)
-
-
-def _inverse(factor: Tensor, damping: Tensor, mean: Tensor) -> Tensor:
-    damped = factor.clone()
-    least = LEAST_DAMPING * factor.shape[1] * mean
-    damped.diagonal(dim1=1, dim2=2).add_(torch.maximum(damping, least).unsqueeze(1))
-    return torch.cholesky_inverse(torch.linalg.cholesky(damped))
+def damped_inverses(
+    factors: Sequence[tuple[Tensor, Tensor]], epsilon: float
+) -> list[tuple[Tensor, Tensor]]:
+    """(A + damping)^-1 and (G + damping)^-1 of each layer; those of one size in one call."""
+    matrices = [one for pair in factors for one in pair]
+    amounts = [one for inner, outer in factors for one in damping(inner, outer, epsilon)]
+    of_size: dict[int, list[int]] = {}
+    for number, matrix in enumerate(matrices):
+        of_size.setdefault(matrix.shape[1], []).append(number)
+    found = list(matrices)
+    for numbers in of_size.values():
+        damped = torch.cat([matrices[number] for number in numbers])
+        amount = torch.cat([amounts[number] for number in numbers])
+        damped.diagonal(dim1=1, dim2=2).add_(amount.unsqueeze(1))
+        inverses = torch.cholesky_inverse(torch.linalg.cholesky(damped))
+        parts = torch.split(inverses, [len(matrices[number]) for number in numbers])
+        for number, part in zip(numbers, parts, strict=True):
+            found[number] = part
+    return list(zip(found[::2], found[1::2], strict=True))

@@ -5,6 +5,7 @@ Shapes: C copies, I inputs (a bias included), O outputs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import torch
@@ -58,10 +59,13 @@ def mean_over_ranks(objective: Objective, factors: dict[Key, Pair]) -> tuple[dic
     if not both:
         return factors, True
     joined = objective.mean(torch.cat([one.reshape(-1) for one in both]))
+    are_finite = math.isfinite(float(joined.sum()))
+    if objective.communicator.size == 1:
+        return factors, are_finite
     parts = torch.split(joined, [one.numel() for one in both])
     shaped = [part.view(one.shape) for part, one in zip(parts, both, strict=True)]
     pairs = zip(shaped[::2], shaped[1::2], strict=True)
-    return dict(zip(factors, pairs, strict=True)), bool(torch.isfinite(joined.sum()))
+    return dict(zip(factors, pairs, strict=True)), are_finite
 
 
 def _joined(rows: list[Tensor]) -> Tensor:

@@ -14,7 +14,7 @@ from rlk_kfac.fisher import Key, Pair
 @torch.no_grad()
 def inverted(factors: Mapping[Key, Pair], epsilon: float) -> dict[Key, Pair]:
     """The damped inverses of the factors A and G of each layer."""
-    return {key: damped_inverses(*pair, epsilon) for key, pair in factors.items()}
+    return dict(zip(factors, damped_inverses(list(factors.values()), epsilon), strict=True))
 
 
 class AtOnce:

@@ -64,13 +64,13 @@ class Kfac:
             loss = objective.differentiable()
         self._gradient.copy_(objective.mean(self._flat_gradient(loss.value)))
         fresh, are_finite = mean_over_ranks(objective, self._batch_factors(loss, products.found))
-        norm = torch.linalg.vector_norm(self._gradient)
-        scale = torch.ones_like(norm)
+        norm, scale = torch.linalg.vector_norm(self._gradient), 1.0
         is_good = objective.agree(are_finite and math.isfinite(float(norm)))
         if is_good and objective.accepts(loss):
             self._take_in(fresh, products.found)
-            scale = self._move(norm)
-        metrics = {**loss.metrics, "grad_norm": norm, "step_scale": scale}
+            scale = self._move(float(norm))
+        figures = {"grad_norm": norm, "step_scale": norm.new_tensor(scale)}
+        metrics = {**loss.metrics, **figures}
         return Loss(loss.value, loss.distribution, None, loss.accept, metrics, loss.outputs)
 
     def _flat_gradient(self, value: Tensor) -> Tensor:
@@ -100,19 +100,18 @@ class Kfac:
                 self._layers[key] = Layer(layout, key, *flats, parameters)
 
     @torch.no_grad()
-    def _move(self, norm: Tensor) -> Tensor:
-        """Take the step; what it was scaled by to stay in the trust region, 0-dim."""
-        limit, rate = self.group.max_grad_norm, self.group.learning_rate
-        momentum = self.config.momentum
-        clip = torch.ones_like(norm) if limit is None else (limit / norm).clamp(max=1.0)
+    def _move(self, norm: float) -> float:
+        """Take the step; what it was scaled by to stay within the trust region, at most 1."""
+        limit, momentum = self.group.max_grad_norm, self.config.momentum
+        rate, scale = float(self.group.learning_rate), 1.0
+        clip = limit / norm if limit is not None and norm > limit else 1.0
         torch.mul(self._gradient, clip, out=self._step)
-        scale = torch.ones_like(norm)
         if self.count > self.config.cold_iter:
             self._precondition()
-            length = rate.square() * self._step.dot(self._gradient)
-            scale = (self.config.kfac_clip / length).sqrt().clamp(max=1.0)
-        self.velocity.mul_(momentum).add_(self._step * scale)
-        self.group.flat.sub_(rate * (1.0 - momentum) * self.velocity)
+            length = rate * rate * float(self._step.dot(self._gradient))
+            scale = math.sqrt(self.config.kfac_clip / max(length, self.config.kfac_clip))
+        self.velocity.mul_(momentum).add_(self._step, alpha=scale)
+        self.group.flat.sub_(self.velocity, alpha=rate * (1.0 - momentum))
         return scale
 
     def _precondition(self) -> None:

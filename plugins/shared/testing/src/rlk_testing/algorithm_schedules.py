@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin, get_type_
 import attrs
 
 from rlk.hookspecs import hookimpl
+from rlk_testing.algorithm_probabilities import AlgorithmProbabilityChecks
 from rlk_testing.applies import applies
-from rlk_testing.recurrent import RecurrentAgentChecks
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk.running.run import Run
 
 
-class AlgorithmScheduleChecks(RecurrentAgentChecks):
+class AlgorithmScheduleChecks(AlgorithmProbabilityChecks):
     """Checks that `AlgorithmContract` inherits; it says how agents are made.
 
     Attributes:

@@ -1,0 +1,1 @@
+"""The beta distribution for rlk."""

@@ -1,0 +1,30 @@
+"""The Gaussian whose D dimensions are independent, by mean and log std, each float [..., D]."""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor
+
+HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+
+
+def log_density(value: Tensor, mean: Tensor, log_std: Tensor) -> Tensor:
+    """-sum(((x - mean) / std)^2 / 2 + log std + log(2 pi) / 2), float [...]."""
+    scaled = (value - mean) * (-log_std).exp()
+    return -(0.5 * scaled.square() + log_std + HALF_LOG_2PI).sum(-1)
+
+
+def entropy(log_std: Tensor) -> Tensor:
+    """sum(log std + log(2 pi e) / 2), in nats, float [...]."""
+    return (log_std + (HALF_LOG_2PI + 0.5)).sum(-1)
+
+
+def divergence(one: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor]) -> Tensor:
+    """KL(one || other) of two pairs (mean, log std), float [...].
+
+    The sum over D of log(s2/s1) + (s1^2 + (m1 - m2)^2) / (2 s2^2) - 1/2.
+    """
+    (m1, l1), (m2, l2) = one, other
+    spread = ((2 * l1).exp() + (m1 - m2).square()) * (-2 * l2).exp()
+    return (l2 - l1 + 0.5 * spread - 0.5).sum(-1)
