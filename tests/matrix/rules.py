@@ -48,9 +48,15 @@ RECURRENT = {
     **dict.fromkeys(("dqn", "ppo1", "sac", "td3", "trpo"), False),
 }
 #: Algorithm -> the kinds of its updates that `compile` makes graphs of, and those that stay as they
-#: are: a line search looks at what it finds. All others have one kind, which becomes a graph.
-GRAPHS = {"sac": {"moves target"}, "td3": {"", "policy and targets"}, "trpo": {"vf"}}
-EAGER = {"trpo": {"pi"}}
+#: are: a line search and K-FAC look at what they find. All others have one kind, which becomes a
+#: graph.
+GRAPHS = {
+    "acktr": set(),
+    "sac": {"moves target"},
+    "td3": {"", "policy and targets"},
+    "trpo": {"vf"},
+}
+EAGER = {"acktr": {""}, "trpo": {"pi"}}
 #: Optimisers that need the distribution of actions, which a loss of an on-policy algorithm gives.
 OF_DISTRIBUTIONS = {"natural-gradient", "kfac"}
 #: Algorithms that draw actions from no distribution, and the distributions that the others take
@@ -141,10 +147,14 @@ def draws_from(algorithm: str, distribution: str) -> bool:
 
 def graphs(one: Combination) -> set[str]:
     """The kinds of updates of an allowed combination that become graphs."""
-    traced = one.extension == "compile" and one.policy not in RECURRENT_POLICIES
-    return GRAPHS.get(one.algorithm, {""}) if traced else set()
+    return GRAPHS.get(one.algorithm, {""}) if _is_traced(one) else set()
+
+
+def _is_traced(one: Combination) -> bool:
+    """Whether `compile` tries to make graphs of its updates."""
+    return one.extension == "compile" and one.policy not in RECURRENT_POLICIES
 
 
 def eager(one: Combination) -> set[str]:
-    """The kinds that stay as they are where others become graphs."""
-    return EAGER.get(one.algorithm, set()) if graphs(one) else set()
+    """The kinds that were to become graphs and stay as they are."""
+    return EAGER.get(one.algorithm, set()) if _is_traced(one) else set()
