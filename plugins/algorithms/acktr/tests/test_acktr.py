@@ -109,6 +109,16 @@ def test_its_optimiser_can_be_replaced(rlk_make):
     assert type(agent.run.optimise.steps["policy"]).__name__ == "Adam"
 
 
+def test_a2c_with_its_settings_and_optimiser_is_acktr(rlk_make):
+    small = {"env": MATCH, "n_steps": 4, "seed": 0}
+    acktr = rlk_make("acktr", **small, **{"kfac.cold_iter": 2})
+    settings = {"learning_rate": 0.25, "lr_schedule": "linear", "kfac.cold_iter": 2}
+    a2c = rlk_make("a2c", **small, optimiser="kfac", **settings)
+    for agent in (acktr, a2c):
+        agent.learn(20)
+    assert a2c.run.parameters.flat.equal(acktr.run.parameters.flat)
+
+
 # ---- one collection ------------------------------------------------------------------------------
 
 
