@@ -30,6 +30,7 @@ def one_thread() -> Iterator[None]:
 class Sized:
     size: int = attrs.field(default=1, validator=attrs.validators.ge(0))
     shape: str = "round"
+    parts: dict[str, int] | int = 0
 
 
 @attrs.frozen(kw_only=True)

@@ -113,6 +113,17 @@ def test_a_setting_is_reached_by_slot_by_name_and_with_the_plugin(plan):
     assert plan(plugins=["watches"], watches={"size": 3}).callbacks[0].config.size == 3
 
 
+def test_a_setting_may_be_a_table_and_who_counts_more_changes_a_part_of_it(plan):
+    assert plan(policy={"parts": {"a": 1, "b": 2}}).policy.config.parts == {"a": 1, "b": 2}
+    lower = make_spec("algo", {"policy": {"parts": {"a": 1, "b": 2}}}, origin="spec.toml")
+    assert plan(lower=lower, **{"policy.parts.b": 3}).policy.config.parts == {"a": 1, "b": 3}
+    assert plan(lower=lower, **{"policy.parts": 4}).policy.config.parts == 4
+    lower = make_spec("algo", {"policy.parts": 4}, origin="spec.toml")
+    assert plan(lower=lower, **{"policy.parts.b": 3}).policy.config.parts == {"b": 3}
+    with pytest.raises(PlanError, match=r"'sizes\.a'. Did you mean 'size'"):
+        plan(policy={"sizes": {"a": 1}})
+
+
 def test_an_alias_is_a_name_for_settings_as_the_components_own(planning_kernel, plan):
     policies = planning_kernel.registries.policies
     fancy = policies.get("fancy").component()

@@ -48,9 +48,9 @@ RECURRENT = {
     **dict.fromkeys(("dqn", "ppo1", "sac", "td3", "trpo"), False),
 }
 #: Algorithm -> the kinds of its updates that `compile` makes graphs of, and those that stay as they
-#: are: a line search and K-FAC look at what they find. All others have one kind, which becomes a
-#: graph.
-GRAPHS = {
+#: are: a line search looks at what it finds, K-FAC at what layers multiply. All others have one
+#: kind, which becomes a graph.
+GRAPHS: dict[str, set[str]] = {
     "acktr": set(),
     "sac": {"moves target"},
     "td3": {"", "policy and targets"},
@@ -145,16 +145,16 @@ def draws_from(algorithm: str, distribution: str) -> bool:
     )
 
 
-def graphs(one: Combination) -> set[str]:
-    """The kinds of updates of an allowed combination that become graphs."""
-    return GRAPHS.get(one.algorithm, {""}) if _is_traced(one) else set()
-
-
-def _is_traced(one: Combination) -> bool:
-    """Whether `compile` tries to make graphs of its updates."""
+def traced(one: Combination) -> bool:
+    """Whether the updates of an allowed combination are traced at all."""
     return one.extension == "compile" and one.policy not in RECURRENT_POLICIES
 
 
+def graphs(one: Combination) -> set[str]:
+    """The kinds of updates of an allowed combination that become graphs."""
+    return GRAPHS.get(one.algorithm, {""}) if traced(one) else set()
+
+
 def eager(one: Combination) -> set[str]:
-    """The kinds that were to become graphs and stay as they are."""
-    return EAGER.get(one.algorithm, set()) if _is_traced(one) else set()
+    """The kinds that were traced and stay as they are."""
+    return EAGER.get(one.algorithm, set()) if traced(one) else set()

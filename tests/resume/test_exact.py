@@ -33,6 +33,7 @@ CASES = [
     Case("ppo2", "CartPole-v1", ("lstm",), LSTM),
     Case("ppo2", "Pendulum-v1", ("subprocess",), ("--vec-env", "subprocess")),
     Case("ppo2", "Pendulum-v1", ("normalize",), ("--plugin", "normalize")),
+    Case("ppo2", "rlk/Doors-v0", ("action-masking",), ("--plugin", "action-masking")),
     Case("sac", "Pendulum-v1", ("ornstein-uhlenbeck-noise",), OU),
     Case(
         "sac",

@@ -122,21 +122,6 @@ class KeepsInfos(Protocol):
     info_keys: Sequence[str]
 
 
-class HeldByFiles(Protocol):
-    """The value of a setting that is an object, and that files hold as what a user would type.
-
-    The class stands in the type of the setting: `rate: float | Schedule`. What `from_setting` makes
-    of what `as_setting` gave equals the object.
-    """
-
-    #: A text, number or list; None if no file can hold it, and it has to be passed again.
-    def as_setting(self) -> Any: ...
-
-    #: What the setting is to be; ValueError, as a sentence on the setting, for what it cannot read.
-    @classmethod
-    def from_setting(cls, value: Any) -> Any: ...
-
-
 class ListsNames(Protocol):
     """A NameSource that lists the names it answers to, for error messages."""
 

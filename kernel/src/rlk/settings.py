@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Protocol, Union, get_args, get_origin, get_type_hints
 
 import attrs
 import cattrs
@@ -21,8 +21,23 @@ from cattrs.cols import (
 )
 from cattrs.gen import make_dict_structure_fn
 
-from rlk.abilities import HeldByFiles, offers
 from rlk.errors import PlanError, UnknownName
+
+
+class HeldByFiles(Protocol):
+    """The value of a setting that is an object, and that files hold as what a user would type.
+
+    The class stands in the type of the setting: `rate: float | Schedule`. What `from_setting` makes
+    of what `as_setting` gave equals the object.
+    """
+
+    def as_setting(self) -> Any:
+        """A text, number or list; None if no file can hold it, and it has to be passed again."""
+
+    @classmethod
+    def from_setting(cls, value: Any) -> Any:
+        """What the setting is to be; ValueError, as a sentence on it, for what cannot be read."""
+
 
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a string"}
 
@@ -73,7 +88,7 @@ def _first(converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
 
 def _reads_settings(kind: Any) -> bool:
     """Whether a type is a class of objects that files hold as what a user would type."""
-    return isinstance(kind, type) and offers(kind, HeldByFiles)
+    return isinstance(kind, type) and hasattr(kind, "as_setting") and hasattr(kind, "from_setting")
 
 
 def _container(factory: Any, kinds: tuple[type, ...]) -> Callable[[Any, cattrs.Converter], Any]:
@@ -193,7 +208,9 @@ def structure(
 def _refusal(about: str, error: Exception) -> PlanError:
     """What a converter or a validator says, as a sentence about a setting."""
     reason = str(error.args[0] if error.args else type(error).__name__)
-    return PlanError(f"{about} {reason.rstrip('.')}.")
+    return PlanError(
+        f"{about} {reason}" if reason.endswith("?") else f"{about} {reason.rstrip('.')}."
+    )
 
 
 @cache
@@ -210,7 +227,7 @@ def unstructure(config: Any) -> dict[str, Any]:
 def plain(value: Any) -> Any:
     """A value as JSON has it; a function, which no file can hold, as `{"callable": its name}`.
 
-    An object says itself what it is in a file, if it can (`rlk.abilities.HeldByFiles`).
+    An object says itself what it is in a file, if it can (`HeldByFiles`).
     """
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
@@ -218,10 +235,9 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    if not isinstance(value, type) and offers(value, HeldByFiles):
-        held = value.as_setting()
-        if held is not None:
-            return plain(held)
+    held = value.as_setting() if _reads_settings(type(value)) else None
+    if held is not None:
+        return plain(held)
     return {"callable": getattr(value, "__qualname__", repr(value))}
 
 

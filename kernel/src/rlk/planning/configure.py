@@ -31,7 +31,10 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
 
 
 def _given(choice: Choice, layers: SettingLayers) -> dict[str, Setting]:
-    """The settings that are meant for a component, by its own names for them."""
+    """The settings that are meant for a component, by its own names for them.
+
+    A key below a setting (`policy.net_arch.pi`) is one of the table that the setting takes.
+    """
     known = settings.names(choice.component.config)
     given: dict[str, Setting] = {}
     for key, setting in layers:
@@ -40,10 +43,21 @@ def _given(choice: Choice, layers: SettingLayers) -> dict[str, Setting]:
         # A setting of the slot `storage` may belong to any storage in the stack. What an algorithm
         # or a preset sets for the policy that it expects is no demand on another policy.
         is_demand = setting.rank >= Rank.FILE and choice.slot != "storage"
-        by_slot = head == choice.slot and (is_demand or own in known)
-        if own and (by_name or by_slot):
+        by_slot = head == choice.slot and (is_demand or own.partition(".")[0] in known)
+        if not own or not (by_name or by_slot):
+            continue
+        whole, _, part = own.partition(".")
+        if part and whole in known:
+            given[whole] = _with_part(given.get(whole), part, setting)
+        else:
             given[own] = setting
     return given
+
+
+def _with_part(below: Setting | None, part: str, setting: Setting) -> Setting:
+    """A table with one more key, on top of what a lower rank has set; what is no table is gone."""
+    table = below.value if below is not None and isinstance(below.value, Mapping) else {}
+    return attrs.evolve(setting, value={**table, part: setting.value})
 
 
 def forwarded(layers: SettingLayers, algorithm: Choice, choices: Iterable[Choice]) -> SettingLayers:

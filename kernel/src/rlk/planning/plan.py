@@ -122,7 +122,7 @@ def _explained(plan: Plan) -> str:
     if len(plan.storages) > 1:
         nest = [f"{c.name} ({', '.join(c.component.stages) or 'base'})" for c in plan.storages]
         lines.append(f"storages nest {' <- '.join(nest)}")
-    # Those of one environment are inside those of the vector, in whatever order they were asked for.
+    # Those of one environment are inside those of the vector, whatever the order they came in.
     inside_first = sorted(plan.wrappers, key=lambda choice: choice.component.scope == "vector")
     wrapped = "".join(f"{choice.name}(" for choice in reversed(inside_first))
     lines.append(f"env nests     {wrapped}{plan.env.name}{')' * len(plan.wrappers)}")

@@ -32,13 +32,13 @@ def _images(plan: Plan, draft: Draft) -> Iterator[str]:
     from rlk.spaces import describe, is_image  # not at the top: it needs gymnasium
 
     is_default = draft.layers.find("policy").rank == Rank.ALGORITHM
-    if not is_default or not is_image(plan.observation_space):
+    if not is_default or not is_image(plan.policy_space):
         return
     others = [name for name in draft.registries.policies.names() if _is_for_images(name, draft)]
     if others and plan.policy.alias not in others:
         options = " or ".join(f"--policy {name}" for name in others[:SHOWN])
         yield (
-            f"observations are images, {describe(plan.observation_space)}: policy "
+            f"observations are images, {describe(plan.policy_space)}: policy "
             f"{plan.policy.name!r}, the default, is for any observation; for images: {options}"
         )
 

@@ -26,7 +26,7 @@ def choose_device(plan: Plan) -> str:
         PlanError: if torch does not know the device, or it is not in this machine.
     """
     if plan.device == "auto":
-        images = spaces.is_image(plan.observation_space)
+        images = spaces.is_image(plan.policy_space)
         return "cuda" if images and torch.cuda.is_available() else "cpu"
     try:
         torch.zeros(1, device=plan.device)
@@ -42,7 +42,7 @@ def prepare_torch(run: Run) -> None:
     is_small = run.parameters.flat.numel() <= ONE_THREAD_MAX_PARAMETERS
     if n_threads is not None:
         torch.set_num_threads(n_threads)
-    elif is_small and not spaces.is_image(run.observation_space):
+    elif is_small and not spaces.is_image(run.plan.policy_space):
         torch.set_num_threads(1)
     # Memory that glibc keeps is not mapped anew: it spares SAC 200 page faults in each step.
     torch.empty(_KEPT_BYTES, dtype=torch.uint8)

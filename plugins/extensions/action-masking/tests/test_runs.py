@@ -81,6 +81,13 @@ def test_policies_see_the_observation_without_its_mask(observation, policy):
         assert one.run.policy.shared.encoder.features == one.run.policy.shared.features - 6
 
 
+def test_images_beside_a_mask_are_images_still():
+    torch.set_num_threads(2)
+    with agent(n_threads=None, **{"env.observation": "Image"}) as one:
+        assert any("observations are images" in note for note in one.plan.notes)
+        assert torch.get_num_threads() == 2  # a network that sees no images gets one
+
+
 def test_a_policy_for_other_observations_is_refused_by_what_it_would_see():
     with pytest.raises(PlanError, match=r"policy 'multi-input'.*are Dict.*environment's are Box"):
         agent(policy="multi-input")

@@ -312,6 +312,7 @@ def test_a_function_of_the_network_is_passed_again_after_loading(rlk_make, tmp_p
         ([128, {"vf": [256, 256]}], [128], [], [256, 256]),
         ([128, {"vf": [256], "pi": [16]}], [128], [16], [256]),
         ([{"pi": [128, 128, 128], "vf": [32, 32]}], [], [128, 128, 128], [32, 32]),
+        ({"pi": [32, 32], "vf": [64]}, [], [32, 32], [64]),
     ],
 )
 def test_every_documented_form_of_net_arch(net_arch, shared, pi, vf):
@@ -326,13 +327,23 @@ def test_every_documented_form_of_net_arch(net_arch, shared, pi, vf):
         ([{"pii": [64]}], "Did you mean 'pi'"),
         ([{"pi": [64]}, 32], "the mapping of heads last"),
         ([64, {"pi": [0]}], "at least 1"),
-        ([64, "lstm"], "net_arch"),
+        ([64, "lstm"], "'lstm' in it, which recurrent policies have: --policy lstm"),
+        ({"xx": [64]}, "has layers for a head 'xx'"),
         (["64"], "net_arch"),
     ],
 )
 def test_what_is_no_net_arch_is_refused_while_planning(rlk_make, net_arch, message):
     with pytest.raises(PlanError, match=message):
         rlk_make("ppo2", **{"policy.net_arch": net_arch})
+
+
+def test_a_mapping_alone_is_taken_and_saved(rlk_make, tmp_path):
+    agent = rlk_make("ppo2", n_steps=8, policy={"net_arch": {"pi": [5], "vf": [7]}})
+    with rlk.load(agent.save(tmp_path / "model")) as loaded:
+        assert loaded.plan.policy.config.net_arch == {"pi": [5], "vf": [7]}
+        parameters = loaded.get_parameters()
+    assert parameters["model/pi/trunk/layers/0/weight"].shape == (4, 5)
+    assert parameters["model/vf/trunk/layers/0/weight"].shape == (4, 7)
 
 
 def test_layers_of_a_head_that_the_algorithm_does_not_have_are_refused(rlk_make):

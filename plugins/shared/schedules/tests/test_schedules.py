@@ -105,7 +105,7 @@ def test_a_setting_is_refused_by_its_name():
     assert Config("lin_0.1").rate == "lin_0.1"
     with pytest.raises(ValueError, match="rate: 'fast' is not a schedule"):
         Config("fast")
-    with pytest.raises(ValueError, match="rate: must be a number"):
+    with pytest.raises(ValueError, match="rate: it must be a number"):
         Config(None)
 
 

@@ -38,11 +38,11 @@ def _needs_cnn(config: LstmConfig, attribute: attrs.Attribute[Any], value: Any) 
         )
 
 
-def _sizes(entries: list[Entry]) -> list[int | Roles]:
+def _sizes(entries: list[Entry]) -> list[int | str | Roles]:
     return [entry for entry in entries if entry != "lstm"]
 
 
-def _as_mlp(entries: list[int | Roles], name: str) -> None:
+def _as_mlp(entries: list[int | str | Roles], name: str) -> None:
     """Raises ValueError, with the name of the setting, for what `mlp` refuses."""
     try:
         MlpConfig(net_arch=entries)
@@ -131,7 +131,7 @@ class LstmConfig:
     def heads(self) -> MlpConfig:
         """The settings that `mlp` makes the heads' own layers of."""
         last = self.net_arch[-1] if self.net_arch else None
-        own: list[int | Roles] = [last] if isinstance(last, dict) else []
+        own: list[int | str | Roles] = [last] if isinstance(last, dict) else []
         return MlpConfig(net_arch=own, act_fun=self.act_fun, init=self.init)
 
     def cnn(self) -> CnnConfig:

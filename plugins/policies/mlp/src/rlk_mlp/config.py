@@ -30,8 +30,12 @@ ROLES = ("pi", "vf", "qf")
 
 def _are_sizes(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
     """A validator: layer sizes of at least 1, also below the names of heads."""
+    if isinstance(value, list) and "lstm" in value:
+        raise ValueError(
+            f"{attribute.name} has 'lstm' in it, which recurrent policies have: --policy lstm"
+        )
     sizes: list[Any] = []
-    for entry in value or ():
+    for entry in _entries(value):
         sizes += chain(*entry.values()) if isinstance(entry, dict) else [entry]
     if any(isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes):
         raise ValueError(f"{attribute.name} takes layer sizes of at least 1, got {value!r}")
@@ -39,14 +43,20 @@ def _are_sizes(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
 
 def _has_heads_last(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
     """A validator: one mapping of heads at most, which stands last and names no others."""
-    if any(isinstance(entry, dict) for entry in (value or ())[:-1]):
+    entries = _entries(value)
+    if any(isinstance(entry, dict) for entry in entries[:-1]):
         raise ValueError(f"{attribute.name} takes the mapping of heads last, got {value!r}")
-    last = value[-1] if value else None
+    last = entries[-1] if entries else None
     for role in last if isinstance(last, dict) else ():
         if role not in ROLES:
             near = nearest(role, ROLES)
             meant = f"Did you mean {either(near)}?" if near else f"Heads are {either(ROLES)}."
             raise ValueError(f"{attribute.name} has layers for a head {role!r}. {meant}")
+
+
+def _entries(value: Any) -> list[Any]:
+    """The entries of `net_arch`; a mapping alone is the only one."""
+    return [value] if isinstance(value, dict) else list(value or ())
 
 
 def is_activation(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
@@ -79,10 +89,13 @@ class LayersConfig:
         validator=_are_sizes,
         metadata={"help": "sizes of the hidden layers of every head"},
     )
-    net_arch: list[int | Roles] | None = attrs.field(
+    net_arch: list[int | str | Roles] | Roles | None = attrs.field(
         default=None,
         validator=[_are_sizes, _has_heads_last],
-        metadata={"help": "shared layers, then {pi=[…], vf=[…]} for each head; overrides layers"},
+        metadata={
+            "help": "shared layers, then {pi=[…], vf=[…]} for each head, or only that; overrides "
+            "layers"
+        },
     )
     act_fun: str | Callable[[Any], Any] = attrs.field(default="tanh", **ACT_FUN)
     layer_norm: bool = attrs.field(
@@ -99,7 +112,7 @@ class LayersConfig:
 
     def shared(self) -> list[int]:
         """Sizes of the layers that all heads share."""
-        return [size for size in self.net_arch or [] if isinstance(size, int)]
+        return [size for size in _entries(self.net_arch) if isinstance(size, int)]
 
     def own(self, role: str) -> list[int]:
         """Sizes of the layers that a head of this role has for itself."""
@@ -112,7 +125,8 @@ class LayersConfig:
         return tuple(self._heads())
 
     def _heads(self) -> Roles:
-        last = self.net_arch[-1] if self.net_arch else None
+        entries = _entries(self.net_arch)
+        last = entries[-1] if entries else None
         return last if isinstance(last, dict) else {}
 
 

@@ -49,11 +49,14 @@ class Schedule:
         """What a user or a file has written, as a number or a schedule.
 
         Raises:
-            ValueError: if it is none.
+            ValueError: if it is none, as a sentence on the setting.
         """
         from rlk_schedules.text import written  # not at the top: it knows every shape
 
-        return written(value)
+        try:
+            return written(value)
+        except ValueError as error:
+            raise ValueError(f"is refused: {error}") from None
 
 
 @attrs.frozen

@@ -61,7 +61,7 @@ def written(value: Any) -> float | Schedule:
     if isinstance(value, (list, tuple)):
         return _made(Piecewise, {"endpoints": value})
     if not isinstance(value, str):
-        raise ValueError(f"must be {ALLOWED}, got {value!r:.200}{_counts_timesteps(value)}")
+        raise ValueError(f"it must be {ALLOWED}, got {value!r:.200}{_counts_timesteps(value)}")
     try:
         name, settings = parse_plugin(value)
     except PlanError as error:
