@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from rlk_compile.flat_inputs import FlatInputs
 from rlk_compile.leaves import kind, leaves, reader, size_of
+from rlk_compile.narrow_gather import compare_columns
 from rlk_compile.python_state import PythonState
 from rlk_compile.split_bias import split_bias
 from rlk_compile.trace import Retraced, Trace, Untraceable
@@ -138,6 +139,36 @@ def test_a_batched_bias_is_added_after_its_product() -> None:
     names, found = rewritten(update, batch)
     assert torch.baddbmm not in names and names.count(torch.bmm) == 1
     assert found.equal(update(batch, None))
+
+
+def chosen(index: Tensor) -> tuple[bool, Tensor, Tensor]:
+    """Whether a gather is left in the rewritten graph of a gradient, what it gives, and should."""
+    x = torch.tensor([[1.0, 2.0, -4.0], [3.0, float("-inf"), 5.0]])
+    rows = nn.Parameter(x)
+
+    def update(batch: Small, optimise: Any) -> Tensor:
+        picked = rows.gather(-1, index)
+        (slopes,) = torch.autograd.grad((picked * batch.x[:, :1]).square().sum(), (rows,))
+        return torch.cat([picked, slopes], 1).detach()
+
+    batch = Small(torch.tensor([[1.0, 2.0], [3.0, -1.0]]))
+    trace = Trace(update, batch, None)
+    graph, inputs = trace.recorder.graph, trace.recorder.inputs
+    assert graph is not None
+    compare_columns(graph)
+    targets = {node.target for node in graph.graph.nodes}
+    return bool(targets & {"gather", torch.gather}), graph(*inputs)[0], update(batch, None)
+
+
+def test_one_column_of_every_row_is_chosen_by_comparison() -> None:
+    is_left, found, expected = chosen(torch.tensor([[2], [0]]))
+    assert not is_left and found.equal(expected)
+    assert found.tolist() == [[-4.0, 0.0, 0.0, -8.0], [3.0, 54.0, 0.0, 0.0]]
+
+
+def test_several_columns_are_gathered_as_before() -> None:
+    is_left, found, expected = chosen(torch.tensor([[2, 2], [0, 2]]))
+    assert is_left and found.equal(expected)
 
 
 def test_a_tensor_of_the_batch_is_never_put_together_with_another() -> None:

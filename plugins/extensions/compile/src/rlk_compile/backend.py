@@ -15,6 +15,7 @@ from torch import Tensor, fx
 from rlk_compile.ahead_of_time import library, loaded
 from rlk_compile.config import CompileConfig
 from rlk_compile.cuda_graph import Replay
+from rlk_compile.narrow_gather import compare_columns
 from rlk_compile.passes import Pass, in_inductor
 from rlk_compile.split_bias import split_bias
 from rlk_compile.trace import Execute, Untraceable, reason_of
@@ -65,6 +66,7 @@ class Way:
         if all(tensor.device.type == "cpu" for tensor in inputs):
             options |= ON_CPU
             split_bias(graph)
+            compare_columns(graph)
         if self.passes:
             options["post_grad_custom_pre_pass"] = in_inductor(self.passes)
         known = torch._inductor.list_options()
