@@ -20,7 +20,7 @@ CONDITIONAL = {
     "CallbackContract": 1,
     "CommandContract": 1,
     "Contract": 5,
-    "DistributionContract": 3,
+    "DistributionContract": 5,
     "EnvironmentContract": 2,
     "ExtensionContract": 1,
     "FinderContract": 2,
