@@ -39,7 +39,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], str, int]] = {
         200_000,
     ),
     "a2c": ({**NORMALIZED, "n_steps": 16}, "tanh", 500_000),
-    "acer": (NORMALIZED, "tanh", 200_000),
+    "acer": (NORMALIZED, "tanh", 400_000),
 }
 LSTM = {"n_lstm": 64, "net_arch": ["lstm", {"pi": [64], "vf": [64]}]}
 
