@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch import tensor
 
-from rlk_on_policy.advantage_loss import policy_loss, value_loss
+from rlk_on_policy.advantage_loss import policy_loss
+from rlk_on_policy.squared_error import squared_error
 
 
 def test_the_policy_loss_is_the_mean_of_log_probabilities_times_advantages_negated():
@@ -19,4 +20,4 @@ def test_its_gradient_makes_good_actions_likelier_and_bad_ones_less_likely():
 
 
 def test_the_value_loss_is_the_whole_mean_square_and_not_half_of_it():
-    assert value_loss(tensor([1.0, 4.0]), tensor([3.0, 4.0])).item() == pytest.approx(2.0)
+    assert squared_error(tensor([1.0, 4.0]), tensor([3.0, 4.0])).item() == pytest.approx(2.0)

@@ -21,6 +21,7 @@ from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import is_recurrent, make_actor, state_fields
 from rlk_on_policy.sequences import sequence_epochs, sequence_length
+from rlk_on_policy.squared_error import squared_error
 from rlk_ppo import loss as losses
 from rlk_ppo.batch_size import minibatches_per_epoch
 from rlk_ppo.config import PPOConfig
@@ -147,7 +148,7 @@ class PPO:
     def _value_loss(self, value: Tensor, batch: Minibatch) -> Tensor:
         if self.clip_range_vf is not None:
             value = losses.clipped_value(value, batch.value, self.clip_range_vf)
-        return losses.value_loss(value, batch.return_)
+        return squared_error(value, batch.return_)
 
     # ---- state ----------------------------------------------------------------------------------
 

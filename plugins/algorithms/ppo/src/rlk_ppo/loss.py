@@ -10,11 +10,6 @@ import torch
 from torch import Tensor
 
 
-def value_loss(value: Tensor, return_: Tensor) -> Tensor:
-    """E[(V - R)^2], 0-dim, for float [B]."""
-    return (value - return_).square().mean()
-
-
 def clipped_value(value: Tensor, old_value: Tensor, clip_range: Tensor) -> Tensor:
     """V_old + clip(V - V_old, -eps, eps), float [B].
 

@@ -24,6 +24,7 @@ from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import make_actor
+from rlk_on_policy.squared_error import squared_error
 from rlk_ppo1 import loss as losses
 from rlk_ppo1.config import PPO1Config
 from rlk_rollout.rollout import OnPolicyStorage
@@ -91,7 +92,7 @@ class PPO1:
         log_prob = distribution.log_prob(parameters, batch.action)
         ratio = (log_prob - batch.log_prob).exp()
         policy_loss = clipped_policy_loss(ratio, batch.advantage, self.clip_range)
-        value_loss = losses.value_loss(value, batch.return_)
+        value_loss = squared_error(value, batch.return_)
         entropy = distribution.entropy(parameters).mean()
         total = policy_loss + value_loss - self.config.entcoeff * entropy
         metrics = {

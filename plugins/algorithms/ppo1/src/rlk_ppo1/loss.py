@@ -9,11 +9,6 @@ import torch
 from torch import Tensor
 
 
-def value_loss(value: Tensor, return_: Tensor) -> Tensor:
-    """E[(V - R)^2], 0-dim, for float [B]."""
-    return (value - return_).square().mean()
-
-
 @torch.no_grad()
 def approximate_kl(log_prob: Tensor, old_log_prob: Tensor) -> Tensor:
     """E[log pi_old - log pi], 0-dim: what actions of the old policy tell of KL(pi_old || pi)."""

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from rlk_compile.flat_inputs import EXAMPLE
+from rlk_compile.trace import EXAMPLE
 
 
 def compare_columns(graph: fx.GraphModule) -> None:

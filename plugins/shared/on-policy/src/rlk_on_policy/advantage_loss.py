@@ -10,16 +10,12 @@ from torch import Tensor
 from rlk.records import Loss
 from rlk_networks import Distribution
 from rlk_on_policy.minibatches import Minibatch
+from rlk_on_policy.squared_error import squared_error
 
 
 def policy_loss(log_prob: Tensor, advantage: Tensor) -> Tensor:
     """-E[log pi(a|s) A], 0-dim, for float [B]; the advantage is a constant."""
     return -(log_prob * advantage).mean()
-
-
-def value_loss(value: Tensor, return_: Tensor) -> Tensor:
-    """E[(V - R)^2], 0-dim, for float [B]; Stable Baselines 2.10 has no half before it."""
-    return (value - return_).square().mean()
 
 
 def advantage_loss(
@@ -33,6 +29,8 @@ def advantage_loss(
 ) -> Loss:
     """Policy, value and entropy in one loss, for a network that is one group.
 
+    The error of values has no half before it, as in Stable Baselines 2.10.
+
     Args:
         distribution: of the actions. parameters: float [B, P].
         value: float [B, 1].
@@ -41,7 +39,7 @@ def advantage_loss(
     """
     value = value[:, 0]
     of_policy = policy_loss(distribution.log_prob(parameters, batch.action), batch.advantage)
-    of_value = value_loss(value, batch.return_)
+    of_value = squared_error(value, batch.return_)
     entropy = distribution.entropy(parameters).mean()
     total = of_policy + vf_coef * of_value - ent_coef * entropy
     metrics = {
