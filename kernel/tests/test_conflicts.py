@@ -7,6 +7,7 @@ import gymnasium as gym
 import pytest
 
 from rlk import hookimpl
+from rlk.component import Component
 from rlk.errors import PlanError
 from rlk_testing.environments import DiscreteMatch, MultiBinaryMatch
 
@@ -48,6 +49,30 @@ def test_what_learns_on_and_off_policy_wants_a_storage_that_serves_both(planning
             plan(algo, storage="sequences")
     found = plan("mixes", storage="sequences", noise="hums")
     assert (found.storages[0].name, found.noise.name) == ("sequences", "hums")
+
+
+# ---- a component's own check ----------------------------------------------------------------------
+
+
+def test_a_component_refuses_a_plan_by_its_own_check_before_anything_is_built(
+    planning_kernel, plan
+):
+    def check(config, plan):
+        if plan.n_envs % 2:
+            raise PlanError(f"'pairs' wants an even n_envs, found {plan.n_envs}. Say --n-envs 2.")
+
+    registries = planning_kernel.registries
+    other = registries.algorithms.get("other").component()
+    pairs = attrs.evolve(other, name="pairs", factory="no.such.module:Pairs", check=check)
+    registries.algorithms.register("pairs", pairs)
+    with pytest.raises(PlanError, match=r"^'pairs' wants an even n_envs, found 3\. Say"):
+        plan("pairs", n_envs=3)
+    assert plan("pairs", n_envs=4).n_envs == 4
+
+
+def test_a_check_that_is_no_function_is_refused_where_it_is_written():
+    with pytest.raises(ValueError, match=r"check must be a function or None, got 'module:f'"):
+        Component(name="pairs", factory=Shakes, check="module:f")
 
 
 # ---- what fits together -------------------------------------------------------------------------

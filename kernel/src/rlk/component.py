@@ -20,6 +20,11 @@ STAGES: tuple[Stage, ...] = ("choose", "window", "relabel", "fold")
 NAME = attrs.validators.matches_re(r"[A-Za-z][A-Za-z0-9._-]*")
 
 
+def _is_none_or_callable(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    if value is not None and not callable(value):
+        raise ValueError(f"{attribute.name} must be a function or None, got {value!r}")
+
+
 def _is_factory(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
     if not callable(value) and not (isinstance(value, str) and value.count(":") == 1):
         raise ValueError(f"{attribute.name} must be callable or 'module:object', got {value!r}")
@@ -74,6 +79,12 @@ class Component:
     stages: tuple[Stage, ...] = ()
     #: What a wrapper wraps: one environment, or the vector of them.
     scope: Literal["env", "vector"] = "env"
+
+    #: `check(config, plan)`, called while planning: it raises PlanError where settings and plan do
+    #: not go together in a way that no other field says (a batch that no collection gives).
+    check: Callable[[Any, Any], None] | None = attrs.field(
+        default=None, validator=_is_none_or_callable
+    )
 
     # ---- how it gets into a run ------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.plan import Plan
 from rlk.registry.kinds import LISTS
@@ -27,6 +28,7 @@ def conflicts(plan: Plan) -> Iterator[str]:
             lists = f"or one of: rlk plugins list {conflict.filter}{conflict.or_else}"
             yield f"{conflict.reason}.\nUse {use}, {lists}"
     yield from _shared_stages(plan)
+    yield from _own_checks(plan)
     if plan.env.size not in (None, plan.n_envs):
         by = plan.sources.get("n_envs", "default")
         yield (
@@ -135,6 +137,16 @@ def _recurrent(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     return Conflict(
         f"{plan.algorithm.title} cannot train recurrent policies as {part.title}", "--recurrent"
     )
+
+
+def _own_checks(plan: Plan) -> Iterator[str]:
+    """What the components' own checks refuse."""
+    for _, part in plan.choices():
+        if part.component.check is not None:
+            try:
+                part.component.check(part.config, plan)
+            except PlanError as error:
+                yield str(error)
 
 
 def _shared_stages(plan: Plan) -> Iterator[str]:

@@ -11,7 +11,8 @@ from rlk_networks import Head, Linear
 from rlk_on_policy.actor import DistributionActor
 from rlk_on_policy.bootstrap import following_values
 from rlk_on_policy.recurrent import RecurrentActor, is_recurrent, make_actor, state_fields
-from rlk_on_policy.sequences import sequence_epochs, sequence_length, whole_environments
+from rlk_on_policy.sequence_sizes import sequence_length, whole_environments
+from rlk_on_policy.sequences import sequence_epochs
 from rlk_rollout.rollout import Rollout
 from rlk_testing import NoLayers
 

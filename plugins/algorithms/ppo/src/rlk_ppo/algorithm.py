@@ -20,10 +20,11 @@ from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import is_recurrent, make_actor, state_fields
-from rlk_on_policy.sequences import sequence_epochs, sequence_length
+from rlk_on_policy.sequence_sizes import sequence_length
+from rlk_on_policy.sequences import sequence_epochs
 from rlk_on_policy.squared_error import squared_error
 from rlk_ppo import loss as losses
-from rlk_ppo.batch_size import minibatches_per_epoch
+from rlk_ppo.batch_size import TITLE, minibatches_per_epoch
 from rlk_ppo.config import PPOConfig
 from rlk_rollout.rollout import OnPolicyStorage, Rollout
 from rlk_schedules import as_schedule
@@ -31,7 +32,6 @@ from rlk_schedules import as_schedule
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-TITLE = "algorithm 'ppo' (rlk-ppo)"
 #: An approximate divergence of so many times `target_kl` ends the epochs.
 KL_SLACK = 1.5
 
@@ -46,7 +46,7 @@ class PPO:
     def __init__(self, config: PPOConfig, run: Run) -> None:
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
-        self.n_minibatches = minibatches_per_epoch(config, run.n_envs, TITLE)
+        self.n_minibatches = minibatches_per_epoch(config, run.n_envs)
         self.recurrent = is_recurrent(self.policy)
         if self.recurrent:
             self.length = sequence_length(config.batch_size, config.n_steps, run.n_envs, TITLE)

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
+from rlk_on_policy.sequence_sizes import sequence_length
 from rlk_ppo.config import PPOConfig
 
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
 
-def minibatches_per_epoch(config: PPOConfig, n_envs: int, title: str) -> int:
+TITLE = "algorithm 'ppo' (rlk-ppo)"
+
+
+def check(config: PPOConfig, plan: Plan) -> None:
+    """PlanError for a `batch_size` that no collection of this plan gives."""
+    minibatches_per_epoch(config, plan.n_envs)
+    if plan.policy.component.recurrent:
+        sequence_length(config.batch_size, config.n_steps, plan.n_envs, TITLE)
+
+
+def minibatches_per_epoch(config: PPOConfig, n_envs: int) -> int:
     """As few as there can be without one that has more than `batch_size` transitions.
-
-    Args:
-        title: of the algorithm, for the message.
 
     Raises:
         PlanError: if a collection has fewer transitions than that, or if a minibatch would have a
@@ -21,14 +32,14 @@ def minibatches_per_epoch(config: PPOConfig, n_envs: int, title: str) -> int:
     transitions = config.n_steps * n_envs
     if config.batch_size > transitions:
         raise PlanError(
-            f"{title}: a collection of n_steps={config.n_steps} of {n_envs} environments has "
+            f"{TITLE}: a collection of n_steps={config.n_steps} of {n_envs} environments has "
             f"{transitions} transitions, and batch_size={config.batch_size} asks for more. Say "
             f"--set batch_size={transitions} or less, or a larger n_steps."
         )
     count = math.ceil(transitions / config.batch_size)
     if config.normalize_advantage and transitions // count < 2:
         raise PlanError(
-            f"{title}: with batch_size={config.batch_size} and {transitions} transitions in a "
+            f"{TITLE}: with batch_size={config.batch_size} and {transitions} transitions in a "
             "collection a minibatch has a single advantage, which normalised is always 0. Say "
             "--set batch_size=2 or more, or --set normalize_advantage=false."
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rlk.component import Component
 from rlk_on_policy.defaults import ON_POLICY
+from rlk_ppo.batch_size import check
 from rlk_ppo.config import PPOConfig
 
 component = Component(
@@ -11,6 +12,7 @@ component = Component(
     factory="rlk_ppo.algorithm:PPO",
     summary="proximal policy optimisation as in Stable-Baselines3: gSDE, a limit on the divergence",
     config=PPOConfig,
+    check=check,
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
     collects="on-policy",
     recurrent=True,

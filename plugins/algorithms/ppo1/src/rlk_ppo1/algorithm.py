@@ -5,14 +5,12 @@ Ranks share every step through the communicator; nothing here knows how many the
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlk.errors import PlanError
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
@@ -26,6 +24,7 @@ from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import make_actor
 from rlk_on_policy.squared_error import squared_error
 from rlk_ppo1 import loss as losses
+from rlk_ppo1.batch_size import minibatches_per_epoch
 from rlk_ppo1.config import PPO1Config
 from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import scaled
@@ -112,21 +111,3 @@ class PPO1:
 
     def load_state_dict(self, state: State) -> None:
         """Nothing beyond parameters, optimiser and streams, which the kernel keeps."""
-
-
-def minibatches_per_epoch(config: PPO1Config, n_envs: int) -> int:
-    """How many there are, so that none is larger than `optim_batchsize`.
-
-    Raises:
-        PlanError: if a collection is smaller than one minibatch.
-    """
-    steps, batch_size = config.timesteps_per_actorbatch, config.optim_batchsize
-    transitions = steps * n_envs
-    if batch_size > transitions:
-        raise PlanError(
-            f"algorithm 'ppo1' (rlk-ppo1): a collection of timesteps_per_actorbatch={steps} with "
-            f"n_envs={n_envs} has {transitions} transitions, fewer than a minibatch of "
-            f"optim_batchsize={batch_size}. Say --set optim_batchsize={transitions} or less, or "
-            f"--set timesteps_per_actorbatch={math.ceil(batch_size / n_envs)} or more."
-        )
-    return math.ceil(transitions / batch_size)

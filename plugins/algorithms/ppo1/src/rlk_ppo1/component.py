@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rlk.component import Component
 from rlk_on_policy.defaults import ON_POLICY
+from rlk_ppo1.batch_size import check
 from rlk_ppo1.config import PPO1Config
 
 component = Component(
@@ -11,6 +12,7 @@ component = Component(
     factory="rlk_ppo1.algorithm:PPO1",
     summary="proximal policy optimisation as OpenAI first had it, for many ranks",
     config=PPO1Config,
+    check=check,
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
     collects="on-policy",
     defaults=ON_POLICY,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from torch import Tensor
 
-from rlk.errors import PlanError
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
@@ -20,7 +19,7 @@ from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import is_recurrent, make_actor, state_fields
-from rlk_on_policy.sequences import sequence_epochs, whole_environments
+from rlk_on_policy.sequences import sequence_epochs
 from rlk_ppo2 import loss as losses
 from rlk_ppo2.config import PPO2Config
 from rlk_rollout.rollout import OnPolicyStorage
@@ -29,25 +28,14 @@ from rlk_schedules import as_schedule
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-TITLE = "algorithm 'ppo2' (rlk-ppo2)"
-
 
 class PPO2:
     """Collects `n_steps` of every environment, then passes over them in minibatches."""
 
     def __init__(self, config: PPO2Config, run: Run) -> None:
-        transitions = config.n_steps * run.n_envs
-        if config.nminibatches > transitions:
-            raise PlanError(
-                f"{TITLE}: a collection of n_steps={config.n_steps} of {run.n_envs} environments "
-                f"cannot be divided into nminibatches={config.nminibatches}. Set at most "
-                f"{transitions}."
-            )
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
         self.recurrent = is_recurrent(self.policy)
-        if self.recurrent:
-            whole_environments(config.nminibatches, run.n_envs, TITLE, "nminibatches")
         self.cliprange = run.schedule("clip_range", as_schedule(config.cliprange))
         self.cliprange_vf: Tensor | None = self._cliprange_vf()
         policy_group(

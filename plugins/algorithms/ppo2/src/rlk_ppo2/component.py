@@ -5,12 +5,14 @@ from __future__ import annotations
 from rlk.component import Component
 from rlk_on_policy.defaults import ON_POLICY
 from rlk_ppo2.config import PPO2Config
+from rlk_ppo2.minibatch_count import check
 
 component = Component(
     name="ppo2",
     factory="rlk_ppo2.algorithm:PPO2",
     summary="proximal policy optimisation with clipped policy and value updates",
     config=PPO2Config,
+    check=check,
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
     collects="on-policy",
     recurrent=True,
