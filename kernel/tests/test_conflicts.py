@@ -51,7 +51,7 @@ def test_what_learns_on_and_off_policy_wants_a_storage_that_serves_both(planning
     assert (found.storages[0].name, found.noise.name) == ("sequences", "hums")
 
 
-# ---- a component's own check ----------------------------------------------------------------------
+# ---- a component's own check ---------------------------------------------------------------------
 
 
 def test_a_component_refuses_a_plan_by_its_own_check_before_anything_is_built(
