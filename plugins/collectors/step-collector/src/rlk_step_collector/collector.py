@@ -41,6 +41,8 @@ class StepCollector:
         self._returns = np.zeros(run.n_envs)  # of the episodes that go on
         self._lengths = np.zeros(run.n_envs, dtype=np.int64)
         self._cut_short = False
+        actor: Any = run.actor
+        self._begin = actor.begin if offers(actor, BeginsCollections) else None
         self.forget()
         run.hooks.activate(RolloutMetrics(run), "steps", "rlk-step-collector")
 
@@ -71,9 +73,8 @@ class StepCollector:
             self.run.storage.restart()
         if self._observation is None:
             self._observation = self._reset()
-        actor: Any = self.run.actor
-        if offers(actor, BeginsCollections):
-            self._carry = actor.begin(self._carry)
+        if self._begin is not None:
+            self._carry = self._begin(self._carry)
         try:
             return self._collect()
         except BaseException:
