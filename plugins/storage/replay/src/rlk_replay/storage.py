@@ -19,6 +19,8 @@ from rlk.errors import RlkError
 from rlk.protocols import Decorator, State
 from rlk.records import Array, Batch, Schema, Step, Update
 from rlk_replay.config import ReplayConfig
+from rlk_replay.memory import Mapped, in_memory
+from rlk_replay.past import steps_of
 from rlk_replay.ring import Ring
 from rlk_replay.window import Window
 from rlk_stored_steps.leaves import observation_of
@@ -40,14 +42,23 @@ class Replay:
     variants: int
 
     def __init__(self, config: ReplayConfig) -> None:
-        self._buffer_size = config.buffer_size
+        self._config = config
+        self._zeros = Mapped(config.mapped).zeros if config.mapped else in_memory
         self._ones = functools.lru_cache(_ones)
         self._unit = functools.lru_cache(lambda n: self._tensor(_ones(n)))
 
     def open(self, schema: Schema) -> None:
-        """Allocate the memory (`rlk_stored_steps.aside` names the one exception)."""
+        """Become empty. The first step takes memory, all that there will be but for two exceptions.
+
+        They are in `rlk_stored_steps.aside` and `rlk_replay.pool`.
+        """
         self.schema = schema
-        self._ring = Ring(max(1, self._buffer_size // schema.n_envs), schema)
+        self._ring = Ring(
+            max(1, self._config.buffer_size // schema.n_envs),
+            schema,
+            self._config.frame_stack or schema.stack_size,
+            self._zeros,
+        )
         self.slots = self._ring.slots
         self.variants = 1
         self._n_envs = schema.n_envs
@@ -302,6 +313,27 @@ class Replay:
                 decorator.added(np.arange(len(self)))
             else:
                 decorator.load_state_dict(saved)
+
+    def adopt(self, state: State) -> None:
+        """Forget everything, and begin with what another replay has saved.
+
+        From a memory of the same size and number of environments it is bit for bit the same, with
+        the priorities. From any other the transitions are added as if they had just been
+        collected: the newest that fit, with the priorities of new ones.
+
+        Raises:
+            RlkError: it was saved with other observations, actions or extras.
+        """
+        decorators = self._decorators
+        self.open(self.schema)
+        for decorator in decorators:
+            decorator.open(self, self.schema)
+            self.decorate(decorator)
+        if state["layout"] == self._ring.layout():
+            self.load_state_dict(state)
+            return
+        for step in steps_of(state, self.schema, self._ring.capacity, self._zeros):
+            self.add(step)
 
     def _tensor(self, array: Array) -> torch.Tensor:
         tensor = torch.from_numpy(np.ascontiguousarray(array))
