@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 #: The parts of a run that every file holds, by their names in both.
 PARTS = ("parameters", "algorithm", "optimise", "streams", "clock", "metrics")
-#: What files hold a part that one may lack.
-_HAVE_IT: Mapping[Part, str] = {
-    "model": "A replay is loaded by an agent: agent.load_replay_buffer(…).",
+#: What to do about a file that lacks a part.
+_WITHOUT: Mapping[Part, str] = {
+    "model": "A replay alone is loaded by an agent: agent.load_replay_buffer(…).",
     "storage": "Checkpoints hold the replay (runs/NAME/checkpoints/…, unless they were told to "
     "leave it out), and so do files of agent.save_replay_buffer(…).",
 }
@@ -43,7 +43,12 @@ def model_state(run: Run) -> State:
 
 
 def replay_state(run: Run) -> State:
-    """The contents of the replay, and nothing else."""
+    """The contents of the replay, and nothing else.
+
+    Raises:
+        RlkError: if the storage is none that another run can begin with.
+    """
+    _check_replay(run)
     return {"manifest": _manifest(run, "storage"), "storage": run.storage.state_dict()}
 
 
@@ -113,13 +118,18 @@ def adopt_replay(run: Run, state: State) -> None:
         RlkError: if its storage takes none.
         BadFile: if it does not fit.
     """
-    title = run.plan.storages[0].title
-    if not offers(run.storage, AdoptsReplays):
-        raise RlkError(f"{title} takes no replay of another run; one for off-policy learning does.")
+    _check_replay(run)
     saved = part_of(state, "storage")
-    check_like(saved, run.storage.state_dict(), f"the saved state of {title}: storage")
-    with _taking_up(title):
+    with _taking_up(run.plan.storages[0].title):
         run.storage.adopt(saved)
+
+
+def _check_replay(run: Run) -> None:
+    if not offers(run.storage, AdoptsReplays):
+        raise RlkError(
+            f"{run.plan.storages[0].title} keeps no replay that runs can hand to each other. "
+            "Use an off-policy algorithm with --storage replay."
+        )
 
 
 def _restore_experience(run: Run, state: State) -> list[str]:
@@ -257,7 +267,7 @@ def read(place: Path, kernel: Kernel, *, best: bool = False, part: Part = "model
     path, serializer = find(place, kernel, best=best)
     state = serializer.read(path)
     check_manifest(path, state.get("manifest"))
-    contents = state["manifest"]["contents"]
-    if part not in contents:
-        raise BadFile(f"{path} holds no {part}, but {' and '.join(contents)}. {_HAVE_IT[part]}")
+    if part not in state["manifest"]["contents"]:
+        missing = "replay" if part == "storage" else part
+        raise BadFile(f"{path} holds no {missing}. {_WITHOUT[part]}")
     return state

@@ -126,10 +126,11 @@ def test_what_was_there_is_forgotten_and_new_transitions_follow() -> None:
 
 
 def test_other_observations_are_refused_by_name() -> None:
-    other = gym.spaces.Dict({**SPACE.spaces, "place": gym.spaces.Box(-1, 1, (2,), np.float32)})
-    saved = played(opened(50, 2), 3)
-    with pytest.raises(RlkError, match=r"observation.place is <f4\[3\] there, <f4\[2\] here"):
-        opened(70, 2, space=other).adopt(saved.state_dict())
+    saved, found = played(opened(50, 2), 3).state_dict(), played(opened(70, 2), 9)
+    saved["layout"]["observation.place"] = "<f4[2]"
+    with pytest.raises(RlkError, match=r"observation.place is <f4\[2\] there, <f4\[3\] here"):
+        found.adopt(saved)
+    assert len(found) == 18  # what it has stays
 
 
 def test_an_empty_memory_may_be_adopted() -> None:

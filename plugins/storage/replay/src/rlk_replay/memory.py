@@ -84,7 +84,7 @@ def _reserve(file: int, size: int) -> None:
 
 
 def _size(shape: tuple[int, ...], dtype: Any) -> int:
-    return math.prod(shape) * np.dtype(dtype).itemsize
+    return math.prod(shape) * int(np.dtype(dtype).itemsize)
 
 
 def _gigabytes(size: int) -> str:

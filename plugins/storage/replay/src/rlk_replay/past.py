@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -43,10 +44,10 @@ def steps_of(state: State, schema: Schema, capacity: int, zeros: Zeros) -> Itera
     ring.load_state_dict(state)
     slots = _in_order(ring).reshape(-1)
     length = len(slots) // schema.n_envs
-    slots = slots[: length * schema.n_envs].reshape(schema.n_envs, length)[:, -capacity:]
+    slots = slots[: length * schema.n_envs].reshape(schema.n_envs, length).T[-capacity:]
     steps = max(1, _AT_A_TIME // schema.n_envs)
-    for begin in range(0, slots.shape[1], steps):
-        yield from _read(ring, slots[:, begin : begin + steps].T)
+    parts = (slots[begin : begin + steps] for begin in range(0, len(slots), steps))
+    return chain.from_iterable(_read(ring, part) for part in parts)
 
 
 def _in_order(ring: Ring) -> Array:

@@ -10,6 +10,7 @@ stacks of frames, the ring keeps the numbers of their frames (`frames.py`).
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class Ring:
         #: Vector steps written; the newest is in row (time - 1) % C.
         self._time = 0
         self._offsets = functools.lru_cache(_offsets)
-        self._one_step = functools.lru_cache(_one_step)
+        self._one_step = functools.lru_cache(lambda n: np.ones(n, np.int64))
         self._allocate(0)
 
     def _allocate(self, rows: int) -> None:
@@ -178,7 +179,8 @@ class Ring:
         ]
         aside = records["aside"]
         if length == 1:
-            after, steps = 1, self._one_step(len(slot))
+            after: Any = 1
+            steps = self._one_step(len(slot))
             ends = np.nonzero(aside[0] >= 0)[0]
             source = aside[0, ends]
         else:
@@ -290,11 +292,6 @@ class Ring:
 def _offsets(length: int, n_envs: int) -> Array:
     """From the first slot of a window to those of all its observations, [L+1, 1]."""
     return np.arange(0, (length + 1) * n_envs, n_envs)[:, None]
-
-
-def _one_step(n: int) -> Array:
-    """The length of n windows of one step."""
-    return np.ones(n, np.int64)
 
 
 def _take_rows(store: Array, rows: Array) -> Array:
