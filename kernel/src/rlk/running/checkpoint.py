@@ -27,8 +27,8 @@ PARTS = ("parameters", "algorithm", "optimise", "streams", "clock", "metrics")
 #: What to do about a file that lacks a part.
 _WITHOUT: Mapping[Part, str] = {
     "model": "A replay alone is loaded by an agent: agent.load_replay_buffer(…).",
-    "storage": "Checkpoints hold the replay (runs/NAME/checkpoints/…, unless they were told to "
-    "leave it out), and so do files of agent.save_replay_buffer(…).",
+    "storage": "Checkpoints hold those of the replay (runs/NAME/checkpoints/…, unless they were told "
+    "to leave it out), and so do files of agent.save_replay_buffer(…).",
 }
 
 
@@ -268,6 +268,6 @@ def read(place: Path, kernel: Kernel, *, best: bool = False, part: Part = "model
     state = serializer.read(path)
     check_manifest(path, state.get("manifest"))
     if part not in state["manifest"]["contents"]:
-        missing = "replay" if part == "storage" else part
+        missing = "transitions" if part == "storage" else part
         raise BadFile(f"{path} holds no {missing}. {_WITHOUT[part]}")
     return state

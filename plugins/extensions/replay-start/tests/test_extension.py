@@ -83,7 +83,7 @@ def test_what_cannot_work_is_refused_while_planning(plugin: str, algo: str, told
 def test_a_run_without_a_replay_is_refused_with_where_there_is_one(
     first: Path, tmp_path: Path
 ) -> None:
-    refused = pytest.raises(BadFile, match=r"model.zip holds no replay. Checkpoints hold the")
+    refused = pytest.raises(BadFile, match=r"model.zip holds no transitions. Checkpoints hold")
     with made("dqn", f"replay-start:run={first / 'model.zip'}") as agent, refused:
         agent.learn(1)
     refused = pytest.raises(BadFile, match="holds no checkpoint, so it has no replay")
