@@ -27,8 +27,8 @@ PARTS = ("parameters", "algorithm", "optimise", "streams", "clock", "metrics")
 #: What to do about a file that lacks a part.
 _WITHOUT: Mapping[Part, str] = {
     "model": "A replay alone is loaded by an agent: agent.load_replay_buffer(…).",
-    "storage": "Checkpoints hold those of the replay (runs/NAME/checkpoints/…, unless they were told "
-    "to leave it out), and so do files of agent.save_replay_buffer(…).",
+    "storage": "Checkpoints hold those of the replay (runs/NAME/checkpoints/…, unless they were "
+    "told to leave it out), and so do files of agent.save_replay_buffer(…).",
 }
 
 
