@@ -78,7 +78,7 @@ def forwarded(layers: SettingLayers, algorithm: Choice, choices: Iterable[Choice
             continue
         found = _set_under(layers, (key, target, f"{slots[name]}.{setting}"))
         if found:
-            winner = _agreed(found)
+            winner = agreed(found)
             result = result.set(key, winner.value, winner.by, Rank.FORWARDED)
             result = result.set(target, winner.value, winner.by, Rank.FORWARDED)
         else:
@@ -92,8 +92,12 @@ def _set_under(layers: SettingLayers, keys: Iterable[str]) -> dict[str, Setting]
     return {key: layers.find(key) for key in keys if layers.find(key).is_set}
 
 
-def _agreed(found: Mapping[str, Setting]) -> Setting:
-    """The setting of the highest rank; PlanError if two of that rank differ."""
+def agreed(found: Mapping[str, Setting]) -> Setting:
+    """Of one setting under several keys, that of the highest rank.
+
+    Raises:
+        PlanError: if two of that rank differ.
+    """
     rank = max(setting.rank for setting in found.values())
     highest = {key: setting for key, setting in found.items() if setting.rank == rank}
     first = next(iter(highest.values()))

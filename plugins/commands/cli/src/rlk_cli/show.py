@@ -41,7 +41,7 @@ def show(name: str) -> None:
     if component.config is None:
         click.echo("\nno settings")
         return
-    prefix = "" if entry.kind == "algorithms" else f"{component.name}."
+    prefix = "" if entry.kind in ("algorithms", "recipes") else f"{component.name}."
     click.secho(f"\nsettings (--set {prefix}KEY=VALUE)", bold=True)
     for field in fields_of(component.config, component.own):
         click.echo(columns(f"  {field.name}", LABEL, f"{field.default}   {field.type}", width))

@@ -27,6 +27,14 @@ class HindsightReplayConfig:
             "end (final), anywhere in it (episode), or in any (random)"
         },
     )
+    online_sampling: bool | None = attrs.field(
+        default=None,
+        metadata={
+            "help": "whether a transition gets other goals each time it is sampled (true), or goals "
+            "that are drawn once, when its episode has ended (false); none is true unless there "
+            "are priorities, which belong to goals that stay"
+        },
+    )
     info_keys: list[str] = attrs.field(
         factory=list,
         metadata={
