@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cases._reach import discrete
-from cases.dqn import EXPLORATION, SAME, TARGET
+from cases.dqn import SAME, TARGET
 from cases.training import HINDSIGHT, Trained, agent_of, hindsight, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3")

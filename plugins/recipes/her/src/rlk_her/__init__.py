@@ -1,9 +1,4 @@
-"""HER by its name: `--algo her --set model=sac`, and from Python as Stable Baselines 2.10 has it.
-
-    from rlk_her import HER, GoalSelectionStrategy, HERGoalEnvWrapper
-
-    model = HER("MlpPolicy", env, "dqn", n_sampled_goal=4, goal_selection_strategy="future")
-"""
+"""HER by its name: `--algo her --set model=sac`, or `rlk_her.HER("MlpPolicy", env, "sac")`."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import rlk
-from rlk.agent import Agent, Place
+from rlk.agent import Place
 from rlk_her.flat_goals import FlatGoals, HERGoalEnvWrapper
 
 #: Stable Baselines' names of policies, for observations with goals: the settings of `multi-input`.

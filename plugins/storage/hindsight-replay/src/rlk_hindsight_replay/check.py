@@ -1,4 +1,4 @@
-"""What hindsight asks of a run, said while it is planned: goals, a reward for each, and no rival."""
+"""What hindsight needs of a run, checked while that is planned: goals, and a reward for each."""
 
 from __future__ import annotations
 

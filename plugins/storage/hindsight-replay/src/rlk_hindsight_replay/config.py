@@ -30,9 +30,9 @@ class HindsightReplayConfig:
     online_sampling: bool | None = attrs.field(
         default=None,
         metadata={
-            "help": "whether a transition gets other goals each time it is sampled (true), or goals "
-            "that are drawn once, when its episode has ended (false); none is true unless there "
-            "are priorities, which belong to goals that stay"
+            "help": "whether a transition gets another goal each time it is sampled (true), or one "
+            "of k goals that are drawn once, when its episode has ended (false); none is false "
+            "with prioritized replay, where goals must stay, and else true"
         },
     )
     info_keys: list[str] = attrs.field(
