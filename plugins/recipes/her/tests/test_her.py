@@ -19,7 +19,7 @@ MODELS = {
     "dqn": SMALL,
     "sac": SMALL,
     "td3": {**SMALL, "train_freq": 4, "gradient_steps": 2},
-    "ddpg": {"policy.layers": [8], "seed": 1, "n_threads": 1, "batch_size": 8},
+    "ddpg": {**SMALL, "nb_rollout_steps": 8, "nb_train_steps": 2},
 }
 
 
