@@ -52,7 +52,8 @@ class Component:
     # ---- settings of an algorithm that concern other components ----------------------------------
 
     #: Own setting -> another component's, as `"prioritized-replay.alpha"`: the value is used there
-    #: when that component is in the run; setting both to different values is an error.
+    #: when that component is in the run; setting both to different values is an error. A recipe has
+    #: it too: what a user sets is that other setting, by a shorter name.
     forwards: Mapping[str, str] = attrs.field(factory=dict)
     #: Own boolean setting -> the plugin that it puts in (`prioritized_replay`), into a slot too
     #: (`use_sde`: a distribution). The setting becomes True when that plugin is put in by name.

@@ -1,5 +1,6 @@
 """HER as Stable Baselines documents it, with every model, and what is refused."""
 
+import attrs
 import numpy as np
 import pytest
 
@@ -8,7 +9,7 @@ from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
-from rlk_her import HER, GoalSelectionStrategy, HERGoalEnvWrapper
+from rlk_her import HER, GoalSelectionStrategy, HERConfig, HERGoalEnvWrapper
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
 
 N_BITS = 3
@@ -126,8 +127,17 @@ def test_it_is_the_model_with_hindsight_and_nothing_else():
 
 
 def test_defaults_are_those_of_stable_baselines():
-    found = hindsight(plan(model="dqn"))
-    assert (found.n_sampled_goal, found.goal_selection_strategy) == (4, "future")
+    for given in ({"model": "dqn"}, attrs.asdict(HERConfig(model="dqn"))):
+        found = hindsight(plan(**given))
+        assert (found.n_sampled_goal, found.goal_selection_strategy) == (4, "future")
+
+
+def test_it_takes_the_preset_of_the_model():
+    found = plan(model="dqn", preset="auto")
+    if not found.preset:
+        pytest.skip("no preset of dqn for bit flipping is installed")
+    assert found.algorithm.config.gamma == 0.95 and found.env.kwargs == {"n_bits": 15}
+    assert [choice.name for choice in found.storages] == ["replay", "hindsight-replay"]
 
 
 def test_settings_of_the_model_its_storages_and_the_run_are_reachable():
