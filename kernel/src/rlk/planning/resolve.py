@@ -22,6 +22,7 @@ from rlk.planning.environment import EnvChoice, choose_environment, probe
 from rlk.planning.gather import gather
 from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.plan import Plan
+from rlk.planning.recipes import written_out
 from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
 from rlk.planning.select import filling, one_distribution, select
@@ -55,6 +56,7 @@ def resolve(
         more = ", … (rlk plugins list --kind algorithms)" if len(names) > SHOWN else ""
         shown = ", ".join(names[:SHOWN]) or "none"
         raise PlanError(f"no algorithm. Say --algo NAME; installed: {shown}{more}.")
+    spec = written_out(spec, kernel.registries)
     draft = gather(kernel, spec, moments=_moments(spec, terminal, autostart))
     chosen = select(draft)
     env = _environment(draft)
