@@ -52,6 +52,10 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         "target_entropy": "auto",
         "action_noise": None,
         "random_exploration": 0.0,
+        # Stable-Baselines3's:
+        "use_sde": False,
+        "sde_sample_freq": -1,
+        "use_sde_at_warmup": False,
     }
 
 

@@ -7,7 +7,7 @@ import torch
 
 from rlk.records import Field
 from rlk_networks import Head, Linear
-from rlk_on_policy.actor import DistributionActor
+from rlk_networks.actor import DistributionActor
 from rlk_on_policy.minibatches import epochs, flat, minibatches_ahead
 from rlk_rollout.rollout import Rollout
 from rlk_testing import NoLayers

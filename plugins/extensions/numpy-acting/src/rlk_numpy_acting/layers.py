@@ -95,12 +95,16 @@ def _gaussian_head(module: GaussianHead) -> Forward:
 
 
 def _noise_head(module: NoiseHead) -> Forward:
-    mean, log_std = _linear(module.mean), module.log_std.detach().numpy()
+    linear, log_std = _linear(module.mean), module.log_std.detach().numpy()
     positive, size = (_expln if module.use_expln else np.exp), module.size
+    bound = module.clip_mean
 
     def forward(features: Array) -> Array:
+        mean = linear(features)
+        if bound is not None:
+            mean = np.minimum(np.maximum(mean, -bound), bound)
         weighted = features[:, :, None] * np.broadcast_to(positive(log_std), (len(log_std), size))
-        return np.concatenate([mean(features), weighted.reshape(len(features), -1)], axis=1)
+        return np.concatenate([mean, weighted.reshape(len(features), -1)], axis=1)
 
     return forward
 

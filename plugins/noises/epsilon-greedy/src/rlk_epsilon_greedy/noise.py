@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rlk.abilities import BeginsCollections, offers
 from rlk.protocols import Actor
 from rlk.records import Act, Array
 from rlk_epsilon_greedy.config import EpsilonGreedyConfig
@@ -34,6 +35,9 @@ class EpsilonGreedyActor:
         self._progress = run.clock.progress
         self._n, self._first = int(run.action_space.n), int(run.action_space.start)
         self._schedule = Linear(config.initial_eps, config.final_eps, config.fraction)
+        inner: Any = actor
+        if offers(inner, BeginsCollections):
+            self.begin = inner.begin
 
     def start(self, n_envs: int) -> Any:
         return self.actor.start(n_envs)

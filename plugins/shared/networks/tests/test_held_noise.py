@@ -5,7 +5,7 @@ import pytest
 
 from rlk.abilities import BeginsCollections, offers
 from rlk.records import Act
-from rlk_on_policy.held_noise import HeldNoiseActor
+from rlk_networks.held_noise import HeldNoiseActor
 
 N = 2
 START = np.zeros(N, bool)
