@@ -10,8 +10,8 @@ import pytest
 
 from rlk_evaluate.evaluate import evaluate_agent
 from rlk_numpy_acting import actors
-from rlk_off_policy.actor import DeterministicActor, GreedyActor, StochasticActor
-from rlk_on_policy.actor import DistributionActor
+from rlk_networks.actor import DistributionActor
+from rlk_off_policy.actor import DeterministicActor, GreedyActor
 from rlk_on_policy.recurrent import RecurrentActor
 from rlk_testing.environments import BY_ACTION_SPACE
 
@@ -26,7 +26,7 @@ RUNS = {
     "trpo": ({"env": DISCRETE, "timesteps_per_batch": 32}, DistributionActor),
     "dqn": ({"env": DISCRETE, "learning_starts": 20, "buffer_size": 100}, GreedyActor),
     "td3": ({"env": BOX, "learning_starts": 20, "buffer_size": 200}, DeterministicActor),
-    "sac": ({"env": BOX, "learning_starts": 20, "buffer_size": 100}, StochasticActor),
+    "sac": ({"env": BOX, "learning_starts": 20, "buffer_size": 100}, DistributionActor),
 }
 every = pytest.mark.parametrize("name", RUNS)
 
