@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import attrs
 
@@ -29,17 +30,15 @@ def _distribution(plan: Plan) -> Iterator[str]:
 
 def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
     """A user's settings of the algorithm for a plugin that another setting of it puts in."""
-    algorithm = plan.algorithm
-    component, in_run = algorithm.component, {choice.name for _, choice in plan.choices()}
+    algorithm, component = plan.algorithm, plan.algorithm.component
+    in_run = {choice.name for _, choice in plan.choices()}
     switches = {plugin: key for key, plugin in component.activates.items()}
-    for key, targets in component.forwards.items():
-        names = [one.partition(".")[0] for one in ([targets] if isinstance(targets, str) else targets)]
-        if in_run.intersection(names) or not any(name in switches for name in names):
+    config: Any = component.config
+    for key, target in component.forwards.items():
+        name, setting = target.partition(".")[0], draft.layers.find(key)
+        if name in in_run or name not in switches or setting.rank != Rank.USER:
             continue
-        setting = draft.layers.find(key)
-        usual = attrs.fields_dict(component.config)[key].default
-        if setting.rank == Rank.USER and setting.value != usual:
-            name = next(name for name in names if name in switches)
+        if setting.value != attrs.fields_dict(config)[key].default:
             yield (
                 f"{algorithm.title}: {key}={setting.value!r} is for {name!r}, which is not in this "
                 f"run, and would have no effect. Say --set {switches[name]}=true, too, or leave "

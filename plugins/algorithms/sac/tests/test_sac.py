@@ -122,6 +122,20 @@ def test_another_distribution_is_refused_with_what_it_lacks(rlk_make):
         rlk_make("sac", env=MATCH, distribution="diag-gaussian")
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"use_sde": True, "gsde.squash_output": False}, "squash_output=false leaves them"),
+        ({"use_sde_at_warmup": True}, "no effect without use_sde. Say --set use_sde=true, too"),
+        ({"sde_sample_freq": 4}, "sde_sample_freq=4 is for 'gsde', .* Say --set use_sde=true, too"),
+        ({"ent_coef": 0.1, "target_entropy": -1.0}, "ent_coef=0.1 is fixed. Say .*ent_coef=auto"),
+    ],
+)
+def test_settings_that_would_have_no_effect_are_refused(rlk_make, settings, message):
+    with pytest.raises(PlanError, match=message):
+        rlk_make("sac", env=MATCH, **settings)
+
+
 def test_actions_that_can_be_counted_are_refused(rlk_make):
     with pytest.raises(PlanError, match="serves action spaces Box"):
         rlk_make("sac", env="CartPole-v1")

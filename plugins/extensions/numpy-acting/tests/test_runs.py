@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rlk_evaluate.evaluate import evaluate_agent
-from rlk_numpy_acting import actors
 from rlk_networks.actor import DistributionActor
+from rlk_numpy_acting import actors
 from rlk_off_policy.actor import DeterministicActor, GreedyActor
 from rlk_on_policy.recurrent import RecurrentActor
 from rlk_testing.environments import BY_ACTION_SPACE

@@ -1,16 +1,10 @@
 from __future__ import annotations
 
-import gymnasium as gym
 import numpy as np
-import pytest
 import torch
 
-from rlk.records import Field
-from rlk_networks import Head, Linear
-from rlk_networks.actor import DistributionActor
 from rlk_on_policy.minibatches import epochs, flat, minibatches_ahead
 from rlk_rollout.rollout import Rollout
-from rlk_testing import NoLayers
 
 T, N = 5, 2
 

@@ -35,7 +35,9 @@ class TellsProbabilities(Protocol):
 
 
 class TellsItsProbabilities:
-    """What an actor of a distribution inherits so that it offers `rlk.abilities.TellsProbabilities`.
+    """What an actor inherits that tells the probabilities of its distribution's actions.
+
+    It offers `rlk.abilities.TellsProbabilities` then.
 
     Attributes:
         distribution: of its actions.
