@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import attrs
@@ -34,13 +34,19 @@ def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
     in_run = {choice.name for _, choice in plan.choices()}
     switches = {plugin: key for key, plugin in component.activates.items()}
     config: Any = component.config
-    for key, target in component.forwards.items():
-        name, setting = target.partition(".")[0], draft.layers.find(key)
-        if name in in_run or name not in switches or setting.rank != Rank.USER:
-            continue
-        if setting.value != attrs.fields_dict(config)[key].default:
+    for key, targets in component.forwards.items():
+        names = _names(targets)
+        setting, usual = draft.layers.find(key), attrs.fields_dict(config)[key].default
+        is_demand = setting.rank == Rank.USER and setting.value != usual
+        if is_demand and switches.keys() >= {*names} and not in_run.intersection(names):
             yield (
-                f"{algorithm.title}: {key}={setting.value!r} is for {name!r}, which is not in this "
-                f"run, and would have no effect. Say --set {switches[name]}=true, too, or leave "
-                "it out."
+                f"{algorithm.title}: {key}={setting.value!r} is for {names[0]!r}, which is not in "
+                f"this run, and would have no effect. Say --set {switches[names[0]]}=true, too, or "
+                "leave it out."
             )
+
+
+def _names(targets: str | Iterable[str]) -> list[str]:
+    """The components that a setting is forwarded to."""
+    each = (targets,) if isinstance(targets, str) else targets
+    return [target.partition(".")[0] for target in each]

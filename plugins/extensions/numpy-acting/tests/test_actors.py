@@ -49,7 +49,7 @@ WHOLE, HEADS, NOTHING = "whole", "heads", "nothing"
 POLICIES = {
     "mlp": WHOLE,
     "MlpPolicy": WHOLE,
-    "LnMlpPolicy": NOTHING,
+    "LnMlpPolicy": WHOLE,
     "multi-input": WHOLE,
     "MultiInputPolicy": WHOLE,
     "cnn": NOTHING,

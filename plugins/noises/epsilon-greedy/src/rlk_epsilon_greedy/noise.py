@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rlk.abilities import BeginsCollections, offers
+from rlk.abilities import begun
 from rlk.protocols import Actor
 from rlk.records import Act, Array
 from rlk_epsilon_greedy.config import EpsilonGreedyConfig
@@ -35,12 +35,12 @@ class EpsilonGreedyActor:
         self._progress = run.clock.progress
         self._n, self._first = int(run.action_space.n), int(run.action_space.start)
         self._schedule = Linear(config.initial_eps, config.final_eps, config.fraction)
-        inner: Any = actor
-        if offers(inner, BeginsCollections):
-            self.begin = inner.begin
 
     def start(self, n_envs: int) -> Any:
         return self.actor.start(n_envs)
+
+    def begin(self, carry: Any) -> Any:
+        return begun(self.actor, carry)
 
     def epsilon(self) -> float:
         """The probability of a random action now."""

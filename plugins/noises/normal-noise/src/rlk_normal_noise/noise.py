@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rlk.abilities import BeginsCollections, offers
+from rlk.abilities import begun
 from rlk.errors import PlanError
 from rlk.protocols import Actor
 from rlk.records import Act, Array
@@ -40,12 +40,12 @@ class NormalNoiseActor:
         self.actor, self._scale = actor, noise.scale
         self._mean, self._sigma = noise.mean, noise.sigma
         self._rng: np.random.Generator = noise.run.streams.numpy("noise")
-        inner: Any = actor
-        if offers(inner, BeginsCollections):
-            self.begin = inner.begin
 
     def start(self, n_envs: int) -> Any:
         return self.actor.start(n_envs)
+
+    def begin(self, carry: Any) -> Any:
+        return begun(self.actor, carry)
 
     def metrics(self) -> dict[str, float]:
         return {**self.actor.metrics()}

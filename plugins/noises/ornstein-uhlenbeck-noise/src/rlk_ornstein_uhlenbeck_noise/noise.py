@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rlk.abilities import BeginsCollections, offers
+from rlk.abilities import begun
 from rlk.errors import PlanError
 from rlk.protocols import Actor
 from rlk.records import Act, Array
@@ -59,13 +59,13 @@ class OrnsteinUhlenbeckActor:
         self.actor, self._noise = actor, noise
         self._size = action_size(noise.run.action_space)
         self._rng: np.random.Generator = noise.run.streams.numpy("noise")
-        inner: Any = actor
-        if offers(inner, BeginsCollections):
-            self.begin = lambda carry: {**carry, "inner": inner.begin(carry["inner"])}
 
     def start(self, n_envs: int) -> Any:
         initial = np.zeros((n_envs, self._size), np.float32) + self._noise.initial
         return {"inner": self.actor.start(n_envs), "noise": initial}
+
+    def begin(self, carry: Any) -> Any:
+        return {**carry, "inner": begun(self.actor, carry["inner"])}
 
     def metrics(self) -> dict[str, float]:
         return {**self.actor.metrics()}
