@@ -9,12 +9,15 @@ from rlk.errors import RlkError
 
 SMALL = {"policy.layers": [4], "n_threads": 1}
 OFF_POLICY = {"learning_starts": 8, "batch_size": 8, "train_freq": 1, "gradient_steps": 1}
-TARGETS = {"dqn": "target/qf/", "sac": "target/qf/", "td3": "targets/pi/"}
+OWN_NAMES = {"ddpg": {"nb_rollout_steps": 1, "nb_train_steps": 1, "batch_size": 8}}
+TARGETS = {"ddpg": "targets/pi/", "dqn": "target/qf/", "sac": "target/qf/", "td3": "targets/pi/"}
 
 
 @pytest.fixture
 def make(rlk_make):
-    return lambda algo, **settings: rlk_make(algo, **SMALL, **OFF_POLICY, **settings)
+    return lambda algo, **settings: rlk_make(
+        algo, **SMALL, **OWN_NAMES.get(algo, OFF_POLICY), **settings
+    )
 
 
 @pytest.mark.parametrize("algo", TARGETS)

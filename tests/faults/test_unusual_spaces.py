@@ -24,6 +24,7 @@ SMALL = {
     "trpo": {"timesteps_per_batch": 8},
     "sac": {"learning_starts": 2, "batch_size": 4},
     "td3": {"learning_starts": 2, "batch_size": 4, "train_freq": 2, "gradient_steps": 2},
+    "ddpg": {"batch_size": 4, "nb_rollout_steps": 2, "nb_train_steps": 2},
     "dqn": {"learning_starts": 2, "batch_size": 4},
 }
 ON_POLICY = {
@@ -137,7 +138,7 @@ def test_other_on_policy_algorithms_and_policies_take_them_too(name, settings):
 
 
 @pytest.mark.parametrize("noise", [None, "normal-noise", "ornstein-uhlenbeck-noise"])
-@pytest.mark.parametrize("algo", ["sac", "td3"])
+@pytest.mark.parametrize("algo", ["ddpg", "sac", "td3"])
 def test_off_policy_actions_of_several_axes_are_learnt_from(algo, noise):
     space = CONTINUOUS["bounds of each number"]
     settings = {"random_exploration": 0.3} if noise is None else {"action_noise": noise}

@@ -78,11 +78,12 @@ SMALL: dict[str, Any] = {
     # An update of a replay every second step, from the sixteenth on.
     "learning_starts": 16,
     "buffer_size": 64,
-    "train_freq": 2,
+    **dict.fromkeys(("train_freq", "nb_rollout_steps"), 2),
     "replay_start": 8,
 }
 #: What no name of a setting tells.
 SETTINGS: dict[str, dict[str, Any]] = {
+    "ddpg": {"nb_train_steps": 1},
     "td3": {"gradient_steps": 2},
     "mlp": {"mlp.layers": [8]},
     "cnn": {"cnn.features": 8},

@@ -15,6 +15,7 @@ ACTIONS = {
     "a2c": ALL_ACTIONS,
     "acer": {"Discrete"},
     "acktr": ALL_ACTIONS,
+    "ddpg": {"Box"},
     "dqn": {"Discrete"},
     "ppo": ALL_ACTIONS,
     "ppo1": ALL_ACTIONS,
@@ -31,7 +32,7 @@ OBSERVATIONS = {
     "lstm": NUMBERS | {"Image"},
     "multi-input": {"Dict", "Goals"},
 }
-REPLAYING = {"dqn", "sac", "td3"}
+REPLAYING = {"ddpg", "dqn", "sac", "td3"}
 #: Storage -> the algorithms that it is for.
 SERVED = {
     "rollout": {"a2c", "acktr", "ppo", "ppo1", "ppo2", "trpo"},
@@ -45,7 +46,7 @@ SERVED = {
 RECURRENT_POLICIES = {"lstm"}
 RECURRENT = {
     **dict.fromkeys(("a2c", "acer", "acktr", "ppo", "ppo2"), True),
-    **dict.fromkeys(("dqn", "ppo1", "sac", "td3", "trpo"), False),
+    **dict.fromkeys(("ddpg", "dqn", "ppo1", "sac", "td3", "trpo"), False),
 }
 #: Algorithm -> the kinds of its updates that `compile` makes graphs of, and those that stay as they
 #: are: a line search looks at what it finds, K-FAC at what layers multiply. All others have one
@@ -61,7 +62,7 @@ EAGER = {"acktr": {""}, "trpo": {"pi"}}
 OF_DISTRIBUTIONS = {"natural-gradient", "kfac"}
 #: Algorithms that draw actions from no distribution, and the distributions that the others take
 #: where it is not every one of an action space: SAC needs the log-probability of what it drew.
-WITHOUT_DISTRIBUTION = {"dqn", "td3"}
+WITHOUT_DISTRIBUTION = {"ddpg", "dqn", "td3"}
 TAKEN = {"sac": {"squashed-gaussian", "gsde"}}
 
 #: How messages describe the environment's spaces.

@@ -39,6 +39,8 @@ SMALL = {
     "replay_start": 64,
     "train_freq": 4,
     "gradient_steps": 2,
+    "nb_rollout_steps": 8,
+    "nb_train_steps": 4,
     "target_network_update_freq": 50,
 }
 ENVIRONMENTS = {"CartPole-v1": "Discrete", "Pendulum-v1": "Box"}

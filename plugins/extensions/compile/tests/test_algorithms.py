@@ -131,6 +131,25 @@ def test_state_dependent_exploration_of_sac_is_a_part_of_the_graph() -> None:
     same_numbers("sac", BY_ACTION_SPACE["Box"], "eager", use_sde=True, ent_coef=0.1)
 
 
+POPART = {
+    "normalize_returns": True,
+    "enable_popart": True,
+    "normalize_observations": True,
+    "critic_l2_reg": 0.01,
+    "return_range": (-2.0, 2.0),
+}
+
+
+def test_popart_and_statistics_are_a_part_of_the_graph() -> None:
+    same_numbers("ddpg", BY_ACTION_SPACE["Box"], "eager", **POPART)
+
+
+@pytest.mark.compiles
+def test_popart_compiles_to_the_same_numbers() -> None:
+    more = {**POPART, "compile": {"passes": []}}
+    same_numbers("ddpg", BY_ACTION_SPACE["Box"], "inductor", **more)
+
+
 GAME = "rlk_testing.masked_game:MaskedGame"
 
 

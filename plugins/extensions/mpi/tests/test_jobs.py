@@ -19,6 +19,10 @@ SMALL = {
     "a2c": ("n_steps=8",),
     "acer": ("n_steps=8", "replay_start=16"),
     "acktr": ("n_steps=8", "kfac.cold_iter=1"),
+    "ddpg": (
+        *("nb_rollout_steps=8", "nb_train_steps=2", "batch_size=8", "normalize_observations=true"),
+        *("normalize_returns=true", "enable_popart=true"),
+    ),
     "dqn": ("learning_starts=16", "batch_size=8", "target_network_update_freq=20"),
     "ppo": ("n_steps=16", "batch_size=8", "learning_rate=0.01", "target_kl=0.001"),
     "ppo1": ("timesteps_per_actorbatch=16", "optim_batchsize=16"),

@@ -26,6 +26,10 @@ RUNS = {
     "trpo": ({"env": DISCRETE, "timesteps_per_batch": 32}, DistributionActor),
     "dqn": ({"env": DISCRETE, "learning_starts": 20, "buffer_size": 100}, GreedyActor),
     "td3": ({"env": BOX, "learning_starts": 20, "buffer_size": 200}, DeterministicActor),
+    "ddpg": (
+        {"env": BOX, "nb_rollout_steps": 16, "batch_size": 8, "normalize_observations": True},
+        DeterministicActor,
+    ),
     "sac": ({"env": BOX, "learning_starts": 20, "buffer_size": 100}, DistributionActor),
 }
 every = pytest.mark.parametrize("name", RUNS)

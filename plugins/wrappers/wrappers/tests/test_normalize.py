@@ -20,7 +20,6 @@ from rlk_wrappers import VectorMonitor
 from rlk_wrappers.config import NormalizeConfig
 from rlk_wrappers.normalize import normalize
 from rlk_wrappers.normalizer import NAME, Normalizer
-from rlk_wrappers.statistics import Statistics
 
 N = 2
 BOX = gym.spaces.Box(-np.inf, np.inf, (2,), np.float32)
@@ -94,85 +93,6 @@ def test_what_the_policy_sees_changes_between_collections_only() -> None:
     assert torch.equal(normalizer.statistics(observation), observation)
     normalizer.rlk_rollout_start()
     assert not torch.equal(normalizer.statistics(observation), observation)
-
-
-def test_a_normalised_observation_by_hand() -> None:
-    statistics = Statistics(BOX, clip_obs=3.0, epsilon=0.25)
-    statistics.observation.mean[:] = [1.0, -2.0]
-    statistics.observation.var[:] = [2.0, 0.0]  # std sqrt(2.25) = 1.5 and sqrt(0.25) = 0.5
-    statistics.refresh()
-    given = np.array([[4.0, -1.5], [-50.0, 50.0]], np.float32)
-    assert statistics(torch.from_numpy(given)).tolist() == [[2.0, 1.0], [-3.0, 3.0]]
-    assert statistics.numpy_forward()(given).tolist() == [[2.0, 1.0], [-3.0, 3.0]]
-
-
-def test_a_box_of_two_dimensions_by_hand() -> None:
-    statistics = Statistics(gym.spaces.Box(-9.0, 9.0, (2, 1), np.float32), 10.0, 1e-8)
-    statistics.observation.mean[:], statistics.observation.var[:] = [1.0, 2.0], [4.0, 9.0]
-    statistics.refresh()
-    given = np.array([[[3.0], [8.0]]], np.float32)
-    np.testing.assert_allclose(statistics(torch.from_numpy(given)), [[[1.0], [2.0]]])
-    np.testing.assert_allclose(statistics.numpy_forward()(given), [[[1.0], [2.0]]])
-
-
-def test_of_a_dict_all_boxes_but_images_are_normalised() -> None:
-    space = gym.spaces.Dict(
-        image=gym.spaces.Box(0, 255, (4, 4, 3), np.uint8),
-        grid=gym.spaces.Box(0, 9, (2, 2), np.uint8),
-        place=gym.spaces.Box(-1.0, 1.0, (1,), np.float64),
-        which=gym.spaces.Discrete(3),
-    )
-    statistics = Statistics(space, 10.0, 1e-8)
-    assert [(key, start, stop) for key, start, stop, _ in statistics.parts] == [
-        ("grid", 0, 4),
-        ("place", 4, 5),
-    ]
-    rng = np.random.default_rng(0)
-    batch = {
-        "image": rng.integers(0, 256, (3, 4, 4, 3), np.uint8),
-        "grid": rng.integers(0, 10, (3, 2, 2), np.uint8),
-        "place": rng.normal(size=(3, 1)),
-        "which": np.array([0, 2, 1]),
-    }
-    rows = statistics.rows(batch)
-    assert np.array_equal(rows, np.hstack([batch["grid"].reshape(3, 4), batch["place"]]))
-    statistics.observation.merge(rows.mean(0), rows.var(0), 1e9)
-    statistics.refresh()
-    normalised = statistics.numpy_forward()(batch)
-    assert normalised["image"] is batch["image"] and normalised["which"] is batch["which"]
-    np.testing.assert_allclose(normalised["grid"].mean(0), 0.0, atol=1e-6)
-    np.testing.assert_allclose(normalised["place"].std(0), 1.0, rtol=1e-5)
-    floats = {key: torch.as_tensor(value).float() for key, value in batch.items()}
-    for key, found in statistics(floats).items():
-        np.testing.assert_allclose(found.numpy(), normalised[key], rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "space", [gym.spaces.Box(0, 255, (8, 8, 3), np.uint8), gym.spaces.Discrete(3), None]
-)
-def test_images_and_what_is_no_box_pass_as_they_are(space: Any) -> None:
-    statistics, x = Statistics(space, 10.0, 1e-8), torch.ones(2, 3)
-    assert statistics.size == 0
-    assert statistics(x) is x
-    assert statistics.numpy_forward()(x) is x
-
-
-def test_only_what_it_normalises_with_changes_device_and_type() -> None:
-    statistics = Statistics(BOX, 10.0, 1e-8).to(torch.float16)
-    assert statistics.mean.dtype == statistics.std.dtype == torch.float16
-    assert statistics.observation_mean.dtype == torch.float64
-    statistics.observation.mean[:] = 5.0
-    assert statistics.observation_mean.tolist() == [5.0, 5.0]
-
-
-def test_a_compiler_traces_it_whole_and_follows_what_changes() -> None:
-    statistics = Statistics(BOX, 10.0, 1e-8)
-    traced = torch.compile(statistics, backend="eager", fullgraph=True)
-    x = torch.tensor([[1.0, 5.0]])
-    assert torch.equal(traced(x), x)
-    statistics.observation.mean[:] = [1.0, 3.0]
-    statistics.refresh()
-    np.testing.assert_allclose(traced(x), [[0.0, 2.0]])
 
 
 # ---- rewards -------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Critics of continuous actions: several independent Q functions as one batched module.
+"""Critics of continuous actions: one Q function, or several independent ones as a batched module.
 
 Shapes: B transitions, F features, D numbers per action, C critics.
 """
@@ -11,7 +11,27 @@ import torch
 from torch import Tensor, nn
 
 from rlk.protocols import Parameters
-from rlk_networks import Trunk
+from rlk_networks import Linear, Trunk
+
+
+class Critic(nn.Module):
+    """Q(s, a): features [B, F] and actions [B, D] to float [B].
+
+    Args:
+        trunk: the maker of hidden layers.
+        action_size: D.
+    """
+
+    def __init__(self, trunk: Trunk, action_size: int) -> None:
+        super().__init__()
+        hidden: Any = trunk("qf", extra=action_size)
+        self.trunk, self.out = hidden, Linear(hidden.features, 1)
+        self._parts = (hidden, self.out)
+
+    def forward(self, features: Tensor, action: Tensor) -> Tensor:
+        trunk, out = self._parts
+        value: Tensor = out(trunk(torch.cat([features, action], -1)))
+        return value.squeeze(-1)
 
 
 class Critics(nn.Module):

@@ -16,8 +16,8 @@ import numpy as np
 
 from rlk.hookspecs import hookimpl
 from rlk.records import Array, Update
+from rlk_running_statistics import Fresh, FreshNumbers
 from rlk_wrappers.config import NormalizeConfig
-from rlk_wrappers.moments import Fresh, FreshNumbers
 from rlk_wrappers.statistics import Statistics
 
 if TYPE_CHECKING:

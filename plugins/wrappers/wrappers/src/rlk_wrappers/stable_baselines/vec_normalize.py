@@ -17,8 +17,8 @@ from rlk.documents import read_npz
 from rlk.errors import BadFile, RlkError
 from rlk.records import Array
 from rlk.spaces import map_observation
+from rlk_running_statistics import Moments
 from rlk_wrappers.config import NormalizeConfig
-from rlk_wrappers.moments import Moments
 from rlk_wrappers.statistics import Statistics
 
 Result = tuple[Any, Any, Any, Any, dict[str, Any]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlk_wrappers.moments import Fresh, FreshNumbers, Moments
+from rlk_running_statistics import Fresh, FreshNumbers, Moments
 
 
 def moments(mean: float, var: float, count: float) -> Moments:

@@ -1,0 +1,24 @@
+"""What this distribution offers: `ddpg`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_ddpg.config import DDPGConfig
+from rlk_off_policy.defaults import CONTINUOUS
+
+component = Component(
+    name="ddpg",
+    factory="rlk_ddpg.algorithm:DDPG",
+    summary="deep deterministic policy gradient, on any replay storage",
+    config=DDPGConfig,
+    action_spaces=("Box",),
+    collects="off-policy",
+    reports=("td_error",),
+    defaults={**CONTINUOUS, "plugins": ["observation-range"]},
+    forwards={
+        "buffer_size": "replay.buffer_size",
+        "observation_range": "observation-range.range",
+    },
+    activates={"normalize_observations": "observation-statistics"},
+    selects={"action_noise": "noises"},
+)

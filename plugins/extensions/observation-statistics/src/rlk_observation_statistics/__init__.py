@@ -1,0 +1,1 @@
+"""Observations inside the policy: normalised by running statistics, and bounded."""

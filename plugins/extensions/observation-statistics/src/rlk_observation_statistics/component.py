@@ -1,0 +1,20 @@
+"""What this distribution offers: `observation-statistics` and `observation-range`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_observation_statistics.config import RangeConfig, StatisticsConfig
+
+observation_statistics = Component(
+    name="observation-statistics",
+    factory="rlk_observation_statistics.statistics:RunningStatistics",
+    summary="off-policy: the policy normalises observations by the statistics of training",
+    config=StatisticsConfig,
+    collects="off-policy",
+)
+observation_range = Component(
+    name="observation-range",
+    factory="rlk_observation_statistics.bounds:ObservationRange",
+    summary="the policy clips observations to a range, after they are normalised",
+    config=RangeConfig,
+)

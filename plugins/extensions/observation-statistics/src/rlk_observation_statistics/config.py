@@ -1,0 +1,36 @@
+"""Settings of what observations go through inside the policy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+from attrs import validators as v
+
+
+def is_range(_: object, attribute: attrs.Attribute[Any], value: tuple[float, float]) -> None:
+    """A validator: a lower bound and a higher one, of which either may be infinite."""
+    if not value[0] < value[1]:
+        raise ValueError(f"{attribute.name} must be a bound and a higher one, got {list(value)}")
+
+
+@attrs.frozen(kw_only=True)
+class StatisticsConfig:
+    """How observations are normalised."""
+
+    epsilon: float = attrs.field(
+        default=1e-8,
+        validator=v.gt(0.0),
+        metadata={"help": "added to variances, to avoid division by zero"},
+    )
+
+
+@attrs.frozen(kw_only=True)
+class RangeConfig:
+    """What observations are clipped to."""
+
+    range: tuple[float, float] = attrs.field(
+        default=(-5.0, 5.0),
+        validator=is_range,
+        metadata={"help": "lowest and highest number that the policy is given; inf is no bound"},
+    )

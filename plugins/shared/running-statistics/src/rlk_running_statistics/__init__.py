@@ -1,0 +1,6 @@
+"""Running moments, and observations that are normalised by them."""
+
+from rlk_running_statistics.moments import Fresh, FreshNumbers, Moments
+from rlk_running_statistics.observations import ObservationStatistics
+
+__all__ = ["Fresh", "FreshNumbers", "Moments", "ObservationStatistics"]
