@@ -27,6 +27,7 @@ from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
 from rlk.planning.select import filling, one_distribution, select
 from rlk.planning.spec import RunSpec
+from rlk.planning.without_effect import without_effect
 from rlk.registry.kinds import LISTS, is_group_slot
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def resolve(
     parts = _by_slot(draft, (configured(choice, layers) for choice in chosen))
     check_keys(layers, parts, kernel.registries)
     _check_filled(parts, spec.algo)
-    plan = _accepted(_plan(spec, draft, parts, env))
+    plan = _plan(spec, draft, parts, env)
+    plan = _accepted(plan, without_effect(plan, draft))
     return attrs.evolve(plan, notes=(*plan.notes, *remarks(plan, draft)))
 
 
@@ -162,12 +164,17 @@ def _plan(spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
     )
 
 
-def _accepted(plan: Plan) -> Plan:
-    """The plan as this process is to have it; PlanError with every problem that forbids it."""
+def _accepted(plan: Plan, unused: Iterable[str]) -> Plan:
+    """The plan as this process is to have it; PlanError with every problem that forbids it.
+
+    Args:
+        unused: problems that are known already, which are told where nothing else forbids it.
+    """
     hooks = plan.hooks()
     space = hooks.first("rlk_policy_space", plan=plan)
     plan = plan if space is None else attrs.evolve(plan, policy_space=space)
-    problems: list[Any] = list(conflicts(plan)) or hooks.all("rlk_check_plan", plan=plan)
+    problems: list[Any] = list(conflicts(plan)) or list(unused)
+    problems = problems or hooks.all("rlk_check_plan", plan=plan)
     if problems:
         raise PlanError("\n".join(map(str, problems)))
     settled: Plan | None = hooks.first("rlk_settle_plan", plan=plan)
