@@ -50,6 +50,10 @@ class UpdateSchedule:
         """Vector steps in one collection: one by one where episodes are counted."""
         return self._steps or 1
 
+    def counts_anew(self) -> bool:
+        """Whether nothing was collected yet of what is collected between updates."""
+        return self._timesteps_collected == 0
+
     def updates_due(self, stored: int) -> int:
         """How many updates to make now, after a collection.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rlk.abilities import FollowsPolicy, offers
 from rlk.hookspecs import hookimpl
 from rlk.records import Act
 from rlk.running.named_parameters import named_parameters
@@ -42,19 +43,19 @@ class OffPolicyContract(AlgorithmContract):
             as tensors by name.
         target_stays: settings with which the target never moves.
         critic: the group that learns Q, whose loss importance weights scale.
-        called: what it calls these settings, where it has names of its own for them.
+        own_names: setting of this suite -> what the algorithm calls it.
     """
 
     warms_up: ClassVar[bool] = True
     target: ClassVar[str] = "target"
     target_stays: ClassVar[Mapping[str, Any]] = {"tau": 0.0}
     critic: ClassVar[str] = "critic"
-    called: ClassVar[Mapping[str, str]] = {}
+    own_names: ClassVar[Mapping[str, str]] = {}
 
     @contextmanager
     def agent(self, **settings: Any) -> Iterator[Agent]:
         """An agent with settings by the names above, closed afterwards."""
-        own = {self.called.get(key, key): value for key, value in settings.items()}
+        own = {self.own_names.get(key, key): value for key, value in settings.items()}
         with super().agent(**own) as agent:
             yield agent
 
@@ -126,6 +127,22 @@ class OffPolicyContract(AlgorithmContract):
             agent.learn(40, reset_num_timesteps=False)
         assert (before == 0) == self.warms_up
         assert counted.acts > before, "the policy never acts"
+
+    def test_its_actor_takes_another_policy_if_it_is_deterministic(self) -> None:
+        with self.agent(**SOON) as agent:
+            run = agent.run
+            actor: Any = run.algorithm.actor()
+            assert offers(actor, FollowsPolicy) == self.record().deterministic
+            if not self.record().deterministic:
+                return
+            observation = np.stack(self.observations(agent, 8))
+            copy, start = run.parameters.clone(), np.ones(8, np.bool_)
+            other = actor.with_policy(copy.module)
+            copy.flat += 1.0
+            found = other.act(observation, None, start).action
+            run.parameters.flat += 1.0
+            expected = actor.act(observation, None, start).action
+            assert np.array_equal(found, expected), "it does not act by the policy that it is given"
 
     def test_exploration_changes_no_deterministic_prediction(self) -> None:
         with self.agent(**{**SOON, "learning_starts": 10_000}) as agent:
