@@ -78,7 +78,7 @@ def jobs_of_two(programs):
         "unset-seed": (*unset, *equal, "--timesteps", 64, "--set", "n_steps=16"),
         "from-one-rank": resume("ppo2", "alone", "--timesteps", 128),
         "normalize": (programs / "normalizes.py",),
-        "masks": run("ppo", *game, "--n-envs", 2, "--timesteps", 128, *equal),
+        "masks": run("ppo", *game, "--n-envs", 2, "--timesteps", 128, *equal, "--out", "masks"),
         "border": run("ppo2", *trouble, "--plugin", f"{stops}AtABorder", "--out", "border"),
         "middle": run("ppo2", *trouble, "--plugin", f"{stops}InTheMiddle", "--out", "middle"),
         "SIGINT": run("ppo2", *trouble, "--set", "env.what=SIGINT", "--out", "SIGINT"),
