@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlk.errors import PlanError
+from rlk.planning.spec import make_spec
 
 
 def test_a_setting_of_the_algorithm_feeds_the_component_that_uses_it(plan):
@@ -116,6 +117,19 @@ def test_a_setting_of_the_distribution_is_that_of_the_algorithm(plan, key):
 
 def test_the_default_that_the_algorithm_has_for_it_counts(plan):
     assert plan(ringing=True, env=BOX).distribution.config.size == 3
+
+
+def test_a_setting_for_a_plugin_that_is_switched_off_is_refused(plan):
+    """It would have no effect; what is not the user's, or is the default anyway, is no demand."""
+    with pytest.raises(PlanError, match=r"loudness=7 is for 'gongs'.*--set ringing=true, too"):
+        plan(loudness=7)
+    assert plan(loudness=3).distribution.name == "coins"
+    assert plan(lower=make_spec("algo", {"loudness": 7}, origin="a.toml")).algorithm.config.loudness
+
+
+def test_a_distribution_is_refused_by_an_algorithm_that_draws_from_none(plan):
+    with pytest.raises(PlanError, match=r"'coins'.* would have no effect: algorithm 'other'"):
+        plan("other", distribution="coins")
 
 
 def test_a_distribution_that_does_not_serve_the_actions_is_refused_with_its_setting(plan):

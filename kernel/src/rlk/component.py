@@ -7,7 +7,7 @@ That is why listing, `--help`, `--explain` and every refusal cost milliseconds.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 import attrs
@@ -54,7 +54,7 @@ class Component:
 
     #: Own setting -> another component's, as `"prioritized-replay.alpha"`, or several of them: the
     #: value is used there when that component is in the run; setting both to different values is
-    #: an error.
+    #: an error. A recipe has it too: what a user sets is that other setting, by a shorter name.
     forwards: Mapping[str, str | tuple[str, ...]] = attrs.field(factory=dict)
     #: Own boolean setting -> the plugin that it puts in (`prioritized_replay`), into a slot too
     #: (`use_sde`: a distribution). The setting becomes True when that plugin is put in by name.
@@ -104,6 +104,12 @@ class Component:
     #: or wherever an agent is made (`always`, for what makes a run faster and changes nothing
     #: else).
     autostart: Literal["never", "run", "verbose", "terminal", "always"] = "never"
+
+    def forwarded(self) -> Iterator[tuple[str, str]]:
+        """Every pair of an own setting and one of another component that has its value."""
+        for key, targets in self.forwards.items():
+            for target in (targets,) if isinstance(targets, str) else targets:
+                yield key, target
 
     def load(self) -> Callable[..., Any]:
         """The factory itself, imported now."""

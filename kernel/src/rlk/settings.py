@@ -206,7 +206,8 @@ def structure(
         hint: where all names are listed.
 
     Raises:
-        PlanError: for a value that the class does not take.
+        PlanError: for a value that the class does not take, or one that it needs and that is not
+            there.
         UnknownName: for a key that it does not have.
     """
     if config is None and values:
@@ -216,6 +217,10 @@ def structure(
     for key in values:
         if key not in names(config):
             raise UnknownName(f"setting of {whose}:", key, [*names(config), *others], hint)
+    for field in attrs.fields(config):
+        if field.default is attrs.NOTHING and field.init and field.name not in values:
+            about = f": {field.metadata['help']}" if "help" in field.metadata else ""
+            raise PlanError(f"{whose} needs {field.name}{about}. {hint}".rstrip())
     hints = _type_hints(config)
     arguments = {}
     for key, value in values.items():

@@ -76,20 +76,19 @@ def forwarded(layers: SettingLayers, algorithm: Choice, choices: Iterable[Choice
     slots = {choice.name: choice.slot for choice in choices}
     usual = configured(algorithm, layers).config
     result = layers
-    for key, targets in algorithm.component.forwards.items():
-        for target in (targets,) if isinstance(targets, str) else targets:
-            name, _, setting = target.partition(".")
-            if name not in slots:
-                continue
-            found = _set_under(layers, (key, target, f"{slots[name]}.{setting}"))
-            if found:
-                winner = _agreed(found)
-                if result.find(key).rank != Rank.FORWARDED:
-                    result = result.set(key, winner.value, winner.by, Rank.FORWARDED)
-                result = result.set(target, winner.value, winner.by, Rank.FORWARDED)
-            else:
-                by = f"{algorithm.name} {key}"
-                result = result.set(target, getattr(usual, key), by, Rank.FORWARDED)
+    for key, target in algorithm.component.forwarded():
+        name, _, setting = target.partition(".")
+        if name not in slots:
+            continue
+        found = _set_under(layers, (key, target, f"{slots[name]}.{setting}"))
+        if found:
+            winner = agreed(found)
+            if result.find(key).rank != Rank.FORWARDED:
+                result = result.set(key, winner.value, winner.by, Rank.FORWARDED)
+            result = result.set(target, winner.value, winner.by, Rank.FORWARDED)
+        else:
+            by = f"{algorithm.name} {key}"
+            result = result.set(target, getattr(usual, key), by, Rank.FORWARDED)
     return result
 
 
@@ -98,8 +97,12 @@ def _set_under(layers: SettingLayers, keys: Iterable[str]) -> dict[str, Setting]
     return {key: layers.find(key) for key in keys if layers.find(key).is_set}
 
 
-def _agreed(found: Mapping[str, Setting]) -> Setting:
-    """The setting of the highest rank; PlanError if two of that rank differ."""
+def agreed(found: Mapping[str, Setting]) -> Setting:
+    """Of one setting under several keys, that of the highest rank.
+
+    Raises:
+        PlanError: if two of that rank differ.
+    """
     rank = max(setting.rank for setting in found.values())
     highest = {key: setting for key, setting in found.items() if setting.rank == rank}
     first = next(iter(highest.values()))

@@ -49,7 +49,8 @@ def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:
 
 def _begin(registries: Registries, spec: RunSpec) -> Draft:
     """The algorithm with its defaults, and what the user leaves out, also if something wants it."""
-    algorithm = Choice.of(find_entry(spec.algo, "algorithms", registries), "algorithm", CALLER)
+    entry = find_entry(spec.algo, "algorithms", registries)
+    algorithm = Choice.of(entry, "algorithm", spec.origins.get("algo", CALLER))
     defaults = algorithm.component.defaults
     group_slots = dict.fromkeys(filter(is_group_slot, defaults), "optimisers")
     layers = SettingLayers(algorithm.name, {**SLOTS, **group_slots})

@@ -19,7 +19,10 @@ STACKED = ("noise",)
 #: Kinds of which any number may be active in a run.
 LISTS = ("wrappers", "extensions", "callbacks", "loggers")
 #: Every kind that the kernel knows; plugins may add more with `Registries.add_kind`.
-KINDS = ("algorithms", *SLOTS.values(), *LISTS, "environments", "finders", "commands", "presets")
+KINDS = (
+    *("algorithms", "recipes", *SLOTS.values(), *LISTS),
+    *("environments", "finders", "commands", "presets"),
+)
 
 
 def is_group_slot(key: str) -> bool:

@@ -52,6 +52,10 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         "target_entropy": "auto",
         "action_noise": None,
         "random_exploration": 0.0,
+        # Stable-Baselines3's:
+        "use_sde": False,
+        "sde_sample_freq": -1,
+        "use_sde_at_warmup": False,
     }
 
 
@@ -116,6 +120,20 @@ def test_a_buffer_that_never_holds_a_batch_is_refused(rlk_make):
 def test_another_distribution_is_refused_with_what_it_lacks(rlk_make):
     with pytest.raises(PlanError, match="DiagGaussian has none"):
         rlk_make("sac", env=MATCH, distribution="diag-gaussian")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"use_sde": True, "gsde.squash_output": False}, "squash_output=false leaves them"),
+        ({"use_sde_at_warmup": True}, "no effect without use_sde. Say --set use_sde=true, too"),
+        ({"sde_sample_freq": 4}, "sde_sample_freq=4 is for 'gsde', .* Say --set use_sde=true, too"),
+        ({"ent_coef": 0.1, "target_entropy": -1.0}, "ent_coef=0.1 is fixed. Say .*ent_coef=auto"),
+    ],
+)
+def test_settings_that_would_have_no_effect_are_refused(rlk_make, settings, message):
+    with pytest.raises(PlanError, match=message):
+        rlk_make("sac", env=MATCH, **settings)
 
 
 def test_actions_that_can_be_counted_are_refused(rlk_make):
