@@ -10,7 +10,7 @@ import pytest
 from presets.training import after_preset
 
 TARGETS = [
-    *((algo, "Pendulum-v1", -170.0) for algo in ("sac", "td3")),
+    *((algo, "Pendulum-v1", -170.0) for algo in ("ddpg", "sac", "td3")),
     ("dqn", "MountainCar-v0", -115.0),
     ("dqn", "Acrobot-v1", -85.0),
     *((algo, "LunarLanderContinuous-v3", 240.0) for algo in ("sac", "td3")),

@@ -26,7 +26,7 @@ POPART = {"normalize_returns": True, "enable_popart": True}
 class TestDDPG(OffPolicyContract):
     component = "ddpg"
     target = "targets"
-    called = {"train_freq": "nb_rollout_steps", "gradient_steps": "nb_train_steps"}
+    own_names = {"train_freq": "nb_rollout_steps", "gradient_steps": "nb_train_steps"}
 
 
 class TestDDPGWithOtherSettings(AlgorithmContract):
