@@ -29,18 +29,19 @@ HEAD = ("environment", "timesteps", *(f"seed {seed}" for seed in SEEDS), "mean",
 
 @attrs.frozen(kw_only=True)
 class Figure:
-    """What one training reached.
+    """What one training reached: its last model, in deterministic episodes.
 
     Attributes:
-        mean_return: of the last model, over 20 deterministic episodes. settings: of what preset, as
-            `digest` gives it.
+        mean_return, success_rate: what the preset promises, one of them.
+        settings: of what preset, as `digest` gives it.
     """
 
     algo: str
     env: str
     seed: int
-    mean_return: float
     settings: str
+    mean_return: float | None = None
+    success_rate: float | None = None
 
 
 def digest(algo: str, env: str) -> str:
@@ -52,17 +53,21 @@ def digest(algo: str, env: str) -> str:
 def keep(figure: Figure, path: Path = KEPT) -> None:
     """Append a line: several processes may write at the same time."""
     with path.open("a", encoding="utf-8") as lines:
-        lines.write(json.dumps(attrs.asdict(figure)) + "\n")
+        said = attrs.asdict(figure, filter=lambda _, value: value is not None)
+        lines.write(json.dumps(said) + "\n")
 
 
 def reached(algo: str, path: Path = KEPT) -> dict[str, dict[int, float]]:
-    """Environment -> random seed -> mean return, by the settings that presets have today."""
+    """Environment -> random seed -> what is promised, by the settings that presets have today."""
+    promised = promises(algo)
     found: dict[str, dict[int, float]] = defaultdict(dict)
     for line in path.read_text(encoding="utf-8").splitlines():
         figure = Figure(**json.loads(line))
-        known = figure.algo == algo and figure.env in entries(algo)
-        if known and figure.settings == digest(algo, figure.env):
-            found[figure.env][figure.seed] = figure.mean_return
+        if figure.algo != algo or figure.env not in promised:
+            continue
+        value = getattr(figure, promised[figure.env].measure)
+        if value is not None and figure.settings == digest(algo, figure.env):
+            found[figure.env][figure.seed] = value
     return found
 
 
@@ -85,21 +90,28 @@ def table(algo: str, path: Path = KEPT) -> str:
 
 def row(env: str, promise: Promise, figures: dict[int, float]) -> tuple[str, ...]:
     """Cells in the order of `HEAD`; the mean is bold where all seeds ran and it is as promised."""
-    cells = [f"{figures[seed]:.1f}" if seed in figures else "" for seed in SEEDS]
+    cells = [cell(promise, figures[seed]) if seed in figures else "" for seed in SEEDS]
     average = ""
     if figures.keys() >= set(SEEDS):
         value = mean(figures[seed] for seed in SEEDS)
-        average = f"**{value:.1f}**" if value >= (promise.least or value) else f"{value:.1f}"
+        kept = value >= (value if promise.least is None else promise.least)
+        average = f"**{cell(promise, value)}**" if kept else cell(promise, value)
     return (env, in_short(promise.timesteps), *cells, average, source(promise))
 
 
+def cell(promise: Promise, value: float) -> str:
+    """A mean return, or a success rate in per cent."""
+    return f"{value:.1%}" if promise.measure == "success_rate" else f"{value:.1f}"
+
+
 def source(promise: Promise) -> str:
-    """The figure of the source, and what is different about it."""
-    about, promised = promise.source, ""
+    """The figure of the source, what is different about it, and what is promised instead."""
+    about, found = promise.source, promise.source.mean_return
     remarks = [about.zoo, about.env, in_short(about.timesteps) if about.timesteps else None]
+    text = ", ".join(filter(None, remarks))
     if promise.stated is not None:
-        promised = f"; promised is {promise.stated:g}"
-    return f"{about.mean_return:.1f} ({', '.join(filter(None, remarks))}{promised})"
+        text += f"; promised is {cell(promise, promise.stated)}"
+    return text if found is None else f"{found:.1f} ({text})"
 
 
 def in_short(timesteps: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import pytest
 from presets import figures
 from presets.figures import Figure, digest, keep, reached, row, table
@@ -80,4 +81,26 @@ def test_a_row_says_what_is_promised_in_place_of_nine_tenths():
     promise = Promise(source=SOURCE, timesteps=20_000, stated=100.0)
     cells = row("Lander-v3", promise, {1: 100.0, 2: 100.0, 3: 100.0})
     assert cells[1] == "20k" and cells[5] == "**100.0**"
-    assert cells[6] == "150.0 (Z2, Lander-v2, 200k; promised is 100)"
+    assert cells[6] == "150.0 (Z2, Lander-v2, 200k; promised is 100.0)"
+
+
+def test_success_rates_are_told_in_per_cent():
+    source = Source(zoo="HER")
+    promise = Promise(source=source, timesteps=20_000, stated=0.95, measure="success_rate")
+    assert row("Flipping-v0", promise, {1: 0.99, 2: 1.0, 3: 0.875})[2:] == (
+        *("99.0%", "100.0%", "87.5%", "**95.5%**", "HER; promised is 95.0%"),
+    )
+
+
+def test_a_figure_is_what_its_preset_promises(tmp_path, monkeypatch):
+    path = tmp_path / "figures.jsonl"
+    of_returns = figure(1, 400.0)
+    of_successes = Figure(**{**attrs.asdict(of_returns), "mean_return": None, "success_rate": 0.5})
+    keep(of_returns, path)
+    assert "success_rate" not in path.read_text()
+    assert reached("ppo2", path) == {"CartPole-v1": {1: 400.0}}
+    changed = {"CartPole-v1": {**tables("ppo2")["CartPole-v1"], "measure": "success_rate"}}
+    monkeypatch.setattr("rlk_presets.promises.tables", lambda algo: changed)
+    assert reached("ppo2", path) == {}
+    keep(of_successes, path)
+    assert reached("ppo2", path) == {"CartPole-v1": {1: 0.5}}

@@ -72,6 +72,19 @@ def test_channels_on_either_end_give_the_same_features():
     assert torch.allclose(last(x), first(x.permute(0, 3, 1, 2).contiguous()), atol=1e-5)
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_convolutions_get_their_images_with_channels_last_in_memory(first):
+    cnn, layouts = nature(first=first, size=36, features=16), []
+    for layer in (cnn.conv1, cnn.conv2, cnn.conv3):
+        layer.register_forward_pre_hook(
+            lambda layer, given: layouts.append(
+                given[0].is_contiguous(memory_format=torch.channels_last)
+            )
+        )
+    cnn(torch.rand(2, 4, 36, 36) if first else torch.rand(2, 36, 36, 4))
+    assert layouts == [True, True, True]
+
+
 @pytest.mark.parametrize(
     ("shape", "channels", "first"),
     [

@@ -6,8 +6,6 @@ from rlk.errors import RlkError
 from rlk_presets.promises import ZOOS, Promise, Source, promises
 from rlk_presets.zoo import ABOUT, algorithms, entries, tables
 
-ON_POLICY = ("a2c", "acer", "acktr", "ppo", "ppo1", "ppo2", "trpo")
-
 
 def promise(mean_return, stated=None):
     source = Source(zoo="Z2", mean_return=mean_return)
@@ -27,8 +25,8 @@ def test_nothing_is_promised_where_nothing_is_known_of_the_source():
     assert promise(None).least is None
 
 
-@pytest.mark.parametrize("algo", ON_POLICY)
-def test_every_entry_of_these_algorithms_says_where_it_comes_from(algo):
+@pytest.mark.parametrize("algo", algorithms())
+def test_every_entry_says_where_it_comes_from(algo):
     found = promises(algo)
     assert found.keys() == entries(algo).keys()
     assert {one.source.zoo for one in found.values()} <= ZOOS.keys()
@@ -53,4 +51,17 @@ def test_a_source_that_is_not_understood_is_named(monkeypatch, source, wrong):
     table = {**tables("ppo2")["CartPole-v1"], "source": source}
     monkeypatch.setattr("rlk_presets.promises.tables", lambda algo: {"CartPole-v1": table})
     with pytest.raises(RlkError, match=f"(?s)source of ppo2 on CartPole-v1.*{wrong}"):
+        promises("ppo2")
+
+
+def test_an_environment_with_goals_promises_successes():
+    found = promises("dqn")["rlk/BitFlipping-v0"]
+    assert (found.measure, found.least) == ("success_rate", 0.95)
+    assert promises("dqn")["CartPole-v1"].measure == "mean_return"
+
+
+def test_a_measure_that_nobody_takes_is_refused(monkeypatch):
+    table = {**tables("ppo2")["CartPole-v1"], "measure": "mean_reward"}
+    monkeypatch.setattr("rlk_presets.promises.tables", lambda algo: {"CartPole-v1": table})
+    with pytest.raises(ValueError, match=r"(?s)'measure' must be in .*success_rate"):
         promises("ppo2")

@@ -1,11 +1,15 @@
 """What each entry promises: nine tenths of the return that its source reached with these settings.
 
-`source` in an entry says where it was tuned; `least`, that and why another return is promised.
+`source` in an entry says where it was tuned; `least`, that another return is promised; `measure`,
+that it is not a return.
 """
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import attrs
+from attrs.validators import in_
 
 from rlk import settings
 from rlk_presets.zoo import tables
@@ -15,7 +19,12 @@ ZOOS = {
     "Z2": "rl-baselines-zoo at ff84f39",
     "Z3": "rl_zoo3 2.9.2",
     "SB3": "the documentation of Stable-Baselines3",
+    "contrib": "the documentation of sb3-contrib",
+    "HER": "Andrychowicz et al. 2017, arXiv 1707.01495",
 }
+#: What a promise may be about: the mean of undiscounted returns, or the part of the episodes that
+#: end with `is_success`, 0 to 1.
+Measure = Literal["mean_return", "success_rate"]
 
 
 def _known(_: object, attribute: attrs.Attribute[str], value: str) -> None:
@@ -41,19 +50,21 @@ class Source:
 
 @attrs.frozen(kw_only=True)
 class Promise:
-    """The mean return that the last model of an entry reaches, on average over random seeds.
+    """What the last model of an entry reaches, on average over random seeds.
 
     Attributes:
-        timesteps: of the training. least: what is promised where it is not nine tenths.
+        timesteps: of the training. stated: what is promised where it is not nine tenths.
+        measure: what of.
     """
 
     source: Source
     timesteps: int
     stated: float | None = None
+    measure: Measure = attrs.field(default="mean_return", validator=in_(get_args(Measure)))
 
     @property
     def least(self) -> float | None:
-        """What is promised, in units of return; None if nothing is known of the source.
+        """What is promised, in units of its measure; None if nothing is known of the source.
 
         Nine tenths of a negative return is the return that it is nine tenths of: -90 gives -100.
         """
@@ -70,6 +81,7 @@ def promises(algo: str) -> dict[str, Promise]:
             source=settings.structure(Source, table["source"], f"the source of {algo} on {env}"),
             timesteps=table["total_timesteps"],
             stated=table.get("least"),
+            measure=table.get("measure", "mean_return"),
         )
         for env, table in tables(algo).items()
         if "source" in table

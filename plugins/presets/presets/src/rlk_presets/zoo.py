@@ -20,7 +20,7 @@ from rlk.registry.kinds import SLOTS
 
 Settings = Mapping[str, Any]
 #: Keys of an entry that are no settings.
-ABOUT = ("source", "least")
+ABOUT = ("source", "least", "measure")
 
 
 class Zoo:
