@@ -59,21 +59,24 @@ def test_a_switch_puts_a_plugin_in_and_the_plugin_turns_the_switch(plan):
 
 def test_a_switch_for_a_kind_names_the_plugin_with_its_settings(plan):
     found = plan(shaken="shakes:size=3")
-    assert found.noise.name == "shakes" and found.noise.config.size == 3
-    assert plan(shaken="shakes", **{"shakes.size": 4}).noise.config.size == 4
+    assert found.noises[0].name == "shakes" and found.noises[0].config.size == 3
+    assert plan(shaken="shakes", **{"shakes.size": 4}).noises[0].config.size == 4
     for nothing in (None, "none"):
-        assert plan(shaken=nothing).noise is None
+        assert plan(shaken=nothing).noises == ()
+
+
+def test_an_object_that_stands_for_a_plugin_is_as_good_as_its_name(plan):
+    class Shaking:
+        def as_setting(self):
+            return "shakes:size=3"
+
+    assert plan(shaken=Shaking()).noises[0].config.size == 3
 
 
 @pytest.mark.parametrize("wrong", ["watches", "shake"])
 def test_a_switch_for_a_kind_takes_nothing_of_another_kind(plan, wrong):
     with pytest.raises(PlanError, match=rf"unknown noise '{wrong}'"):
         plan(shaken=wrong)
-
-
-def test_a_switch_for_a_kind_and_another_plugin_of_it_are_refused(plan):
-    with pytest.raises(PlanError, match="both fill the slot 'noise'"):
-        plan(shaken="shakes", plugins=["trembles"])
 
 
 def test_a_switch_and_a_plugin_that_contradict_each_other_are_refused(plan):

@@ -53,6 +53,22 @@ class BeginsCollections(Protocol):
     def begin(self, carry: Any) -> Any: ...
 
 
+def begun(actor: Actor, carry: Any) -> Any:
+    """The carry with which a collection begins: what an actor around another one asks that for."""
+    beginning: Any = actor
+    return beginning.begin(carry) if offers(actor, BeginsCollections) else carry
+
+
+class FollowsPolicy(Protocol):
+    """An actor whose action is a function of policy and observation; it carries nothing.
+
+    It takes another policy, such as a perturbed one. Algorithms with such an actor report
+    `deterministic_policy`.
+    """
+
+    def with_policy(self, policy: nn.Module) -> Actor: ...  #: acts by that one, otherwise alike
+
+
 class ForeseesUpdates(Protocol):
     """An algorithm that knows about how many updates follow from so many timesteps from now on.
 

@@ -46,14 +46,16 @@ class Component:
     own: Mapping[str, Any] = attrs.field(factory=dict)
     #: What it wants elsewhere: a slot (`"policy": "mlp"`, or for `"distribution"` one name per
     #: action space), the optimiser of one parameter group (`"vf_optimiser": "adam"`), a setting of
-    #: a slot (`"policy.act_fun": "relu"`), or one of the run (`"n_envs": 8`).
+    #: a slot (`"policy.act_fun": "relu"`), of a component that may be put in, by its name, or one
+    #: of the run (`"n_envs": 8`).
     defaults: Mapping[str, Any] = attrs.field(factory=dict)
 
     # ---- settings of an algorithm that concern other components ----------------------------------
 
-    #: Own setting -> another component's, as `"prioritized-replay.alpha"`: the value is used there
-    #: when that component is in the run; setting both to different values is an error.
-    forwards: Mapping[str, str] = attrs.field(factory=dict)
+    #: Own setting -> another component's, as `"prioritized-replay.alpha"`, or several of them: the
+    #: value is used there when that component is in the run; setting both to different values is
+    #: an error.
+    forwards: Mapping[str, str | tuple[str, ...]] = attrs.field(factory=dict)
     #: Own boolean setting -> the plugin that it puts in (`prioritized_replay`), into a slot too
     #: (`use_sde`: a distribution). The setting becomes True when that plugin is put in by name.
     activates: Mapping[str, str] = attrs.field(factory=dict)
@@ -62,7 +64,9 @@ class Component:
 
     # ---- what it goes together with --------------------------------------------------------------
 
-    #: What comes with every Update of an algorithm (`td_error`), or what another one provides.
+    #: What an algorithm has for others: what comes with every Update of it (`td_error`), and
+    #: whether one action follows from an observation, by an actor that another policy can be given
+    #: to (`deterministic_policy`, see `abilities.FollowsPolicy`).
     reports: tuple[str, ...] = ()
     #: What the algorithm must report for this component to work.
     needs: tuple[str, ...] = ()
@@ -77,8 +81,9 @@ class Component:
     recurrent: bool = False
     #: The sampling stages that a decorating storage takes; a base storage has none.
     stages: tuple[Stage, ...] = ()
-    #: What a wrapper wraps: one environment, or the vector of them.
-    scope: Literal["env", "vector"] = "env"
+    #: What a wrapper wraps: one environment, or the vector of them. A noise of the scope `policy`
+    #: changes the policy that acts, and no action: it is the innermost noise, and there is one.
+    scope: Literal["env", "vector", "policy"] = "env"
 
     #: `check(config, plan)`, called while planning: it raises PlanError where settings and plan do
     #: not go together in a way that no other field says (a batch that no collection gives).

@@ -28,6 +28,7 @@ def conflicts(plan: Plan) -> Iterator[str]:
             lists = f"or one of: rlk plugins list {conflict.filter}{conflict.or_else}"
             yield f"{conflict.reason}.\nUse {use}, {lists}"
     yield from _shared_stages(plan)
+    yield from _several_policies(plan)
     yield from _own_checks(plan)
     if plan.env.size not in (None, plan.n_envs):
         by = plan.sources.get("n_envs", "default")
@@ -71,7 +72,7 @@ def _reports(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     if not missing:
         return None
     return Conflict(
-        f"{part.title} needs {', '.join(missing)} after every update, but {algorithm.title} does "
+        f"{part.title} needs {', '.join(missing)} of its algorithm, but {algorithm.title} does "
         "not report it",
         f"--reports {missing[0]}",
     )
@@ -158,3 +159,11 @@ def _shared_stages(plan: Plan) -> Iterator[str]:
             if other is not part:
                 both = f"{other.title} and {part.title} both take the sampling stage"
                 yield f"{both} {stage!r}. Ask for one of them."
+
+
+def _several_policies(plan: Plan) -> Iterator[str]:
+    """Two noises that both act by a policy of their own."""
+    names = [part.title for part in plan.noises if part.component.scope == "policy"]
+    if len(names) > 1:
+        both = " and ".join(names)
+        yield f"{both} all act by a policy of their own. Ask for one of them."

@@ -27,7 +27,7 @@ def wrong_references(component: Component, registries: Registries) -> Iterator[s
             problem = _wrong_default(key, name, component, registries)
             if problem:
                 yield f"the default {key}={name!r}: {problem}"
-    for key, target in component.forwards.items():
+    for key, target in _forwards(component):
         name, _, setting = target.partition(".")
         problem = _misspelt(name, registries) or _wrong_setting(name, setting, None, registries)
         if problem:
@@ -39,6 +39,13 @@ def wrong_references(component: Component, registries: Registries) -> Iterator[s
         kinds = [registry.kind for registry in registries]
         if kind not in kinds:
             yield f"{key} selects one of {kind!r}: {UnknownName('kind', kind, kinds)}"
+
+
+def _forwards(component: Component) -> Iterator[tuple[str, str]]:
+    """Every pair of an own setting and another's that it feeds."""
+    for key, targets in component.forwards.items():
+        for target in (targets,) if isinstance(targets, str) else targets:
+            yield key, target
 
 
 def _wrong_default(

@@ -128,7 +128,7 @@ def _plan(spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
     """The plan of these components, once the environment has told its spaces."""
     layers = draft.layers
     observation_space, action_space = probe(env, parts["wrappers"])
-    distribution = filling(draft, "distribution", type(action_space).__name__)
+    distributions = filling(draft, "distribution", type(action_space).__name__)
     given = {key: layers.find(key) for key in ("env", *RUN_SETTINGS)}
     given = {key: setting for key, setting in given.items() if setting.is_set}
     run = {key: setting.value for key, setting in given.items() if key != "env"}
@@ -147,8 +147,8 @@ def _plan(spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
         callbacks=parts["callbacks"],
         loggers=parts["loggers"],
         extensions=parts["extensions"],
-        distribution=distribution and configured(distribution, layers),
-        noise=next(iter(parts["noise"]), None),
+        distribution=next((configured(one, layers) for one in distributions), None),
+        noises=parts["noise"],
         env=env,
         observation_space=observation_space,
         action_space=action_space,

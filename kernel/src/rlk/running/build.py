@@ -123,14 +123,14 @@ def _check_size(run: Run, heads: Any, saved: Mapping[str, Any]) -> None:
 
 
 def _training_actor(run: Run) -> Actor:
-    """What the collector acts with: the policy's actor, inside noise, inside exploration.
+    """What the collector acts with: the policy's actor, inside noises, inside exploration.
 
     What the algorithm itself does to explore comes last, because no noise belongs on an action that
     is random already.
     """
     actor = run.make_actor()
-    if run.plan.noise is not None:
-        actor = run.plan.noise.make(run).wrap(actor, run.policy)
+    for noise in run.plan.noises:
+        actor = noise.make(run).wrap(actor, run.policy)
     algorithm: Any = run.algorithm
     return algorithm.explore(actor) if offers(algorithm, Explores) else actor
 

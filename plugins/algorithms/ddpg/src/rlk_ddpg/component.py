@@ -13,12 +13,14 @@ component = Component(
     config=DDPGConfig,
     action_spaces=("Box",),
     collects="off-policy",
-    reports=("td_error",),
+    reports=("td_error", "deterministic_policy"),
     defaults={**CONTINUOUS, "plugins": ["observation-range"]},
     forwards={
         "buffer_size": "replay.buffer_size",
         "observation_range": "observation-range.range",
+        "param_noise_adaption_interval": "adaptive-parameter-noise.adaption_interval",
+        "batch_size": "adaptive-parameter-noise.batch_size",
     },
     activates={"normalize_observations": "observation-statistics"},
-    selects={"action_noise": "noises"},
+    selects={"param_noise": "noises", "action_noise": "noises"},
 )

@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
+from rlk.settings import PluginText
 from rlk_observation_statistics.config import is_range
 from rlk_off_policy import settings
 from rlk_off_policy.settings import described
@@ -69,7 +70,13 @@ class DDPGConfig:
             settings.TRAIN_FREQ["validator"],
         ),
     )
-    action_noise: str | None = attrs.field(default=None, **settings.ACTION_NOISE)
+    param_noise: PluginText | None = attrs.field(
+        default=None,
+        **described(
+            "a noise on the policy's parameters, such as param-noise:desired_action_stddev=0.2"
+        ),
+    )
+    action_noise: PluginText | None = attrs.field(default=None, **settings.ACTION_NOISE)
     normalize_observations: bool = attrs.field(
         default=False,
         **described(
@@ -79,6 +86,10 @@ class DDPGConfig:
     )
     tau: float = attrs.field(default=0.001, **settings.TAU)
     batch_size: int = attrs.field(default=128, **settings.BATCH_SIZE)
+    param_noise_adaption_interval: int = attrs.field(
+        default=50,
+        **described("updates between changes of the strength of param_noise", v.ge(1)),
+    )
     normalize_returns: bool = attrs.field(
         default=False,
         **described("the critic learns returns normalised by their running mean and deviation"),

@@ -30,6 +30,9 @@ class GreedyActor:
         self.policy, self.action_space, self.device = policy, action_space, device
         self._first_action = int(action_space.start)
 
+    def with_policy(self, policy: Policy) -> GreedyActor:
+        return GreedyActor(policy, self.action_space, self.device)
+
     def start(self, n_envs: int) -> None:
         return None
 
@@ -140,6 +143,9 @@ class DeterministicActor:
     def __init__(self, policy: Policy, action_space: Any, device: Any = "cpu") -> None:
         self.policy, self.action_space, self.device = policy, action_space, device
         self._env_action = scaled(action_space)
+
+    def with_policy(self, policy: Policy) -> DeterministicActor:
+        return DeterministicActor(policy, self.action_space, self.device)
 
     def start(self, n_envs: int) -> None:
         return None
