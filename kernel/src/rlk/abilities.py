@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rlk.protocols import Actor, Decorator, names_of
+from rlk.protocols import Actor, Decorator, State, names_of
 
 if TYPE_CHECKING:
     from torch import nn
@@ -88,6 +88,12 @@ class Decorated(Protocol):
     """A base storage that decorators take stages of; it is called with each, in their order."""
 
     def decorate(self, decorator: Decorator) -> None: ...
+
+
+class AdoptsReplays(Protocol):
+    """A storage that begins anew with what another of its component has saved, of any size."""
+
+    def adopt(self, state: State) -> None: ...
 
 
 class AdoptsVectors(Protocol):

@@ -16,7 +16,7 @@ from rlk.registry.hooks import LIFECYCLE
 from rlk.running.device import choose_device, prepare_torch
 from rlk.running.run import Run
 from rlk.running.seeding import Streams
-from rlk.running.vec_env import make_vec_env
+from rlk.running.vec_env import make_vec_env, stack_size
 from rlk.settings import unstructure
 
 if TYPE_CHECKING:
@@ -171,6 +171,7 @@ def _schema(run: Run) -> Schema:
         clock=run.clock,
         extras={**run.algorithm.extras(), **infos},
         make_env=lambda: _spare_env(run),
+        stack_size=stack_size(run.env),
     )
 
 

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from rlk.errors import PlanError
 from rlk_off_policy.interval import TimestepInterval
 from rlk_off_policy.train_freq import parse_train_freq
 from rlk_off_policy.update_schedule import UpdateSchedule
@@ -15,10 +14,9 @@ from rlk_off_policy.update_schedule import UpdateSchedule
 def schedule(n_envs=1, **settings):
     """A schedule and the clock that it reads."""
     defaults = {"train_freq": 1, "gradient_steps": 1, "learning_starts": 0, "batch_size": 1}
-    made = SimpleNamespace(**{**defaults, "buffer_size": 100, **settings})
+    made = SimpleNamespace(**{**defaults, **settings})
     clock = SimpleNamespace(timesteps=0, episodes=0)
-    plan = SimpleNamespace(algorithm=SimpleNamespace(title="algorithm 'mine' (mine 1.0)"))
-    return UpdateSchedule(made, SimpleNamespace(clock=clock, n_envs=n_envs, plan=plan)), clock
+    return UpdateSchedule(made, SimpleNamespace(clock=clock, n_envs=n_envs)), clock
 
 
 def test_a_number_of_steps_or_of_episodes_is_understood():
@@ -111,12 +109,6 @@ def test_its_state_holds_what_was_counted():
     other.load_state_dict(one.state_dict())
     clock.timesteps, clock.episodes = 2, 2
     assert other.updates_due(50) == 2
-
-
-def test_a_buffer_that_never_holds_a_batch_is_refused():
-    with pytest.raises(PlanError, match=r"'mine'.*would never learn.*buffer_size=8.*batch_size=8"):
-        schedule(n_envs=3, buffer_size=8, batch_size=8)
-    schedule(n_envs=4, buffer_size=8, batch_size=8)
 
 
 def test_an_interval_has_passed_where_a_multiple_lies_in_between():
