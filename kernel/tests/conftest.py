@@ -84,6 +84,7 @@ def planning_kernel(rlk_stand_in_kernel):
             name="algo",
             config=AlgoConfig,
             collects="off-policy",
+            deterministic=True,
             action_spaces=("Discrete", "Box"),
             defaults={
                 **COMPONENTS["algorithms"].defaults,

@@ -26,6 +26,13 @@ def test_a_noise_for_other_actions_is_refused(planning_kernel, plan):
     assert plan(noise="hums", env="Pendulum-v1").noises[0].name == "hums"
 
 
+def test_a_noise_on_the_policy_wants_one_action_for_an_observation(planning_kernel, plan):
+    planning_kernel.registries.noises.register("shifts", Shakes, scope="policy")
+    with pytest.raises(PlanError, match=r"'shifts' .*'other' .* more than one action.*\n.*list --"):
+        plan("other", noise="shifts")
+    assert plan(noise="shifts").noises[0].name == "shifts"
+
+
 def test_a_noise_for_algorithms_that_learn_otherwise_is_refused(planning_kernel, plan):
     planning_kernel.registries.noises.register("hums", Shakes, collects="off-policy")
     with pytest.raises(PlanError, match=r"noise 'hums' .*off-policy.*'other' .* is on-policy"):
@@ -109,7 +116,7 @@ def test_parts_that_do_not_fit_are_refused_with_both_names(plan, algo, given, me
         ({"action_spaces": ("Box",)}, "noise 'picky' .* serves action spaces Box, but .* Discrete"),
         ({"observation_spaces": ("Image",)}, "noise 'picky' .* takes observations that are Image"),
         ({"collects": "on-policy"}, "noise 'picky' .* is for on-policy algorithms"),
-        ({"needs": ("regret",)}, "noise 'picky' .* needs regret of its algorithm"),
+        ({"needs": ("regret",)}, "noise 'picky' .* needs regret after every update"),
     ],
 )
 def test_a_part_of_any_kind_may_say_what_it_goes_with(planning_kernel, plan, fields, message):

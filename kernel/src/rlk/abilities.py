@@ -62,8 +62,8 @@ def begun(actor: Actor, carry: Any) -> Any:
 class FollowsPolicy(Protocol):
     """An actor whose action is a function of policy and observation; it carries nothing.
 
-    It takes another policy, such as a perturbed one. Algorithms with such an actor report
-    `deterministic_policy`.
+    It takes another policy, such as a perturbed one. Algorithms with such an actor say so
+    (`Component.deterministic`).
     """
 
     def with_policy(self, policy: nn.Module) -> Actor: ...  #: acts by that one, otherwise alike

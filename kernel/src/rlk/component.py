@@ -64,9 +64,7 @@ class Component:
 
     # ---- what it goes together with --------------------------------------------------------------
 
-    #: What an algorithm has for others: what comes with every Update of it (`td_error`), and
-    #: whether one action follows from an observation, by an actor that another policy can be given
-    #: to (`deterministic_policy`, see `abilities.FollowsPolicy`).
+    #: What comes with every Update of an algorithm (`td_error`), or what another one provides.
     reports: tuple[str, ...] = ()
     #: What the algorithm must report for this component to work.
     needs: tuple[str, ...] = ()
@@ -79,10 +77,14 @@ class Component:
     collects: Collects | None = None
     #: Whether an algorithm trains recurrent policies, or a policy is one.
     recurrent: bool = False
+    #: Whether the policy of an algorithm gives one action for an observation, by an actor that
+    #: takes another policy in its place (`abilities.FollowsPolicy`).
+    deterministic: bool = False
     #: The sampling stages that a decorating storage takes; a base storage has none.
     stages: tuple[Stage, ...] = ()
     #: What a wrapper wraps: one environment, or the vector of them. A noise of the scope `policy`
-    #: changes the policy that acts, and no action: it is the innermost noise, and there is one.
+    #: changes the policy that acts, which has to be deterministic: it is the innermost noise, and
+    #: there is one.
     scope: Literal["env", "vector", "policy"] = "env"
 
     #: `check(config, plan)`, called while planning: it raises PlanError where settings and plan do

@@ -50,6 +50,7 @@ def _instead(plan: Plan, slot: str, part: Choice) -> str:
 def _first_conflict(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     """The first thing that speaks against one component."""
     rules = [_reports, _action_space, _observation_space, _collects, _decorates, _recurrent]
+    rules.append(_deterministic)
     if _goes_with_any_space(plan, slot):
         rules = [_reports]
     found = (rule(plan, slot, part) for rule in rules)
@@ -72,7 +73,7 @@ def _reports(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     if not missing:
         return None
     return Conflict(
-        f"{part.title} needs {', '.join(missing)} of its algorithm, but {algorithm.title} does "
+        f"{part.title} needs {', '.join(missing)} after every update, but {algorithm.title} does "
         "not report it",
         f"--reports {missing[0]}",
     )
@@ -137,6 +138,17 @@ def _recurrent(plan: Plan, slot: str, part: Choice) -> Conflict | None:
         return None
     return Conflict(
         f"{plan.algorithm.title} cannot train recurrent policies as {part.title}", "--recurrent"
+    )
+
+
+def _deterministic(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+    perturbs = slot == "noise" and part.component.scope == "policy"
+    if not perturbs or plan.algorithm.component.deterministic:
+        return None
+    return Conflict(
+        f"{part.title} compares actions of policies, but that of {plan.algorithm.title} gives more "
+        "than one action for an observation",
+        "--kind algorithms --deterministic",
     )
 
 

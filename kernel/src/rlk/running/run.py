@@ -131,8 +131,8 @@ class Run:
 
         Args:
             rng: what it draws from; None is the run's stream `actor`, which is the collector's.
-            policy: what it acts by; None is the run's policy. An algorithm that reports
-                `deterministic_policy` has actors that take another one.
+            policy: what it acts by, of an algorithm with `Component.deterministic`; None is the
+                run's policy.
         """
         actor: Any = self.algorithm.actor(rng)
         if policy is not None:

@@ -134,10 +134,10 @@ def test_bounds_that_are_infinite_are_refused(rlk_make):
 
 def test_its_settings_are_written_as_users_write_them(rlk_make):
     agent = rlk_make("sac", env=MATCH, action_noise="normal-noise:sigma=0.3")
-    assert agent.plan.noise.name == "normal-noise" and agent.plan.noise.config.sigma == 0.3
+    assert agent.plan.noises[0].name == "normal-noise" and agent.plan.noises[0].config.sigma == 0.3
     agent = rlk_make("sac", env=MATCH, plugins=["ornstein-uhlenbeck-noise:sigma=0.3"])
-    assert agent.plan.noise.name == "ornstein-uhlenbeck-noise"
-    assert rlk_make("sac", env=MATCH).plan.noise is None
+    assert agent.plan.noises[0].name == "ornstein-uhlenbeck-noise"
+    assert rlk_make("sac", env=MATCH).plan.noises == ()
 
 
 # ---- when it learns ------------------------------------------------------------------------------

@@ -65,8 +65,8 @@ def test_the_documented_object_names_it():
 @pytest.mark.parametrize(
     ("algo", "given", "message"),
     [
-        ("sac", {}, r"needs deterministic_policy of its algorithm, but .*'sac'"),
-        ("ppo2", {}, r"needs deterministic_policy of its algorithm, but .*'ppo2'"),
+        ("sac", {}, r"compares actions .*'sac' .* more than one action.*\n.*--deterministic"),
+        ("ppo2", {}, r"is for off-policy algorithms, but .*'ppo2' .* is on-policy"),
         ("dqn", {"param_noise": False}, r"param_noise=false and plugin .* contradict"),
         ("dqn", {"param-noise.batch_size": 3}, r"batch_size=3 has no effect on discrete"),
         ("td3", {"param-noise.final_eps": 0.5}, r"final_eps=0.5 has no effect on continuous"),

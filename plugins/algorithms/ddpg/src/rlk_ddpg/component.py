@@ -13,7 +13,8 @@ component = Component(
     config=DDPGConfig,
     action_spaces=("Box",),
     collects="off-policy",
-    reports=("td_error", "deterministic_policy"),
+    reports=("td_error",),
+    deterministic=True,
     defaults={**CONTINUOUS, "plugins": ["observation-range"]},
     forwards={
         "buffer_size": "replay.buffer_size",

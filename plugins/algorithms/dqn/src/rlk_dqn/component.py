@@ -13,7 +13,8 @@ component = Component(
     config=DQNConfig,
     action_spaces=("Discrete",),
     collects="off-policy",
-    reports=("td_error", "deterministic_policy"),
+    reports=("td_error",),
+    deterministic=True,
     defaults={
         **OFF_POLICY,
         "env": "CartPole-v1",

@@ -23,6 +23,7 @@ DECLARED = (
     "needs",
     "stages",
     "recurrent",
+    "deterministic",
 )
 
 

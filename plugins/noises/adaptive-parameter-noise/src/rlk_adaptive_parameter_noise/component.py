@@ -12,7 +12,6 @@ component = Component(
     config=AdaptiveParameterNoiseConfig,
     action_spaces=("Discrete", "Box"),
     collects="off-policy",
-    needs=("deterministic_policy",),
     scope="policy",
     check=check,
 )
