@@ -26,6 +26,7 @@ POPART = {"normalize_returns": True, "enable_popart": True}
 class TestDDPG(OffPolicyContract):
     component = "ddpg"
     target = "targets"
+    n_steps_trained = 64
     called = {"train_freq": "nb_rollout_steps", "gradient_steps": "nb_train_steps"}
 
 
