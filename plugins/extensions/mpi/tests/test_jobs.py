@@ -21,7 +21,7 @@ SMALL = {
     "acktr": ("n_steps=8", "kfac.cold_iter=1"),
     "ddpg": (
         *("nb_rollout_steps=8", "nb_train_steps=2", "batch_size=8", "normalize_observations=true"),
-        *("normalize_returns=true", "enable_popart=true"),
+        *("normalize_returns=true", "enable_popart=true", "param_noise=adaptive-parameter-noise"),
     ),
     "dqn": (
         "learning_starts=16",
