@@ -8,6 +8,8 @@ from typing import Any
 
 #: Where the classes of the contrib package are.
 CONTRIB = ("MaskablePPO", "RecurrentPPO", "TRPO")
+#: Of hindsight: goals for every real one, and which.
+HINDSIGHT: dict[str, Any] = {"n_sampled_goal": 4, "goal_selection_strategy": "future"}
 #: learn(n), updates so far, and seconds that compiling took.
 Trained = tuple[Callable[[int], Any], Callable[[], int], Callable[[], float]]
 
@@ -52,3 +54,10 @@ def environments(env: Any, n_envs: int) -> Any:
     from stable_baselines3.common.env_util import make_vec_env
 
     return make_vec_env(env, n_envs=n_envs, seed=0)
+
+
+def hindsight() -> dict[str, Any]:
+    """What makes an off-policy model of Stable-Baselines3 learn by hindsight."""
+    from stable_baselines3 import HerReplayBuffer
+
+    return {"replay_buffer_class": HerReplayBuffer, "replay_buffer_kwargs": HINDSIGHT}

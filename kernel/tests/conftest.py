@@ -11,6 +11,7 @@ from rlk.component import STAGES
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
+from rlk.settings import PluginText
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.stand_ins import COMPONENTS, StandIn, StandInStorage
 
@@ -43,7 +44,8 @@ class AlgoConfig:
     sharpened: bool = False
     ringing: bool = False
     loudness: int = 3
-    shaken: str | None = None
+    shaken: PluginText | None = None
+    trembling: PluginText | None = None
 
 
 class Nothing:
@@ -82,6 +84,7 @@ def planning_kernel(rlk_stand_in_kernel):
             name="algo",
             config=AlgoConfig,
             collects="off-policy",
+            deterministic=True,
             action_spaces=("Discrete", "Box"),
             defaults={
                 **COMPONENTS["algorithms"].defaults,
@@ -94,7 +97,7 @@ def planning_kernel(rlk_stand_in_kernel):
             },
             forwards={"store_size": "keeps.size", "loudness": "gongs.size"},
             activates={"sharpened": "sharpens", "ringing": "gongs"},
-            selects={"shaken": "noises"},
+            selects={"shaken": "noises", "trembling": "noises"},
         ),
     )
     registries.algorithms.register(

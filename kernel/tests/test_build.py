@@ -12,7 +12,7 @@ from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import PlanError, RlkError
 from rlk.optimise import OneProcess
-from rlk.running.vec_env import make_vec_env
+from rlk.running.vec_env import make_vec_env, stack_size
 from rlk_testing.environments import BY_ACTION_SPACE, DiscreteMatch
 from rlk_testing.stand_in_parameters import StandInParameters
 from rlk_testing.stand_in_policy import StandInPolicy
@@ -129,6 +129,25 @@ def test_where_a_finished_environment_was_passed_a_storage_may_ask_that(make):
         assert keeper.schema.make_env() is one
     with make(keeper, env=StandInVecEnv([Walk, Walk])) as agent:
         assert keeper.schema.make_env() is agent.run.env
+
+
+def test_a_storage_knows_of_how_many_frames_the_environments_stack_their_observations(make):
+    def stacked(size):
+        return lambda: gym.wrappers.FrameStackObservation(DiscreteMatch(), size)
+
+    def told(*made):
+        keeper = SpareKeeper()
+        mode = gym.vector.AutoresetMode.SAME_STEP
+        with make(keeper, env=gym.vector.SyncVectorEnv(made, autoreset_mode=mode)):
+            return keeper.schema.stack_size
+
+    assert told(stacked(3), stacked(3)) == 3
+    assert told(DiscreteMatch, DiscreteMatch) == 1
+
+    class Many(gym.vector.VectorEnv):
+        """A vector that has no single environments."""
+
+    assert stack_size(Many()) == 1
 
 
 def test_a_policy_or_an_actor_of_a_plugin_is_used(make):

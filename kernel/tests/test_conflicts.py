@@ -23,14 +23,21 @@ def test_a_noise_for_other_actions_is_refused(planning_kernel, plan):
     planning_kernel.registries.noises.register("hums", Shakes, action_spaces=("Box",))
     with pytest.raises(PlanError, match=r"noise 'hums' .*spaces Box, but .*is Discrete"):
         plan(noise="hums")
-    assert plan(noise="hums", env="Pendulum-v1").noise.name == "hums"
+    assert plan(noise="hums", env="Pendulum-v1").noises[0].name == "hums"
+
+
+def test_a_noise_on_the_policy_wants_one_action_for_an_observation(planning_kernel, plan):
+    planning_kernel.registries.noises.register("shifts", Shakes, scope="policy")
+    with pytest.raises(PlanError, match=r"'shifts' .*'other' .* more than one action.*\n.*list --"):
+        plan("other", noise="shifts")
+    assert plan(noise="shifts").noises[0].name == "shifts"
 
 
 def test_a_noise_for_algorithms_that_learn_otherwise_is_refused(planning_kernel, plan):
     planning_kernel.registries.noises.register("hums", Shakes, collects="off-policy")
     with pytest.raises(PlanError, match=r"noise 'hums' .*off-policy.*'other' .* is on-policy"):
         plan("other", noise="hums", storage="stand-in-storage")
-    assert plan(noise="hums").noise.name == "hums"
+    assert plan(noise="hums").noises[0].name == "hums"
 
 
 # ---- what learns on- and off-policy -------------------------------------------------------------
@@ -48,7 +55,7 @@ def test_what_learns_on_and_off_policy_wants_a_storage_that_serves_both(planning
         with pytest.raises(PlanError, match=rf"'sequences' .* on- and off-policy .* is {learns}"):
             plan(algo, storage="sequences")
     found = plan("mixes", storage="sequences", noise="hums")
-    assert (found.storages[0].name, found.noise.name) == ("sequences", "hums")
+    assert (found.storages[0].name, found.noises[0].name) == ("sequences", "hums")
 
 
 # ---- a component's own check ---------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlk.errors import PlanError
+from rlk.planning.spec import make_spec
 
 
 def test_a_setting_of_the_algorithm_feeds_the_component_that_uses_it(plan):
@@ -59,21 +60,24 @@ def test_a_switch_puts_a_plugin_in_and_the_plugin_turns_the_switch(plan):
 
 def test_a_switch_for_a_kind_names_the_plugin_with_its_settings(plan):
     found = plan(shaken="shakes:size=3")
-    assert found.noise.name == "shakes" and found.noise.config.size == 3
-    assert plan(shaken="shakes", **{"shakes.size": 4}).noise.config.size == 4
+    assert found.noises[0].name == "shakes" and found.noises[0].config.size == 3
+    assert plan(shaken="shakes", **{"shakes.size": 4}).noises[0].config.size == 4
     for nothing in (None, "none"):
-        assert plan(shaken=nothing).noise is None
+        assert plan(shaken=nothing).noises == ()
+
+
+def test_an_object_that_stands_for_a_plugin_is_as_good_as_its_name(plan):
+    class Shaking:
+        def as_setting(self):
+            return "shakes:size=3"
+
+    assert plan(shaken=Shaking()).noises[0].config.size == 3
 
 
 @pytest.mark.parametrize("wrong", ["watches", "shake"])
 def test_a_switch_for_a_kind_takes_nothing_of_another_kind(plan, wrong):
     with pytest.raises(PlanError, match=rf"unknown noise '{wrong}'"):
         plan(shaken=wrong)
-
-
-def test_a_switch_for_a_kind_and_another_plugin_of_it_are_refused(plan):
-    with pytest.raises(PlanError, match="both fill the slot 'noise'"):
-        plan(shaken="shakes", plugins=["trembles"])
 
 
 def test_a_switch_and_a_plugin_that_contradict_each_other_are_refused(plan):
@@ -113,6 +117,19 @@ def test_a_setting_of_the_distribution_is_that_of_the_algorithm(plan, key):
 
 def test_the_default_that_the_algorithm_has_for_it_counts(plan):
     assert plan(ringing=True, env=BOX).distribution.config.size == 3
+
+
+def test_a_setting_for_a_plugin_that_is_switched_off_is_refused(plan):
+    """It would have no effect; what is not the user's, or is the default anyway, is no demand."""
+    with pytest.raises(PlanError, match=r"loudness=7 is for 'gongs'.*--set ringing=true, too"):
+        plan(loudness=7)
+    assert plan(loudness=3).distribution.name == "coins"
+    assert plan(lower=make_spec("algo", {"loudness": 7}, origin="a.toml")).algorithm.config.loudness
+
+
+def test_a_distribution_is_refused_by_an_algorithm_that_draws_from_none(plan):
+    with pytest.raises(PlanError, match=r"'coins'.* would have no effect: algorithm 'other'"):
+        plan("other", distribution="coins")
 
 
 def test_a_distribution_that_does_not_serve_the_actions_is_refused_with_its_setting(plan):

@@ -16,6 +16,17 @@ from rlk.registry.entry import Entry
 from rlk_testing.stand_ins import COMPONENTS, StandInPolicy
 
 
+class Wraps:
+    def __init__(self, run, config=None): ...
+
+    def wrap(self, actor, policy): ...
+
+
+@attrs.frozen(kw_only=True)
+class Pitched:
+    pitch: float = 1.0
+
+
 class Silent:
     @hookimpl
     def rlk_update_end(self): ...
@@ -187,9 +198,13 @@ def test_an_unknown_algorithm_and_none_are_refused_with_those_there_are(plan):
 # ---- slots ---------------------------------------------------------------------------------------
 
 
+def noises(plan):
+    return [choice.name for choice in plan.noises]
+
+
 def test_a_plugin_goes_into_its_slot_whatever_its_kind(plan):
     found = plan(plugins=["fancy", "hoards", "shakes", "watches", "writes", "wraps", "sharpens"])
-    assert found.policy.name == "fancy" and found.noise.name == "shakes"
+    assert found.policy.name == "fancy" and noises(found) == ["shakes"]
     assert [c.name for c in found.storages] == ["hoards", "sharpens"]
     assert [c.name for c in found.callbacks] == ["watches"]
     assert [c.name for c in found.loggers] == ["writes"]
@@ -223,6 +238,68 @@ def test_two_for_one_slot_or_what_is_in_none_is_refused(plan, given, message):
         plan(**given)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"plugins": ["shakes", "trembles"]},
+        {"noise": ["shakes", "trembles"]},
+        {"noise": "shakes", "plugins": ["trembles"]},
+        {"noise": ("shakes", "trembles"), "plugins": ["trembles", "shakes"]},
+        {"plugins": ["shakes"], "shaken": "trembles:size=3"},
+    ],
+)
+def test_noises_are_put_around_one_another_in_the_order_written(plan, given):
+    assert noises(plan(**given)) == ["shakes", "trembles"]
+
+
+def test_a_noise_on_the_policy_is_the_innermost_and_there_is_one(planning_kernel, plan):
+    for name in ("perturbs", "disturbs"):
+        planning_kernel.registries.noises.register(name, Wraps, scope="policy")
+    assert noises(plan(plugins=["shakes", "perturbs"])) == ["perturbs", "shakes"]
+    with pytest.raises(PlanError, match=r"'perturbs' .* 'disturbs' .*a policy of their own"):
+        plan(plugins=["perturbs", "disturbs"])
+
+
+def test_one_of_several_noises_can_be_taken_out(plan):
+    assert noises(plan(noise=["shakes", "trembles"], plugins=["no:shakes"])) == ["trembles"]
+
+
+def test_noises_of_several_settings_stay_together_whoever_set_them(planning_kernel, plan):
+    class Wants:
+        def find(self, algo, env):
+            return {"shaken": "shakes:size=3"}
+
+    planning_kernel.registries.presets.register("wants", Wants)
+    found = plan(preset="wants", trembling="trembles")
+    assert noises(found) == ["shakes", "trembles"] and found.noises[0].config.size == 3
+    found = plan(preset="wants", trembling="trembles", **{"shakes.size": 4})
+    assert found.noises[0].config.size == 4
+
+
+def test_a_noise_of_the_user_takes_the_place_of_one_of_a_preset_and_says_so(planning_kernel, plan):
+    class Wants:
+        def find(self, algo, env):
+            return {"shaken": "shakes:size=3"}
+
+    planning_kernel.registries.presets.register("wants", Wants)
+    found = plan(preset="wants", plugins=["trembles"])
+    assert noises(found) == ["trembles"]
+    (note,) = [note for note in found.notes if note.startswith("noise")]
+    assert note == (
+        "noise 'trembles' takes the place of 'shakes', with which algo explores by preset wants: "
+        "to have both, say --plugin shakes as well"
+    )
+
+
+def test_a_setting_of_the_slot_of_noises_is_one_of_any_of_them(planning_kernel, plan):
+    planning_kernel.registries.noises.register("hums", Wraps, config=Pitched)
+    found = plan(plugins=["shakes", "hums"], **{"noise.size": 3, "noise.pitch": 2.0})
+    assert [noise.config.size for noise in found.noises[:1]] == [3]
+    assert found.noises[1].config.pitch == 2.0
+    with pytest.raises(UnknownName, match="setting of this run's noises: 'ptch'"):
+        plan(plugins=["shakes", "hums"], **{"noise.ptch": 2.0})
+
+
 def test_naming_the_same_component_twice_is_fine(plan):
     found = plan(storage="hoards", plugins=["hoards:size=3"])
     assert [c.name for c in found.storages] == ["hoards"] and found.storages[0].config.size == 3
@@ -240,8 +317,8 @@ def test_a_plugin_of_the_user_takes_the_slot_of_one_of_a_preset(planning_kernel,
 
 
 def test_what_a_default_put_in_can_be_taken_out(plan):
-    assert plan(noise="shakes").noise.name == "shakes"
-    assert plan(noise="shakes", plugins=["no:shakes"]).noise is None
+    assert noises(plan(noise="shakes")) == ["shakes"]
+    assert noises(plan(noise="shakes", plugins=["no:shakes"])) == []
     with pytest.raises(PlanError, match="nothing fills the slot 'policy'"):
         plan(plugins=["no:plain"])
 

@@ -58,6 +58,7 @@ def test_an_alias_is_not_listed_beside_what_it_stands_for(rlk):
         (["--collects", "on-policy"], {"ppo2", "rollout"}, {"dqn", "replay"}),
         (["--action-space", "Box"], {"ppo2"}, {"dqn"}),
         (["--observation-space", "Image"], {"cnn"}, {"adam"}),
+        (["--deterministic"], {"dqn", "td3"}, {"sac", "ppo2"}),
         (["--kind", "algorithms", "--action-space", "Discrete"], {"dqn", "ppo2"}, {"cnn"}),
     ],
 )

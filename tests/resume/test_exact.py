@@ -21,20 +21,28 @@ from resume.runs import (
 
 from rlk_cli.main import main
 
-REPLAY = ("--plugin", "prioritized-replay", "--plugin", "n-step:n_steps=3")
+REPLAY = (
+    "--plugin",
+    "prioritized-replay",
+    "--plugin",
+    "n-step:n_steps=3",
+    "--plugin",
+    "param-noise",
+)
 BITS = ("--policy", "multi-input", "--set", "env.n_bits=4", "--set", "env.random_goal=true")
 HINDSIGHT = ("--plugin", "hindsight-replay", "--plugin", "prioritized-replay")
 LSTM = ("--policy", "lstm", "--set", "lstm.n_lstm=8")
-OU = ("--set", "action_noise=ornstein-uhlenbeck-noise")
+PARAMETERS = ("--plugin", "param-noise:batch_size=8,adaption_interval=5")
+OU = ("--set", "action_noise=ornstein-uhlenbeck-noise", *PARAMETERS)
 CASES = [
     *plain_cases(),
-    Case("dqn", "CartPole-v1", ("prioritized-replay", "n-step"), REPLAY),
+    Case("dqn", "CartPole-v1", ("prioritized-replay", "n-step", "param-noise"), REPLAY),
     Case("dqn", "CartPole-v1", ("compile",), ("--plugin", "compile:backend=eager")),
     Case("ppo2", "CartPole-v1", ("lstm",), LSTM),
     Case("ppo2", "Pendulum-v1", ("subprocess",), ("--vec-env", "subprocess")),
     Case("ppo2", "Pendulum-v1", ("normalize",), ("--plugin", "normalize")),
     Case("ppo2", "rlk/Doors-v0", ("action-masking",), ("--plugin", "action-masking")),
-    Case("sac", "Pendulum-v1", ("ornstein-uhlenbeck-noise",), OU),
+    Case("td3", "Pendulum-v1", ("ornstein-uhlenbeck-noise", "param-noise"), OU),
     Case(
         "sac",
         "rlk/BitFlipping-v0",

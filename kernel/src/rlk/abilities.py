@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rlk.protocols import Actor, Decorator, names_of
+from rlk.protocols import Actor, Decorator, State, names_of
 
 if TYPE_CHECKING:
     from torch import nn
@@ -53,6 +53,22 @@ class BeginsCollections(Protocol):
     def begin(self, carry: Any) -> Any: ...
 
 
+def begun(actor: Actor, carry: Any) -> Any:
+    """The carry with which a collection begins: what an actor around another one asks that for."""
+    beginning: Any = actor
+    return beginning.begin(carry) if offers(actor, BeginsCollections) else carry
+
+
+class FollowsPolicy(Protocol):
+    """An actor whose action is a function of policy and observation; it carries nothing.
+
+    It takes another policy, such as a perturbed one. Algorithms with such an actor say so
+    (`Component.deterministic`).
+    """
+
+    def with_policy(self, policy: nn.Module) -> Actor: ...  #: acts by that one, otherwise alike
+
+
 class ForeseesUpdates(Protocol):
     """An algorithm that knows about how many updates follow from so many timesteps from now on.
 
@@ -72,6 +88,12 @@ class Decorated(Protocol):
     """A base storage that decorators take stages of; it is called with each, in their order."""
 
     def decorate(self, decorator: Decorator) -> None: ...
+
+
+class AdoptsReplays(Protocol):
+    """A storage that begins anew with what another of its component has saved, of any size."""
+
+    def adopt(self, state: State) -> None: ...
 
 
 class AdoptsVectors(Protocol):

@@ -185,6 +185,26 @@ class Agent:
         """
         return checkpoint.save(self.run, Path(path), checkpoint.run_state, replay=replay)
 
+    def save_replay_buffer(self, path: Place) -> Path:
+        """Write the contents of the replay alone; the path with the suffix of the serializer."""
+        return checkpoint.save(self.run, Path(path), checkpoint.replay_state)
+
+    def load_replay_buffer(self, path: Place) -> None:
+        """Begin with the replay of another run, of this or another algorithm; forget one's own.
+
+        Where buffer_size, n_envs and the storages are the same, it is the same bit for bit, and
+        else as if its newest transitions had just been collected.
+
+        Args:
+            path: a file of `save_replay_buffer`, or a checkpoint.
+
+        Raises:
+            BadFile: if it is damaged, holds no replay, or one of other spaces.
+            RlkError: if the algorithm learns from no replay.
+        """
+        state = checkpoint.read(Path(path), self.kernel, part="storage")
+        checkpoint.adopt_replay(self.run, state)
+
     def restore(self, state: State) -> Agent:
         """Become what was saved, and return this agent; it is closed if that fails.
 

@@ -7,7 +7,7 @@ That is why listing, `--help`, `--explain` and every refusal cost milliseconds.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 import attrs
@@ -46,14 +46,16 @@ class Component:
     own: Mapping[str, Any] = attrs.field(factory=dict)
     #: What it wants elsewhere: a slot (`"policy": "mlp"`, or for `"distribution"` one name per
     #: action space), the optimiser of one parameter group (`"vf_optimiser": "adam"`), a setting of
-    #: a slot (`"policy.act_fun": "relu"`), or one of the run (`"n_envs": 8`).
+    #: a slot (`"policy.act_fun": "relu"`), of a component that may be put in, by its name, or one
+    #: of the run (`"n_envs": 8`).
     defaults: Mapping[str, Any] = attrs.field(factory=dict)
 
     # ---- settings of an algorithm that concern other components ----------------------------------
 
-    #: Own setting -> another component's, as `"prioritized-replay.alpha"`: the value is used there
-    #: when that component is in the run; setting both to different values is an error.
-    forwards: Mapping[str, str] = attrs.field(factory=dict)
+    #: Own setting -> another component's, as `"prioritized-replay.alpha"`, or several of them: the
+    #: value is used there when that component is in the run; setting both to different values is
+    #: an error. A recipe has it too: what a user sets is that other setting, by a shorter name.
+    forwards: Mapping[str, str | tuple[str, ...]] = attrs.field(factory=dict)
     #: Own boolean setting -> the plugin that it puts in (`prioritized_replay`), into a slot too
     #: (`use_sde`: a distribution). The setting becomes True when that plugin is put in by name.
     activates: Mapping[str, str] = attrs.field(factory=dict)
@@ -75,10 +77,15 @@ class Component:
     collects: Collects | None = None
     #: Whether an algorithm trains recurrent policies, or a policy is one.
     recurrent: bool = False
+    #: Whether the policy of an algorithm gives one action for an observation, by an actor that
+    #: takes another policy in its place (`abilities.FollowsPolicy`).
+    deterministic: bool = False
     #: The sampling stages that a decorating storage takes; a base storage has none.
     stages: tuple[Stage, ...] = ()
-    #: What a wrapper wraps: one environment, or the vector of them.
-    scope: Literal["env", "vector"] = "env"
+    #: What a wrapper wraps: one environment, or the vector of them. A noise of the scope `policy`
+    #: changes the policy that acts, which has to be deterministic: it is the innermost noise, and
+    #: there is one.
+    scope: Literal["env", "vector", "policy"] = "env"
 
     #: `check(config, plan)`, called while planning: it raises PlanError where settings and plan do
     #: not go together in a way that no other field says (a batch that no collection gives).
@@ -97,6 +104,12 @@ class Component:
     #: or wherever an agent is made (`always`, for what makes a run faster and changes nothing
     #: else).
     autostart: Literal["never", "run", "verbose", "terminal", "always"] = "never"
+
+    def forwarded(self) -> Iterator[tuple[str, str]]:
+        """Every pair of an own setting and one of another component that has its value."""
+        for key, targets in self.forwards.items():
+            for target in (targets,) if isinstance(targets, str) else targets:
+                yield key, target
 
     def load(self) -> Callable[..., Any]:
         """The factory itself, imported now."""

@@ -57,6 +57,7 @@ class Schema:
     clock: Clock  #: of the run; what is scheduled is a function of it
     extras: Mapping[str, Field] = field(default_factory=dict)  #: of `Step.extras`, to be kept
     make_env: Callable[[], Any] | None = None  #: makes an environment to ask, never to step
+    stack_size: int = 1  #: how many frames the environment says that its observations stack
 
 
 @dataclass(frozen=True)

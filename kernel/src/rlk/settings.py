@@ -39,6 +39,25 @@ class HeldByFiles(Protocol):
         """What the setting is to be; ValueError, as a sentence on it, for what cannot be read."""
 
 
+class PluginText:
+    """The type of a setting that names a plugin (`Component.selects`); its value is a text.
+
+    An object that stands for a plugin gives its text: `as_setting()` is `normal-noise:sigma=0.1`.
+    """
+
+    @classmethod
+    def from_setting(cls, value: Any) -> str:
+        """The text.
+
+        Raises:
+            ValueError: for anything else.
+        """
+        text = value.as_setting() if hasattr(value, "as_setting") else value
+        if not isinstance(text, str):
+            raise ValueError(f"is a plugin, as NAME:key=value,…, got {value!r:.200}")
+        return text
+
+
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a string"}
 
 
@@ -87,8 +106,8 @@ def _first(converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
 
 
 def _reads_settings(kind: Any) -> bool:
-    """Whether a type is a class of objects that files hold as what a user would type."""
-    return isinstance(kind, type) and hasattr(kind, "as_setting") and hasattr(kind, "from_setting")
+    """Whether a type is a class that says itself what becomes of a setting."""
+    return isinstance(kind, type) and hasattr(kind, "from_setting")
 
 
 def _container(factory: Any, kinds: tuple[type, ...]) -> Callable[[Any, cattrs.Converter], Any]:
@@ -182,7 +201,8 @@ def structure(
         hint: where all names are listed.
 
     Raises:
-        PlanError: for a value that the class does not take.
+        PlanError: for a value that the class does not take, or one that it needs and that is not
+            there.
         UnknownName: for a key that it does not have.
     """
     if config is None and values:
@@ -192,6 +212,10 @@ def structure(
     for key in values:
         if key not in names(config):
             raise UnknownName(f"setting of {whose}:", key, [*names(config), *others], hint)
+    for field in attrs.fields(config):
+        if field.default is attrs.NOTHING and field.init and field.name not in values:
+            about = f": {field.metadata['help']}" if "help" in field.metadata else ""
+            raise PlanError(f"{whose} needs {field.name}{about}. {hint}".rstrip())
     hints = _type_hints(config)
     arguments = {}
     for key, value in values.items():
@@ -235,7 +259,7 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    held = value.as_setting() if _reads_settings(type(value)) else None
+    held = value.as_setting() if hasattr(type(value), "as_setting") else None
     if held is not None:
         return plain(held)
     return {"callable": getattr(value, "__qualname__", repr(value))}

@@ -10,9 +10,13 @@ import attrs
 from rlk import settings
 from rlk.errors import PlanError, UnknownName
 from rlk.planning.choice import Choice
-from rlk.planning.layers import Rank, Setting, SettingLayers
+from rlk.planning.layers import Rank, Setting, SettingLayers, listed
 from rlk.planning.run_settings import RUN_KEYS
+from rlk.registry.kinds import SLOTS, STACKED
 from rlk.registry.registries import Registries
+
+#: Slots whose settings may belong to any of the components that are put together there.
+SEVERAL = ("storage", *STACKED)
 
 
 def configured(choice: Choice, layers: SettingLayers) -> Choice:
@@ -42,7 +46,7 @@ def _given(choice: Choice, layers: SettingLayers) -> dict[str, Setting]:
         by_name = head in (choice.name, choice.alias)
         # A setting of the slot `storage` may belong to any storage in the stack. What an algorithm
         # or a preset sets for the policy that it expects is no demand on another policy.
-        is_demand = setting.rank >= Rank.FILE and choice.slot != "storage"
+        is_demand = setting.rank >= Rank.FILE and choice.slot not in SEVERAL
         by_slot = head == choice.slot and (is_demand or own.partition(".")[0] in known)
         if not own or not (by_name or by_slot):
             continue
@@ -72,14 +76,15 @@ def forwarded(layers: SettingLayers, algorithm: Choice, choices: Iterable[Choice
     slots = {choice.name: choice.slot for choice in choices}
     usual = configured(algorithm, layers).config
     result = layers
-    for key, target in algorithm.component.forwards.items():
+    for key, target in algorithm.component.forwarded():
         name, _, setting = target.partition(".")
         if name not in slots:
             continue
         found = _set_under(layers, (key, target, f"{slots[name]}.{setting}"))
         if found:
-            winner = _agreed(found)
-            result = result.set(key, winner.value, winner.by, Rank.FORWARDED)
+            winner = agreed(found)
+            if result.find(key).rank != Rank.FORWARDED:
+                result = result.set(key, winner.value, winner.by, Rank.FORWARDED)
             result = result.set(target, winner.value, winner.by, Rank.FORWARDED)
         else:
             by = f"{algorithm.name} {key}"
@@ -92,8 +97,12 @@ def _set_under(layers: SettingLayers, keys: Iterable[str]) -> dict[str, Setting]
     return {key: layers.find(key) for key in keys if layers.find(key).is_set}
 
 
-def _agreed(found: Mapping[str, Setting]) -> Setting:
-    """The setting of the highest rank; PlanError if two of that rank differ."""
+def agreed(found: Mapping[str, Setting]) -> Setting:
+    """Of one setting under several keys, that of the highest rank.
+
+    Raises:
+        PlanError: if two of that rank differ.
+    """
     rank = max(setting.rank for setting in found.values())
     highest = {key: setting for key, setting in found.items() if setting.rank == rank}
     first = next(iter(highest.values()))
@@ -121,18 +130,28 @@ def check_keys(
     choices = [choice for part in parts.values() for choice in part]
     names = [name for choice in choices for name in (choice.name, choice.alias)]
     known = {"env", *layers.slots, *names, *_distributions(layers)}
-    stored = {
-        name for choice in parts["storage"] for name in settings.names(choice.component.config)
-    }
+    replaced = _replaced(layers)
     for key, setting in layers:
         head, dot, own = key.partition(".")
-        if dot and head not in known:
+        is_demand = setting.rank >= Rank.FILE
+        # An algorithm has defaults for what may be put in.
+        may_be_absent = setting.rank == Rank.ALGORITHM or (not is_demand and head in replaced)
+        if dot and head not in known and not may_be_absent:
             about = f"In the setting {key!r} ({setting.by})."
             if any(head in registry for registry in registries):
                 raise PlanError(f"{head!r} is not in this run. {about} Add --plugin {head}")
             raise UnknownName("component in this run", head, known, about)
-        if dot and head == "storage" and own not in stored:
-            raise UnknownName("setting of this run's storages:", own, stored)
+        if dot and head in SEVERAL and (is_demand or head == "storage"):
+            configs = (choice.component.config for choice in parts[head])
+            taken = {name for config in configs for name in settings.names(config)}
+            if own not in taken:
+                raise UnknownName(f"setting of this run's {SLOTS[head]}:", own, taken)
+
+
+def _replaced(layers: SettingLayers) -> set[str]:
+    """Every component that anybody wanted in a slot of `STACKED`; others may have its place."""
+    wanted = [layer[slot] for layer in layers.layers.values() for slot in STACKED if slot in layer]
+    return {str(name) for setting in wanted for name in listed(setting.value)}
 
 
 def _distributions(layers: SettingLayers) -> set[str]:

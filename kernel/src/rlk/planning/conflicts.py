@@ -28,6 +28,7 @@ def conflicts(plan: Plan) -> Iterator[str]:
             lists = f"or one of: rlk plugins list {conflict.filter}{conflict.or_else}"
             yield f"{conflict.reason}.\nUse {use}, {lists}"
     yield from _shared_stages(plan)
+    yield from _several_policies(plan)
     yield from _own_checks(plan)
     if plan.env.size not in (None, plan.n_envs):
         by = plan.sources.get("n_envs", "default")
@@ -49,6 +50,7 @@ def _instead(plan: Plan, slot: str, part: Choice) -> str:
 def _first_conflict(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     """The first thing that speaks against one component."""
     rules = [_reports, _action_space, _observation_space, _collects, _decorates, _recurrent]
+    rules.append(_deterministic)
     if _goes_with_any_space(plan, slot):
         rules = [_reports]
     found = (rule(plan, slot, part) for rule in rules)
@@ -139,6 +141,17 @@ def _recurrent(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     )
 
 
+def _deterministic(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+    perturbs = slot == "noise" and part.component.scope == "policy"
+    if not perturbs or plan.algorithm.component.deterministic:
+        return None
+    return Conflict(
+        f"{part.title} compares actions of policies, but that of {plan.algorithm.title} gives more "
+        "than one action for an observation",
+        "--kind algorithms --deterministic",
+    )
+
+
 def _own_checks(plan: Plan) -> Iterator[str]:
     """What the components' own checks refuse."""
     for _, part in plan.choices():
@@ -158,3 +171,11 @@ def _shared_stages(plan: Plan) -> Iterator[str]:
             if other is not part:
                 both = f"{other.title} and {part.title} both take the sampling stage"
                 yield f"{both} {stage!r}. Ask for one of them."
+
+
+def _several_policies(plan: Plan) -> Iterator[str]:
+    """Two noises that both act by a policy of their own."""
+    names = [part.title for part in plan.noises if part.component.scope == "policy"]
+    if len(names) > 1:
+        both = " and ".join(names)
+        yield f"{both} all act by a policy of their own. Ask for one of them."

@@ -102,5 +102,6 @@ class Draft:
             return attrs.evolve(self, plugins={**self.plugins, choice.name: choice})
         if slot:
             return self.with_settings({slot: asked}, by, rank)
-        hint = f"; choose it with --algo {asked}" if entry.kind == "algorithms" else ""
+        is_algo = entry.kind in ("algorithms", "recipes")
+        hint = f"; choose it with --algo {asked}" if is_algo else ""
         raise PlanError(f"{entry.title} is no part of a run that --plugin puts in{hint}.")

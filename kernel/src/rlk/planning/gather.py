@@ -19,7 +19,7 @@ from rlk.planning.spec import Patch, RunSpec, flatten, plugin_key
 from rlk.registry.entry import Entry
 from rlk.registry.external import find_entry
 from rlk.registry.hooks import Hooks
-from rlk.registry.kinds import LISTS, SLOTS, is_group_slot
+from rlk.registry.kinds import LISTS, SLOTS, STACKED, is_group_slot
 from rlk.registry.registries import Registries
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:
 
 def _begin(registries: Registries, spec: RunSpec) -> Draft:
     """The algorithm with its defaults, and what the user leaves out, also if something wants it."""
-    algorithm = Choice.of(find_entry(spec.algo, "algorithms", registries), "algorithm", CALLER)
+    entry = find_entry(spec.algo, "algorithms", registries)
+    algorithm = Choice.of(entry, "algorithm", spec.origins.get("algo", CALLER))
     defaults = algorithm.component.defaults
     group_slots = dict.fromkeys(filter(is_group_slot, defaults), "optimisers")
     layers = SettingLayers(algorithm.name, {**SLOTS, **group_slots})
@@ -141,18 +142,29 @@ def _with_patches(draft: Draft, spec: RunSpec) -> Draft:
 
 
 def _with_selected(draft: Draft) -> Draft:
-    """With the plugins that text settings of the algorithm name (`Component.selects`).
+    """With the plugins that settings of the algorithm name (`Component.selects`).
 
-    `action_noise="normal-noise:sigma=0.1"` is as good as `--plugin normal-noise:sigma=0.1`.
+    `action_noise="normal-noise:sigma=0.1"` is as good as `--plugin normal-noise:sigma=0.1`. Where
+    several of a kind may be in a run, those of a lower rank stay beside those of a higher one.
     """
-    for key, kind in draft.algorithm.component.selects.items():
-        setting = draft.layers.find(key)
-        if setting.value in (None, "none"):
-            continue
-        name, _ = parse_plugin(setting.value)
+    selects = draft.algorithm.component.selects
+    found = {key: draft.layers.find(key) for key in selects}
+    wanted = {key: one for key, one in found.items() if one.value not in (None, "none")}
+    for key, setting in wanted.items():
+        plugin, kind = _as_text(setting.value), selects[key]
+        name, _ = parse_plugin(plugin)
         draft.registries[kind].get(name)  # an error names the kind that was expected
-        draft = draft.with_plugins([setting.value], setting.by, setting.rank)
+        draft = draft.with_plugins([plugin], setting.by, setting.rank)
+        highest = max(other.rank for one, other in wanted.items() if selects[one] == kind)
+        if setting.rank < highest:
+            slots = (slot for slot in STACKED if SLOTS[slot] == kind)
+            draft = draft.with_settings(dict.fromkeys(slots, name), setting.by, highest)
     return draft
+
+
+def _as_text(plugin: Any) -> Any:
+    """A plugin as a user would type it, of an object that stands for one (`HeldByFiles`)."""
+    return plugin.as_setting() if hasattr(plugin, "as_setting") else plugin
 
 
 def _with_activated(draft: Draft) -> Draft:

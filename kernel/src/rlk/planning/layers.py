@@ -10,6 +10,7 @@ import attrs
 
 from rlk.errors import PlanError
 from rlk.planning.run_settings import RUN_KEYS
+from rlk.registry.kinds import STACKED
 
 
 class Rank(enum.IntEnum):
@@ -42,6 +43,13 @@ class Setting:
 UNSET = Setting(None, "", Rank.DEFAULT)
 
 
+def listed(value: Any) -> tuple[Any, ...]:
+    """What fills a slot that may hold several: of one component, none, or a list of them."""
+    if value is None:
+        return ()
+    return tuple(value) if isinstance(value, (list, tuple)) else (value,)
+
+
 @attrs.frozen
 class SettingLayers:
     """All settings of a run that is being planned, one layer for each rank."""
@@ -51,23 +59,29 @@ class SettingLayers:
     layers: Mapping[Rank, Mapping[str, Setting]] = attrs.field(factory=dict)
 
     def set(self, key: str, value: Any, by: str, rank: Rank) -> SettingLayers:
-        """These layers with one more setting.
+        """These layers with one more setting; what fills a slot of `STACKED` is joined.
 
         Raises:
             PlanError: if another value for that key has the same rank already.
         """
         full, layer = self._full(key), self.layers.get(rank, {})
         if full not in layer:
-            layer = {**layer, full: Setting(value, by, rank)}
-            return attrs.evolve(self, layers={**self.layers, rank: layer})
+            return self._with(full, Setting(value, by, rank))
         other = layer[full]
         if other.value == value:
             return self
+        if key in STACKED:
+            both = by if by == other.by else f"{other.by} and {by}"
+            return self._with(full, Setting((*listed(other.value), *listed(value)), both, rank))
         both = f"{other.value!r} and {value!r}"
         if key in self.slots:
             raise PlanError(f"{both} both fill the slot {key!r}. Ask for one of them.")
         differ = f"{other.by} and {by} propose different values for {key!r}"
         raise PlanError(f"{differ}: {both}. Set it yourself: --set {key}=…")
+
+    def _with(self, full: str, setting: Setting) -> SettingLayers:
+        layer = {**self.layers.get(setting.rank, {}), full: setting}
+        return attrs.evolve(self, layers={**self.layers, setting.rank: layer})
 
     def find(self, key: str) -> Setting:
         """The setting that counts for a key: that of the highest rank, or UNSET."""

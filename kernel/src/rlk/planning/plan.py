@@ -32,7 +32,7 @@ class Plan(RunSettings):
     storages: tuple[Choice, ...]  #: the base, then decorating ones in the order of their stages
     optimisers: Mapping[str, Choice] = attrs.field(factory=dict)  #: of single groups, by slot
     distribution: Choice | None = None
-    noise: Choice | None = None
+    noises: tuple[Choice, ...] = ()  #: innermost first
     wrappers: tuple[Choice, ...] = ()  #: innermost first
     callbacks: tuple[Choice, ...] = ()
     loggers: tuple[Choice, ...] = ()
@@ -73,8 +73,7 @@ class Plan(RunSettings):
     def choices(self) -> Iterator[tuple[str, Choice]]:
         """Every component of the run, with its slot."""
         for slot in ("algorithm", *SLOTS):
-            choice = self.storages[0] if slot == "storage" else getattr(self, slot)
-            if choice is not None:
+            for choice in self._in_slot(slot):
                 yield slot, choice
         yield from self.optimisers.items()
         for choice in self.storages[1:]:
@@ -82,6 +81,14 @@ class Plan(RunSettings):
         for kind in LISTS:
             for choice in getattr(self, kind):
                 yield singular(kind), choice
+
+    def _in_slot(self, slot: str) -> tuple[Choice, ...]:
+        if slot == "storage":
+            return self.storages[:1]
+        if slot == "noise":
+            return self.noises
+        choice = getattr(self, slot)
+        return () if choice is None else (choice,)
 
     def load_factories(self) -> None:
         """Import everything that the run will be made of.

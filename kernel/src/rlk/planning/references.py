@@ -27,7 +27,7 @@ def wrong_references(component: Component, registries: Registries) -> Iterator[s
             problem = _wrong_default(key, name, component, registries)
             if problem:
                 yield f"the default {key}={name!r}: {problem}"
-    for key, target in component.forwards.items():
+    for key, target in component.forwarded():
         name, _, setting = target.partition(".")
         problem = _misspelt(name, registries) or _wrong_setting(name, setting, None, registries)
         if problem:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rlk.errors import SHOWN, BrokenPlugin
 from rlk.planning.draft import Draft
-from rlk.planning.layers import Rank
+from rlk.planning.layers import UNSET, Rank, listed
 from rlk.planning.plan import Plan
 
 
@@ -17,14 +17,18 @@ def remarks(plan: Plan, draft: Draft) -> Iterator[str]:
 
 
 def _replaced_noise(plan: Plan, draft: Draft) -> Iterator[str]:
-    """A run has one noise, so another one switches off how the algorithm explores by default."""
-    usual = draft.layers.layers.get(Rank.ALGORITHM, {}).get("noise")
-    if plan.noise is None or usual is None or usual.value in (plan.noise.name, plan.noise.alias):
-        return
-    yield (
-        f"noise {plan.noise.name!r} takes the place of {usual.value!r}, with which "
-        f"{plan.algorithm.name} explores by default: a run has one noise"
-    )
+    """Noises that somebody chose take the place of those that an algorithm or a preset wants."""
+    highest = draft.layers.find("noise").rank
+    now = {name for noise in plan.noises for name in (noise.name, noise.alias)}
+    chosen = " and ".join(repr(noise.name) for noise in plan.noises)
+    for rank in (rank for rank in Rank if rank < highest and plan.noises):
+        usual = draft.layers.layers.get(rank, {}).get("noise", UNSET)
+        for name in (name for name in listed(usual.value) if name not in now):
+            wants = "explores by default" if rank == Rank.ALGORITHM else f"explores by {usual.by}"
+            yield (
+                f"noise {chosen} takes the place of {name!r}, with which {plan.algorithm.name} "
+                f"{wants}: to have both, say --plugin {name} as well"
+            )
 
 
 def _images(plan: Plan, draft: Draft) -> Iterator[str]:

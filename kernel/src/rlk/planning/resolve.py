@@ -22,10 +22,12 @@ from rlk.planning.environment import EnvChoice, choose_environment, probe
 from rlk.planning.gather import gather
 from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.plan import Plan
+from rlk.planning.recipes import written_out
 from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
 from rlk.planning.select import filling, one_distribution, select
 from rlk.planning.spec import RunSpec
+from rlk.planning.without_effect import without_effect
 from rlk.registry.kinds import LISTS, is_group_slot
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ def resolve(
         more = ", … (rlk plugins list --kind algorithms)" if len(names) > SHOWN else ""
         shown = ", ".join(names[:SHOWN]) or "none"
         raise PlanError(f"no algorithm. Say --algo NAME; installed: {shown}{more}.")
+    spec = written_out(spec, kernel.registries)
     draft = gather(kernel, spec, moments=_moments(spec, terminal, autostart))
     chosen = select(draft)
     env = _environment(draft)
@@ -64,7 +67,8 @@ def resolve(
     parts = _by_slot(draft, (configured(choice, layers) for choice in chosen))
     check_keys(layers, parts, kernel.registries)
     _check_filled(parts, spec.algo)
-    plan = _accepted(_plan(spec, draft, parts, env))
+    plan = _plan(spec, draft, parts, env)
+    plan = _accepted(plan, without_effect(plan, draft))
     return attrs.evolve(plan, notes=(*plan.notes, *remarks(plan, draft)))
 
 
@@ -128,7 +132,7 @@ def _plan(spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
     """The plan of these components, once the environment has told its spaces."""
     layers = draft.layers
     observation_space, action_space = probe(env, parts["wrappers"])
-    distribution = filling(draft, "distribution", type(action_space).__name__)
+    distributions = filling(draft, "distribution", type(action_space).__name__)
     given = {key: layers.find(key) for key in ("env", *RUN_SETTINGS)}
     given = {key: setting for key, setting in given.items() if setting.is_set}
     run = {key: setting.value for key, setting in given.items() if key != "env"}
@@ -147,8 +151,8 @@ def _plan(spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
         callbacks=parts["callbacks"],
         loggers=parts["loggers"],
         extensions=parts["extensions"],
-        distribution=distribution and configured(distribution, layers),
-        noise=next(iter(parts["noise"]), None),
+        distribution=next((configured(one, layers) for one in distributions), None),
+        noises=parts["noise"],
         env=env,
         observation_space=observation_space,
         action_space=action_space,
@@ -160,12 +164,17 @@ def _plan(spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
     )
 
 
-def _accepted(plan: Plan) -> Plan:
-    """The plan as this process is to have it; PlanError with every problem that forbids it."""
+def _accepted(plan: Plan, unused: Iterable[str]) -> Plan:
+    """The plan as this process is to have it; PlanError with every problem that forbids it.
+
+    Args:
+        unused: problems that are known already, which are told where nothing else forbids it.
+    """
     hooks = plan.hooks()
     space = hooks.first("rlk_policy_space", plan=plan)
     plan = plan if space is None else attrs.evolve(plan, policy_space=space)
-    problems: list[Any] = list(conflicts(plan)) or hooks.all("rlk_check_plan", plan=plan)
+    problems: list[Any] = list(conflicts(plan)) or list(unused)
+    problems = problems or hooks.all("rlk_check_plan", plan=plan)
     if problems:
         raise PlanError("\n".join(map(str, problems)))
     settled: Plan | None = hooks.first("rlk_settle_plan", plan=plan)

@@ -19,6 +19,7 @@ from rlk.planning.plan import Plan
 from rlk.planning.saved_records import SavedComponent, SavedPlan
 from rlk.planning.select import JOINED
 from rlk.planning.spec import RunSpec, make_spec, plugin_key
+from rlk.registry.kinds import STACKED
 from rlk.structure import structured
 
 if TYPE_CHECKING:
@@ -147,7 +148,8 @@ def _settings(components: Iterable[SavedComponent]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for saved in components:
         if saved.fills_slot and not saved.is_external:
-            given[saved.slot] = saved.name
+            others = given.get(saved.slot, ()) if saved.slot in STACKED else None
+            given[saved.slot] = saved.name if others is None else (*others, saved.name)
         given |= {f"{saved.prefix}{key}": value for key, value in saved.settings.items()}
     return given
 

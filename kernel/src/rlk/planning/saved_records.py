@@ -9,7 +9,7 @@ import attrs
 from rlk.component import NAME
 from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_place
-from rlk.registry.kinds import KINDS, SLOTS, is_group_slot, singular
+from rlk.registry.kinds import KINDS, SLOTS, STACKED, is_group_slot, singular
 
 _SLOTS = ("algorithm", "decorator", *SLOTS, *map(singular, KINDS))
 
@@ -27,6 +27,7 @@ def _is_name(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
 
 def _fit_together(_: object, attribute: attrs.Attribute[Any], value: list[SavedComponent]) -> None:
     slots = [one.slot for one in value if one.slot == "algorithm" or one.fills_slot]
+    slots = [slot for slot in slots if slot not in STACKED]
     if "algorithm" not in slots or len(slots) != len(set(slots)):
         raise ValueError(f"{attribute.name} has no algorithm, or two components in one slot")
 

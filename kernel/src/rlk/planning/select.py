@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.draft import Draft
+from rlk.planning.layers import listed
 from rlk.registry.external import find_entry
+from rlk.registry.kinds import STACKED
 
 #: Who chose a component that is active without being asked for.
 JOINED = "active in every run"
@@ -19,8 +22,7 @@ def select(draft: Draft) -> tuple[Choice, ...]:
     The distribution is missing, because it may depend on the action space.
     """
     slots = [slot for slot in draft.layers.slots if slot != "distribution"]
-    found = [filling(draft, slot) for slot in slots]
-    in_slots = [choice for choice in found if choice is not None]
+    in_slots = [choice for slot in slots for choice in filling(draft, slot)]
     # A wrapper of every run (a monitor) is innermost: it sees what the environment itself gives.
     first = [choice for choice in draft.plugins.values() if _joined_wrapper(choice)]
     others = [choice for choice in draft.plugins.values() if not _joined_wrapper(choice)]
@@ -29,12 +31,11 @@ def select(draft: Draft) -> tuple[Choice, ...]:
 
 def one_distribution(draft: Draft) -> tuple[Choice, ...]:
     """The distribution, where it is the same for every action space; else nothing."""
-    found = filling(draft, "distribution")
-    return () if found is None else (found,)
+    return filling(draft, "distribution")
 
 
-def filling(draft: Draft, slot: str, action_space: str = "") -> Choice | None:
-    """The component in a slot, if there is one.
+def filling(draft: Draft, slot: str, action_space: str = "") -> tuple[Choice, ...]:
+    """The component in a slot, or nothing; several in a slot of `STACKED`, the innermost first.
 
     Args:
         draft: what the run is made of.
@@ -48,14 +49,27 @@ def filling(draft: Draft, slot: str, action_space: str = "") -> Choice | None:
     wanted = setting.value
     if isinstance(wanted, Mapping):
         wanted = wanted.get(action_space)
-    if wanted is None or wanted in draft.refused:
-        return None
-    entry = find_entry(wanted, draft.layers.slots[slot], draft.registries)
-    choice = Choice.of(entry, slot, setting.by)
+    names = listed(wanted) if slot in STACKED else (wanted,)
+    asked = [name for name in names if name is not None and name not in draft.refused]
+    found: dict[str, Choice] = {}
+    for name in asked:
+        choice = _in_slot(draft, slot, name, setting.by)
+        found.setdefault(choice.name, choice)
+    # What acts by a policy of its own comes before what changes its actions.
+    return tuple(sorted(found.values(), key=_changes_actions))
+
+
+def _in_slot(draft: Draft, slot: str, name: Any, by: str) -> Choice:
+    entry = find_entry(name, draft.layers.slots[slot], draft.registries)
+    choice = Choice.of(entry, slot, by)
     if choice.component.stages:
         wrong = f"{choice.title} decorates a storage and cannot be one by itself"
         raise PlanError(f"{wrong}. Say --plugin {choice.name}.")
     return choice
+
+
+def _changes_actions(choice: Choice) -> bool:
+    return choice.component.scope != "policy"
 
 
 def _joined_wrapper(choice: Choice) -> bool:

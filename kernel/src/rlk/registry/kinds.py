@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-#: Slots of a run that hold one component each: the option that fills one, and the kind that goes
-#: there.
+#: Slots of a run that hold one component each, except for those in `STACKED`: the option that
+#: fills one, and the kind that goes there.
 SLOTS = {
     "policy": "policies",
     "distribution": "distributions",
@@ -14,10 +14,15 @@ SLOTS = {
     "optimiser": "optimisers",
     "serializer": "serializers",
 }
+#: Slots that hold one component or several, each of which is put around the one before it.
+STACKED = ("noise",)
 #: Kinds of which any number may be active in a run.
 LISTS = ("wrappers", "extensions", "callbacks", "loggers")
 #: Every kind that the kernel knows; plugins may add more with `Registries.add_kind`.
-KINDS = ("algorithms", *SLOTS.values(), *LISTS, "environments", "finders", "commands", "presets")
+KINDS = (
+    *("algorithms", "recipes", *SLOTS.values(), *LISTS),
+    *("environments", "finders", "commands", "presets"),
+)
 
 
 def is_group_slot(key: str) -> bool:

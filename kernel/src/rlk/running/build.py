@@ -16,7 +16,7 @@ from rlk.registry.hooks import LIFECYCLE
 from rlk.running.device import choose_device, prepare_torch
 from rlk.running.run import Run
 from rlk.running.seeding import Streams
-from rlk.running.vec_env import make_vec_env
+from rlk.running.vec_env import make_vec_env, stack_size
 from rlk.settings import unstructure
 
 if TYPE_CHECKING:
@@ -123,14 +123,14 @@ def _check_size(run: Run, heads: Any, saved: Mapping[str, Any]) -> None:
 
 
 def _training_actor(run: Run) -> Actor:
-    """What the collector acts with: the policy's actor, inside noise, inside exploration.
+    """What the collector acts with: the policy's actor, inside noises, inside exploration.
 
     What the algorithm itself does to explore comes last, because no noise belongs on an action that
     is random already.
     """
     actor = run.make_actor()
-    if run.plan.noise is not None:
-        actor = run.plan.noise.make(run).wrap(actor, run.policy)
+    for noise in run.plan.noises:
+        actor = noise.make(run).wrap(actor, run.policy)
     algorithm: Any = run.algorithm
     return algorithm.explore(actor) if offers(algorithm, Explores) else actor
 
@@ -171,6 +171,7 @@ def _schema(run: Run) -> Schema:
         clock=run.clock,
         extras={**run.algorithm.extras(), **infos},
         make_env=lambda: _spare_env(run),
+        stack_size=stack_size(run.env),
     )
 
 

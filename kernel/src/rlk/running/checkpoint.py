@@ -7,16 +7,16 @@ serializer.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlk.abilities import KeepsEnvironmentState, offers
+from rlk.abilities import AdoptsReplays, KeepsEnvironmentState, offers
 from rlk.errors import BadFile, RlkError
 from rlk.planning.saved_plan import as_json
 from rlk.protocols import Serializer, State
 from rlk.running.likeness import check_like
-from rlk.running.manifest import STATE_VERSION, check_manifest
+from rlk.running.manifest import STATE_VERSION, Part, check_manifest
 
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 
 #: The parts of a run that every file holds, by their names in both.
 PARTS = ("parameters", "algorithm", "optimise", "streams", "clock", "metrics")
+#: What to do about a file that lacks a part.
+_WITHOUT: Mapping[Part, str] = {
+    "model": "A replay alone is loaded by an agent: agent.load_replay_buffer(…).",
+    "storage": "Checkpoints hold those of the replay (runs/NAME/checkpoints/…, unless they were "
+    "told to leave it out), and so do files of agent.save_replay_buffer(…).",
+}
 
 
 # ---- what a file holds ---------------------------------------------------------------------------
@@ -31,19 +37,32 @@ PARTS = ("parameters", "algorithm", "optimise", "streams", "clock", "metrics")
 
 def model_state(run: Run) -> State:
     """What a model holds: everything that learning needs but replay and environments."""
+    buffers = {name: value.clone() for name, value in run.policy.named_buffers()}
+    parts = {part: getattr(run, part).state_dict() for part in PARTS}
+    return {"manifest": _manifest(run, "model"), "buffers": buffers, **parts}
+
+
+def replay_state(run: Run) -> State:
+    """The contents of the replay, and nothing else.
+
+    Raises:
+        RlkError: if the storage is none that another run can begin with.
+    """
+    _check_replay(run)
+    return {"manifest": _manifest(run, "storage"), "storage": run.storage.state_dict()}
+
+
+def _manifest(run: Run, *contents: Part) -> State:
     plan = as_json(run.plan)
     plan["run"]["seed"] = run.streams.seed
     dists = {(choice.dist, choice.version) for _, choice in run.plan.choices() if choice.version}
-    manifest = {
+    return {
         "state_version": STATE_VERSION,
-        "contents": ["model"],
+        "contents": list(contents),
         "timesteps": run.timesteps,
         "dists": dict(sorted(dists)),
         "plan": plan,
     }
-    buffers = {name: value.clone() for name, value in run.policy.named_buffers()}
-    parts = {part: getattr(run, part).state_dict() for part in PARTS}
-    return {"manifest": manifest, "buffers": buffers, **parts}
 
 
 def run_state(run: Run, *, replay: bool = True) -> State:
@@ -90,6 +109,27 @@ def restore(run: Run, state: State) -> list[str]:
     if "run" not in state["manifest"]["contents"]:
         return ["this is a model, not a checkpoint: replay, environments and callbacks start anew"]
     return _restore_experience(run, state)
+
+
+def adopt_replay(run: Run, state: State) -> None:
+    """Let a run begin with the replay of another one.
+
+    Raises:
+        RlkError: if its storage takes none.
+        BadFile: if it does not fit.
+    """
+    _check_replay(run)
+    saved = part_of(state, "storage")
+    with _taking_up(run.plan.storages[0].title):
+        run.storage.adopt(saved)
+
+
+def _check_replay(run: Run) -> None:
+    if not offers(run.storage, AdoptsReplays):
+        raise RlkError(
+            f"{run.plan.storages[0].title} keeps no replay that runs can hand to each other. "
+            "Use an off-policy algorithm with --storage replay."
+        )
 
 
 def _restore_experience(run: Run, state: State) -> list[str]:
@@ -212,13 +252,22 @@ def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Seri
     raise BadFile(f"{place}: no installed serializer reads {there_are}.")
 
 
-def read(place: Path, kernel: Kernel, *, best: bool = False) -> State:
+def read(place: Path, kernel: Kernel, *, best: bool = False, part: Part = "model") -> State:
     """The state in the file that RUN means (see `find`).
 
+    Args:
+        place: a run folder, a model, a checkpoint or a replay.
+        kernel: where serializers come from.
+        best: of a run folder, the best model of its evaluations.
+        part: what it must hold.
+
     Raises:
-        BadFile: if it is damaged, written by a newer rlk, or no file of rlk's.
+        BadFile: if it is damaged, written by a newer rlk, no file of rlk's, or lacks that part.
     """
     path, serializer = find(place, kernel, best=best)
     state = serializer.read(path)
     check_manifest(path, state.get("manifest"))
+    if part not in state["manifest"]["contents"]:
+        missing = "transitions" if part == "storage" else part
+        raise BadFile(f"{path} holds no {missing}. {_WITHOUT[part]}")
     return state

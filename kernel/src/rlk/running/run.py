@@ -124,15 +124,22 @@ class Run:
             step = self.plan.optimisers.get(f"{name}_optimiser", self.plan.optimiser).make(group)
         self.optimise.add(group, step, self.hooks.all("rlk_wrap_loss", run=self, group=name))
 
-    def make_actor(self, rng: np.random.Generator | None = None) -> Actor:
+    def make_actor(
+        self, rng: np.random.Generator | None = None, policy: torch.nn.Module | None = None
+    ) -> Actor:
         """A new actor: the algorithm's own, or what a plugin puts in its place.
 
         Args:
             rng: what it draws from; None is the run's stream `actor`, which is the collector's.
+            policy: what it acts by, of an algorithm with `Component.deterministic`; None is the
+                run's policy.
         """
-        actor = self.algorithm.actor(rng)
+        actor: Any = self.algorithm.actor(rng)
+        if policy is not None:
+            actor = actor.with_policy(policy)
         other: Actor | None = self.hooks.first("rlk_make_actor", run=self, actor=actor)
-        return actor if other is None else other
+        found: Actor = actor if other is None else other
+        return found
 
     @property
     def timesteps(self) -> int:

@@ -51,6 +51,21 @@ def make_vec_env(
     return env
 
 
+def stack_size(env: Any) -> int:
+    """How many frames a vector's environments say that their observations stack; 1 if none does.
+
+    They say it by an attribute of that name, as Gymnasium's `FrameStackObservation` does.
+    """
+    try:
+        if not all(env.call("has_wrapper_attr", "stack_size")):
+            return 1
+        sizes = set(env.get_attr("stack_size"))
+    except (AttributeError, NotImplementedError):  # a vector that has no single environments
+        return 1
+    (size,) = sizes if len(sizes) == 1 else (1,)
+    return int(size)
+
+
 def _around_each(env: Any, plan: Plan) -> Any:
     """A vector that was passed, in the vector forms of the wrappers of one environment."""
     for choice in plan.wrappers:

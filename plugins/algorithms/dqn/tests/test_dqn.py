@@ -86,7 +86,7 @@ def test_its_exploration_settings_reach_the_noise(rlk_make):
         exploration_initial_eps=0.8,
         exploration_final_eps=0.1,
     )
-    noise = agent.plan.noise.config
+    noise = agent.plan.noises[0].config
     assert (noise.fraction, noise.initial_eps, noise.final_eps) == (0.5, 0.8, 0.1)
 
 

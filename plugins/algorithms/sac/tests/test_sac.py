@@ -52,6 +52,10 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         "target_entropy": "auto",
         "action_noise": None,
         "random_exploration": 0.0,
+        # Stable-Baselines3's:
+        "use_sde": False,
+        "sde_sample_freq": -1,
+        "use_sde_at_warmup": False,
     }
 
 
@@ -118,6 +122,20 @@ def test_another_distribution_is_refused_with_what_it_lacks(rlk_make):
         rlk_make("sac", env=MATCH, distribution="diag-gaussian")
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"use_sde": True, "gsde.squash_output": False}, "squash_output=false leaves them"),
+        ({"use_sde_at_warmup": True}, "no effect without use_sde. Say --set use_sde=true, too"),
+        ({"sde_sample_freq": 4}, "sde_sample_freq=4 is for 'gsde', .* Say --set use_sde=true, too"),
+        ({"ent_coef": 0.1, "target_entropy": -1.0}, "ent_coef=0.1 is fixed. Say .*ent_coef=auto"),
+    ],
+)
+def test_settings_that_would_have_no_effect_are_refused(rlk_make, settings, message):
+    with pytest.raises(PlanError, match=message):
+        rlk_make("sac", env=MATCH, **settings)
+
+
 def test_actions_that_can_be_counted_are_refused(rlk_make):
     with pytest.raises(PlanError, match="serves action spaces Box"):
         rlk_make("sac", env="CartPole-v1")
@@ -134,10 +152,10 @@ def test_bounds_that_are_infinite_are_refused(rlk_make):
 
 def test_its_settings_are_written_as_users_write_them(rlk_make):
     agent = rlk_make("sac", env=MATCH, action_noise="normal-noise:sigma=0.3")
-    assert agent.plan.noise.name == "normal-noise" and agent.plan.noise.config.sigma == 0.3
+    assert agent.plan.noises[0].name == "normal-noise" and agent.plan.noises[0].config.sigma == 0.3
     agent = rlk_make("sac", env=MATCH, plugins=["ornstein-uhlenbeck-noise:sigma=0.3"])
-    assert agent.plan.noise.name == "ornstein-uhlenbeck-noise"
-    assert rlk_make("sac", env=MATCH).plan.noise is None
+    assert agent.plan.noises[0].name == "ornstein-uhlenbeck-noise"
+    assert rlk_make("sac", env=MATCH).plan.noises == ()
 
 
 # ---- when it learns ------------------------------------------------------------------------------

@@ -88,19 +88,6 @@ def test_its_entropy_becomes_the_one_that_is_wanted(rlk_make, wanted):
 # ---- other policies and spaces -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policy", ["MlpPolicy", "LnMlpPolicy"])
-@pytest.mark.parametrize("net_arch", [None, [16, {"pi": [8], "qf": [8]}]])
-def test_it_trains_policies_with_layer_norm_and_shared_layers(rlk_make, policy, net_arch):
-    agent = rlk_make(
-        "sac", env=MATCH, seed=0, policy=policy, learning_starts=20, batch_size=16,
-        **{"policy.net_arch": net_arch},
-    )  # fmt: skip
-    before = agent.run.parameters.flat.clone()
-    agent.learn(40)
-    assert not before.equal(agent.run.parameters.flat)
-    agent.run.parameters.check()
-
-
 def test_a_shared_encoder_is_trained_by_the_critics_alone(rlk_make):
     settings = {"policy.net_arch": [16, {"pi": [8], "qf": [8]}], "learning_starts": 60}
     agent = rlk_make("sac", env=MATCH, seed=0, batch_size=16, **settings)
@@ -124,29 +111,6 @@ def test_it_learns_from_images(rlk_make):
     assert agent.run.storage.sample(2).observation.dtype == torch.uint8
 
 
-def test_it_trains_the_nature_cnn(rlk_make):
-    class Picture(gym.Env):
-        observation_space = gym.spaces.Box(0, 255, (36, 36, 3), np.uint8)
-        action_space = gym.spaces.Box(-1.0, 1.0, (2,), np.float32)
-
-        def reset(self, *, seed=None, options=None):
-            super().reset(seed=seed)
-            return self.np_random.integers(0, 256, (36, 36, 3), np.uint8), {}
-
-        def step(self, action):
-            return self.reset()[0], float(action.sum()), False, False, {}
-
-    settings = {"learning_starts": 8, "batch_size": 8, "train_freq": 4, "policy": "CnnPolicy"}
-    agent = rlk_make("sac", env=Picture, seed=0, **settings)
-    # Two hidden layers of 64 behind the CNN, as Stable Baselines' policies for SAC and TD3 have.
-    assert agent.plan.policy.config.layers == [64, 64]
-    before = agent.run.parameters.state_dict()
-    agent.learn(16)
-    after = agent.run.parameters.state_dict()
-    assert not any(before[name].equal(after[name]) for name in before)
-    assert agent.predict(np.zeros((36, 36, 3), np.uint8))[0].shape == (2,)
-
-
 def test_actions_of_several_axes_are_stored_flat_and_done_in_their_shape(rlk_make):
     class Board(gym.Env):
         observation_space = gym.spaces.Box(-1, 1, (2,), np.float32)
@@ -166,50 +130,6 @@ def test_actions_of_several_axes_are_stored_flat_and_done_in_their_shape(rlk_mak
 
 
 # ---- going on from a file ------------------------------------------------------------------------
-
-
-def everything(agent):
-    """All that decides what comes next, but for what tells the time."""
-    run = agent.run
-    return {
-        "parameters": run.parameters.flat.clone(),
-        "algorithm": run.algorithm.state_dict(),
-        "optimise": run.optimise.state_dict(),
-        "storage": run.storage.state_dict(),
-        "streams": run.streams.state_dict(),
-        "collector": run.collector.state_dict(),
-    }
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"action_noise": "normal-noise:sigma=0.3", "random_exploration": 0.2},
-        {"action_noise": "ornstein-uhlenbeck-noise:sigma=0.3", "n_envs": 4, "gradient_steps": 2},
-        {
-            "plugins": ["prioritized-replay"],
-            "target_update_interval": 3,
-            "ent_coef": 0.1,
-            "learning_rate": "lin_0.001",
-        },
-    ],
-    ids=["noise", "process", "priorities"],
-)
-def test_a_resumed_run_equals_one_that_was_never_interrupted(rlk_make, tmp_path, settings):
-    from rlk_testing.contract import same
-
-    settings = {"env": "Pendulum-v1", "seed": 4, "total_timesteps": 320, **SMALL, **settings}
-    whole = rlk_make("sac", **settings)
-    whole.learn_until(160)
-    path = whole.save_checkpoint(tmp_path / "half")
-    whole.learn_until(320)
-    resumed = rlk.load(path)
-    assert resumed.differs == [] and resumed.num_timesteps == 160
-    resumed.learn_until(320)
-    one, other = everything(whole), everything(resumed)
-    for name in one:
-        assert same(one[name], other[name]), f"{name} differ"
-    resumed.close()
 
 
 def test_its_state_has_the_target_and_the_entropys_weight_of_the_model(rlk_make, tmp_path):

@@ -139,27 +139,6 @@ def test_updates_equal_the_papers_algorithm_written_out(rlk_make):
         assert torch.allclose(layer.weight, expected, atol=1e-4)
 
 
-def test_an_update_with_a_fixed_entropy_is_traced_into_one_graph_with_the_same_result(rlk_make):
-    """With a learnt one rlk-compile's own tests trace it."""
-    settings = {"ent_coef": 0.1, "learning_starts": 40, "batch_size": 16}
-    agents = [rlk_make("sac", env=MATCH, seed=0, policy={"layers": [8]}, **settings) for _ in "ab"]
-    for agent in agents:
-        agent.learn(39)
-    eager, traced = (agent.run for agent in agents)
-    compiled = torch.compile(traced.algorithm.update, fullgraph=True, backend="aot_eager")
-    with torch._dynamo.config.patch(trace_autograd_ops=True):
-        for key in (MOVES_TARGET, ""):
-            updates = [
-                update(batch_of(agent, 16, key), agent.run.optimise)
-                for agent, update in zip(agents, (eager.algorithm.update, compiled), strict=True)
-            ]
-    assert torch.allclose(eager.parameters.flat, traced.parameters.flat, atol=1e-5)
-    assert torch.allclose(eager.algorithm.target.flat, traced.algorithm.target.flat, atol=1e-6)
-    assert torch.allclose(updates[0].td_error, updates[1].td_error, atol=1e-4)
-    assert eager.algorithm.ent_coef().item() == pytest.approx(traced.algorithm.ent_coef().item())
-    torch._dynamo.reset()
-
-
 # ---- the three groups ----------------------------------------------------------------------------
 
 

@@ -11,13 +11,11 @@ import numpy as np
 import pytest
 import torch
 
-import rlk
 from rlk.errors import PlanError
 from rlk_td3 import TD3Config
 from rlk_td3.algorithm import DELAYED
 from rlk_testing import AlgorithmContract, OffPolicyContract, mean_return
 from rlk_testing.acting import Watch
-from rlk_testing.contract import same
 
 BOX = "rlk_testing.environments:BoxMatch"
 OFTEN = {"train_freq": 1, "gradient_steps": 1}
@@ -211,48 +209,3 @@ def test_it_learns_which_action_is_right(rlk_make):
     agent = rlk_make("td3", env=BOX, seed=0, n_envs=2, **{**FAST, **settings, "batch_size": 32})
     agent.learn(1400)
     assert mean_return(agent, BOX) >= 7.4  # of 8; uniformly random actions get 5.3
-
-
-def test_observations_may_be_images_and_actions_may_have_several_axes(rlk_make):
-    class Screen(gym.Env):
-        observation_space = gym.spaces.Box(0, 255, (36, 36, 1), np.uint8)
-        action_space = gym.spaces.Box(-2.0, 1.0, (2, 2), np.float32)
-
-        def reset(self, *, seed=None, options=None):
-            super().reset(seed=seed)
-            return self.np_random.integers(0, 256, (36, 36, 1), np.uint8), {}
-
-        def step(self, action):
-            assert self.action_space.contains(action)
-            return self.reset()[0], float(action.mean()), False, False, {}
-
-    settings = {"policy": "CnnPolicy", "learning_starts": 8, "batch_size": 4, "train_freq": 4}
-    agent = rlk_make("td3", env=Screen, seed=0, gradient_steps=1, **settings)
-    assert agent.plan.policy.config.layers == [64, 64]
-    before = agent.run.parameters.state_dict()
-    agent.learn(12)
-    after = agent.run.parameters.state_dict()
-    assert not any(before[name].equal(after[name]) for name in before)
-    assert agent.predict(Screen().reset(seed=1)[0])[0].shape == (2, 2)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"train_freq": "1 episode", "gradient_steps": -1, "n_envs": 2},
-        {"policy_delay": 3, "action_noise": "ornstein-uhlenbeck-noise:sigma=0.2"},
-        {"plugins": ["prioritized-replay"], "random_exploration": 0.1},
-    ],
-    ids=["episodes", "delay and noise", "priorities"],
-)
-def test_a_run_that_is_resumed_ends_where_an_uninterrupted_one_does(rlk_make, tmp_path, settings):
-    whole = rlk_make("td3", env="Pendulum-v1", seed=2, total_timesteps=500, **{**FAST, **settings})
-    whole.learn_until(230)
-    path = whole.save_checkpoint(tmp_path / "middle")
-    whole.learn_until(500)
-    with rlk.load(path) as resumed:
-        assert resumed.differs == []
-        resumed.learn_until(500)
-        for part in ("parameters", "algorithm", "optimise", "storage", "streams", "collector"):
-            one, other = (getattr(agent.run, part).state_dict() for agent in (whole, resumed))
-            assert same(one, other), f"{part} differs"

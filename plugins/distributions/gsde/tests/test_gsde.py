@@ -67,6 +67,7 @@ def test_defaults_are_those_of_stable_baselines3():
         "full_std": True,
         "use_expln": False,
         "squash_output": False,
+        "clip_mean": None,
         "learn_features": False,
         "sample_freq": -1,
     }
@@ -96,6 +97,14 @@ def test_without_a_head_there_are_no_features_to_draw_noise_for():
 def test_the_head_gives_the_mean_and_features_times_deviations():
     _, head = two_features()
     assert head(tensor([[3.0, -4.0]])).tolist() == [[3.0, pytest.approx(1.5), pytest.approx(-1.0)]]
+
+
+@pytest.mark.parametrize(("clip_mean", "mean"), [(None, 3.0), (2.0, 2.0), (5.0, 3.0)])
+def test_the_mean_is_clipped_where_that_is_asked_for(clip_mean, mean):
+    _, head = two_features(clip_mean=clip_mean)
+    for sign in (1.0, -1.0):
+        found = head(sign * tensor([[3.0, -4.0]]))[0]
+        assert found.tolist() == pytest.approx([sign * mean, sign * 1.5, -sign])
 
 
 def test_first_actions_are_near_zero_and_as_wide_as_the_features_are_long():
@@ -212,22 +221,25 @@ def test_where_all_features_are_zero_there_is_still_a_density():
 
 def test_squashed_actions_are_the_tanh_and_their_density_is_changed_by_it():
     distribution, head = two_features(squash_output=True)
-    parameters, noise = head(tensor([[0.5, -0.4]])), tensor([[[1.0], [2.0]]])
+    parameters = head(tensor([[0.5, -0.4]]))
     before = 0.5 + 0.25 * 1.0 - 0.1 * 2.0
-    action, log_prob = distribution.sample_with_log_prob(parameters, noise)
+    action = distribution.sample(parameters, tensor([[[1.0], [2.0]]]))
     assert action.item() == pytest.approx(math.tanh(before))
-    assert torch.equal(action, distribution.sample(parameters, noise))
     variance = 0.25**2 + 0.1**2
     gaussian = -0.5 * 0.05**2 / variance - 0.5 * math.log(variance) - HALF_LOG_2PI
     expected = gaussian - math.log(1.0 - math.tanh(before) ** 2)
-    assert log_prob.item() == pytest.approx(expected, abs=1e-3)
     assert distribution.log_prob(parameters, action).item() == pytest.approx(expected, abs=1e-3)
+    # The same action, drawn with noise of its own: 0.05 is so many standard deviations.
+    noise = tensor([[0.05 / math.sqrt(variance)]])
+    found, log_prob = distribution.sample_with_log_prob(parameters, noise)
+    assert found.item() == pytest.approx(action.item(), abs=1e-6)
+    assert log_prob.item() == pytest.approx(expected, abs=1e-3)
     assert distribution.mode(parameters).item() == pytest.approx(math.tanh(0.5))
 
 
 def test_the_log_prob_of_a_sample_is_exact_where_the_action_is_rounded_to_one():
     distribution, _ = made(1, gym.spaces.Box(-1.0, 1.0, (1,), np.float32), squash_output=True)
-    action, log_prob = distribution.sample_with_log_prob(tensor([[20.0, 1.0]]), tensor([[[0.5]]]))
+    action, log_prob = distribution.sample_with_log_prob(tensor([[20.0, 1.0]]), tensor([[0.5]]))
     expected = -0.125 - HALF_LOG_2PI - log_derivative(tensor(20.5)).item()
     assert action.item() == 1.0 and log_prob.item() == pytest.approx(expected, rel=1e-5)
 
@@ -235,10 +247,32 @@ def test_the_log_prob_of_a_sample_is_exact_where_the_action_is_rounded_to_one():
 def test_samples_without_squashing_have_their_log_prob_beside_them():
     distribution, _ = made()
     parameters = torch.randn(6, distribution.parameter_size)
-    noise = torch.from_numpy(distribution.noise(np.random.default_rng(0), 6))
+    noise = torch.from_numpy(distribution.independent_noise(np.random.default_rng(0), 6))
     action, log_prob = distribution.sample_with_log_prob(parameters, noise)
-    assert torch.equal(action, distribution.sample(parameters, noise))
     assert torch.allclose(log_prob, distribution.log_prob(parameters, action))
+
+
+def test_independent_noise_gives_the_actions_that_weights_of_their_own_would_give():
+    distribution, _ = made()
+    rows, rng = 40_000, np.random.default_rng(0)
+    parameters = torch.randn(1, distribution.parameter_size).expand(rows, -1)
+    weights = torch.from_numpy(distribution.noise(rng, rows))
+    by_weights = distribution.sample(parameters, weights)
+    noise = distribution.independent_noise(rng, rows)
+    assert noise.shape == (rows, 2) and noise.dtype == np.float32
+    by_noise, _ = distribution.sample_with_log_prob(parameters, torch.from_numpy(noise))
+    # Of 40,000 the standard error of a mean is 0.005 deviations, that of a deviation 0.4 %.
+    spread = by_weights.std(0)
+    assert bool(((by_weights.mean(0) - by_noise.mean(0)).abs() < 0.03 * spread).all())
+    assert torch.allclose(by_noise.std(0), spread, rtol=0.02)
+
+
+def test_gradients_of_samples_reach_the_mean_and_the_deviations():
+    distribution, head = two_features(squash_output=True, clip_mean=2.0)
+    parameters = head(tensor([[3.0, -4.0], [0.5, 0.1]]))
+    action, log_prob = distribution.sample_with_log_prob(parameters, tensor([[0.3], [-0.2]]))
+    (action + log_prob[:, None]).sum().backward()
+    assert head.log_std.grad.ne(0).all() and head.mean.weight.grad.ne(0).all()
 
 
 def test_the_divergence_of_squashed_actions_is_that_of_the_gaussians():

@@ -1,4 +1,4 @@
-"""gSDE in runs: with every on-policy algorithm; its noise held, saved and taken up again."""
+"""gSDE in runs: with every on-policy algorithm and SAC; its noise held, saved, taken up again."""
 
 from __future__ import annotations
 
@@ -30,6 +30,14 @@ ON_POLICY = [
 ]
 
 
+#: SAC in collections of 8 steps; whatever else explores is around the actor that holds the noise.
+SAC = {"algorithm": "sac", "learning_starts": 8, "train_freq": 8, "gradient_steps": 2}
+NORMAL, OU = (
+    {**SAC, "random_exploration": 0.3, "action_noise": f"{name}:sigma=0.1"}
+    for name in ("normal-noise", "ornstein-uhlenbeck-noise")
+)
+
+
 def made(rlk_make, algorithm="ppo", n_envs=2, **settings):
     config = default_kernel().registries.algorithms.get(algorithm).component().config
     small = {key: value for key, value in SMALL.items() if hasattr(config(), key)}
@@ -45,7 +53,8 @@ class Noises:
 
     @rlk.hookimpl
     def rlk_step(self, run, step):
-        self.seen.append(run.collector.state_dict()["carry"]["noise"])
+        carry = run.collector.state_dict()["carry"]
+        self.seen.append(carry.get("inner", carry)["noise"])
 
     def draws(self):
         """Which draw each step was taken with, counted from 0."""
@@ -64,7 +73,7 @@ def test_every_on_policy_algorithm_learns_how_wide_the_noise_is(rlk_make, algori
     assert noises.draws() == [0] * 8 + [1] * 8, "held as long as a collection of 8 steps"
 
 
-@pytest.mark.parametrize("more", [{}, LSTM])
+@pytest.mark.parametrize("more", [{}, LSTM, SAC, NORMAL, OU])
 @pytest.mark.parametrize(("freq", "draws"), [(3, [0, 0, 0, 1, 1, 1, 2, 2]), (8, [0] * 8)])
 def test_noise_is_drawn_anew_as_often_as_the_algorithm_says(rlk_make, freq, draws, more):
     noises = Noises()
@@ -73,6 +82,42 @@ def test_noise_is_drawn_anew_as_often_as_the_algorithm_says(rlk_make, freq, draw
     again = [draws[-1] + 1 + draw for draw in draws]
     assert noises.draws() == draws + again, "the next collection begins with new noise"
     assert not np.array_equal(noises.seen[0][0], noises.seen[0][1]), "each environment has its own"
+
+
+def test_sac_holds_it_for_the_episodes_that_it_counts_as_one_collection(rlk_make):
+    noises, by_episodes = Noises(), {**SAC, "train_freq": "1 episode"}
+    agent = made(rlk_make, n_envs=1, plugins=[noises], **by_episodes)
+    agent.learn(24)
+    assert noises.draws() == [0] * 8 + [1] * 8 + [2] * 8, "an episode has 8 steps"
+
+
+def test_sac_learns_how_wide_the_noise_is(rlk_make):
+    agent = made(rlk_make, policy={"layers": [8]}, **SAC)
+    config = agent.plan.distribution.config
+    assert config.squash_output and config.learn_features
+    assert (config.log_std_init, config.clip_mean) == (-3.0, 2.0)
+    before = agent.get_parameters()["model/pi/out/log_std"]
+    agent.learn(32)
+    assert not np.array_equal(agent.get_parameters()["model/pi/out/log_std"], before)
+
+
+@pytest.mark.parametrize(("at_warmup", "random"), [(True, 0), (False, 6)])
+def test_it_may_act_before_learning_starts_instead_of_random_actions(rlk_make, at_warmup, random):
+    """In one environment: with its mean bound to 0 and hardly any width, it acts near 0."""
+
+    class Actions:
+        seen = []
+
+        @rlk.hookimpl
+        def rlk_step(self, run, step):
+            self.seen.append(step.action[0])
+
+    agent = made(
+        rlk_make, "sac", n_envs=1, plugins=[Actions()], learning_starts=6, use_sde=True,
+        use_sde_at_warmup=at_warmup, **{"gsde.log_std_init": -9.0, "gsde.clip_mean": 1e-3},
+    )  # fmt: skip
+    agent.learn(10)
+    assert sum(bool((np.abs(action) > 0.01).any()) for action in Actions.seen) == random
 
 
 @pytest.mark.parametrize("plugins", [(), ("no:numpy-acting",)])
@@ -90,7 +135,7 @@ def test_the_log_probability_of_acting_is_that_of_the_update(rlk_make, more, plu
         assert np.allclose(found.detach(), batch.log_prob, atol=2e-4)
 
 
-@pytest.mark.parametrize("more", [{}, LSTM])
+@pytest.mark.parametrize("more", [{}, LSTM, {**SAC, "train_freq": "1 episode"}])
 def test_a_run_resumes_bit_for_bit_with_the_noise_it_held(rlk_make, tmp_path, more):
     agent = made(rlk_make, use_sde=True, sde_sample_freq=3, **more)
     agent.learn(48)

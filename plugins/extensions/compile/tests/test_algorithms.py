@@ -126,6 +126,11 @@ def test_state_dependent_exploration_is_a_part_of_the_graph(more: Any) -> None:
     same_numbers("ppo", BY_ACTION_SPACE["Box"], "eager", distribution="gsde", **more)
 
 
+def test_state_dependent_exploration_of_sac_is_a_part_of_the_graph() -> None:
+    """With a weight of the entropy that is fixed; else it is learnt, as in the tests above."""
+    same_numbers("sac", BY_ACTION_SPACE["Box"], "eager", use_sde=True, ent_coef=0.1)
+
+
 POPART = {
     "normalize_returns": True,
     "enable_popart": True,

@@ -23,7 +23,12 @@ SMALL = {
         *("nb_rollout_steps=8", "nb_train_steps=2", "batch_size=8", "normalize_observations=true"),
         *("normalize_returns=true", "enable_popart=true"),
     ),
-    "dqn": ("learning_starts=16", "batch_size=8", "target_network_update_freq=20"),
+    "dqn": (
+        "learning_starts=16",
+        "batch_size=8",
+        "target_network_update_freq=20",
+        "param_noise=true",
+    ),
     "ppo": ("n_steps=16", "batch_size=8", "learning_rate=0.01", "target_kl=0.001"),
     "ppo1": ("timesteps_per_actorbatch=16", "optim_batchsize=16"),
     "ppo2": ("n_steps=16",),
@@ -135,7 +140,7 @@ def test_parameters_are_bit_equal_after_every_update_and_rank_0_writes(two, algo
     assert two.code(algo) == 0, printed
     first, second = two.facts(algo)
     assert first["updates"] > 2
-    for same in ("updates", "timesteps", "moved", "seed", "control", "episodes"):
+    for same in ("updates", "timesteps", "moved", "seed", "control", "episodes", "exploration"):
         assert first[same] == second[same], same
     assert first["timesteps"] == 128, "the environments of both ranks count"
     assert all(one != two for one, two in zip(first["own"], second["own"], strict=True))

@@ -12,20 +12,19 @@ from rlk.registry.kernel import default_kernel
 from rlk_action_masking.masks import KEY, with_mask
 from rlk_action_masking.network import masked
 from rlk_categorical.distribution import Categorical
-from rlk_networks import Head, Linear, Policy
+from rlk_networks import Head, Linear, Policy, policy_head
+from rlk_networks.actor import DistributionActor
+from rlk_networks.held_noise import HeldNoiseActor
 from rlk_numpy_acting.actors import (
     NumpyDeterministicActor,
     NumpyDistributionActor,
     NumpyGreedyActor,
     NumpyRecurrentActor,
-    NumpyStochasticActor,
     in_numpy,
 )
-from rlk_off_policy.actor import DeterministicActor, GreedyActor, StochasticActor
-from rlk_off_policy.policy_heads import DeterministicHead, stochastic_head
+from rlk_off_policy.actor import DeterministicActor, GreedyActor
+from rlk_off_policy.policy_heads import DeterministicHead
 from rlk_off_policy.q_heads import DuelingHead, q_head
-from rlk_on_policy.actor import DistributionActor
-from rlk_on_policy.held_noise import HeldNoiseActor
 from rlk_on_policy.recurrent import RecurrentActor, make_actor
 from rlk_testing.contract import one_thread
 from rlk_testing.samples import BY_NAME
@@ -50,7 +49,7 @@ WHOLE, HEADS, NOTHING = "whole", "heads", "nothing"
 POLICIES = {
     "mlp": WHOLE,
     "MlpPolicy": WHOLE,
-    "LnMlpPolicy": NOTHING,
+    "LnMlpPolicy": WHOLE,
     "multi-input": WHOLE,
     "MultiInputPolicy": WHOLE,
     "cnn": NOTHING,
@@ -113,7 +112,7 @@ def value_head(trunk):
 
 
 def actor_critic(made, space, formulas):
-    heads = {"pi": lambda trunk: stochastic_head(trunk, formulas), "vf": value_head}
+    heads = {"pi": lambda trunk: policy_head(trunk, formulas), "vf": value_head}
     return built(made, space, heads)
 
 
@@ -227,14 +226,12 @@ def test_the_greedy_actor_takes_the_same_action(name, make_head):
     assert type(actor) is NumpyGreedyActor
 
 
-@pytest.mark.parametrize("name", ["mlp", "multi-input"])
-@pytest.mark.parametrize("formulas", ["diag-gaussian", "squashed-gaussian"])
-def test_the_stochastic_actor_takes_the_same_action(name, formulas):
-    made, record = architecture(name, act_fun="relu")
-    space, chosen = OBSERVATION_SPACES[record.observation_spaces[0]], distribution(formulas)
-    policy = built(made, space, {"pi": lambda trunk: stochastic_head(trunk, chosen)})
-    actor = equal_in_both(lambda rng: StochasticActor(policy, chosen, rng), space)
-    assert type(actor) is NumpyStochasticActor
+@pytest.mark.parametrize("formulas", ACTION_SPACES)
+def test_an_actor_without_a_value_takes_the_same_action(formulas):
+    space, chosen = OBSERVATION_SPACES["Box"], distribution(formulas)
+    heads = {"pi": lambda trunk: policy_head(trunk, chosen)}
+    policy = built(architecture("mlp", act_fun="relu")[0], space, heads)
+    equal_in_both(lambda rng: DistributionActor(policy, chosen, rng, ()), space)
 
 
 @pytest.mark.parametrize("name", ["mlp", "multi-input"])
@@ -255,7 +252,7 @@ def test_a_recurrent_state_of_another_number_of_environments_is_refused():
 
 
 @pytest.mark.parametrize("settings", [{"full_std": False}, {"use_expln": True}, {"sample_freq": 2},
-                                      {"squash_output": True}])  # fmt: skip
+                                      {"squash_output": True}, {"clip_mean": 0.05}])  # fmt: skip
 @pytest.mark.parametrize("name", ["mlp", "lstm"])
 def test_held_noise_is_the_same_whatever_its_settings(name, settings):
     space, chosen = OBSERVATION_SPACES["Box"], distribution("gsde", **settings)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rlk_evaluate.evaluate import evaluate_agent
+from rlk_networks.actor import DistributionActor
 from rlk_numpy_acting import actors
-from rlk_off_policy.actor import DeterministicActor, GreedyActor, StochasticActor
-from rlk_on_policy.actor import DistributionActor
+from rlk_off_policy.actor import DeterministicActor, GreedyActor
 from rlk_on_policy.recurrent import RecurrentActor
 from rlk_testing.environments import BY_ACTION_SPACE
 
@@ -30,7 +30,7 @@ RUNS = {
         {"env": BOX, "nb_rollout_steps": 16, "batch_size": 8, "normalize_observations": True},
         DeterministicActor,
     ),
-    "sac": ({"env": BOX, "learning_starts": 20, "buffer_size": 100}, StochasticActor),
+    "sac": ({"env": BOX, "learning_starts": 20, "buffer_size": 100}, DistributionActor),
 }
 every = pytest.mark.parametrize("name", RUNS)
 
@@ -80,14 +80,8 @@ def test_normalised_observations_act_the_same(rlk_make):
     np.testing.assert_allclose(*results, atol=1e-2)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"policy": "LnMlpPolicy"}, {"policy_act_fun": "elu"}],
-    ids=["layer norm", "elu"],
-)
-def test_what_it_does_not_know_acts_in_torch(rlk_make, settings):
-    given = {"mlp": {"act_fun": "elu"}} if "policy_act_fun" in settings else settings
-    agent = rlk_make("ppo2", env=DISCRETE, seed=0, n_steps=8, **given)
+def test_what_it_does_not_know_acts_in_torch(rlk_make):
+    agent = rlk_make("ppo2", env=DISCRETE, seed=0, n_steps=8, mlp={"act_fun": "elu"})
     assert type(agent.run.make_actor()) is DistributionActor
 
 

@@ -1,4 +1,4 @@
-"""The three actors: what they choose, in which shape, and what they keep."""
+"""Both actors: what they choose, and in which shape."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from torch import nn
 
 from rlk.errors import PlanError
 from rlk_networks import Policy
-from rlk_off_policy.actor import DeterministicActor, GreedyActor, StochasticActor
-from rlk_squashed_gaussian.distribution import SquashedGaussian
+from rlk_off_policy.actor import DeterministicActor, GreedyActor
 
 OBSERVATIONS = gym.spaces.Box(-1.0, 1.0, (2,), np.float32)
 ROWS = np.array([[0.1, 0.9], [0.7, -0.3]], np.float32)
@@ -49,25 +48,3 @@ def test_the_deterministic_actor_refuses_infinite_bounds() -> None:
     space = gym.spaces.Box(-np.inf, np.inf, (2,), np.float32)
     with pytest.raises(PlanError, match="infinite"):
         DeterministicActor(policy("pi"), space)
-
-
-def test_the_stochastic_actor_draws_from_its_own_stream() -> None:
-    space = gym.spaces.Box(-2.0, 2.0, (1,), np.float32)
-    distribution = SquashedGaussian(space)
-    rng = np.random.default_rng(3)
-    actor = StochasticActor(policy("pi"), distribution, rng)
-    found = actor.act(ROWS, None, START)
-    noise = torch.from_numpy(distribution.noise(np.random.default_rng(3), 2))
-    expected = distribution.sample(torch.from_numpy(ROWS), noise).numpy()
-    np.testing.assert_array_equal(found.action, expected)
-    np.testing.assert_allclose(found.env_action, 2.0 * expected, rtol=1e-6)
-
-
-def test_the_stochastic_actor_gives_the_mode_if_it_is_to_be_deterministic() -> None:
-    space = gym.spaces.Box(-1.0, 1.0, (1, 1), np.float32)
-    rng = np.random.default_rng(3)
-    actor = StochasticActor(policy("pi"), SquashedGaussian(space), rng)
-    found = actor.act(ROWS, None, START, deterministic=True)
-    np.testing.assert_allclose(found.action, np.tanh(ROWS[:, :1]), rtol=1e-6)
-    assert found.env_action.shape == (2, 1, 1)
-    assert rng.random() == np.random.default_rng(3).random(), "it drew from its stream"

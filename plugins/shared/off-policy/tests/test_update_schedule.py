@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from rlk.errors import PlanError
 from rlk_off_policy.interval import TimestepInterval
 from rlk_off_policy.train_freq import parse_train_freq
 from rlk_off_policy.update_schedule import UpdateSchedule
@@ -15,10 +14,9 @@ from rlk_off_policy.update_schedule import UpdateSchedule
 def schedule(n_envs=1, **settings):
     """A schedule and the clock that it reads."""
     defaults = {"train_freq": 1, "gradient_steps": 1, "learning_starts": 0, "batch_size": 1}
-    made = SimpleNamespace(**{**defaults, "buffer_size": 100, **settings})
+    made = SimpleNamespace(**{**defaults, **settings})
     clock = SimpleNamespace(timesteps=0, episodes=0)
-    plan = SimpleNamespace(algorithm=SimpleNamespace(title="algorithm 'mine' (mine 1.0)"))
-    return UpdateSchedule(made, SimpleNamespace(clock=clock, n_envs=n_envs, plan=plan)), clock
+    return UpdateSchedule(made, SimpleNamespace(clock=clock, n_envs=n_envs)), clock
 
 
 def test_a_number_of_steps_or_of_episodes_is_understood():
@@ -39,6 +37,20 @@ def test_updates_wait_for_learning_starts_and_for_a_batch():
     for clock.timesteps, stored in ((1, 1), (2, 2), (3, 1), (4, 2)):
         due.append(made.updates_due(stored))
     assert due == [0, 0, 0, 1]
+
+
+def test_steps_of_an_episode_are_counted_as_one_collection():
+    """One vector step is collected at a time; the second, third and fourth belong to the first."""
+    made, clock = schedule(train_freq="1 episode", learning_starts=100)
+    anew = []
+    for clock.timesteps, clock.episodes in ((1, 0), (2, 0), (3, 0), (4, 1), (5, 1)):
+        anew.append(made.counts_anew())
+        made.updates_due(1)
+    assert anew == [True, False, False, False, True]
+    made, _ = schedule(train_freq=4)
+    for _ in range(3):
+        assert made.counts_anew()
+        made.updates_due(1)
 
 
 @pytest.mark.parametrize(
@@ -111,12 +123,6 @@ def test_its_state_holds_what_was_counted():
     other.load_state_dict(one.state_dict())
     clock.timesteps, clock.episodes = 2, 2
     assert other.updates_due(50) == 2
-
-
-def test_a_buffer_that_never_holds_a_batch_is_refused():
-    with pytest.raises(PlanError, match=r"'mine'.*would never learn.*buffer_size=8.*batch_size=8"):
-        schedule(n_envs=3, buffer_size=8, batch_size=8)
-    schedule(n_envs=4, buffer_size=8, batch_size=8)
 
 
 def test_an_interval_has_passed_where_a_multiple_lies_in_between():

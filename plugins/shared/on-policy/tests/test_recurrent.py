@@ -8,7 +8,7 @@ import torch
 from rlk.errors import PlanError
 from rlk.records import Field
 from rlk_networks import Head, Linear
-from rlk_on_policy.actor import DistributionActor
+from rlk_networks.actor import DistributionActor
 from rlk_on_policy.bootstrap import following_values
 from rlk_on_policy.recurrent import RecurrentActor, is_recurrent, make_actor, state_fields
 from rlk_on_policy.sequence_sizes import sequence_length, whole_environments

@@ -57,11 +57,14 @@ def stack(
     goals: int = 4,
     n_steps: int = 0,
     prioritized: bool = False,
+    online: bool | None = None,
 ) -> tuple[Replay, HindsightReplay]:
     base = Replay(ReplayConfig(buffer_size=rows * opened_with.n_envs))
     base.open(opened_with)
     hindsight = HindsightReplay(
-        HindsightReplayConfig(n_sampled_goal=goals, goal_selection_strategy=strategy)
+        HindsightReplayConfig(
+            n_sampled_goal=goals, goal_selection_strategy=strategy, online_sampling=online
+        )
     )
     decorators: list[Any] = [hindsight]
     if prioritized:
@@ -260,10 +263,15 @@ def twin_of(trajectory: Any, rows: int, **keywords: Any) -> ReplayTwin:
     )
 
 
-@pytest.mark.parametrize("prioritized", [False, True])
+OFFLINE = {"prioritized": False, "online": False}
+#: Goals are drawn at every sample; once, without priorities; or once, with them.
+MODES = ({"prioritized": False}, OFFLINE, {"prioritized": True})
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(max_examples=25, deadline=None)
 @given(
+    mode=st.sampled_from(MODES),
     n_envs=st.sampled_from([1, 4]),
     n_steps=st.integers(0, 4),
     goals=st.integers(1, 4),
@@ -274,7 +282,7 @@ def twin_of(trajectory: Any, rows: int, **keywords: Any) -> ReplayTwin:
     seed=st.integers(0, 99),
 )
 def test_every_transition_is_that_of_the_twin(
-    prioritized, strategy, n_envs, n_steps, goals, steps, ends, rows, kind, seed
+    mode, strategy, n_envs, n_steps, goals, steps, ends, rows, kind, seed
 ):
     trajectory = kind(SPACE, gym.spaces.Discrete(4), n_envs=n_envs, seed=seed, ends=ends)
     base, _ = stack(
@@ -283,9 +291,10 @@ def test_every_transition_is_that_of_the_twin(
         strategy=strategy,
         goals=goals,
         n_steps=n_steps,
-        prioritized=prioritized,
+        **mode,
     )
-    twin = twin_of(trajectory, rows, n_steps=max(1, n_steps), strategy=strategy)
+    online = mode is not OFFLINE
+    twin = twin_of(trajectory, rows, n_steps=max(1, n_steps), strategy=strategy, online=online)
     for count in steps:
         for step in trajectory.steps(count):
             base.add(step)
@@ -293,9 +302,8 @@ def test_every_transition_is_that_of_the_twin(
             batch = base.sample(8)
             twin.check(batch)
             base.feedback(batch, Update({}, td_error=batch.reward))
-        if prioritized is False:
-            base.interrupt()
-            twin.interrupt()
+        base.interrupt()
+        twin.interrupt()
 
 
 @pytest.mark.parametrize("prioritized", [False, True])
@@ -314,7 +322,7 @@ def test_every_eligible_goal_is_found_sooner_or_later(prioritized, strategy):
     for step in trajectory.steps(17):
         base.add(step)
         twin.add(step)
-    found = {(place, source) for place, _, source in twin.check(base.sample(4000)) if source}
+    found = {(place, source) for place, _, source in twin.check(base.sample(2000)) if source}
     places = [(env, time) for env in range(2) for time in twin.stored(env)]
     expected = {(place, source) for place in places for source in twin.goals(place)}
     if prioritized:
@@ -406,22 +414,52 @@ def test_a_goal_whose_step_was_overwritten_is_drawn_again_when_it_is_sampled():
     assert goals_of(base, index) == first
 
 
-def test_without_priorities_goals_are_drawn_anew_and_nothing_is_kept():
-    base, hindsight = line(6, {5: "truncated"})
+@pytest.mark.parametrize("online", [None, True])
+def test_without_priorities_goals_are_drawn_anew_and_nothing_is_kept(online):
+    base, hindsight = line(6, {5: "truncated"}, online=online)
     assert goals_of(base, [base.slots] * 20) != goals_of(base, [base.slots] * 20)
     assert hindsight.state_dict() == {} and hindsight._chosen is None
+
+
+# ---- offline sampling without priorities ---------------------------------------------------------
+
+
+def test_offline_a_variant_has_one_goal_as_long_as_its_slot():
+    base, _ = line(7, {5: "truncated"}, online=False)
+    index = [slot + variant * base.slots for slot in range(6) for variant in range(1, 5)]
+    first = goals_of(base, index)
+    assert len(set(first)) > 3 and 100.0 not in first
+    base.sample(50)
+    assert goals_of(base, index) == first
+
+
+def test_offline_a_transition_keeps_its_own_goal_until_the_next_episode_begins():
+    base, _ = line(3, online=False)
+    index = [slot + base.slots for slot in range(3)]
+    assert goals_of(base, index) == [100.0] * 3
+    base.add(on_line(3, "truncated"))
+    assert goals_of(base, index) == [100.0] * 3
+    base.add(on_line(4))
+    assert set(goals_of(base, index)) <= {1.0, 2.0, 3.0, 3.5}
+    assert goals_of(base, [4 + base.slots]) == [100.0]
+
+
+def test_offline_the_goals_of_a_slot_go_with_it_when_it_is_overwritten():
+    base, _ = line(5, {3: "truncated"}, rows=5, online=False)
+    base.add(on_line(5))  # overwrites step 0
+    assert goals_of(base, [base.slots] * 4) == [100.0] * 4
+    assert set(goals_of(base, [1 + base.slots])) <= {2.0, 3.0, 3.5}
 
 
 # ---- state ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("prioritized", [False, True])
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("steps", [0, 9, 47])
-def test_a_restored_stack_goes_on_bit_for_bit(prioritized, strategy, steps):
+@pytest.mark.parametrize("mode", MODES, ids=["online", "offline", "prioritized"])
+@pytest.mark.parametrize(("strategy", "steps"), [("future", 0), ("random", 9), ("episode", 47)])
+def test_a_restored_stack_goes_on_bit_for_bit(mode, strategy, steps):
     def new():
         trajectory = GoalTrajectory(SPACE, gym.spaces.Discrete(4), n_envs=2, ends=0.2)
-        keywords = {"strategy": strategy, "n_steps": 2, "prioritized": prioritized}
+        keywords = {"strategy": strategy, "n_steps": 2, **mode}
         return trajectory, stack(schema(trajectory, gamma=0.9), rows=12, **keywords)[0]
 
     trajectory, base = new()

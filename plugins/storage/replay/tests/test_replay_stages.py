@@ -295,7 +295,7 @@ def test_stages_of_different_decorators_work_together_in_any_order_of_joining() 
 def test_n_steps_end_at_a_truncation_and_bootstrap_from_its_final_observation() -> None:
     storage = decorated(filled(5, {3: "truncated"}), TwoSteps())
     window = storage.window(np.array([1, 2, 3]), 2)
-    batch = TwoSteps.fold(storage._decorators[0], window)
+    batch = TwoSteps.fold(storage._stages.decorators[0], window)
     assert batch.reward.tolist() == [10.0 + 0.5 * 20.0, 20.0 + 0.5 * 30.0, 30.0]
     assert batch.discount.tolist() == [GAMMA**2, GAMMA**2, GAMMA]
     assert batch.next_observation[:, 0].tolist() == [3.0, 3.5, 3.5]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium as gym
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from rlk.component import Component
-from rlk.errors import RlkError
+from rlk.errors import PlanError, RlkError
 from rlk.records import Field, Schema, Step
 from rlk.running.clock import Clock
 from rlk_replay.component import component
@@ -166,6 +167,22 @@ def test_a_memory_of_another_space_is_refused_by_name() -> None:
     other = gym.spaces.Dict({**SPACE.spaces, "small": gym.spaces.Box(-1, 1, (3,), np.float32)})
     with pytest.raises(RlkError, match=r"observation.small is <f4\[2\] there, <f4\[3\] here"):
         opened(space=other).load_state_dict(opened().state_dict())
+
+
+def checked(n_envs: int, buffer_size: int, **settings: Any) -> None:
+    config = SimpleNamespace(**settings)
+    algorithm = SimpleNamespace(title="algorithm 'mine' (mine 1.0)", config=config)
+    assert component.check is not None
+    plan = SimpleNamespace(algorithm=algorithm, n_envs=n_envs)
+    component.check(ReplayConfig(buffer_size=buffer_size), plan)
+
+
+def test_a_memory_that_never_holds_a_batch_is_refused_while_planning() -> None:
+    with pytest.raises(PlanError, match=r"'mine'.*buffer_size=8, of 3.*batch_size=8.*to 9 or more"):
+        checked(3, 8, batch_size=8)
+    checked(4, 8, batch_size=8)
+    checked(3, 9, batch_size=8)
+    checked(3, 1)  # an algorithm without batches of one size
 
 
 def test_the_component_names_what_it_is() -> None:

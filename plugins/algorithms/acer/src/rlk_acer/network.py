@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlk_networks import Distribution, Head, Heads, Linear, Trunk
-from rlk_on_policy.heads import policy_head
+from rlk_networks import Distribution, Head, Heads, Linear, Trunk, policy_head
 
 
 def q_head(trunk: Trunk, n_actions: int) -> Head:

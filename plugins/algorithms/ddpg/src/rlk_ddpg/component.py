@@ -14,6 +14,7 @@ component = Component(
     action_spaces=("Box",),
     collects="off-policy",
     reports=("td_error",),
+    deterministic=True,
     defaults={**CONTINUOUS, "plugins": ["observation-range"]},
     forwards={
         "buffer_size": "replay.buffer_size",

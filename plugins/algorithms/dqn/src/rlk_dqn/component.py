@@ -14,21 +14,32 @@ component = Component(
     action_spaces=("Discrete",),
     collects="off-policy",
     reports=("td_error",),
+    deterministic=True,
     defaults={
         **OFF_POLICY,
         "env": "CartPole-v1",
         "noise": "epsilon-greedy",
+        # As Stable Baselines has it for DQN, and for DDPG otherwise.
+        "adaptive-parameter-noise.initial_stddev": 0.01,
+        "adaptive-parameter-noise.adaption_interval": 1,
+        "adaptive-parameter-noise.convolutions": False,
         "log_interval": 10,
     },
     forwards={
         "buffer_size": "replay.buffer_size",
-        "exploration_fraction": "epsilon-greedy.fraction",
-        "exploration_initial_eps": "epsilon-greedy.initial_eps",
-        "exploration_final_eps": "epsilon-greedy.final_eps",
+        "exploration_fraction": ("epsilon-greedy.fraction", "adaptive-parameter-noise.fraction"),
+        "exploration_initial_eps": (
+            "epsilon-greedy.initial_eps",
+            "adaptive-parameter-noise.initial_eps",
+        ),
+        "exploration_final_eps": ("epsilon-greedy.final_eps", "adaptive-parameter-noise.final_eps"),
         "prioritized_replay_alpha": "prioritized-replay.alpha",
         "prioritized_replay_beta0": "prioritized-replay.beta0",
         "prioritized_replay_beta_iters": "prioritized-replay.beta_iters",
         "prioritized_replay_eps": "prioritized-replay.eps",
     },
-    activates={"prioritized_replay": "prioritized-replay", "param_noise": "param-noise"},
+    activates={
+        "prioritized_replay": "prioritized-replay",
+        "param_noise": "adaptive-parameter-noise",
+    },
 )

@@ -64,7 +64,8 @@ class DQNConfig:
     param_noise: bool = attrs.field(
         default=False,
         **described(
-            "explore by noise on parameters; the same as --plugin param-noise, if that is installed"
+            "explore by noise on parameters instead of random actions, as far from greedy as the "
+            "exploration settings say; the same as --plugin param-noise"
         ),
     )
     dueling: bool = attrs.field(

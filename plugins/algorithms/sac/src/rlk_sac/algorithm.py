@@ -10,16 +10,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rlk.abilities import offers
 from rlk.errors import PlanError
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Batch, Field, Loss, Update
 from rlk_flat_parameters import FlatParameters
-from rlk_networks import Heads
-from rlk_off_policy.actor import StochasticActor
+from rlk_networks import Heads, Reparameterised, policy_head
+from rlk_networks.actor import DistributionActor
+from rlk_networks.held_noise import holding_noise
 from rlk_off_policy.critics import Critics, critic_prefixes
 from rlk_off_policy.exploration import with_random_actions
 from rlk_off_policy.noise import with_noise
-from rlk_off_policy.policy_heads import stochastic_head
 from rlk_off_policy.target import Target
 from rlk_off_policy.update_schedule import UpdateSchedule
 from rlk_replay.protocol import ReplayStorage
@@ -65,16 +66,16 @@ class SAC:
     @staticmethod
     def heads(config: SACConfig, run: Run) -> Heads:
         distribution = run.distribution
-        if not hasattr(distribution, "sample_with_log_prob"):
+        if not offers(distribution, Reparameterised):
             raise PlanError(
                 f"algorithm 'sac' (rlk-sac) needs a distribution with sample_with_log_prob, and "
                 f"{type(distribution).__name__} has none. Leave --set distribution=… out, for "
-                "squashed-gaussian."
+                "squashed-gaussian, or say --set use_sde=true, for gsde."
             )
         action_size = math.prod(run.action_space.shape)
         return {
             "qf": lambda trunk: Critics(trunk, action_size),
-            "pi": lambda trunk: stochastic_head(trunk, distribution),
+            "pi": lambda trunk: policy_head(trunk, distribution),
         }
 
     def steps_per_collect(self) -> int:
@@ -88,17 +89,18 @@ class SAC:
 
     # ---- acting ---------------------------------------------------------------------------------
 
-    def actor(self, rng: np.random.Generator | None = None) -> StochasticActor:
-        run = self.run
+    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+        """A sample of the policy; with gSDE, its noise is held from update to update at most."""
+        run, distribution = self.run, self.distribution
         stream = rng if rng is not None else run.streams.numpy("actor")
-        return StochasticActor(self.policy, self.distribution, stream, run.device)
+        actor = DistributionActor(self.policy, distribution, stream, (), run.device)
+        return holding_noise(actor, distribution, stream, self.schedule.counts_anew)
 
     def explore(self, actor: Actor) -> Actor:
         """Random actions until `learning_starts`, and afterwards with `random_exploration`."""
         config = self.config
-        return with_random_actions(
-            actor, self.run, config.learning_starts, config.random_exploration
-        )
+        starts = 0 if config.use_sde_at_warmup else config.learning_starts
+        return with_random_actions(actor, self.run, starts, config.random_exploration)
 
     # ---- learning -------------------------------------------------------------------------------
 
@@ -108,7 +110,7 @@ class SAC:
         rng, rows = run.streams.numpy("update"), config.batch_size
         for _ in range(self.schedule.updates_due(len(storage))):
             moves = run.clock.updates % config.target_update_interval == 0
-            noise = self.distribution.noise(rng, 2 * rows)
+            noise = self.distribution.independent_noise(rng, 2 * rows)
             yield with_noise(
                 storage.sample(rows),
                 MOVES_TARGET if moves else "",

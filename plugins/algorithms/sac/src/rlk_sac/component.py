@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from rlk.component import Component
 from rlk_off_policy.defaults import CONTINUOUS
+from rlk_sac.checks import check
 from rlk_sac.config import SACConfig
+
+#: What SAC wants of `gsde` where that is chosen, as Stable-Baselines3's SAC has it.
+SQUASHED_GSDE = {
+    "distribution.squash_output": True,
+    "distribution.learn_features": True,
+    "distribution.log_std_init": -3.0,
+    "distribution.clip_mean": 2.0,
+}
 
 component = Component(
     name="sac",
@@ -14,7 +23,9 @@ component = Component(
     action_spaces=("Box",),
     collects="off-policy",
     reports=("td_error",),
-    defaults={**CONTINUOUS, "distribution": {"Box": "squashed-gaussian"}},
-    forwards={"buffer_size": "replay.buffer_size"},
+    check=check,
+    defaults={**CONTINUOUS, "distribution": {"Box": "squashed-gaussian"}, **SQUASHED_GSDE},
+    activates={"use_sde": "gsde"},
+    forwards={"buffer_size": "replay.buffer_size", "sde_sample_freq": "gsde.sample_freq"},
     selects={"action_noise": "noises"},
 )

@@ -1,4 +1,7 @@
-"""SAC's hyperparameters, with the names and defaults of Stable Baselines 2.10."""
+"""SAC's hyperparameters, with the names and defaults of Stable Baselines 2.10.
+
+Those of state-dependent exploration (`use_sde` and what goes with it) are Stable-Baselines3's.
+"""
 
 from __future__ import annotations
 
@@ -100,3 +103,22 @@ class SACConfig:
     )
     action_noise: str | None = attrs.field(default=None, **settings.ACTION_NOISE)
     random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)
+    use_sde: bool = attrs.field(
+        default=False,
+        metadata={"help": "state-dependent exploration (gSDE): distribution gsde, squashed"},
+    )
+    sde_sample_freq: int = attrs.field(
+        default=-1,
+        validator=v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sde_sample_freq is -1 or at least 1")),
+        metadata={
+            "help": "with use_sde, steps of an environment after which its noise is drawn anew; -1 "
+            "draws it every train_freq alone"
+        },
+    )
+    use_sde_at_warmup: bool = attrs.field(
+        default=False,
+        metadata={
+            "help": "with use_sde, let it act before learning_starts, too, instead of uniformly "
+            "random actions"
+        },
+    )

@@ -60,7 +60,7 @@ def spec_toml(plan: dict[str, Any]) -> str:
     lost = [f"the plugin {made['name']} was an object" for made in others if _was_object(made)]
     others = [made for made in others if not _was_object(made) and not _had_joined(made)]
     head = {"algo": _name(algorithm), **plan["run"], "preset": "none"}
-    head |= {made["slot"]: _name(made) for made in others if made["slot"] in SLOTS}
+    head |= _in_slots(others)
     groups = {made["slot"]: made["name"] for made in others if is_group_slot(made["slot"])}
     head["plugins"] = [f"no:{name}" for name in plan["refused"]]
     head["plugins"] += [_name(made) for made in others if made["slot"] not in {*SLOTS, *groups}]
@@ -72,6 +72,15 @@ def spec_toml(plan: dict[str, Any]) -> str:
     head, env = ({k: v for k, v in top.items() if v is not None} for top in (head, env))
     kept = _portable({**head, "env": env, **{k: v for k, v in tables.items() if v}}, "", lost)
     return tomli_w.dumps(kept) + "".join(f"# {sentence}\n" for sentence in lost)
+
+
+def _in_slots(others: list[dict[str, Any]]) -> dict[str, Any]:
+    """What fills each slot: a name, or the names of several that are put together there."""
+    found: dict[str, list[str]] = {}
+    for made in others:
+        if made["slot"] in SLOTS:
+            found.setdefault(made["slot"], []).append(_name(made))
+    return {slot: names if len(names) > 1 else names[0] for slot, names in found.items()}
 
 
 def _was_object(made: dict[str, Any]) -> bool:

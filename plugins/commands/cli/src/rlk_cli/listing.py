@@ -22,7 +22,14 @@ from rlk_cli.kinds import kind_of
 #: What `--json` prints of every component.
 PRINTED = ("kind", "name", "dist", "version", "summary", "active", "problem")
 #: What a component declares, by which rows can be chosen.
-DECLARED = ("reports", "action_spaces", "observation_spaces", "collects", "recurrent")
+DECLARED = (
+    "reports",
+    "action_spaces",
+    "observation_spaces",
+    "collects",
+    "recurrent",
+    "deterministic",
+)
 
 
 @click.command("list")
@@ -36,6 +43,9 @@ DECLARED = ("reports", "action_spaces", "observation_spaces", "collects", "recur
 )
 @click.option("--collects", help="Only what is on-policy, off-policy, both or offline.")
 @click.option("--recurrent", is_flag=True, help="Only what is recurrent, or can train what is.")
+@click.option(
+    "--deterministic", is_flag=True, help="Only what learns one action for an observation."
+)
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 def list_plugins(kind: str | None, as_json: bool, **wanted: Any) -> None:
     """List everything that is installed, by kind; what is broken in red with its cause."""

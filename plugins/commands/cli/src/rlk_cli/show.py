@@ -23,6 +23,7 @@ DECLARED = (
     "needs",
     "stages",
     "recurrent",
+    "deterministic",
 )
 
 
@@ -41,7 +42,7 @@ def show(name: str) -> None:
     if component.config is None:
         click.echo("\nno settings")
         return
-    prefix = "" if entry.kind == "algorithms" else f"{component.name}."
+    prefix = "" if entry.kind in ("algorithms", "recipes") else f"{component.name}."
     click.secho(f"\nsettings (--set {prefix}KEY=VALUE)", bold=True)
     for field in fields_of(component.config, component.own):
         click.echo(columns(f"  {field.name}", LABEL, f"{field.default}   {field.type}", width))
@@ -65,8 +66,8 @@ def declared(component: Component) -> Iterator[tuple[str, str]]:
 
 def elsewhere(component: Component, setting: str) -> Iterator[str]:
     """What a setting does beyond its own component, a line each."""
-    if place := component.forwards.get(setting):
-        yield f"sets {place}"
+    if places := [place for own, place in component.forwarded() if own == setting]:
+        yield f"sets {' and '.join(places)}"
     if plugin := component.activates.get(setting):
         yield f"true is the same as --plugin {plugin}"
     if kind := component.selects.get(setting):

@@ -34,6 +34,14 @@ class GSDEConfig:
     squash_output: bool = attrs.field(
         default=False, metadata={"help": "squash actions into their bounds by tanh"}
     )
+    clip_mean: float | None = attrs.field(
+        default=None,
+        validator=v.optional(v.gt(0.0)),
+        metadata={
+            "help": "the mean is clipped to so much on either side of 0, before squashing; none "
+            "does not clip it"
+        },
+    )
     learn_features: bool = attrs.field(
         default=False,
         metadata={"help": "let the spread of the noise train the features that it depends on"},

@@ -21,6 +21,8 @@ def expln(x: Tensor) -> Tensor:
 class NoiseHead(nn.Module):
     """[B, F] to [B, D + F * D]: a linear mean, and the features times the deviations of weights.
 
+    The mean may be clipped.
+
     The features are those that the mean is linear in. Their product is flat, feature by feature:
     x_1 sigma_11, x_1 sigma_12, …
     """
@@ -31,7 +33,7 @@ class NoiseHead(nn.Module):
         shape = (features, size if config.full_std else 1)
         self.log_std = nn.Parameter(torch.full(shape, float(config.log_std_init)))
         self.size, self.use_expln = size, config.use_expln
-        self.learn_features = config.learn_features
+        self.learn_features, self.clip_mean = config.learn_features, config.clip_mean
 
     def deviations(self) -> Tensor:
         """sigma, the standard deviations of the weights of the noise, float [F, D]."""
@@ -41,4 +43,7 @@ class NoiseHead(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         exploring = features if self.learn_features else features.detach()
         scaled = exploring.unsqueeze(-1) * self.deviations()
-        return torch.cat([self.mean(features), scaled.flatten(1)], -1)
+        mean: Tensor = self.mean(features)
+        if self.clip_mean is not None:
+            mean = mean.clamp(-self.clip_mean, self.clip_mean)
+        return torch.cat([mean, scaled.flatten(1)], -1)

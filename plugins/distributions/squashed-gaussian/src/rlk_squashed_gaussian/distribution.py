@@ -49,6 +49,10 @@ class SquashedGaussian(Distribution):
         """Standard normal, float32 [batch, D]."""
         return rng.standard_normal((batch, self.size), dtype=np.float32)
 
+    def independent_noise(self, rng: np.random.Generator, batch: int) -> Array:
+        """The same: no noise is held."""
+        return self.noise(rng, batch)
+
     def sample(self, parameters: Tensor, noise: Tensor) -> Tensor:
         """tanh(mean + std * noise), float [..., D]."""
         mean, log_std = self._split(parameters)

@@ -18,29 +18,29 @@ import attrs
 from rlk_gymnasium.made import ById
 
 
-def ids(pattern: str, *, registered_by: str, install: str = "") -> Ids:
-    """A source of environments: the ids of a pattern (`acme/*`), once a module is imported.
+def ids(*patterns: str, registered_by: str, install: str = "") -> Ids:
+    """A source of environments: the ids of these patterns (`acme/*`), once a module is imported.
 
     Args:
         install: what to type where that module is not installed.
     """
-    return Ids(pattern, registered_by, install)
+    return Ids(patterns, registered_by, install)
 
 
 @attrs.frozen
 class Ids:
     """What `ids` makes: a function of a name."""
 
-    pattern: str
+    patterns: tuple[str, ...]
     registered_by: str
     install: str = ""
 
     def __call__(self, asked: str) -> ById | None:
         """What makes that environment, if it is one of these."""
-        if not fnmatchcase(asked, self.pattern):
+        if not any(fnmatchcase(asked, pattern) for pattern in self.patterns):
             return None
         return ById(asked, self.registered_by, install=self.install)
 
     def known(self) -> list[str]:
-        """The pattern, for messages."""
-        return [self.pattern]
+        """The patterns, for messages."""
+        return list(self.patterns)

@@ -23,7 +23,8 @@ from rlk_compile.leaves import kind
 
 #: Expression -> the description of what it finds.
 Conditions = dict[str, str]
-_SIMPLE = (bool, int, float, complex, str, bytes, torch.dtype, torch.device, torch.Size, enum.Enum)
+_OF_TORCH = (torch.dtype, torch.device, torch.memory_format, torch.Size)
+_SIMPLE = (bool, int, float, complex, str, bytes, enum.Enum, *_OF_TORCH)
 _SEQUENCES = (tuple, list, set, frozenset, deque)
 _NAMED = (type, staticmethod, classmethod)
 _IMPORTED, _BUILTINS = "__import_", "__builtins_dict__"

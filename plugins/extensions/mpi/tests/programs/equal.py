@@ -47,6 +47,7 @@ def rlk_training_end(run):
         "control": run.streams.integers("control", 3),
         "own": [run.streams.integers(name, 3) for name in ("environments", "actor", "update")],
         "episodes": [run.clock.episodes, [list(one) for one in run.metrics.recent_episodes]],
+        "exploration": dict(run.actor.metrics()),
         "out": run.out is not None,
         "loggers": len(run.plan.loggers),
         "verbose": run.plan.verbose,

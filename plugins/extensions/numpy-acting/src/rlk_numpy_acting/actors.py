@@ -14,12 +14,12 @@ import torch
 from rlk.protocols import Actor
 from rlk.records import Act, Array
 from rlk_action_scaling import scaled
+from rlk_networks.actor import DistributionActor
+from rlk_networks.held_noise import HeldNoiseActor
 from rlk_numpy_acting.distributions import distribution_of
 from rlk_numpy_acting.forward import StaysInTorch
 from rlk_numpy_acting.policies import heads_of, network_of
-from rlk_off_policy.actor import DeterministicActor, GreedyActor, StochasticActor
-from rlk_on_policy.actor import DistributionActor
-from rlk_on_policy.held_noise import HeldNoiseActor
+from rlk_off_policy.actor import DeterministicActor, GreedyActor
 from rlk_on_policy.recurrent import RecurrentActor, checked_state, stepped
 
 
@@ -58,8 +58,11 @@ class NumpyDistributionActor:
             return Act(action, distribution.env_action(action), None, {})
         if noise is None:
             noise = distribution.noise(self._rng, len(parameters))
-        action, log_prob = self._formulas.sample_with_log_prob(parameters, noise)
-        extras = {"log_prob": log_prob} if "log_prob" in self._extras else {}
+        extras = {}
+        if "log_prob" in self._extras:
+            action, extras["log_prob"] = self._formulas.sample_with_log_prob(parameters, noise)
+        else:
+            action = self._formulas.sample(parameters, noise)
         if self._vf:
             extras["value"] = self._vf[0](features)[:, 0]
         if "parameters" in self._extras:
@@ -127,28 +130,6 @@ class NumpyGreedyActor:
         return Act(action, env_action, None, {})
 
 
-class NumpyStochasticActor:
-    """`StochasticActor` in numpy."""
-
-    def __init__(self, actor: StochasticActor) -> None:
-        self.start, self.metrics = actor.start, actor.metrics
-        self._distribution, self._rng = actor.distribution, actor.rng
-        self._encode, (self._pi,) = network_of(actor.policy, "pi")
-        self._formulas = distribution_of(actor.distribution)
-
-    def act(
-        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
-    ) -> Act:
-        distribution = self._distribution
-        parameters = self._pi(self._encode(observation))
-        if deterministic:
-            action = self._formulas.mode(parameters)
-        else:
-            noise = distribution.noise(self._rng, len(parameters))
-            action = self._formulas.sample(parameters, noise)
-        return Act(action, distribution.env_action(action), None, {})
-
-
 class NumpyDeterministicActor:
     """`DeterministicActor` in numpy."""
 
@@ -169,7 +150,7 @@ def _held_noise(actor: HeldNoiseActor) -> Actor:
     inner: Any = in_numpy(actor.actor)
     if inner is None:
         raise StaysInTorch(f"actor {type(actor.actor).__name__}")
-    return HeldNoiseActor(inner, actor.distribution, actor.rng)
+    return HeldNoiseActor(inner, actor.distribution, actor.rng, actor.begins)
 
 
 _ACTORS: dict[type, Callable[[Any], Actor]] = {
@@ -178,5 +159,4 @@ _ACTORS: dict[type, Callable[[Any], Actor]] = {
     GreedyActor: NumpyGreedyActor,
     HeldNoiseActor: _held_noise,
     RecurrentActor: NumpyRecurrentActor,
-    StochasticActor: NumpyStochasticActor,
 }

@@ -56,18 +56,34 @@ def _linear(module: Linear) -> Forward:
 
 
 def _hidden_layers(module: Layers) -> Forward:
-    if len(module.norms) or (len(module.layers) and module.act_fun not in ACTIVATIONS):
-        raise StaysInTorch(f"layer norm, or activation {module.act_fun}")
+    if len(module.layers) and module.act_fun not in ACTIVATIONS:
+        raise StaysInTorch(f"activation {module.act_fun}")
     layers = [_arrays(layer) for layer in module.layers]
+    norms = [_layer_norm(norm) for norm in module.norms] or [_unchanged] * len(layers)
     act = ACTIVATIONS.get(str(module.act_fun), _unchanged)
 
     def forward(x: Array) -> Array:
         if x.ndim > 2:
             x = x.reshape(len(x), -1)
-        for weight, bias in layers:
+        for (weight, bias), norm in zip(layers, norms, strict=True):
             x = x.dot(weight)
             x += bias
-            act(x)
+            act(norm(x))
+        return x
+
+    return forward
+
+
+def _layer_norm(module: Any) -> Forward:
+    """In place: it is applied to a fresh product."""
+    (scale, shift), size, eps = _arrays(module), module.normalized_shape[0], module.eps
+
+    def forward(x: Array) -> Array:
+        x -= np.add.reduce(x, axis=1, keepdims=True) / size
+        variance = np.einsum("bf,bf->b", x, x) / size
+        x *= (1.0 / np.sqrt(variance + eps))[:, None]
+        x *= scale
+        x += shift
         return x
 
     return forward
@@ -95,12 +111,16 @@ def _gaussian_head(module: GaussianHead) -> Forward:
 
 
 def _noise_head(module: NoiseHead) -> Forward:
-    mean, log_std = _linear(module.mean), module.log_std.detach().numpy()
+    linear, log_std = _linear(module.mean), module.log_std.detach().numpy()
     positive, size = (_expln if module.use_expln else np.exp), module.size
+    bound = module.clip_mean
 
     def forward(features: Array) -> Array:
+        mean = linear(features)
+        if bound is not None:
+            mean = np.minimum(np.maximum(mean, -bound), bound)
         weighted = features[:, :, None] * np.broadcast_to(positive(log_std), (len(log_std), size))
-        return np.concatenate([mean(features), weighted.reshape(len(features), -1)], axis=1)
+        return np.concatenate([mean, weighted.reshape(len(features), -1)], axis=1)
 
     return forward
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rlk.abilities import begun
 from rlk.protocols import Actor
 from rlk.records import Act, Array
 from rlk_epsilon_greedy.config import EpsilonGreedyConfig
@@ -37,6 +38,9 @@ class EpsilonGreedyActor:
 
     def start(self, n_envs: int) -> Any:
         return self.actor.start(n_envs)
+
+    def begin(self, carry: Any) -> Any:
+        return begun(self.actor, carry)
 
     def epsilon(self) -> float:
         """The probability of a random action now."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rlk.abilities import begun
 from rlk.errors import PlanError
 from rlk.protocols import Actor
 from rlk.records import Act, Array
@@ -42,6 +43,9 @@ class NormalNoiseActor:
 
     def start(self, n_envs: int) -> Any:
         return self.actor.start(n_envs)
+
+    def begin(self, carry: Any) -> Any:
+        return begun(self.actor, carry)
 
     def metrics(self) -> dict[str, float]:
         return {**self.actor.metrics()}

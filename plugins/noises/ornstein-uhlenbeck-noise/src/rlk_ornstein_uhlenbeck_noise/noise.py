@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rlk.abilities import begun
 from rlk.errors import PlanError
 from rlk.protocols import Actor
 from rlk.records import Act, Array
@@ -62,6 +63,9 @@ class OrnsteinUhlenbeckActor:
     def start(self, n_envs: int) -> Any:
         initial = np.zeros((n_envs, self._size), np.float32) + self._noise.initial
         return {"inner": self.actor.start(n_envs), "noise": initial}
+
+    def begin(self, carry: Any) -> Any:
+        return {**carry, "inner": begun(self.actor, carry["inner"])}
 
     def metrics(self) -> dict[str, float]:
         return {**self.actor.metrics()}

@@ -7,23 +7,26 @@ from typing import Any, Literal
 
 import attrs
 
-from rlk_mlp.config import ACT_FUN, LayersConfig
+from rlk_mlp.config import ACT_FUN, STATE_VALUE, LayersConfig, are_sizes
 
-
-def _no_layers() -> list[int]:
-    return []
+#: The layers behind the CNN, by role, where the settings name none; every other has none.
+USUAL = {STATE_VALUE: [64, 64]}
 
 
 @attrs.frozen(kw_only=True)
 class CnnConfig(LayersConfig):
     """The Nature CNN's.
 
-    `layers` are the hidden layers of heads between it and their outputs, by default none.
+    `layers` are the hidden layers of heads between it and their outputs.
     """
 
-    layers: list[int] = attrs.field(
-        factory=_no_layers,
-        metadata={"help": "sizes of the hidden layers of every head, after the CNN"},
+    layers: list[int] | None = attrs.field(  # type: ignore[assignment]
+        default=None,
+        validator=are_sizes,
+        metadata={
+            "help": "sizes of the hidden layers of every head, after the CNN; none is none, but "
+            "64, 64 before the state's value of a dueling network"
+        },
     )
     act_fun: str | Callable[[Any], Any] = attrs.field(default="relu", **ACT_FUN)
     cnn_extractor: Callable[[Any], Any] | None = attrs.field(
@@ -46,6 +49,11 @@ class CnnConfig(LayersConfig):
             "two ends"
         },
     )
+
+    def own(self, role: str) -> list[int]:
+        if self.layers is None and self.net_arch is None:
+            return USUAL.get(role, [])
+        return super().own(role)
 
 
 def channels_first(shape: tuple[int, ...], channels: Any) -> bool:

@@ -26,9 +26,11 @@ ACTIVATION_NAMES = (
 )
 #: The heads that may have layers of their own: the policy, the value, and Q values.
 ROLES = ("pi", "vf", "qf")
+#: A part of `qf`, which has the layers of that unless a policy says otherwise.
+STATE_VALUE = "state_value"
 
 
-def _are_sizes(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+def are_sizes(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
     """A validator: layer sizes of at least 1, also below the names of heads."""
     if isinstance(value, list) and "lstm" in value:
         raise ValueError(
@@ -86,12 +88,12 @@ class LayersConfig:
 
     layers: list[int] = attrs.field(
         factory=lambda: [64, 64],
-        validator=_are_sizes,
+        validator=are_sizes,
         metadata={"help": "sizes of the hidden layers of every head"},
     )
     net_arch: list[int | str | Roles] | Roles | None = attrs.field(
         default=None,
-        validator=[_are_sizes, _has_heads_last],
+        validator=[are_sizes, _has_heads_last],
         metadata={
             "help": "shared layers, then {pi=[…], vf=[…]} for each head, or only that; overrides "
             "layers"
@@ -118,7 +120,8 @@ class LayersConfig:
         """Sizes of the layers that a head of this role has for itself."""
         if self.net_arch is None:
             return list(self.layers)
-        return list(self._heads().get(role, []))
+        heads = self._heads()
+        return list(heads.get(role, heads.get("qf", []) if role == STATE_VALUE else []))
 
     def named_roles(self) -> tuple[str, ...]:
         """The heads that `net_arch` has layers for."""

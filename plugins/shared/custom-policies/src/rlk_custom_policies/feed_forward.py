@@ -14,7 +14,7 @@ from rlk.errors import PlanError
 from rlk_cnn.config import CnnConfig
 from rlk_cnn.network import Cnn
 from rlk_custom_policies.keywords import with_keywords
-from rlk_mlp.config import LayersConfig, MlpConfig
+from rlk_mlp.config import LayersConfig, MlpConfig, are_sizes
 from rlk_mlp.network import Mlp
 from rlk_networks import Architecture
 
@@ -25,7 +25,10 @@ class FeedForwardConfig(LayersConfig):
 
     layers: list[int] | None = attrs.field(  # type: ignore[assignment]
         default=None,
-        metadata={"help": "sizes of hidden layers; none is 64, 64, and nothing behind a CNN"},
+        validator=are_sizes,
+        metadata={
+            "help": "sizes of hidden layers; none is 64, 64, and behind a CNN what `cnn` has there"
+        },
     )
     feature_extraction: Literal["cnn", "mlp"] = attrs.field(
         default="cnn",
@@ -54,7 +57,7 @@ class FeedForwardConfig(LayersConfig):
         cnn: dict[str, Any] = {
             name: getattr(self, name) for name in ("cnn_extractor", "features", "channels")
         }
-        return Cnn(CnnConfig(layers=self.layers or [], **shared, **cnn))
+        return Cnn(CnnConfig(layers=self.layers, **shared, **cnn))
 
 
 class FeedForwardPolicy(Architecture):

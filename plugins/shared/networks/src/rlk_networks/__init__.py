@@ -1,7 +1,8 @@
 """Networks of policies: what policy components, distributions and the heads of algorithms share."""
 
 from rlk_networks.architecture import Architecture, Heads, Trunk
-from rlk_networks.distribution import FORBIDDEN, Distribution, Maskable
+from rlk_networks.distribution import FORBIDDEN, Distribution, Maskable, Reparameterised
+from rlk_networks.heads import policy_head
 from rlk_networks.layers import Head, Linear
 from rlk_networks.observations import as_tensor, flat_size, preprocess
 from rlk_networks.own_encoder import own_encoder
@@ -17,6 +18,7 @@ __all__ = [
     "Linear",
     "Maskable",
     "Policy",
+    "Reparameterised",
     "TellsProbabilities",
     "Trunk",
     "as_tensor",
@@ -24,5 +26,6 @@ __all__ = [
     "env_probabilities",
     "flat_size",
     "own_encoder",
+    "policy_head",
     "preprocess",
 ]

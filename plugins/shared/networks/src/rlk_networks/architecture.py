@@ -23,7 +23,8 @@ class Trunk(Protocol):
         """Hidden layers on top of the encoder; their `features` is the size of their output.
 
         Args:
-            role: `pi`, `vf` or `qf`.
+            role: `pi`, `vf` or `qf`, or `state_value`, the stream of a dueling `qf` that values the
+                state.
             extra: number of inputs after the encoder's features (an action for a critic).
             n_copies: so many independent stacks of layers in one batched call, from [B, F] to
                 [n_copies, B, F']. If there are several, the module takes a second argument: n

@@ -60,6 +60,24 @@ class Distribution(Protocol):
         """Actions [N, ...], clipped or scaled into the environment's space."""
 
 
+class Reparameterised(Protocol):
+    """A distribution whose actions have a gradient, and their log-probabilities beside them.
+
+    SAC asks for it. Actions are in -1 to 1, what the environment gets is scaled to its bounds.
+    """
+
+    def independent_noise(self, rng: np.random.Generator, batch: int) -> Array:
+        """What `sample_with_log_prob` takes, float32 [batch, ...], drawn anew for every row.
+
+        It is `noise` unless that is made to be held for many steps.
+        """
+        ...
+
+    def sample_with_log_prob(self, parameters: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+        """(action [..., D], log_prob [...]), both differentiable with respect to the parameters."""
+        ...
+
+
 #: The logit of what a mask forbids: its probability is exactly 0. Not infinite, because 0 times
 #: infinity is NaN, and exact in float32, so that differences of two of them are 0.
 FORBIDDEN = -1e8

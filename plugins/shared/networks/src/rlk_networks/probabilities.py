@@ -6,7 +6,8 @@ B batch, P a distribution's flat parameters.
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import abstractmethod
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -31,6 +32,36 @@ class TellsProbabilities(Protocol):
 
     def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
         """The log-probability, or log-density, of actions [B, *shape] of the environment, [B]."""
+
+
+class TellsItsProbabilities:
+    """What an actor inherits that tells the probabilities of its distribution's actions.
+
+    It offers `rlk.abilities.TellsProbabilities` then.
+
+    Attributes:
+        distribution: of its actions.
+    """
+
+    distribution: Distribution
+
+    @abstractmethod
+    def parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
+        """The distribution's flat parameters, [N, P], without gradient."""
+
+    def probabilities(
+        self, observation: Any, carry: Any, episode_start: Array
+    ) -> Array | list[Array]:
+        """As `Agent.action_probability` says, with a leading axis."""
+        parameters = self.parameters(observation, carry, episode_start)
+        return env_probabilities(self.distribution, parameters)
+
+    def log_prob(
+        self, observation: Any, carry: Any, episode_start: Array, env_action: Array
+    ) -> Array:
+        """The log-probability of the environment's actions, float [N]."""
+        parameters = self.parameters(observation, carry, episode_start)
+        return env_log_prob(self.distribution, parameters, env_action)
 
 
 def env_probabilities(distribution: Distribution, parameters: Tensor) -> Array | list[Array]:

@@ -1,6 +1,6 @@
-"""The heads `pi` of off-policy actors: parameters of a distribution, or the action itself.
+"""The head `pi` of deterministic policies.
 
-Shapes: B transitions, F features, D numbers per action, P a distribution's flat parameters.
+Shapes: B transitions, F features, D numbers per action.
 """
 
 from __future__ import annotations
@@ -10,13 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rlk_networks import Distribution, Head, Linear, Trunk
-
-
-def stochastic_head(trunk: Trunk, distribution: Distribution) -> nn.Module:
-    """Hidden layers and the distribution's own head, [B, F] to float [B, P]."""
-    layers: Any = trunk("pi")
-    return Head(layers, distribution.head(layers.features))
+from rlk_networks import Linear, Trunk
 
 
 class DeterministicHead(nn.Module):

@@ -1,4 +1,7 @@
-"""Heads for Q values; the dueling one is Wang et al. 2016, arXiv 1511.06581, eq. 9."""
+"""Heads for Q values; the dueling one is Wang et al. 2016, arXiv 1511.06581, eq. 9.
+
+Shapes: B transitions, F features, A discrete actions.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,23 @@ from torch import Tensor, nn
 from rlk_networks import Head, Linear, Trunk
 
 
-def q_head(trunk: Trunk, n_actions: int) -> nn.Module:
-    """Hidden layers and one value per action, float [B, A]."""
-    layers: Any = trunk("qf")
+def q_head(trunk: Trunk, n_actions: int, role: str = "qf") -> nn.Module:
+    """Hidden layers of that role and one value per action, [B, F] to float [B, A]."""
+    layers: Any = trunk(role)
     return Head(layers, Linear(layers.features, n_actions))
 
 
 class DuelingHead(nn.Module):
-    """Q = V + A - mean A, from two stacks of hidden layers, float [B, A]."""
+    """Q = V + A - mean A, from two stacks of hidden layers, float [B, A].
+
+    The layers before V have a role of their own: behind a CNN, Stable Baselines 2.10 has two of 64
+    there and none before A.
+    """
 
     def __init__(self, trunk: Trunk, n_actions: int) -> None:
         super().__init__()
         self.advantage = q_head(trunk, n_actions)
-        self.value = q_head(trunk, 1)
+        self.value = q_head(trunk, 1, "state_value")
 
     def forward(self, features: Tensor) -> Tensor:
         advantage: Tensor = self.advantage(features)

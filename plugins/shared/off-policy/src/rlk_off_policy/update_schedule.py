@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Protocol
 
-from rlk.errors import PlanError
 from rlk.protocols import State
 from rlk_off_policy.train_freq import parse_train_freq
 
@@ -27,8 +26,6 @@ class UpdateSettings(Protocol):
     def learning_starts(self) -> int: ...
     @property
     def batch_size(self) -> int: ...
-    @property
-    def buffer_size(self) -> int: ...
 
 
 class UpdateSchedule:
@@ -40,9 +37,6 @@ class UpdateSchedule:
     Args:
         settings: of the algorithm.
         run: its clock and its number of environments count.
-
-    Raises:
-        PlanError: if the buffer can never hold as many transitions as a batch has.
     """
 
     def __init__(self, settings: UpdateSettings, run: Run) -> None:
@@ -51,17 +45,14 @@ class UpdateSchedule:
         self._timesteps_collected = 0
         self._episodes_collected = 0
         self._episodes_seen = 0  # what the clock had last
-        capacity = settings.buffer_size // run.n_envs * run.n_envs
-        if capacity < settings.batch_size:
-            raise PlanError(
-                f"{run.plan.algorithm.title} would never learn: buffer_size="
-                f"{settings.buffer_size}, of {run.n_envs} environments, holds fewer transitions "
-                f"than batch_size={settings.batch_size}. Set buffer_size higher."
-            )
 
     def steps_per_collect(self) -> int:
         """Vector steps in one collection: one by one where episodes are counted."""
         return self._steps or 1
+
+    def counts_anew(self) -> bool:
+        """Whether nothing was collected yet of what is collected between updates."""
+        return self._timesteps_collected == 0
 
     def updates_due(self, stored: int) -> int:
         """How many updates to make now, after a collection.

@@ -1,19 +1,13 @@
 """The heads of actor-critics: `pi`, the distribution's parameters, and `vf`, the value.
 
-Shapes: B transitions, F features, P a distribution's flat parameters.
+Shapes: B transitions, F features.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from rlk_networks import Distribution, Head, Heads, Linear, Trunk
-
-
-def policy_head(trunk: Trunk, distribution: Distribution) -> Head:
-    """Hidden layers and the distribution's own head, [B, F] to float [B, P]."""
-    layers: Any = trunk("pi")
-    return Head(layers, distribution.head(layers.features))
+from rlk_networks import Distribution, Head, Heads, Linear, Trunk, policy_head
 
 
 def value_head(trunk: Trunk) -> Head:

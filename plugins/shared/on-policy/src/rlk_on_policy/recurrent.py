@@ -12,11 +12,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rlk.abilities import offers
+from rlk.protocols import Actor
 from rlk.records import Act, Array, Field
-from rlk_networks import Distribution, Policy, as_tensor, env_log_prob, env_probabilities
-from rlk_on_policy.actor import DistributionActor
-from rlk_on_policy.held_noise import HeldNoiseActor, HoldsNoise
+from rlk_networks import Distribution, Policy, as_tensor
+from rlk_networks.actor import DistributionActor
+from rlk_networks.held_noise import holding_noise
+from rlk_networks.probabilities import TellsItsProbabilities
 
 
 class RecurrentEncoder(Protocol):
@@ -69,11 +70,10 @@ def make_actor(
     rng: np.random.Generator,
     device: Any = "cpu",
     extras: tuple[str, ...] = ("value", "log_prob"),
-) -> DistributionActor | RecurrentActor | HeldNoiseActor:
+) -> Actor:
     """The actor for this policy and distribution, with what storage keeps (`DistributionActor`)."""
     kind = RecurrentActor if is_recurrent(policy) else DistributionActor
-    actor = kind(policy, distribution, rng, extras, device)
-    return HeldNoiseActor(actor, distribution, rng) if offers(distribution, HoldsNoise) else actor
+    return holding_noise(kind(policy, distribution, rng, extras, device), distribution, rng)
 
 
 def stepped(
@@ -114,7 +114,7 @@ def checked_state(policy: Policy, state: Any, n_envs: int) -> Array:
     return array
 
 
-class RecurrentActor:
+class RecurrentActor(TellsItsProbabilities):
     """The actor of a recurrent policy: its carry is the state [N, S].
 
     Args:
@@ -180,25 +180,8 @@ class RecurrentActor:
         return Act(array, distribution.env_action(array), state, extras)
 
     @torch.inference_mode()
-    def probabilities(
-        self, observation: Any, carry: Any, episode_start: Array
-    ) -> Array | list[Array]:
-        """As `Agent.action_probability` says, with a leading axis."""
-        return env_probabilities(
-            self.distribution, self._parameters(observation, carry, episode_start)
-        )
-
-    @torch.inference_mode()
-    def log_prob(
-        self, observation: Any, carry: Any, episode_start: Array, env_action: Array
-    ) -> Array:
-        """The log-probability of the environment's actions, float [N]."""
-        parameters = self._parameters(observation, carry, episode_start)
-        return env_log_prob(self.distribution, parameters, env_action)
-
-    def _parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
-        """The distribution's flat parameters, [N, P]."""
+    def parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
         carry = checked_state(self.policy, carry, len(episode_start))
         features, _ = stepped(self.policy, observation, carry, episode_start, self.device)
-        parameters: Tensor = self._pi(features)
-        return parameters
+        found: Tensor = self._pi(features)
+        return found

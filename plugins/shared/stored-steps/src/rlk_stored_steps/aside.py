@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,16 +28,22 @@ class Aside:
     Args:
         leaves: of the observation.
         n_latest: N, how many rows are for what follows the newest step; 0 if that is elsewhere.
+        zeros: where arrays come from, `zeros(shape, dtype)`.
 
     Attributes:
         stores: [rows, ...] per leaf of the observation.
         latest: [N, ...] per leaf, views of the first rows. A `keep` may replace both.
     """
 
-    def __init__(self, leaves: tuple[Leaf, ...], n_latest: int = 0) -> None:
+    def __init__(
+        self,
+        leaves: tuple[Leaf, ...],
+        n_latest: int = 0,
+        zeros: Callable[[tuple[int, ...], Any], Array] = np.zeros,
+    ) -> None:
         rows = n_latest + max(16, n_latest)
-        self._n_latest = n_latest
-        self.stores: list[Array] = [np.zeros((rows, *leaf.shape), leaf.dtype) for leaf in leaves]
+        self._n_latest, self._zeros = n_latest, zeros
+        self.stores: list[Array] = [zeros((rows, *leaf.shape), leaf.dtype) for leaf in leaves]
         self.latest: list[Array] = [store[:n_latest] for store in self.stores]
         self._free = list(range(rows - 1, n_latest - 1, -1))
         self._taken: deque[tuple[int, int]] = deque()  # (time, row), oldest first
@@ -61,7 +68,7 @@ class Aside:
     def _resize(self, rows: int) -> None:
         for i, store in enumerate(self.stores):
             kept = min(rows, len(store))
-            self.stores[i] = np.zeros((rows, *store.shape[1:]), store.dtype)
+            self.stores[i] = self._zeros((rows, *store.shape[1:]), store.dtype)
             self.stores[i][:kept] = store[:kept]
         self.latest = [store[: self._n_latest] for store in self.stores]
 

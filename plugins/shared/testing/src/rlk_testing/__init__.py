@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rlk_testing.optimiser import OptimiserContract
     from rlk_testing.policy import PolicyContract
     from rlk_testing.preset import PresetContract
+    from rlk_testing.recipe import RecipeContract
     from rlk_testing.samples import BY_NAME, observations
     from rlk_testing.serializer import SerializerContract
     from rlk_testing.stand_ins import stand_in_kernel
@@ -58,6 +59,7 @@ _HOMES = {
     "OptimiserContract": "optimiser",
     "PolicyContract": "policy",
     "PresetContract": "preset",
+    "RecipeContract": "recipe",
     "SerializerContract": "serializer",
     "StorageContract": "storage",
     "VecEnvContract": "vec_env",
@@ -86,6 +88,7 @@ __all__ = [
     "OptimiserContract",
     "PolicyContract",
     "PresetContract",
+    "RecipeContract",
     "SerializerContract",
     "StorageContract",
     "VecEnvContract",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rlk.abilities import FollowsPolicy, offers
 from rlk.hookspecs import hookimpl
 from rlk.records import Act
 from rlk.running.named_parameters import named_parameters
@@ -126,6 +127,22 @@ class OffPolicyContract(AlgorithmContract):
             agent.learn(40, reset_num_timesteps=False)
         assert (before == 0) == self.warms_up
         assert counted.acts > before, "the policy never acts"
+
+    def test_its_actor_takes_another_policy_if_it_is_deterministic(self) -> None:
+        with self.agent(**SOON) as agent:
+            run = agent.run
+            actor: Any = run.algorithm.actor()
+            assert offers(actor, FollowsPolicy) == self.record().deterministic
+            if not self.record().deterministic:
+                return
+            observation = np.stack(self.observations(agent, 8))
+            copy, start = run.parameters.clone(), np.ones(8, np.bool_)
+            other = actor.with_policy(copy.module)
+            copy.flat += 1.0
+            found = other.act(observation, None, start).action
+            run.parameters.flat += 1.0
+            expected = actor.act(observation, None, start).action
+            assert np.array_equal(found, expected), "it does not act by the policy that it is given"
 
     def test_exploration_changes_no_deterministic_prediction(self) -> None:
         with self.agent(**{**SOON, "learning_starts": 10_000}) as agent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from rlk.optimise import OneProcess
 from rlk.records import Act, Array
 from rlk.running.clock import Clock
 from rlk.running.seeding import Streams
@@ -64,7 +66,14 @@ class NoiseContract(Contract):
         clock = Clock(_TOTAL)
         clock.timesteps = round(progress * _TOTAL)
         run = SimpleNamespace(
-            action_space=space, n_envs=self.n_envs, streams=Streams(seed), clock=clock
+            action_space=space,
+            n_envs=self.n_envs,
+            streams=Streams(seed),
+            clock=clock,
+            communicator=OneProcess(),
+            parameters=inner.parameters,
+            algorithm=SimpleNamespace(actor=lambda rng=None: inner),
+            make_actor=lambda rng=None, policy=None: inner.with_policy(policy),
         )
         return self.made(run).wrap(inner, inner.policy), inner
 
@@ -140,6 +149,7 @@ class NoiseContract(Contract):
             for act in self.acts(self.actor(space)[0], 3):
                 plain(act.carry, "carry")
 
+    @applies(lambda suite: suite.record().scope != "policy")
     def test_what_the_inner_actor_carries_gets_through_to_it(self) -> None:
         for space in self.tried():
             actor, inner = self.actor(space)
@@ -189,9 +199,16 @@ class Inner:
         self.space = space
         size = int(space.n) if isinstance(space, gym.spaces.Discrete) else action_size(space)
         with Streams(0).globally("init"):
-            self.policy = StandInPolicy().build(_OBSERVATION, {"pi": lambda _: nn.Linear(3, size)})
+            self.policy: nn.Module = StandInPolicy().build(
+                _OBSERVATION, {"pi": lambda _: nn.Linear(3, size)}
+            )
         self.parameters = StandInParameters(self.policy)
         self.carries, self.counted = False, list[int]()
+
+    def with_policy(self, policy: nn.Module) -> Inner:
+        other = copy.copy(self)
+        other.policy = policy
+        return other
 
     def start(self, n_envs: int) -> Any:
         return np.zeros(n_envs) if self.carries else None
@@ -206,9 +223,7 @@ class Inner:
             carry = np.zeros(len(episode_start)) if carry is None else carry
             self.counted.append(int(carry[0]))
             carry = carry + 1
-        with torch.inference_mode():
-            (values,) = self.policy(torch.from_numpy(observation), "pi")
-        found: Array = values.numpy()
+        found = self.values(observation)
         if isinstance(self.space, gym.spaces.Discrete):
             action = found.argmax(1)
             return Act(action, action + int(self.space.start), carry, {})
@@ -217,6 +232,18 @@ class Inner:
             shaped = np.clip(found.reshape(-1, *self.space.shape), low, high).astype(np.float32)
             return Act(shaped.reshape(found.shape), shaped, carry, {})
         return Act((found > 0).astype(np.int64), (found > 0).astype(np.int64), carry, {})
+
+    def values(self, observation: Any) -> Array:
+        with torch.inference_mode():
+            (values,) = self.policy(torch.from_numpy(observation), "pi")
+        found: Array = values.numpy()
+        return found
+
+    def probabilities(self, observation: Any, carry: Any, episode_start: Array) -> Array:
+        """softmax of the values, float [N, A]."""
+        weights = np.exp(self.values(observation))
+        found: Array = weights / weights.sum(1, keepdims=True)
+        return found
 
 
 def observed(n_envs: int, t: int) -> Array:

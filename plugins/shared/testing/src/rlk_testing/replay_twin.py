@@ -41,6 +41,8 @@ class ReplayTwin:
         capacity: vector steps that the storage keeps.
         n_steps: of the returns.
         strategy: how goals in hindsight are chosen; None for no hindsight.
+        online: whether goals are drawn when a transition is sampled; else the next episode must
+            have begun before it has any.
         compute_reward, compute_terminated: of the environment, for one pair of goals.
     """
 
@@ -52,11 +54,12 @@ class ReplayTwin:
         *,
         n_steps: int = 1,
         strategy: str | None = None,
+        online: bool = True,
         compute_reward: Callable[..., Any] | None = None,
         compute_terminated: Callable[..., Any] | None = None,
     ) -> None:
         self.n_envs, self.capacity, self.gamma, self.n_steps = n_envs, capacity, gamma, n_steps
-        self.strategy = strategy
+        self.strategy, self.online = strategy, online
         self.compute_reward, self.compute_terminated = compute_reward, compute_terminated
         self.played: list[list[Seen]] = [[] for _ in range(n_envs)]
         self._episode = 0
@@ -119,9 +122,11 @@ class ReplayTwin:
     def goals(self, place: Place) -> list[Place]:
         """The transitions whose goal it may be given in hindsight."""
         env, time = place
+        played = self.played[env]
+        if not self.online and played[-1].episode == played[time].episode:
+            return []
         if self.strategy == "random":
             return [(e, t) for e in range(self.n_envs) for t in self.stored(e)]
-        played = self.played[env]
         episode = [(env, t) for t in self.stored(env) if played[t].episode == played[time].episode]
         return {
             "future": [p for p in episode if p[1] >= time],

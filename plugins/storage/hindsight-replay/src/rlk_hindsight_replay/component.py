@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
+from rlk_hindsight_replay.check import check
 from rlk_hindsight_replay.config import HindsightReplayConfig
 
 component = Component(
@@ -13,4 +14,5 @@ component = Component(
     collects="off-policy",
     observation_spaces=("Dict",),
     stages=("relabel",),
+    check=check,
 )

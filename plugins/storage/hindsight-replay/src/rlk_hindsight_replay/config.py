@@ -27,6 +27,14 @@ class HindsightReplayConfig:
             "end (final), anywhere in it (episode), or in any (random)"
         },
     )
+    online_sampling: bool | None = attrs.field(
+        default=None,
+        metadata={
+            "help": "whether a transition gets another goal each time it is sampled (true), or one "
+            "of k goals that are drawn once, when its episode has ended (false); none is false "
+            "with prioritized replay, where goals must stay, and else true"
+        },
+    )
     info_keys: list[str] = attrs.field(
         factory=list,
         metadata={

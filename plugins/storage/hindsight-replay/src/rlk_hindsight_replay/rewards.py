@@ -11,12 +11,12 @@ Dimensions: B transitions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from rlk.errors import RlkError
+from rlk.errors import PlanError, RlkError
 from rlk.records import Array, Schema
 
 #: Infos of B transitions: key -> [B].
@@ -104,29 +104,47 @@ def judges(schema: Schema) -> tuple[Judge, Judge | None]:
     """The environment's reward, and its end where it can tell.
 
     Raises:
-        RlkError: it has no `compute_reward`.
+        PlanError: it has no `compute_reward`.
     """
     env = None if schema.make_env is None else schema.make_env()
-    reward, terminated = (
-        _method(schema, env, name) for name in ("compute_reward", "compute_terminated")
-    )
-    if reward is None:
-        raise RlkError(
-            "storage 'hindsight-replay' (rlk-hindsight-replay) asks the environment for rewards, "
-            f"but {type(getattr(env, 'unwrapped', env)).__name__} has no compute_reward. {_GIVE}, "
-            "or use --plugin no:hindsight-replay."
-        )
+    kept = [key.removeprefix("info.") for key in schema.extras if key.startswith("info.")]
+    reward = reward_of(env, schema.observation_space, kept)
+    terminated = method_of(env, "compute_terminated", schema.observation_space, kept)
     ends = None if terminated is None else Judge(terminated, "compute_terminated")
     return Judge(reward, "compute_reward"), ends
 
 
-def _method(schema: Schema, env: Any, name: str) -> Callable[..., Any] | None:
-    """A method of the environment or of what its wrappers wrap; of a vector, of its first."""
+def reward_of(env: Any, goals: Any, info_keys: Iterable[str]) -> Callable[..., Any]:
+    """The environment's `compute_reward`.
+
+    Raises:
+        PlanError: it has none.
+    """
+    found = method_of(env, "compute_reward", goals, info_keys)
+    if found is None:
+        raise PlanError(
+            "storage 'hindsight-replay' (rlk-hindsight-replay) asks the environment for rewards, "
+            f"but {type(getattr(env, 'unwrapped', env)).__name__} has no compute_reward. {_GIVE}, "
+            "or use --plugin no:hindsight-replay."
+        )
+    return found
+
+
+def method_of(
+    env: Any, name: str, goals: Any, info_keys: Iterable[str]
+) -> Callable[..., Any] | None:
+    """A method of the environment or of what its wrappers wrap; of a vector, of its first.
+
+    Args:
+        env: an environment or a vector of them.
+        goals: its space of observations; with `info_keys`, what the method is tried on where it is
+            in a worker.
+    """
     if hasattr(env, "num_envs"):
         vector = env.unwrapped
         if hasattr(vector, "envs"):
-            return _method(schema, vector.envs[0], name)
-        return _remote(schema, vector, name) if hasattr(vector, "call_at") else None
+            return method_of(vector.envs[0], name, goals, info_keys)
+        return _remote(vector, name, goals, info_keys) if hasattr(vector, "call_at") else None
     try:
         found = env.get_wrapper_attr(name) if hasattr(env, "get_wrapper_attr") else None
     except AttributeError:
@@ -134,16 +152,20 @@ def _method(schema: Schema, env: Any, name: str) -> Callable[..., Any] | None:
     return found if callable(found) else None
 
 
-def _remote(schema: Schema, vector: Any, name: str) -> Callable[..., Any] | None:
+def _remote(
+    vector: Any, name: str, goals: Any, info_keys: Iterable[str]
+) -> Callable[..., Any] | None:
     """The method in the first worker of a vector environment, if it has it."""
 
     def call(*given: Any) -> Any:
         return vector.call_at([0], name, *given)[0]
 
-    goals: Any = schema.observation_space
-    info = {name.removeprefix("info."): 0.0 for name in schema.extras if name[:5] == "info."}
     try:
-        call(goals["achieved_goal"].sample(), goals["desired_goal"].sample(), info)
+        call(
+            goals["achieved_goal"].sample(),
+            goals["desired_goal"].sample(),
+            dict.fromkeys(info_keys, 0.0),
+        )
     except AttributeError:
         return None
     return call

@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 
-from rlk.errors import PlanError, RlkError
+from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Array, Batch, Schema, Update
+from rlk_hindsight_replay.check import ACHIEVED, DESIRED, check_goals
 from rlk_hindsight_replay.config import HindsightReplayConfig
 from rlk_hindsight_replay.goals import draw
 from rlk_hindsight_replay.rewards import judges
 from rlk_replay.window import Window
-
-ACHIEVED, DESIRED = "achieved_goal", "desired_goal"
 
 
 class HindsightReplay:
@@ -31,11 +29,13 @@ class HindsightReplay:
     to k are for goals in hindsight. Uniform sampling chooses any of them, and a new goal is drawn
     every time.
 
+    Without `online_sampling`, each variant gets its goal when the episode has ended, and keeps it
+    until its slot is overwritten. If the step that the goal was taken from is overwritten before
+    (possible with `episode` and `random`), another goal is drawn when the variant is sampled. A
+    variant that has none yet keeps the transition's own goal.
+
     Prioritized replay keeps a priority for every index, which must belong to a slot *and* its goal.
-    So with priorities each variant gets its goal when the episode has ended, is offered only then,
-    and keeps the goal until its slot is overwritten. If the step that the goal was taken from is
-    overwritten before (possible with `episode` and `random`), another goal is drawn when the
-    variant is sampled, and the update that follows sets its priority.
+    So with priorities goals stay, and a variant is offered when it has got its goal.
 
     Attributes:
         variants: 1 + k.
@@ -49,10 +49,9 @@ class HindsightReplay:
         """Finds the environment's `compute_reward`.
 
         Raises:
-            PlanError: if observations have no goals.
-            RlkError: if the environment has no `compute_reward`.
+            PlanError: if observations have no goals, or the environment has no `compute_reward`.
         """
-        _check_goals(schema.observation_space)
+        check_goals(schema.observation_space)
         self._base, self._schema = base, schema
         self._reward, self._terminated = judges(schema)
         self._infos = [(key, f"info.{key}") for key in self._config.info_keys]
@@ -68,12 +67,9 @@ class HindsightReplay:
         if not len(rows):
             return window
         slot, variant = window.slot[rows], window.index[rows] // slots
-        if self._base.prioritized:
-            source = self._remembered(slot, variant)
-        else:
-            source, counts = self._draw(slot)
-            if counts is not None:
-                rows, source = rows[counts], source[counts]
+        source, counts = self._remembered(slot, variant) if self._stay else self._draw(slot)
+        if counts is not None:
+            rows, source = rows[counts], source[counts]
         goal = self._base.observation_after(source, ACHIEVED)
         window.observation[DESIRED][:, rows] = goal
         self._judge(window, rows, goal)
@@ -101,12 +97,17 @@ class HindsightReplay:
         config, rng = self._config, self._schema.rng
         return draw(config.goal_selection_strategy, self._base, slot, rng)
 
-    # ---- goals that stay, for prioritized replay -------------------------------------------------
+    # ---- goals that stay -------------------------------------------------------------------------
+
+    @property
+    def _stay(self) -> bool:
+        """Whether a variant keeps the goal that is drawn for it."""
+        return self._config.online_sampling is False or bool(self._base.prioritized)
 
     def added(self, slots: Array) -> None:
-        """Offers the variants of episodes that have ended, as shown by the next one's beginning."""
+        """Gives goals to episodes that have ended, as shown by the next one's beginning."""
         base = self._base
-        if not base.prioritized:
+        if not self._stay:
             return
         chosen = self._table()
         chosen[:, slots] = -1
@@ -127,21 +128,22 @@ class HindsightReplay:
                 goals[slot] = self._base.number(source)
                 self._base.offer(slot + variant * self._base.slots)
 
-    def _remembered(self, slot: Array, variant: Array) -> Array:
+    def _remembered(self, slot: Array, variant: Array) -> tuple[Array, Array]:
         """The steps whose goals these variants have; another step for one that was overwritten.
 
         Returns:
-            int64 [K], slots.
+            int64 [K], slots; bool [K], which of them count: others have got no goal yet.
         """
         base, chosen = self._base, self._table()
         number = chosen[variant - 1, slot]
         source: Array = number % base.slots
-        (gone,) = np.nonzero(base.number(source) != number)
+        has_goal = number >= 0
+        (gone,) = np.nonzero(has_goal & (base.number(source) != number))
         if len(gone):
             source[gone], _ = self._draw(slot[gone])
             # A variant that occurs twice gets the last one, as its priority does.
             chosen[variant[gone] - 1, slot[gone]] = base.number(source[gone])
-        return source
+        return source, has_goal
 
     def _table(self) -> Array:
         if self._chosen is None:
@@ -163,7 +165,7 @@ class HindsightReplay:
         Raises:
             RlkError: it was saved with another `n_sampled_goal`.
         """
-        if not self._base.prioritized:
+        if not self._stay:
             return
         if "chosen" not in state:
             self.added(np.arange(len(self._base)))
@@ -175,17 +177,3 @@ class HindsightReplay:
                 f"{len(chosen)}. Resume with hindsight-replay.n_sampled_goal={len(saved)}."
             )
         chosen[:, : saved.shape[1]] = saved
-
-
-def _check_goals(space: gym.Space[Any]) -> None:
-    found = list(space.spaces) if isinstance(space, gym.spaces.Dict) else []
-    missing = [key for key in (ACHIEVED, DESIRED) if key not in found]
-    what = f"has no {' and no '.join(missing)}" if missing else ""
-    if not missing and space[ACHIEVED].shape != space[DESIRED].shape:  # type: ignore[index]
-        what = "has goals of two shapes"
-    if what:
-        raise PlanError(
-            "storage 'hindsight-replay' (rlk-hindsight-replay) needs a Dict observation with "
-            f"achieved_goal and desired_goal of one shape, but the environment's {space} {what}. "
-            "Use a goal environment, or --plugin no:hindsight-replay."
-        )

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rlk.component import Component
+from rlk.errors import PlanError
 from rlk_replay.config import ReplayConfig
+
+
+def check(config: ReplayConfig, plan: Any) -> None:
+    """That there will be a batch to sample.
+
+    Raises:
+        PlanError: if the memory holds fewer transitions than the algorithm's `batch_size`.
+    """
+    batch_size = getattr(plan.algorithm.config, "batch_size", None)
+    capacity = max(1, config.buffer_size // plan.n_envs) * plan.n_envs
+    if batch_size is not None and capacity < batch_size:
+        raise PlanError(
+            f"{plan.algorithm.title} would never learn: buffer_size={config.buffer_size}, of "
+            f"{plan.n_envs} environments, holds fewer transitions than batch_size={batch_size}. "
+            f"Set buffer_size to {-(-batch_size // plan.n_envs) * plan.n_envs} or more."
+        )
+
 
 component = Component(
     name="replay",
     factory="rlk_replay.storage:Replay",
-    summary="Replay memory: uniform sampling, each observation stored once.",
+    summary="Replay memory: uniform sampling; each observation, and each stacked frame, once.",
     config=ReplayConfig,
     collects="off-policy",
+    check=check,
 )

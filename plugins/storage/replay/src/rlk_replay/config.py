@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import attrs
+from attrs import validators as v
 
 
 @attrs.frozen(kw_only=True)
 class ReplayConfig:
-    """How much is kept."""
+    """How much is kept, and where."""
 
     buffer_size: int = attrs.field(
         default=50_000,
-        validator=[attrs.validators.instance_of(int), attrs.validators.ge(1)],
+        validator=[v.instance_of(int), v.ge(1)],
         metadata={
             "help": "transitions kept, over all environments together (1 or more); "
             "each environment keeps buffer_size // n_envs"
+        },
+    )
+    frame_stack: int | None = attrs.field(
+        default=None,
+        validator=v.optional([v.instance_of(int), v.ge(1)]),
+        metadata={
+            "help": "frames that an observation is a stack of, each of which is kept once; none is "
+            "what the environment says (`stack_size`), 1 keeps observations whole"
+        },
+    )
+    mapped: str | None = attrs.field(
+        default=None,
+        validator=v.optional(v.instance_of(str)),
+        metadata={
+            "help": "a folder: transitions are kept in files in it that are mapped into memory, so "
+            "that there may be more of them than memory holds",
+            "written": True,
         },
     )

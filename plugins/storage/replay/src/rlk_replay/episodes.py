@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rlk.protocols import State
+from rlk_replay.memory import Zeros
 
 #: The last time of an episode that is still running.
 OPEN = np.iinfo(np.int64).max
@@ -20,9 +21,9 @@ class Episodes:
         bounds: int64 [C, N, 2], first and last time; last is `OPEN` while the episode runs.
     """
 
-    def __init__(self, capacity: int, n_envs: int) -> None:
+    def __init__(self, capacity: int, n_envs: int, zeros: Zeros) -> None:
         self._capacity = capacity
-        self.bounds = np.zeros((capacity, n_envs, 2), np.int64)
+        self.bounds = zeros((capacity, n_envs, 2), np.int64)
         self._running = np.array([[0, OPEN]] * n_envs)
 
     def step(self, row: int) -> None:

@@ -3,13 +3,14 @@
 Dimensions: C vector steps kept, N environments, B batch, L steps of a window. A slot is the flat
 index `row * N + env` of one transition; the next step of that environment is at `slot + N`, modulo
 C * N. So the next observation is the observation of the following slot, except where a record names
-a row of the side table: where an episode ended, and at the newest step.
+a row of the side table: where an episode ended, and at the newest step. Where observations are
+stacks of frames, the ring keeps the numbers of their frames (`frames.py`).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,36 +18,37 @@ from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Array, Schema, Step
 from rlk_replay.episodes import OPEN, Episodes
+from rlk_replay.frames import Frames
 from rlk_replay.layout import describe, is_packed, record_dtype
+from rlk_replay.memory import Zeros, in_memory
 from rlk_stored_steps.aside import Aside
 from rlk_stored_steps.checks import final_observation, missing_extra
 from rlk_stored_steps.leaves import observation_leaves, values_of
-
-#: Up to this size, comparing copies of two arrays is faster than comparing the arrays.
-_COPIED_BYTES = 65_536
+from rlk_stored_steps.same_bits import comparison
 
 
 class Ring:
-    """The last C vector steps."""
+    """The last C vector steps. Their memory is taken at the first step, all at once.
 
-    def __init__(self, capacity: int, schema: Schema) -> None:
+    Args:
+        capacity: C.
+        schema: of what is kept.
+        frame_stack: the frames that an observation is a stack of, 1 for none.
+        zeros: where arrays come from.
+    """
+
+    def __init__(
+        self, capacity: int, schema: Schema, frame_stack: int = 1, zeros: Zeros = in_memory
+    ) -> None:
         n_envs = schema.n_envs
         self.capacity, self.n_envs, self.slots = capacity, n_envs, capacity * n_envs
         self.leaves = observation_leaves(schema.observation_space, "replay")
-        table = np.zeros((capacity, n_envs), record_dtype(self.leaves, schema))
-        self._records = table.reshape(-1)
-        self._observations = [
-            table[leaf.name]
-            if is_packed(leaf)
-            else np.zeros((capacity, n_envs, *leaf.shape), leaf.dtype)
-            for leaf in self.leaves
-        ]
-        self._action, self._reward = table["action"], table["reward"]
-        self._terminated, self._truncated = table["terminated"], table["truncated"]
-        self._extras = [(name, table[f"extras.{name}"]) for name in schema.extras]
-        self._in_aside = table["aside"]
-        self._aside = Aside(self.leaves, n_envs)
-        self._episodes = Episodes(capacity, n_envs)
+        self._zeros, self._frame_stack = zeros, frame_stack
+        self._frames = Frames(self.leaves, frame_stack, n_envs, zeros)
+        self._kept, self._has_stacks = self._frames.kept, bool(self._frames)
+        self._record = record_dtype(self._kept, schema)
+        self.extra_names = tuple(schema.extras)
+        self._aside = Aside(self._kept, n_envs, zeros)
         self._latest_rows = np.arange(n_envs)
         self._none_aside = np.full(n_envs, -1)
         #: What `aside` of the newest row becomes when a step follows.
@@ -54,15 +56,33 @@ class Ring:
         #: Vector steps written; the newest is in row (time - 1) % C.
         self._time = 0
         self._offsets = functools.lru_cache(_offsets)
-        self._one_step = functools.lru_cache(_one_step)
+        self._one_step = functools.lru_cache(lambda n: np.ones(n, np.int64))
+        self._allocate(0)
+
+    def _allocate(self, rows: int) -> None:
+        """Make the arrays of so many vector steps."""
+        table = self._zeros((rows, self.n_envs), self._record)
+        self._records = table.reshape(-1)
+        self._observations = [
+            table[leaf.name]
+            if is_packed(leaf)
+            else self._zeros((rows, self.n_envs, *leaf.shape), leaf.dtype)
+            for leaf in self._kept
+        ]
+        self._action, self._reward = table["action"], table["reward"]
+        self._terminated, self._truncated = table["terminated"], table["truncated"]
+        self._extras = [(name, table[f"extras.{name}"]) for name in self.extra_names]
+        self._in_aside = table["aside"]
+        self._episodes = Episodes(rows, self.n_envs, self._zeros)
+        self._frames.allocate(rows * self.n_envs)
         self._bind()
 
     def _bind(self) -> None:
         """What a step loops over: key, memory, latest next observation and comparison of a leaf."""
         self._observed = [
-            (leaf.key, store, latest, _comparison(leaf.size * self.n_envs))
+            (leaf.key, store, latest, comparison(leaf.size * self.n_envs))
             for leaf, store, latest in zip(
-                self.leaves, self._observations, self._aside.latest, strict=True
+                self._kept, self._observations, self._aside.latest, strict=True
             )
         ]
 
@@ -79,6 +99,10 @@ class Ring:
             RlkError: an extra of the schema is missing, or the final observation of an episode.
         """
         time, row = self._time, self._time % self.capacity
+        if not time:
+            self._allocate(self.capacity)
+        if self._has_stacks:
+            step = self._frames.encoded(step)
         continues = True
         for key, store, latest, equal in self._observed:
             store[row] = step.observation if key is None else step.observation[key]
@@ -105,6 +129,10 @@ class Ring:
         if True in step.terminated.tolist() or True in step.truncated.tolist():
             self._end_episodes(step, row)
         self._time = time + 1
+        if self._has_stacks and self._time >= self.capacity:
+            self._frames.release(
+                [store[self._time % self.capacity] for store in self._observations]
+            )
         return row
 
     def interrupt(self) -> None:
@@ -119,7 +147,7 @@ class Ring:
     def _end_episodes(self, step: Step, row: int) -> None:
         self._settled = self._none_aside.copy()
         for env in np.flatnonzero(step.terminated | step.truncated).tolist():
-            final = values_of(self.leaves, final_observation(step, env))
+            final = values_of(self._kept, final_observation(step, env))
             self._settled[env] = self._in_aside[row, env] = self._aside.keep(self._time, final)
             self._episodes.end(env, self._time)
         self._bind()  # the side table may have moved
@@ -147,38 +175,37 @@ class Ring:
         records = self._records.take(rows, mode="wrap")
         observations = [
             np.ascontiguousarray(records[leaf.name]) if is_packed(leaf) else _take_rows(store, rows)
-            for leaf, store in zip(self.leaves, self._observations, strict=True)
+            for leaf, store in zip(self._kept, self._observations, strict=True)
         ]
         aside = records["aside"]
         if length == 1:
-            aside = aside[0]
-            ends = np.nonzero(aside >= 0)[0]
-            if len(ends):
-                source = aside.take(ends)
-                for values, store in zip(observations, self._aside.stores, strict=True):
-                    values[1][ends] = store.take(source, axis=0)
-            return records, observations, self._one_step(len(slot))
-        stops = aside[:-1] >= 0
-        stopped = stops.any(0)
-        steps = np.where(stopped, stops.argmax(0) + 1, length)
-        ends = np.nonzero(stopped)[0]
-        after = steps[ends]
-        source = aside[after - 1, ends]
-        for values, store in zip(observations, self._aside.stores, strict=True):
-            values[after, ends] = store.take(source, axis=0)
+            after: Any = 1
+            steps = self._one_step(len(slot))
+            ends = np.nonzero(aside[0] >= 0)[0]
+            source = aside[0, ends]
+        else:
+            stops = aside[:-1] >= 0
+            stopped = stops.any(0)
+            steps = np.where(stopped, stops.argmax(0) + 1, length)
+            ends = np.nonzero(stopped)[0]
+            after = steps[ends]
+            source = aside[after - 1, ends]
+        if len(ends):
+            for values, store in zip(observations, self._aside.stores, strict=True):
+                values[after, ends] = store.take(source, axis=0)
+        if self._has_stacks:
+            observations = [self._frames.decoded(*each) for each in enumerate(observations)]
         return records, observations, steps
 
     def observation_after(self, slot: Array, key: str | None) -> Array:
         """What these steps ended on, [B, ...]: one leaf of the observation."""
         number = [leaf.key for leaf in self.leaves].index(key)
-        store = self._observations[number]
-        found: Array = store.reshape(self.slots, *store.shape[2:])[
-            (slot + self.n_envs) % self.slots
-        ]
+        store, after = self._observations[number], (slot + self.n_envs) % self.slots
+        found: Array = store.reshape(self.slots, *store.shape[2:])[after]
         aside = self._in_aside.reshape(-1)[slot]  # `take` would copy all of it
         ends = np.nonzero(aside >= 0)[0]
         found[ends] = self._aside.stores[number].take(aside[ends], axis=0)
-        return found
+        return self._frames.decoded(number, found)
 
     def steps_from_start(self, slot: Array) -> Array:
         """Steps since the first of its episode that is stored, int64 [B]."""
@@ -215,10 +242,11 @@ class Ring:
         """The rows in use, as views."""
         rows = min(self._time, self.capacity)
         return {
-            "layout": self._layout(),
+            "layout": self.layout(),
             "time": self._time,
             "records": self._records[: rows * self.n_envs].view(np.uint8),
             "observations": [store[:rows] for store in self._large()],
+            "frames": self._frames.state_dict(),
             "settled": self._settled,
             "aside": self._aside.state_dict(),
             "episodes": self._episodes.state_dict(rows),
@@ -230,7 +258,7 @@ class Ring:
         Raises:
             RlkError: it was taken from a ring of another size or for other spaces.
         """
-        saved, mine = state["layout"], self._layout()
+        saved, mine = state["layout"], self.layout()
         differ = [name for name in {**saved, **mine} if saved.get(name) != mine.get(name)]
         if differ:
             found = [f"{name} is {saved.get(name)} there, {mine.get(name)} here" for name in differ]
@@ -239,10 +267,12 @@ class Ring:
                 "Resume with the same environment, n_envs and buffer_size, or without the replay."
             )
         self._time = state["time"]
+        self._allocate(self.capacity if self._time else 0)
         rows = min(self._time, self.capacity)
         self._records[: rows * self.n_envs].view(np.uint8)[...] = state["records"]
         for store, values in zip(self._large(), state["observations"], strict=True):
             store[:rows] = values
+        self._frames.load_state_dict(state["frames"])
         self._settled = np.array(state["settled"])
         self._aside.load_state_dict(state["aside"])
         self._episodes.load_state_dict(state["episodes"])
@@ -250,36 +280,18 @@ class Ring:
 
     def _large(self) -> list[Array]:
         """The observations that are not in the records."""
-        pairs = zip(self.leaves, self._observations, strict=True)
+        pairs = zip(self._kept, self._observations, strict=True)
         return [store for leaf, store in pairs if not is_packed(leaf)]
 
-    def _layout(self) -> State:
-        sizes = {"capacity": self.capacity, "n_envs": self.n_envs}
-        return {**sizes, **describe(self.leaves, self._records.dtype)}
-
-
-def _comparison(size: int) -> Callable[[Array, Array], bool]:
-    return _equal_copies if size <= _COPIED_BYTES else _equal_arrays
-
-
-def _equal_copies(one: Array, other: Array) -> bool:
-    """Equal bit for bit, so that a NaN equals itself."""
-    return one.tobytes() == other.tobytes()
-
-
-def _equal_arrays(one: Array, other: Array) -> bool:
-    """The same for contiguous arrays, without copies."""
-    return np.array_equal(one.view(np.uint8), other.view(np.uint8))
+    def layout(self) -> State:
+        """Sizes, and the dtype and shape of all that is kept, to compare a checkpoint with."""
+        sizes = {"capacity": self.capacity, "n_envs": self.n_envs, "frame_stack": self._frame_stack}
+        return {**sizes, **describe(self._kept, self._record), **self._frames.layout()}
 
 
 def _offsets(length: int, n_envs: int) -> Array:
     """From the first slot of a window to those of all its observations, [L+1, 1]."""
     return np.arange(0, (length + 1) * n_envs, n_envs)[:, None]
-
-
-def _one_step(n: int) -> Array:
-    """The length of n windows of one step."""
-    return np.ones(n, np.int64)
 
 
 def _take_rows(store: Array, rows: Array) -> Array:

@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from rlk.component import STAGES
 from rlk.errors import RlkError
 from rlk.protocols import Decorator, State
 from rlk.records import Array, Batch, Schema, Step, Update
 from rlk_replay.config import ReplayConfig
+from rlk_replay.memory import Mapped, in_memory
+from rlk_replay.past import steps_of
 from rlk_replay.ring import Ring
+from rlk_replay.stages import Stages
 from rlk_replay.window import Window
 from rlk_stored_steps.leaves import observation_of
 
@@ -40,19 +42,28 @@ class Replay:
     variants: int
 
     def __init__(self, config: ReplayConfig) -> None:
-        self._buffer_size = config.buffer_size
+        self._config = config
+        self._zeros = Mapped(config.mapped).zeros if config.mapped else in_memory
         self._ones = functools.lru_cache(_ones)
         self._unit = functools.lru_cache(lambda n: self._tensor(_ones(n)))
 
     def open(self, schema: Schema) -> None:
-        """Allocate the memory (`rlk_stored_steps.aside` names the one exception)."""
+        """Become empty. The first step takes memory, all that there will be but for two exceptions.
+
+        They are in `rlk_stored_steps.aside` and `rlk_replay.pool`.
+        """
         self.schema = schema
-        self._ring = Ring(max(1, self._buffer_size // schema.n_envs), schema)
+        self._ring = Ring(
+            max(1, self._config.buffer_size // schema.n_envs),
+            schema,
+            self._config.frame_stack or schema.stack_size,
+            self._zeros,
+        )
         self.slots = self._ring.slots
         self.variants = 1
         self._n_envs = schema.n_envs
-        self._decorators: list[Any] = []
-        self._owner: dict[str, Any] = dict.fromkeys(STAGES, self)
+        self._stages = Stages(self)
+        self._owner = self._stages.owner
         self._extras = [(name, f"extras.{name}") for name in schema.extras]
         self._discounts = np.array([schema.gamma, 0.0], np.float32)
         self._plain = len(self._ring.leaves) == 1 and self._ring.leaves[0].key is None
@@ -70,10 +81,8 @@ class Replay:
             RlkError: an extra of the schema is missing, or the final observation of an episode.
         """
         row = self._ring.write(step)
-        if self._decorators:
-            slots = np.arange(row * self._n_envs, (row + 1) * self._n_envs)
-            for decorator in self._decorators:
-                decorator.added(slots)
+        if self._stages.decorators:
+            self._stages.added(np.arange(row * self._n_envs, (row + 1) * self._n_envs))
 
     def interrupt(self) -> None:
         """Say that the environments were reset without a step.
@@ -173,16 +182,7 @@ class Replay:
         Raises:
             RlkError: it has no stage, or one that another decorator took.
         """
-        stages = _stages(decorator)
-        name = type(decorator).__name__
-        if not stages:
-            raise RlkError(f"{name} takes none of the sampling stages: {', '.join(STAGES)}.")
-        for stage in stages:
-            if self._owner[stage] is not self:
-                other = type(self._owner[stage]).__name__
-                raise RlkError(f"{other} and {name} both take the sampling stage {stage!r}.")
-        self._owner.update(dict.fromkeys(stages, decorator))
-        self._decorators.append(decorator)
+        stages = self._stages.hand_over(decorator)
         self.variants = max(self.variants, int(getattr(decorator, "variants", 1)))
         self._plain = self._plain and stages == ["choose"] and self.variants == 1
         self._uniform = self._uniform and "choose" not in stages
@@ -279,13 +279,11 @@ class Replay:
 
     def feedback(self, batch: Batch, update: Update) -> None:
         """Passed on to the decorators."""
-        for decorator in self._decorators:
-            decorator.feedback(batch, update)
+        self._stages.feedback(batch, update)
 
     def state_dict(self) -> State:
         """Memory, cursors and decorators. Arrays are views: write them before the next `add`."""
-        states = {"+".join(_stages(each)): each.state_dict() for each in self._decorators}
-        return {**self._ring.state_dict(), "decorators": states}
+        return {**self._ring.state_dict(), "decorators": self._stages.state_dict()}
 
     def load_state_dict(self, state: State) -> None:
         """Bit for bit what was saved; for a storage that is open and empty.
@@ -296,21 +294,33 @@ class Replay:
             RlkError: it was saved with another size, number of environments or space.
         """
         self._ring.load_state_dict(state)
-        for decorator in self._decorators:
-            saved = state["decorators"].get("+".join(_stages(decorator)))
-            if saved is None:
-                decorator.added(np.arange(len(self)))
-            else:
-                decorator.load_state_dict(saved)
+        self._stages.load_state_dict(state["decorators"])
+
+    def adopt(self, state: State) -> None:
+        """Forget everything, and begin with what another replay has saved.
+
+        From a memory of the same size and number of environments it is bit for bit the same, with
+        the priorities. From any other the transitions are added as if they had just been
+        collected: the newest that fit, with the priorities of new ones.
+
+        Raises:
+            RlkError: it was saved with other observations, actions or extras.
+        """
+        is_alike = state["layout"] == self._ring.layout()
+        capacity, decorators = self._ring.capacity, self._stages.decorators
+        past = () if is_alike else steps_of(state, self.schema, capacity, self._zeros)
+        self.open(self.schema)
+        for decorator in decorators:
+            decorator.open(self, self.schema)
+            self.decorate(decorator)
+        if is_alike:
+            self.load_state_dict(state)
+        for step in past:
+            self.add(step)
 
     def _tensor(self, array: Array) -> torch.Tensor:
         tensor = torch.from_numpy(np.ascontiguousarray(array))
         return tensor if self._on_cpu else tensor.to(self.schema.device, non_blocking=True)
-
-
-def _stages(decorator: Any) -> list[str]:
-    """The stages a decorator has methods for."""
-    return [stage for stage in STAGES if hasattr(decorator, stage)]
 
 
 def _ones(n: int) -> Array:

@@ -1,4 +1,4 @@
-"""The actor of on-policy actor-critics: a sample of the policy, its log-probability, the value."""
+"""The actor of stochastic policies: a sample, and what of the policy's outputs storage keeps."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import torch
 from torch import Tensor
 
 from rlk.records import Act, Array
-from rlk_networks import Distribution, Policy, as_tensor, env_log_prob, env_probabilities
+from rlk_networks.distribution import Distribution
+from rlk_networks.observations import as_tensor
+from rlk_networks.policy import Policy
+from rlk_networks.probabilities import TellsItsProbabilities
 
 
-class DistributionActor:
+class DistributionActor(TellsItsProbabilities):
     """A sample of the distribution that head `pi` gives, and the extras that storage keeps.
 
     Args:
@@ -75,24 +78,7 @@ class DistributionActor:
         return Act(array, distribution.env_action(array), None, extras)
 
     @torch.inference_mode()
-    def probabilities(
-        self, observation: Any, carry: Any, episode_start: Array
-    ) -> Array | list[Array]:
-        """As `Agent.action_probability` says, with a leading axis."""
-        return env_probabilities(
-            self.distribution, self._parameters(observation, carry, episode_start)
-        )
-
-    @torch.inference_mode()
-    def log_prob(
-        self, observation: Any, carry: Any, episode_start: Array, env_action: Array
-    ) -> Array:
-        """The log-probability of the environment's actions, float [N]."""
-        parameters = self._parameters(observation, carry, episode_start)
-        return env_log_prob(self.distribution, parameters, env_action)
-
-    def _parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
-        """The distribution's flat parameters, [N, P]."""
+    def parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
         (parameters,) = self.policy(as_tensor(observation, self.device), "pi")
         found: Tensor = parameters
         return found

@@ -5,7 +5,7 @@ import pytest
 
 from rlk.abilities import BeginsCollections, offers
 from rlk.records import Act
-from rlk_on_policy.held_noise import HeldNoiseActor
+from rlk_networks.held_noise import HeldNoiseActor, holding_noise
 
 N = 2
 START = np.zeros(N, bool)
@@ -45,8 +45,8 @@ def acted(actor, carry, steps, deterministic=False):
     return found, carry
 
 
-def held(hold_steps):
-    return HeldNoiseActor(Echo(), Draws(hold_steps), np.random.default_rng(0))
+def held(hold_steps, **keywords):
+    return HeldNoiseActor(Echo(), Draws(hold_steps), np.random.default_rng(0), **keywords)
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,24 @@ def test_a_collection_begins_with_new_noise(hold_steps, noise):
     assert offers(actor, BeginsCollections)
     _, carry = acted(actor, actor.begin(actor.start(N)), 1)
     assert acted(actor, actor.begin(carry), 3)[0] == noise
+
+
+def test_a_collection_that_goes_on_with_an_earlier_one_keeps_its_noise():
+    begins = iter([False, True])
+    actor = held(3, begins=lambda: next(begins))
+    _, carry = acted(actor, actor.start(N), 2)
+    found, carry = acted(actor, actor.begin(carry), 2)
+    assert found == [1, 2], "the third step with the first draw, and then it is drawn anew"
+    assert acted(actor, actor.begin(carry), 1)[0] == [3]
+
+
+def test_only_a_distribution_that_holds_noise_needs_an_actor_that_does():
+    class Fresh:
+        def noise(self, rng, batch): ...
+
+    echo, rng = Echo(), np.random.default_rng(0)
+    assert holding_noise(echo, Fresh(), rng) is echo
+    assert type(holding_noise(echo, Draws(2), rng)) is HeldNoiseActor
 
 
 def test_what_went_before_is_not_changed_and_gives_the_same_again():

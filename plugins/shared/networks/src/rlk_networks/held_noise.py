@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
-from rlk.abilities import TellsProbabilities
+from rlk.abilities import TellsProbabilities, offers
 from rlk.protocols import Actor
 from rlk.records import Act, Array
-from rlk_networks import Distribution
+from rlk_networks.distribution import Distribution
 
 
 class HoldsNoise(Protocol):
@@ -32,6 +32,23 @@ class TakesNoise(Actor, TellsProbabilities, Protocol):
     ) -> Act: ...
 
 
+def always() -> bool:
+    """Where every collection is one to draw noise for."""
+    return True
+
+
+def holding_noise(
+    actor: TakesNoise,
+    distribution: Distribution,
+    rng: np.random.Generator,
+    begins: Callable[[], bool] = always,
+) -> Actor:
+    """The actor itself, or a `HeldNoiseActor` around it if its distribution offers `HoldsNoise`."""
+    if not offers(distribution, HoldsNoise):
+        return actor
+    return HeldNoiseActor(actor, distribution, rng, begins)
+
+
 class HeldNoiseActor:
     """Gives another actor the same noise for `distribution.hold_steps` steps.
 
@@ -43,10 +60,18 @@ class HeldNoiseActor:
         actor: what acts.
         distribution: offers `HoldsNoise`.
         rng: where the noise comes from.
+        begins: () -> whether new noise is drawn where the collector begins a collection; it is not
+            where an algorithm counts several of them as one (an episode, step by step).
     """
 
-    def __init__(self, actor: TakesNoise, distribution: Any, rng: np.random.Generator) -> None:
-        self.actor, self.rng = actor, rng
+    def __init__(
+        self,
+        actor: TakesNoise,
+        distribution: Any,
+        rng: np.random.Generator,
+        begins: Callable[[], bool] = always,
+    ) -> None:
+        self.actor, self.rng, self.begins = actor, rng, begins
         self.distribution: Distribution = distribution
         self._hold_steps: int | None = distribution.hold_steps
 
@@ -55,7 +80,7 @@ class HeldNoiseActor:
 
     def begin(self, carry: Any) -> dict[str, Any]:
         """The carry with which a collection begins: the next step draws noise."""
-        return {**carry, "noise": None}
+        return {**carry, "noise": None} if self.begins() else carry
 
     def metrics(self) -> Mapping[str, float]:
         return self.actor.metrics()

@@ -1,0 +1,100 @@
+"""Recipes: names that stand for an algorithm together with other choices.
+
+A component of the kind `recipes` is a function of its settings. It returns what its name stands
+for, by dotted key: `algo`, and whatever else a SPEC.toml may hold. A recipe is written out before
+anything is planned, so that plans, runs and saved models hold what it stood for, and are used
+without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from rlk import settings
+from rlk.errors import UnknownName, nearest
+from rlk.planning.choice import Choice
+from rlk.planning.configure import agreed
+from rlk.planning.layers import Rank, Setting, SettingLayers
+from rlk.planning.run_settings import RUN_KEYS
+from rlk.planning.spec import RunSpec, make_spec, plugin_key
+from rlk.registry.kinds import SLOTS, is_group_slot
+from rlk.registry.registries import Registries
+
+CALLER = "user"
+Settings = dict[str, Setting]
+
+
+def written_out(spec: RunSpec, registries: Registries) -> RunSpec:
+    """What the name of a recipe stands for, under what the user gave; another spec as it is.
+
+    Keys that are settings of the recipe are for it, alone (`model`) or with its name before them
+    (`her.model`). All others are for the run of what it stands for.
+
+    Raises:
+        PlanError: if the recipe refuses its settings.
+        UnknownName: for a misspelt one.
+        BrokenPlugin: if it names no algorithm.
+    """
+    if not isinstance(spec.algo, str) or spec.algo not in registries.recipes:
+        return spec
+    recipe = Choice.of(registries.recipes.get(spec.algo), "recipe", CALLER)
+    own, others = _divided(spec, recipe)
+    lower = _stands_for(recipe, own)
+    _refuse_misspelt(others, recipe, lower.algo, registries)
+    for name, target in recipe.component.forwarded():
+        if name in own:
+            both = {name: own[name]} | ({target: others[target]} if target in others else {})
+            others[target] = agreed(both)
+    origins = {key: one.by for key, one in others.items() if one.rank == Rank.FILE}
+    upper = attrs.evolve(
+        spec,
+        algo="",
+        given={key: one.value for key, one in others.items()},
+        origins={**spec.origins, **origins},
+    )
+    return upper.over(lower)
+
+
+def _divided(spec: RunSpec, recipe: Choice) -> tuple[Settings, Settings]:
+    """The settings of the recipe by their names, and all others by their keys."""
+    layers = SettingLayers(recipe.name, SLOTS)
+    for key, value in spec.given.items():
+        by = spec.origins.get(key)
+        layers = layers.set(key, value, by or CALLER, Rank.FILE if by else Rank.USER)
+    names = settings.names(recipe.component.config)
+    own, others = Settings(), Settings()
+    for full in dict.fromkeys(key for key, _ in layers):
+        key = full.removeprefix(f"{recipe.name}.")
+        (own if key != full and key in names else others)[key] = layers.find(full)
+    return own, others
+
+
+def _refuse_misspelt(others: Settings, recipe: Choice, algo: str, registries: Registries) -> None:
+    """UnknownName for a key that is nobody's, where the recipe has a setting of a similar name."""
+    names = settings.names(recipe.component.config)
+    known = [*RUN_KEYS, *SLOTS]
+    if algo in registries.algorithms:
+        known += settings.names(registries.algorithms.get(algo).component().config)
+    for key in others:
+        if "." not in key and key not in known and not is_group_slot(key) and nearest(key, names):
+            raise UnknownName(f"setting of {recipe.title}:", key, [*names, *known])
+
+
+def _stands_for(recipe: Choice, own: Settings) -> RunSpec:
+    """What the recipe makes of its settings, as a spec that says whose it is."""
+    component, hint = recipe.component, f"See: rlk plugins show {recipe.alias}"
+    values = {**component.own, **{name: one.value for name, one in own.items()}}
+    config = settings.structure(component.config, values, recipe.title, hint=hint)
+    found: Any = attrs.evolve(recipe, config=config).make()
+    if not isinstance(found, Mapping) or not found.get("algo"):
+        raise recipe.broken(f"it made {found!r:.80}, which names no algorithm (`algo`)")
+    algo, by = str(found["algo"]), f"recipe {recipe.name}"
+    rest = {key: value for key, value in found.items() if key != "algo"}
+    spec = make_spec(algo, rest, origin=by)
+    plugins = dict.fromkeys(map(plugin_key, spec.plugins), by)
+    note = f"{by}: {' and '.join([f'algorithm {algo}', *map(str, spec.plugins)])}"
+    origins = {"algo": by, **spec.origins, **plugins}
+    return attrs.evolve(spec, origins=origins, notes=(note,))

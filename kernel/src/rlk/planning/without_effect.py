@@ -1,0 +1,52 @@
+"""What was asked for and would change nothing in a run: it is refused, not ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import attrs
+
+from rlk.planning.draft import Draft
+from rlk.planning.layers import Rank
+from rlk.planning.plan import Plan
+
+
+def without_effect(plan: Plan, draft: Draft) -> Iterator[str]:
+    """Everything in a plan that would have no effect, as messages."""
+    yield from _distribution(plan)
+    yield from _settings_of_absent_plugins(plan, draft)
+
+
+def _distribution(plan: Plan) -> Iterator[str]:
+    """A distribution, where the algorithm names none by default: it draws its actions from none."""
+    algorithm, chosen = plan.algorithm, plan.distribution
+    if chosen is not None and "distribution" not in algorithm.component.defaults:
+        yield (
+            f"{chosen.title} would have no effect: {algorithm.title} draws its actions from no "
+            "distribution. Leave it out."
+        )
+
+
+def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
+    """A user's settings of the algorithm for a plugin that another setting of it puts in."""
+    algorithm, component = plan.algorithm, plan.algorithm.component
+    in_run = {choice.name for _, choice in plan.choices()}
+    switches = {plugin: key for key, plugin in component.activates.items()}
+    config: Any = component.config
+    for key, targets in component.forwards.items():
+        names = _names(targets)
+        setting, usual = draft.layers.find(key), attrs.fields_dict(config)[key].default
+        is_demand = setting.rank == Rank.USER and setting.value != usual
+        if is_demand and switches.keys() >= {*names} and not in_run.intersection(names):
+            yield (
+                f"{algorithm.title}: {key}={setting.value!r} is for {names[0]!r}, which is not in "
+                f"this run, and would have no effect. Say --set {switches[names[0]]}=true, too, or "
+                "leave it out."
+            )
+
+
+def _names(targets: str | Iterable[str]) -> list[str]:
+    """The components that a setting is forwarded to."""
+    each = (targets,) if isinstance(targets, str) else targets
+    return [target.partition(".")[0] for target in each]

@@ -1,0 +1,19 @@
+"""Settings of the extension."""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class ReplayStartConfig:
+    """Whose replay it is."""
+
+    run: str | None = attrs.field(
+        default=None,
+        validator=attrs.validators.optional(attrs.validators.instance_of(str)),
+        metadata={
+            "help": "a run folder (its newest checkpoint), a checkpoint, or a file of "
+            "`save_replay_buffer`"
+        },
+    )

@@ -1,0 +1,88 @@
+"""A run begins with the replay of another one: its transitions are there before the first step."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlk.errors import BadFile
+from rlk.hookspecs import hookimpl
+from rlk.registry.kernel import default_kernel
+from rlk_model_files.locate import checkpoints
+from rlk_replay_start.config import ReplayStartConfig
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk.protocols import State
+    from rlk.running.run import Run
+
+_TYPE = "--plugin replay-start:run=RUN"
+
+
+class ReplayStart:
+    """Loads the replay when training starts, once; a run that is resumed has it already."""
+
+    def __init__(self, config: ReplayStartConfig | None = None) -> None:
+        self._config = config or ReplayStartConfig()
+        self._is_done = False
+
+    @hookimpl
+    def rlk_check_plan(self, plan: Plan) -> str | None:
+        """That there is a run to begin with, and a replay to put it into."""
+        if self._config.run is None:
+            return (
+                "plugin 'replay-start' (rlk-replay-start) needs a run whose replay to begin with. "
+                f"Say {_TYPE}, with a run folder, a checkpoint or a file of save_replay_buffer."
+            )
+        if plan.algorithm.component.collects != "off-policy":
+            return (
+                f"plugin 'replay-start' (rlk-replay-start) fills a replay, but "
+                f"{plan.algorithm.title} learns from none. Leave it out, or use one of: "
+                "rlk plugins list --collects off-policy"
+            )
+        return None
+
+    @hookimpl(tryfirst=True)
+    def rlk_training_start(self, run: Run) -> None:
+        """Load it.
+
+        Raises:
+            BadFile: if there is no such run, or it has no replay that fits.
+        """
+        # Imported here: this module is loaded with every plan, torch only with a run.
+        from rlk.running import checkpoint
+
+        if self._is_done or self._config.run is None:
+            return
+        path = newest(Path(self._config.run).expanduser())
+        checkpoint.adopt_replay(run, checkpoint.read(path, default_kernel(), part="storage"))
+        self._is_done = True
+        if run.plan.verbose:
+            begins = f"the run begins with {len(run.storage):,} transitions of {path}"
+            print(f"replay-start: {begins}", file=sys.stderr, flush=True)
+
+    @hookimpl
+    def rlk_save(self) -> State:
+        return {"is_done": self._is_done}
+
+    @hookimpl
+    def rlk_load(self, state: State) -> None:
+        self._is_done = bool(state["is_done"])
+
+
+def newest(place: Path) -> Path:
+    """The file that holds the replay of a run: of a folder, its newest checkpoint.
+
+    Raises:
+        BadFile: if it has none.
+    """
+    from rlk.running import checkpoint
+
+    if not place.is_dir():
+        return place
+    suffixes = [one.suffix for one in checkpoint.serializers(default_kernel())]
+    found = checkpoints(place, *suffixes)
+    if not found:
+        raise BadFile(f"{place} holds no checkpoint, so it has no replay to begin with.")
+    return found[-1]

@@ -1,0 +1,109 @@
+"""Runs that begin with the replay of others, by the plugin and by the two methods of an agent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rlk
+from rlk.agent import Agent
+from rlk.errors import BadFile, PlanError, RlkError
+from rlk_testing.contract import same
+
+SMALL: dict[str, Any] = {"env": "CartPole-v1", "batch_size": 8, "learning_starts": 20, "seed": 1}
+PRIORITIES = ("prioritized-replay",)
+
+
+def made(algo: str = "dqn", *plugins: str, **given: Any) -> Agent:
+    return rlk.make(algo, plugins=list(plugins), **{**SMALL, "buffer_size": 100, **given})
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of two environments with 60 transitions and priorities."""
+    out = tmp_path_factory.mktemp("runs") / "first"
+    with made("dqn", *PRIORITIES, n_envs=2, out=str(out)) as agent:
+        agent.learn(60)
+        agent.save_replay_buffer(out / "replay")
+        agent.save(out / "model")
+        agent.save_checkpoint(out / "checkpoints" / "60")
+    return out
+
+
+@pytest.mark.parametrize("place", ["", "replay.zip", "checkpoints/60.zip"])
+def test_a_run_begins_with_the_replay_of_another(first: Path, place: str) -> None:
+    with made("dqn", f"replay-start:run={first / place}", n_envs=3, buffer_size=200) as agent:
+        agent.learn(3)
+        assert len(agent.run.storage) == 60 + 3
+        agent.learn(3, reset_num_timesteps=False)
+        assert len(agent.run.storage) == 60 + 6  # it is loaded once
+
+
+def test_of_the_same_form_it_is_the_same_bit_for_bit(first: Path) -> None:
+    with made("dqn", *PRIORITIES, n_envs=2) as agent, made("dqn", *PRIORITIES, n_envs=2) as other:
+        agent.load_replay_buffer(first / "replay.zip")
+        other.load_replay_buffer(first / "checkpoints" / "60.zip")
+        assert len(agent.run.storage) == 60
+        assert same(agent.run.storage.state_dict(), other.run.storage.state_dict())
+        priorities = agent.run.storage.state_dict()["decorators"]["choose"]["priorities"]
+        assert len(set(priorities.tolist())) > 10
+
+
+def test_a_run_that_is_resumed_does_not_load_it_again(first: Path, tmp_path: Path) -> None:
+    with made("dqn", f"replay-start:run={first}", n_envs=2) as agent:
+        path = agent.learn(10).save_checkpoint(tmp_path / "checkpoint")
+        with rlk.load(path) as resumed:
+            for one in (agent, resumed):
+                one.learn(10, reset_num_timesteps=False)
+            assert same(agent.run.storage.state_dict(), resumed.run.storage.state_dict())
+
+
+def test_it_says_with_how_many_transitions_a_run_begins(
+    first: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with made("dqn", f"replay-start:run={first}", verbose=1) as agent:
+        agent.learn(1)
+    assert f"replay-start: the run begins with 60 transitions of {first}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("plugin", "algo", "told"),
+    [
+        ("replay-start", "dqn", "needs a run whose replay to begin with. Say --plugin replay-sta"),
+        ("replay-start:run=there", "a2c", "learns from none. Leave it out, or use one of"),
+    ],
+)
+def test_what_cannot_work_is_refused_while_planning(plugin: str, algo: str, told: str) -> None:
+    with pytest.raises(PlanError, match=told):
+        rlk.make(algo, env="CartPole-v1", plugins=[plugin])
+
+
+def test_a_run_without_a_replay_is_refused_with_where_there_is_one(
+    first: Path, tmp_path: Path
+) -> None:
+    refused = pytest.raises(BadFile, match=r"model.zip holds no transitions. Checkpoints hold")
+    with made("dqn", f"replay-start:run={first / 'model.zip'}") as agent, refused:
+        agent.learn(1)
+    refused = pytest.raises(BadFile, match="holds no checkpoint, so it has no replay")
+    with made("dqn", f"replay-start:run={tmp_path}") as agent, refused:
+        agent.learn(1)
+
+
+def test_a_replay_of_another_environment_is_refused(first: Path) -> None:
+    refused = pytest.raises(BadFile, match=r"observation is <f4\[4\] there, <f4\[6\] here")
+    with made("dqn", env="Acrobot-v1") as agent, refused:
+        agent.load_replay_buffer(first / "replay.zip")
+
+
+def test_a_replay_is_no_model(first: Path) -> None:
+    with pytest.raises(BadFile, match=r"holds no model. .*agent.load_replay_buffer"):
+        rlk.load(first / "replay.zip")
+
+
+def test_an_algorithm_that_has_no_replay_says_so(first: Path, tmp_path: Path) -> None:
+    with rlk.make("a2c", env="CartPole-v1") as agent:
+        for call in (agent.save_replay_buffer, agent.load_replay_buffer):
+            with pytest.raises(RlkError, match=r"'rollout' .*keeps no replay that runs can hand"):
+                call(first / "replay.zip" if call == agent.load_replay_buffer else tmp_path / "x")

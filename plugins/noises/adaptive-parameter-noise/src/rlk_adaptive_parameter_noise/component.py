@@ -1,0 +1,17 @@
+"""What this distribution offers: `adaptive-parameter-noise`, or `param-noise`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_adaptive_parameter_noise.config import AdaptiveParameterNoiseConfig, check
+
+component = Component(
+    name="adaptive-parameter-noise",
+    factory="rlk_adaptive_parameter_noise.noise:AdaptiveParameterNoise",
+    summary="acts by a perturbed copy of the policy, at a distance that is kept",
+    config=AdaptiveParameterNoiseConfig,
+    action_spaces=("Discrete", "Box"),
+    collects="off-policy",
+    scope="policy",
+    check=check,
+)

@@ -1,0 +1,78 @@
+"""Settings of parameter noise, with the names of Stable Baselines' AdaptiveParamNoiseSpec."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+from attrs import validators as v
+
+from rlk.errors import PlanError
+
+_UNIT = v.and_(v.ge(0.0), v.le(1.0))
+
+
+def _setting(default: Any, validator: Any, help_text: str) -> Any:
+    return attrs.field(default=default, validator=validator, metadata={"help": help_text})
+
+
+@attrs.frozen(kw_only=True)
+class AdaptiveParameterNoiseConfig:
+    """How strong the noise is at first, and the distance that it is to lead to."""
+
+    initial_stddev: float = _setting(
+        0.1, v.gt(0.0), "standard deviation of the noise on the parameters at the start"
+    )
+    desired_action_stddev: float = _setting(
+        0.1,
+        v.and_(v.gt(0.0), v.lt(2.0)),
+        "continuous actions: the distance aimed at, between 0 and 2, where actions are -1 to 1",
+    )
+    adoption_coefficient: float = _setting(
+        1.01, v.gt(1.0), "factor by which the standard deviation changes at a time, above 1"
+    )
+    adaption_interval: int = _setting(
+        50,
+        v.ge(1),
+        "updates (continuous actions) or vector steps (discrete ones) between such changes",
+    )
+    batch_size: int = _setting(
+        128, v.ge(1), "continuous actions: observations of the replay that are measured on"
+    )
+    fraction: float = _setting(
+        0.1, _UNIT, "discrete actions: part of the run over which epsilon falls, 0 to 1"
+    )
+    initial_eps: float = _setting(
+        1.0,
+        _UNIT,
+        "discrete actions: the distance aimed at is that of epsilon-greedy with this epsilon at "
+        "the start, 0 to 1",
+    )
+    final_eps: float = _setting(
+        0.02, _UNIT, "discrete actions: and with this epsilon from then on, 0 to 1"
+    )
+    convolutions: bool = _setting(True, None, "whether convolutions are perturbed")
+
+
+#: What counts for one kind of actions alone, with what counts for the other.
+_CONTINUOUS = ("desired_action_stddev", "batch_size")
+_DISCRETE = ("fraction", "initial_eps", "final_eps")
+
+
+def check(config: AdaptiveParameterNoiseConfig, plan: Any) -> None:
+    """Refuse settings that have no effect on these actions.
+
+    Raises:
+        PlanError: for the first one that differs from its default.
+    """
+    is_discrete = type(plan.action_space).__name__ == "Discrete"
+    unused, instead = (_CONTINUOUS, _DISCRETE) if is_discrete else (_DISCRETE, _CONTINUOUS)
+    fields = attrs.fields_dict(type(config))
+    for name in unused:
+        value = getattr(config, name)
+        if value != fields[name].default:
+            actions = "discrete" if is_discrete else "continuous"
+            raise PlanError(
+                f"noise 'adaptive-parameter-noise': {name}={value!r} has no effect on {actions} "
+                f"actions, whose distance is measured otherwise. Set one of: {', '.join(instead)}."
+            )

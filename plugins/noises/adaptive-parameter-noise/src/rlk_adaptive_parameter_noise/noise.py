@@ -1,0 +1,144 @@
+"""Adaptive parameter noise: Plappert et al. 2018, arXiv 1706.01905.
+
+Dimensions: N environments, P parameters of the policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from rlk.protocols import Actor
+from rlk.records import Act, Array
+from rlk.spaces import map_observation
+from rlk_adaptive_parameter_noise.config import AdaptiveParameterNoiseConfig
+from rlk_adaptive_parameter_noise.perturbation import Perturbation
+from rlk_adaptive_parameter_noise.spread import Spread
+
+
+class AdaptiveParameterNoise:
+    """Lets every environment act by a perturbed copy of the policy, the same for a whole episode.
+
+    The run gives the algorithm, whose actors take another policy, and a random stream.
+    """
+
+    def __init__(self, run: Any, config: AdaptiveParameterNoiseConfig | None = None) -> None:
+        self.run, self.config = run, config or AdaptiveParameterNoiseConfig()
+
+    def wrap(self, actor: Actor, policy: Any) -> Actor:
+        return ParameterNoiseActor(actor, self.run, self.config)
+
+
+class ParameterNoiseActor:
+    """Acts by the copies, and adapts the strength of the noise; deterministically, by the policy.
+
+    The carry is {"parameters": float [N, P], those of the copies; "stddev": of the noise that is
+    drawn now; "distance": as measured last; "counted": the updates, or for discrete actions the
+    vector steps, until which `stddev` was adapted}.
+
+    Args:
+        actor: of the policy itself.
+        run: of which `n_envs` environments act together.
+        config: of the noise.
+    """
+
+    def __init__(self, actor: Actor, run: Any, config: AdaptiveParameterNoiseConfig) -> None:
+        self.actor, self._run, self._config = actor, run, config
+        rng = run.streams.numpy("noise")
+        self._perturbation = Perturbation(run.parameters, rng, config.convolutions)
+        self._spread = Spread(run, config, self._perturbation)
+        self._counts_steps = type(run.action_space).__name__ == "Discrete"
+        copies = [run.parameters.clone() for _ in range(run.n_envs)]
+        self._copies: list[Tensor] = [copy.flat for copy in copies]
+        self._actors: list[Actor] = [run.make_actor(policy=copy.module) for copy in copies]
+        self._latest = {"stddev": config.initial_stddev, "distance": 0.0, "counted": 0}
+
+    def start(self, n_envs: int) -> dict[str, Any]:
+        """The carry before the first step; the strength stays what it has become."""
+        return {**self._latest, "parameters": self._run.parameters.flat.repeat(n_envs, 1)}
+
+    def metrics(self) -> dict[str, float]:
+        return {
+            **self.actor.metrics(),
+            "rollout/param_noise_stddev": self._latest["stddev"],
+            "rollout/param_noise_distance": self._latest["distance"],
+        }
+
+    def begin(self, carry: Any) -> Any:
+        """Adapt to the replay, for every `adaption_interval` updates since the last collection."""
+        run, config = self._run, self._config
+        if self._counts_steps:
+            return carry
+
+        def sample() -> tuple[Any, int]:
+            observation = run.storage.sample(config.batch_size).observation
+            return map_observation(_as_array, observation), config.batch_size
+
+        return self._adapted(carry, run.clock.updates, sample)
+
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+    ) -> Act:
+        if deterministic:
+            act = self.actor.act(observation, None, episode_start, deterministic)
+            return act._replace(carry=carry)
+        if episode_start.any():
+            carry = self._drawn_anew(carry, episode_start)
+        self._follow(carry)
+        if len(self._actors) == 1:
+            act = self._actors[0].act(observation, None, episode_start)
+        else:
+            act = _side_by_side(self._actors, observation, episode_start)
+        if self._counts_steps:
+            now = carry["counted"] + 1
+            carry = self._adapted(carry, now, lambda: (observation, len(episode_start)))
+            self._latest = carry  # what is logged
+        return act._replace(carry=carry)
+
+    def _drawn_anew(self, carry: Any, episode_start: Array) -> dict[str, Any]:
+        """The carry with new noise for the environments whose episodes start."""
+        parameters = carry["parameters"].clone()
+        for env in np.flatnonzero(episode_start):
+            parameters[env] = self._perturbation.draw(carry["stddev"])
+        return {**carry, "parameters": parameters}
+
+    def _follow(self, carry: Any) -> None:
+        """Let the copies have the parameters of the carry."""
+        if carry["parameters"] is not self._latest.get("parameters"):
+            for copy, parameters in zip(self._copies, carry["parameters"], strict=True):
+                copy.copy_(parameters)
+        self._latest = carry
+
+    def _adapted(
+        self, carry: Any, now: int, observe: Callable[[], tuple[Any, int]]
+    ) -> dict[str, Any]:
+        """The carry with a strength that was adapted once for each interval that has passed."""
+        before, interval = carry["counted"], self._config.adaption_interval
+        since = before if now >= before else 0  # another call of learn may count anew
+        stddev, distance = carry["stddev"], carry["distance"]
+        for _ in range(now // interval - since // interval):
+            stddev, distance = self._spread.adapt(stddev, *observe())
+        return {**carry, "stddev": stddev, "distance": distance, "counted": now}
+
+
+def _side_by_side(actors: list[Actor], observation: Any, episode_start: Array) -> Act:
+    """What as many actors do in as many environments, each in its own."""
+    acts = []
+    for env, actor in enumerate(actors):
+        row = slice(env, env + 1)
+        acts.append(actor.act(_rows(observation, row), None, episode_start[row]))
+    action = np.concatenate([act.action for act in acts])
+    env_action = np.concatenate([act.env_action for act in acts])
+    return Act(action, env_action, None, {})
+
+
+def _rows(observation: Any, rows: slice) -> Any:
+    return map_observation(lambda part: part[rows], observation)
+
+
+def _as_array(part: Any) -> Array:
+    found: Array = part.cpu().numpy()
+    return found

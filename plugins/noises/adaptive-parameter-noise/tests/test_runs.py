@@ -1,0 +1,77 @@
+"""Runs that explore by parameter noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rlk
+from rlk.errors import PlanError
+from rlk_adaptive_parameter_noise import AdaptiveParamNoiseSpec
+from rlk_testing.environments import BoxMatch, DiscreteMatch
+
+SMALL = {"learning_starts": 4, "batch_size": 4, "n_threads": 1, "policy.layers": [8], "seed": 1}
+TD3 = {**SMALL, "train_freq": 4, "gradient_steps": 4, "env": BoxMatch, "n_envs": 2}
+DQN = {**SMALL, "env": DiscreteMatch, "n_envs": 2}
+
+
+def trained(algo, steps=24, **given):
+    with rlk.make(algo, **given) as agent:
+        agent.learn(steps)
+        return [noise.name for noise in agent.plan.noises], agent.run.actor.metrics()
+
+
+@pytest.mark.parametrize("given", [{"param_noise": True}, {"plugins": ["param-noise"]}])
+def test_dqn_explores_by_it_instead_of_random_actions(given):
+    with rlk.make("dqn", **DQN, **given, exploration_fraction=0.3) as agent:
+        (noise,) = agent.plan.noises
+        assert noise.name == "adaptive-parameter-noise" and noise.config.fraction == 0.3
+        assert (noise.config.initial_stddev, noise.config.adaption_interval) == (0.01, 1)
+        assert not noise.config.convolutions and agent.plan.algorithm.config.param_noise
+        agent.learn(24)
+        assert agent.run.actor.metrics()["rollout/param_noise_stddev"] != 0.01
+
+
+def test_both_noises_of_choices_act_together():
+    names, metrics = trained("dqn", **DQN, plugins=["epsilon-greedy:final_eps=0.01", "param-noise"])
+    assert names == ["adaptive-parameter-noise", "epsilon-greedy"]
+    assert metrics.keys() >= {"rollout/exploration_rate", "rollout/param_noise_stddev"}
+
+
+def test_noise_on_actions_is_added_to_those_of_the_perturbed_policy():
+    plugins = ["param-noise:adaption_interval=4,batch_size=4"]
+    names, metrics = trained("td3", **TD3, action_noise="normal-noise", plugins=plugins)
+    assert names == ["adaptive-parameter-noise", "normal-noise"]
+    assert metrics["rollout/param_noise_distance"] > 0.0
+
+
+def test_it_acts_alike_in_numpy_and_in_torch():
+    acts = []
+    for plugins in (["param-noise"], ["param-noise", "no:numpy-acting"]):
+        with rlk.make("td3", **TD3, plugins=plugins) as agent:
+            actor, observation = agent.run.actor.actor, np.zeros((2, 2), np.float32)
+            act = actor.act(observation, actor.start(2), np.ones(2, bool))
+            acts.append((act.action, type(actor._actors[0]).__name__))
+    assert np.allclose(acts[0][0], acts[1][0], atol=1e-6)
+    assert [kind for _, kind in acts] == ["NumpyDeterministicActor", "DeterministicActor"]
+
+
+def test_the_documented_object_names_it():
+    spec = AdaptiveParamNoiseSpec(initial_stddev=0.3)
+    with rlk.make("td3", **TD3, plugins=[spec.as_setting()]) as agent:
+        assert agent.plan.noises[0].config.initial_stddev == 0.3
+
+
+@pytest.mark.parametrize(
+    ("algo", "given", "message"),
+    [
+        ("sac", {}, r"compares actions .*'sac' .* more than one action.*\n.*--deterministic"),
+        ("ppo2", {}, r"is for off-policy algorithms, but .*'ppo2' .* is on-policy"),
+        ("dqn", {"param_noise": False}, r"param_noise=false and plugin .* contradict"),
+        ("dqn", {"param-noise.batch_size": 3}, r"batch_size=3 has no effect on discrete"),
+        ("td3", {"param-noise.final_eps": 0.5}, r"final_eps=0.5 has no effect on continuous"),
+    ],
+)
+def test_where_it_cannot_measure_and_what_has_no_effect_is_refused(algo, given, message):
+    with pytest.raises(PlanError, match=message):
+        rlk.make(algo, plugins=["param-noise"], **given)

@@ -1,0 +1,111 @@
+"""Observations with goals as one row of numbers, and back: Stable Baselines' `HERGoalEnvWrapper`.
+
+Shapes: B observations or none, D numbers of all three parts.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+from rlk.records import Array
+
+#: The order of the parts in a row.
+KEYS = ("observation", "achieved_goal", "desired_goal")
+ENDS = ("low", "high")
+
+
+class FlatGoals:
+    """The row that the three parts of a goal environment's observation make, side by side.
+
+    Attributes:
+        space: of the row: a Box [D] of Box parts, a MultiBinary one of D bits, or of Discrete parts
+            a MultiDiscrete one of three numbers.
+
+    Raises:
+        ValueError: if a part is missing, or the parts are not all of one of these kinds.
+    """
+
+    def __init__(self, space: spaces.Space[Any]) -> None:
+        held = space.spaces if isinstance(space, spaces.Dict) else {}
+        missing = [key for key in KEYS if key not in held]
+        if missing:
+            raise ValueError(
+                f"a goal environment shows a Dict with {', '.join(KEYS)}, but {space} has no "
+                f"{' and no '.join(missing)}"
+            )
+        parts = [held[key] for key in KEYS]
+        self._is_discrete = isinstance(parts[0], spaces.Discrete)
+        self.space = _joined(parts)
+        sizes = [1 if self._is_discrete else int(np.prod(part.shape or ())) for part in parts]
+        self._cuts = np.cumsum(sizes)[:-1]
+
+    def row(self, observation: Mapping[str, Any]) -> Array:
+        """[D], or [B, D] of a batch."""
+        parts = [np.asarray(observation[key]) for key in KEYS]
+        if self._is_discrete:
+            parts = [part[..., None] for part in parts]
+        return np.concatenate(parts, axis=-1)
+
+    def parts(self, row: Array) -> OrderedDict[str, Any]:
+        """The observation that made this row, [D] or [B, D]."""
+        values = np.split(np.asarray(row), self._cuts, axis=-1)
+        if self._is_discrete:
+            values = [value[..., 0] for value in values]
+        return OrderedDict(zip(KEYS, values, strict=True))
+
+
+def _joined(parts: list[spaces.Space[Any]]) -> spaces.Space[Any]:
+    """The space of the row; ValueError where there is none."""
+    if all(isinstance(part, spaces.Discrete) and part.start == 0 for part in parts):
+        return spaces.MultiDiscrete([part.n for part in parts])  # type: ignore[attr-defined]
+    if all(isinstance(part, spaces.MultiBinary) and len(part.shape) == 1 for part in parts):
+        return spaces.MultiBinary(sum(part.n for part in parts))  # type: ignore[attr-defined]
+    if all(isinstance(part, spaces.Box) and len(part.shape) == 1 for part in parts):
+        low, high = (np.concatenate([getattr(one, end) for one in parts]) for end in ENDS)
+        return spaces.Box(low, high, dtype=low.dtype.type)
+    raise ValueError(
+        "observation and goals make a row only if all of them are a Box of one axis, MultiBinary "
+        f"of one axis, or Discrete from 0 on, got {', '.join(map(str, parts))}. Pass the goal "
+        "environment as it is: HER needs no wrapper"
+    )
+
+
+class HERGoalEnvWrapper(gym.ObservationWrapper[Any, Any, Any]):
+    """A goal environment whose observations are one row of numbers, for whatever takes no Dict.
+
+    `HER` accepts it and looks at the environment inside; it predicts for such rows too.
+
+    Args:
+        env: a goal environment.
+
+    Raises:
+        ValueError: if its observations cannot be a row.
+    """
+
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self._flat = FlatGoals(env.observation_space)
+        self.observation_space = self._flat.space
+
+    def convert_dict_to_obs(self, obs_dict: Mapping[str, Any]) -> Array:
+        """Observation, achieved goal and desired goal side by side, [D], or [B, D] of a batch."""
+        return self._flat.row(obs_dict)
+
+    def convert_obs_to_dict(self, observations: Array) -> OrderedDict[str, Any]:
+        """The inverse operation of `convert_dict_to_obs`."""
+        return self._flat.parts(observations)
+
+    def observation(self, observation: Mapping[str, Any]) -> Array:
+        """What `reset` and `step` show."""
+        return self._flat.row(observation)
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
+        """The environment's reward for a goal."""
+        reward = self.env.get_wrapper_attr("compute_reward")
+        return reward(achieved_goal, desired_goal, info)

@@ -1,0 +1,113 @@
+"""Stable Baselines' `HER` class, in front of an agent."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+import rlk
+from rlk.agent import Place
+from rlk_her.flat_goals import FlatGoals, HERGoalEnvWrapper
+
+#: Stable Baselines' names of policies, for observations with goals: the settings of `multi-input`.
+POLICIES: Mapping[str, Mapping[str, Any]] = {
+    "MlpPolicy": {},
+    "LnMlpPolicy": {"policy.layer_norm": True},
+    "CnnPolicy": {},
+    "LnCnnPolicy": {"policy.layer_norm": True},
+}
+
+
+class GoalSelectionStrategy(enum.StrEnum):
+    """Which goals a transition may get in hindsight."""
+
+    FUTURE = "future"  #: what was reached after it in its episode
+    FINAL = "final"  #: what its episode ended on
+    EPISODE = "episode"  #: what was reached anywhere in its episode
+    RANDOM = "random"  #: what was reached at any time
+
+
+class HER:
+    """An agent that learns by hindsight; it does all that `rlk.Agent` does.
+
+    Args:
+        policy: `MlpPolicy` or another of Stable Baselines' names, or a policy of rlk's that takes
+            Dict observations.
+        env: a goal environment, as `rlk.make` takes it, or one in a `HERGoalEnvWrapper`.
+        model_class: the algorithm that learns, by its name (`"sac"`) or as a class of that name
+            (`SAC`).
+        n_sampled_goal: goals in hindsight for every real one.
+        goal_selection_strategy: which goals these are.
+        settings: of the algorithm and of the run, as `rlk.make` takes them.
+
+    Raises:
+        PlanError: for what does not exist or does not fit, such as an environment without goals.
+    """
+
+    def __init__(
+        self,
+        policy: str,
+        env: Any,
+        model_class: str | type,
+        n_sampled_goal: int = 4,
+        goal_selection_strategy: GoalSelectionStrategy | str = "future",
+        **settings: Any,
+    ) -> None:
+        chosen = {"policy": policy}
+        if policy in POLICIES:
+            chosen = {"policy": "multi-input", **POLICIES[policy]}
+        self._agent = rlk.make(
+            "her",
+            env=_goal_env(env),
+            model=model_class if isinstance(model_class, str) else model_class.__name__.lower(),
+            n_sampled_goal=n_sampled_goal,
+            goal_selection_strategy=str(goal_selection_strategy),
+            **{**chosen, **settings},
+        )
+
+    @classmethod
+    def load(cls, load_path: Place, env: Any = None, **changes: Any) -> HER:
+        """One that was saved; `changes` are those of `rlk.load`."""
+        model = cls.__new__(cls)
+        model._agent = rlk.load(load_path, env=_goal_env(env), **changes)
+        return model
+
+    def learn(self, total_timesteps: int | None = None, **keywords: Any) -> HER:
+        """Train as `Agent.learn` does, and return this model."""
+        self._agent.learn(total_timesteps, **keywords)
+        return self
+
+    def predict(self, observation: Any, *arguments: Any, **keywords: Any) -> tuple[Any, Any]:
+        """As `Agent.predict`; for rows of a `HERGoalEnvWrapper` too."""
+        return self._agent.predict(self._parts(observation), *arguments, **keywords)
+
+    def action_probability(self, observation: Any, *arguments: Any, **keywords: Any) -> Any:
+        """As `Agent.action_probability`; for rows of a `HERGoalEnvWrapper` too."""
+        return self._agent.action_probability(self._parts(observation), *arguments, **keywords)
+
+    def set_env(self, env: Any) -> None:
+        """As `Agent.set_env`."""
+        self._agent.set_env(_goal_env(env))
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is the agent's."""
+        if name == "_agent":
+            raise AttributeError(name)
+        return getattr(self._agent, name)
+
+    def __enter__(self) -> HER:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._agent.close()
+
+    def _parts(self, observation: Any) -> Any:
+        if isinstance(observation, Mapping):
+            return observation
+        return FlatGoals(self._agent.plan.observation_space).parts(observation)
+
+
+def _goal_env(env: Any) -> Any:
+    """The environment with goals inside a wrapper that makes rows of them."""
+    return env.env if isinstance(env, HERGoalEnvWrapper) else env

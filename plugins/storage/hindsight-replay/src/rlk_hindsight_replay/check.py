@@ -1,0 +1,60 @@
+"""What hindsight needs of a run, checked while that is planned: goals, and a reward for each."""
+
+from __future__ import annotations
+
+from contextlib import closing, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from rlk.errors import PlanError
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk_hindsight_replay.config import HindsightReplayConfig
+
+ACHIEVED, DESIRED = "achieved_goal", "desired_goal"
+_OWN = "storage 'hindsight-replay' (rlk-hindsight-replay)"
+
+
+def check(config: HindsightReplayConfig, plan: Plan) -> None:
+    """Nothing, if the environment is one for hindsight.
+
+    It is made for that, asked, and closed again; one that was passed is asked as it is.
+
+    Raises:
+        PlanError: observations have no goals, the environment no `compute_reward`, or goals are to
+            be drawn anew although another storage keeps a priority for each.
+    """
+    from rlk.planning.environment import MakeEnv
+    from rlk_hindsight_replay.rewards import reward_of
+
+    check_goals(plan.observation_space)
+    env: Any = plan.env
+    passed = env.size is not None
+    made = env.made if passed else MakeEnv(env, plan.wrappers)()
+    with nullcontext() if passed else closing(made):
+        reward_of(made, plan.observation_space, config.info_keys)
+    choosing = [one.title for one in plan.storages if "choose" in one.component.stages]
+    if config.online_sampling and choosing:
+        raise PlanError(
+            f"{_OWN} is to draw goals anew (online_sampling=true), but {choosing[0]} keeps a "
+            "priority for each. Leave online_sampling out, or say false."
+        )
+
+
+def check_goals(space: Any) -> None:
+    """Nothing, for a space of observations with goals.
+
+    Raises:
+        PlanError: a goal is missing, or they have two shapes.
+    """
+    found = getattr(space, "spaces", {})
+    missing = [key for key in (ACHIEVED, DESIRED) if key not in found]
+    what = f"has no {' and no '.join(missing)}" if missing else ""
+    if not missing and found[ACHIEVED].shape != found[DESIRED].shape:
+        what = "has goals of two shapes"
+    if what:
+        raise PlanError(
+            f"{_OWN} needs a Dict observation with achieved_goal and desired_goal of one shape, "
+            f"but the environment's {space} {what}. Use a goal environment, or --plugin "
+            "no:hindsight-replay."
+        )

@@ -1,0 +1,91 @@
+"""Where a replay keeps its arrays: in memory, or in files that are mapped into memory."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rlk.errors import RlkError
+from rlk.records import Array
+
+#: `zeros(shape, dtype)`: an array of zeros that nothing else uses.
+Zeros = Callable[[tuple[int, ...], Any], Array]
+
+_FEWER = "Keep fewer transitions (buffer_size)"
+
+
+def in_memory(shape: tuple[int, ...], dtype: Any) -> Array:
+    """An array in memory.
+
+    Raises:
+        RlkError: if there is not so much.
+    """
+    try:
+        return np.zeros(shape, dtype)
+    except MemoryError:
+        raise RlkError(
+            f"storage 'replay' needs {_gigabytes(_size(shape, dtype))} of memory at once, which "
+            f"this machine does not give. {_FEWER}, or keep them on a disk: "
+            "--set replay.mapped=FOLDER"
+        ) from None
+
+
+class Mapped:
+    """Arrays in files of a folder, of which the system keeps in memory what is in use.
+
+    The files have no names. They are gone when the process ends, however it ends, and any number of
+    runs may use a folder at the same time. Their whole size is reserved on the disk when they are
+    made, because a mapped file that finds the disk full later ends the process.
+
+    Args:
+        folder: made if it is missing.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = Path(folder).expanduser()
+
+    def zeros(self, shape: tuple[int, ...], dtype: Any) -> Array:
+        """An array in a file.
+
+        Raises:
+            RlkError: if the folder cannot be used, or its disk has too little room.
+        """
+        size = _size(shape, dtype)
+        if not size:
+            return np.zeros(shape, dtype)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            free = shutil.disk_usage(self._folder).free
+            if free < size:
+                raise OSError(f"{_gigabytes(size)} are needed and {_gigabytes(free)} are free")
+            with tempfile.TemporaryFile(dir=self._folder) as file:
+                _reserve(file.fileno(), size)
+                return np.asarray(np.memmap(file, dtype, "r+", shape=shape))
+        except OSError as error:
+            raise RlkError(
+                f"storage 'replay' cannot keep its transitions in {self._folder}: {error}. "
+                f"{_FEWER}, or name another folder: --set replay.mapped=FOLDER"
+            ) from error
+
+
+def _reserve(file: int, size: int) -> None:
+    """Give a file its size on the disk; where the system cannot, its size alone."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, 0, size)
+    else:
+        os.truncate(file, size)
+
+
+def _size(shape: tuple[int, ...], dtype: Any) -> int:
+    return math.prod(shape) * int(np.dtype(dtype).itemsize)
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.1f} GB"

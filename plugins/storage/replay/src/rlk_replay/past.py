@@ -1,0 +1,83 @@
+"""The steps that a saved replay holds, once more, for a replay of another form.
+
+Dimensions: N environments of the replay that they are for, T steps of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+
+from rlk.protocols import State
+from rlk.records import Array, Schema, Step
+from rlk_replay.memory import Zeros
+from rlk_replay.ring import Ring
+from rlk_stored_steps.leaves import observation_of
+
+#: Transitions that are read at a time.
+_AT_A_TIME = 1024
+
+
+def steps_of(state: State, schema: Schema, capacity: int, zeros: Zeros) -> Iterator[Step]:
+    """What was collected, as steps of N environments, the oldest first.
+
+    What each of the saved environments did is put one after the other and cut into N equal parts.
+    So N environments that were saved are the same ones again. Where a part goes on with another
+    episode, its observation is not the next observation of the step before, by which a replay sees
+    that an episode ended there. The remainder of the division is left out.
+
+    Args:
+        state: of a `Ring`, of any size and number of environments.
+        schema: of the replay that they are for; observations, actions and extras must be the same.
+        capacity: the steps of each environment that it keeps: older ones are left out.
+        zeros: where the arrays come from that hold the state meanwhile.
+
+    Raises:
+        RlkError: it was saved with other observations, actions or extras.
+    """
+    sizes = state["layout"]
+    saved = replace(schema, n_envs=sizes["n_envs"])
+    ring = Ring(sizes["capacity"], saved, sizes["frame_stack"], zeros)
+    ring.load_state_dict(state)
+    slots = _in_order(ring).reshape(-1)
+    length = len(slots) // schema.n_envs
+    slots = slots[: length * schema.n_envs].reshape(schema.n_envs, length).T[-capacity:]
+    steps = max(1, _AT_A_TIME // schema.n_envs)
+    parts = (slots[begin : begin + steps] for begin in range(0, len(slots), steps))
+    return chain.from_iterable(_read(ring, part) for part in parts)
+
+
+def _in_order(ring: Ring) -> Array:
+    """The slots of every environment from its oldest step on, int64 [N, T] of the ring's own N."""
+    rows = len(ring) // ring.n_envs
+    slots = np.arange(len(ring)).reshape(rows, ring.n_envs)
+    oldest = np.argmin(ring.time_of(slots[:, 0])) if rows else 0
+    return np.roll(slots, -oldest, axis=0).T
+
+
+def _read(ring: Ring, slots: Array) -> Iterator[Step]:
+    """The steps that are in these slots, int64 [T, N]."""
+    records, observations, _ = ring.gather(slots.reshape(-1), 1)
+    rows = records[0].reshape(slots.shape)
+    seen, following = (
+        [values[which].reshape(*slots.shape, *values.shape[2:]) for values in observations]
+        for which in (0, 1)
+    )
+    for t, row in enumerate(rows):
+        after = [values[t] for values in following]
+        ended = np.flatnonzero(row["terminated"] | row["truncated"]).tolist()
+        yield Step(
+            observation=observation_of(ring.leaves, [values[t] for values in seen]),
+            action=row["action"],
+            reward=row["reward"],
+            terminated=row["terminated"],
+            truncated=row["truncated"],
+            next_observation=observation_of(ring.leaves, after),
+            final_observation={
+                env: observation_of(ring.leaves, [values[env] for values in after]) for env in ended
+            },
+            extras={name: row[f"extras.{name}"] for name in ring.extra_names},
+        )

@@ -1,0 +1,72 @@
+"""Who takes the stages of sampling: the replay itself, or a storage that decorates it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlk.component import STAGES
+from rlk.errors import RlkError
+from rlk.protocols import Decorator, State
+from rlk.records import Array, Batch, Update
+
+
+class Stages:
+    """A replay's decorators and what they have taken over.
+
+    Attributes:
+        base: the replay, which takes whatever nobody else does.
+        owner: who has the method of a stage, by its name.
+        decorators: in the order in which they came.
+    """
+
+    def __init__(self, base: Any) -> None:
+        self.base = base
+        self.owner: dict[str, Any] = dict.fromkeys(STAGES, base)
+        self.decorators: list[Any] = []
+
+    def hand_over(self, decorator: Decorator) -> list[str]:
+        """Let it take the stages that it has methods for; their names.
+
+        Raises:
+            RlkError: it has none, or one that another decorator took.
+        """
+        stages, name = _stages(decorator), type(decorator).__name__
+        if not stages:
+            raise RlkError(f"{name} takes none of the sampling stages: {', '.join(STAGES)}.")
+        for stage in stages:
+            if self.owner[stage] is not self.base:
+                other = type(self.owner[stage]).__name__
+                raise RlkError(f"{other} and {name} both take the sampling stage {stage!r}.")
+        self.owner.update(dict.fromkeys(stages, decorator))
+        self.decorators.append(decorator)
+        return stages
+
+    def added(self, slots: Array) -> None:
+        """Tell them of the slots of new transitions."""
+        for decorator in self.decorators:
+            decorator.added(slots)
+
+    def feedback(self, batch: Batch, update: Update) -> None:
+        """Tell them of an update."""
+        for decorator in self.decorators:
+            decorator.feedback(batch, update)
+
+    def state_dict(self) -> State:
+        """Their states, by the names of what they take."""
+        return {"+".join(_stages(each)): each.state_dict() for each in self.decorators}
+
+    def load_state_dict(self, state: State) -> None:
+        """Take over what `state_dict` gave; to one that was not there, everything is new."""
+        for decorator in self.decorators:
+            saved = state.get("+".join(_stages(decorator)))
+            if saved is None:
+                decorator.added(np.arange(len(self.base)))
+            else:
+                decorator.load_state_dict(saved)
+
+
+def _stages(decorator: Any) -> list[str]:
+    """The stages that it has methods for."""
+    return [stage for stage in STAGES if hasattr(decorator, stage)]

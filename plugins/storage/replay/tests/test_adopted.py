@@ -1,0 +1,139 @@
+"""A replay that begins with what another one has saved: the same transitions, in another form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from rlk.errors import RlkError
+from rlk.records import Field, Schema, Update
+from rlk.running.clock import Clock
+from rlk_prioritized_replay.config import PrioritizedReplayConfig
+from rlk_prioritized_replay.storage import PrioritizedReplay
+from rlk_replay.config import ReplayConfig
+from rlk_replay.storage import Replay
+from rlk_testing.contract import same
+from rlk_testing.trajectory import Trajectory
+
+SPACE = gym.spaces.Dict(
+    {
+        "place": gym.spaces.Box(-9, 9, (3,), np.float32),
+        "camera": gym.spaces.Box(0, 255, (4, 60), np.uint8),
+    }
+)
+
+
+def opened(
+    buffer_size: int, n_envs: int, *, space: Any = SPACE, priorities: bool = False, **config: Any
+) -> Replay:
+    storage = Replay(ReplayConfig(buffer_size=buffer_size, **config))
+    schema = Schema(
+        observation_space=space,
+        action_space=gym.spaces.Discrete(4),
+        n_envs=n_envs,
+        n_steps=1,
+        gamma=0.9,
+        device="cpu",
+        rng=np.random.default_rng(0),
+        clock=Clock(100),
+        extras={"log_prob": Field(())},
+    )
+    storage.open(schema)
+    if priorities:
+        decorator = PrioritizedReplay(PrioritizedReplayConfig())
+        decorator.open(storage, schema)
+        storage.decorate(decorator)
+    return storage
+
+
+def played(storage: Replay, steps: int, seed: int = 0) -> Replay:
+    made = Trajectory(SPACE, gym.spaces.Discrete(4), storage.schema.n_envs, seed=seed)
+    for step in made.steps(steps):
+        storage.add(step)
+    return storage
+
+
+def transitions(storage: Replay) -> dict[float, tuple[Any, ...]]:
+    """Everything stored, by its reward, which is the number of the transition."""
+    window = storage.window(np.arange(len(storage)), 1)
+    fields = [window.action[0], window.terminated[0], window.truncated[0]]
+    fields += [window.extras["log_prob"][0]]
+    fields += [values[k] for values in window.observation.values() for k in (0, 1)]
+    return {
+        float(reward): tuple(field[b].tolist() for field in fields)
+        for b, reward in enumerate(window.reward[0])
+    }
+
+
+def episodes(storage: Replay) -> list[list[float]]:
+    """The rewards of what is stored, by episode: from each first step to the last."""
+    slots = np.arange(len(storage))
+    first = slots[storage.steps_from_start(slots) == 0]
+    return sorted(
+        storage.window(np.array([slot]), int(steps) + 1).reward[:, 0].tolist()
+        for slot, steps in zip(first, storage.steps_to_end(first), strict=True)
+    )
+
+
+@pytest.mark.parametrize("frame_stack", [1, 4])
+@pytest.mark.parametrize("n_envs", [1, 2, 3])
+@pytest.mark.parametrize("steps", [5, 60])
+def test_a_larger_memory_takes_all_transitions_whatever_the_number_of_environments(
+    steps: int, n_envs: int, frame_stack: int
+) -> None:
+    saved = played(opened(50, 2), steps)
+    found = opened(200, n_envs, frame_stack=frame_stack)
+    found.adopt(saved.state_dict())
+    kept, expected = transitions(found), transitions(saved)
+    assert kept.items() <= expected.items()
+    assert len(kept) == len(expected) // n_envs * n_envs
+
+
+def test_environments_keep_their_episodes_and_a_cut_ends_one() -> None:
+    saved, same_number, one = played(opened(60, 2), 45), opened(500, 2), opened(500, 1)
+    for storage in (same_number, one):
+        storage.adopt(saved.state_dict())
+        assert episodes(storage) == episodes(saved)
+
+
+def test_a_smaller_memory_takes_the_newest_of_every_environment() -> None:
+    saved, found = played(opened(50, 2), 60), opened(20, 2)
+    found.adopt(saved.state_dict())
+    assert sorted(transitions(found)) == sorted(transitions(saved))[-20:]
+
+
+def test_of_the_same_form_it_is_the_same_bit_for_bit_with_priorities() -> None:
+    saved = played(opened(50, 2, priorities=True), 60)
+    for _ in range(5):
+        batch = saved.sample(8)
+        saved.feedback(batch, Update({}, td_error=batch.reward))
+    found = played(opened(50, 2, priorities=True), 9, seed=5)
+    found.adopt(saved.state_dict())
+    assert same(found.state_dict(), saved.state_dict())
+
+
+def test_what_was_there_is_forgotten_and_new_transitions_follow() -> None:
+    saved, found = played(opened(50, 2), 10), played(opened(80, 2, priorities=True), 30, seed=5)
+    found.adopt(saved.state_dict())
+    assert transitions(found) == transitions(saved)
+    assert found.sample(200).index.max() < 20
+    played(found, 3, seed=9)
+    assert len(found) == 26
+    assert set(found.sample(500).index.tolist()) == set(range(26))
+
+
+def test_other_observations_are_refused_by_name() -> None:
+    saved, found = played(opened(50, 2), 3).state_dict(), played(opened(70, 2), 9)
+    saved["layout"]["observation.place"] = "<f4[2]"
+    with pytest.raises(RlkError, match=r"observation.place is <f4\[2\] there, <f4\[3\] here"):
+        found.adopt(saved)
+    assert len(found) == 18  # what it has stays
+
+
+def test_an_empty_memory_may_be_adopted() -> None:
+    found = played(opened(80, 2), 3)
+    found.adopt(opened(50, 2).state_dict())
+    assert len(found) == 0

@@ -1,0 +1,112 @@
+"""No setting of an off-policy algorithm is without effect: another value learns otherwise."""
+
+from __future__ import annotations
+
+import functools
+
+import attrs
+import pytest
+from matrix.product import ALGORITHMS, REGISTRIES
+
+import rlk
+from rlk_testing.environments import BY_ACTION_SPACE
+
+STEPS = 32
+#: Updates after every timestep from the eighth on.
+OFTEN = {"learning_starts": 8, "batch_size": 8, "train_freq": 1, "gradient_steps": 1}
+#: Of settings that several algorithms have, a value that differs from the usual one and `OFTEN`.
+SHARED = {
+    "gamma": 0.5,
+    "learning_rate": 0.02,
+    "buffer_size": 9,
+    "learning_starts": 12,
+    "train_freq": "1 episode",
+    "gradient_steps": 2,
+    "batch_size": 4,
+    "tau": 0.5,
+    "action_noise": "normal-noise:sigma=0.3",
+    "random_exploration": 0.5,
+}
+#: Likewise of those that one has.
+OWN = {
+    "dqn": {
+        "exploration_fraction": 1.0,
+        "exploration_final_eps": 0.9,
+        "exploration_initial_eps": 0.1,
+        "double_q": False,
+        "target_network_update_freq": 4,
+        "prioritized_replay": True,
+        "prioritized_replay_alpha": 0.1,
+        "prioritized_replay_beta0": 1.0,
+        "prioritized_replay_beta_iters": 9,
+        "prioritized_replay_eps": 5.0,
+        "param_noise": True,
+        "dueling": False,
+        "max_grad_norm": 0.01,
+    },
+    "sac": {
+        "ent_coef": "auto_0.1",
+        "target_entropy": -0.1,
+        "target_update_interval": 3,
+        "use_sde": True,
+        "sde_sample_freq": 3,
+        "use_sde_at_warmup": True,
+    },
+    "td3": {
+        "policy_delay": 1,
+        "target_policy_noise": 0.9,
+        "target_noise_clip": 0.01,
+    },
+}
+#: What else is set for the settings that begin so, and for the run that they are compared with.
+TOGETHER = {
+    "prioritized_replay_": {"prioritized_replay": True},
+    "sde_": {"use_sde": True, "train_freq": 8},
+    "use_sde_": {"use_sde": True},
+    # The target network and the other differ in which action is best.
+    "double_q": {"learning_rate": 0.05},
+}
+
+
+def names(algorithm):
+    """The settings of an algorithm."""
+    return {field.name: None for field in attrs.fields(ALGORITHMS[algorithm].config)}
+
+
+def others(algorithm):
+    """Other values of its settings, by name."""
+    known = names(algorithm)
+    return {name: value for name, value in SHARED.items() if name in known} | OWN[algorithm]
+
+
+CASES = [(algorithm, name) for algorithm in OWN for name in others(algorithm)]
+
+
+def learnt(algorithm, **given):
+    """The parameters after a short training on a tiny environment, float [P]."""
+    return _learnt(algorithm, tuple(given.items()))
+
+
+@functools.cache
+def _learnt(algorithm, given):
+    env = BY_ACTION_SPACE[ALGORITHMS[algorithm].action_spaces[0]]
+    fixed = {"env": env, "seed": 3, "n_threads": 1, "policy": {"layers": [6]}, **OFTEN}
+    with rlk.make(algorithm, total_timesteps=STEPS, **{**fixed, **dict(given)}) as agent:
+        agent.learn(STEPS)
+        return agent.run.parameters.flat.clone()
+
+
+@pytest.mark.parametrize("algorithm", OWN)
+def test_every_setting_has_another_value_here(algorithm):
+    assert others(algorithm).keys() == names(algorithm).keys()
+
+
+@pytest.mark.parametrize(("algorithm", "name"), CASES)
+def test_another_value_of_a_setting_learns_otherwise(algorithm, name):
+    needed = ALGORITHMS[algorithm].activates.get(name)
+    if needed is not None and not any(needed in registry for registry in REGISTRIES):
+        pytest.skip(f"not installed: {needed}")
+    together = next((more for start, more in TOGETHER.items() if name.startswith(start)), {})
+    usual = learnt(algorithm, **together)
+    other = learnt(algorithm, **{**together, name: others(algorithm)[name]})
+    assert len(usual) != len(other) or not usual.equal(other)
