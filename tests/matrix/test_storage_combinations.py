@@ -57,7 +57,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
         "nb_train_steps": 1,
         "env.continuous": True,
     },
-    "stand-in": {"storage": "replay", "batch_size": 48, "env.continuous": True},
+    "stand-in": {"storage": "replay", "batch_size": 24, "env.continuous": True},
 }
 
 
