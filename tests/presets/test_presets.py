@@ -17,6 +17,8 @@ from rlk_presets.zoo import Zoo, algorithms
 
 #: A training of more takes longer than anybody waits for: its promise is its source's word.
 TIMESTEPS = 5_000_000
+#: Part of an environment's id -> the package that has it.
+EXTRAS = {"Bullet": "pybullet_envs_gymnasium", "parking": "highway_env"}
 TRIED = [
     pytest.param(algo, env, id=f"{algo}-on-{env}")
     for algo in algorithms()
@@ -42,7 +44,6 @@ def require(algo: str, env: str) -> None:
     """Skips where a component of the preset or a package of the environment is not installed."""
     if why := Zoo().why_not(algo, env):
         pytest.skip(why)
-    if "Bullet" in env:
-        pytest.importorskip(
-            "pybullet_envs_gymnasium", reason="PyBullet's environments are an extra"
-        )
+    for part, package in EXTRAS.items():
+        if part in env:
+            pytest.importorskip(package, reason=f"{package} is an extra")
