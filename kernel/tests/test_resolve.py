@@ -291,6 +291,14 @@ def test_a_noise_of_the_user_takes_the_place_of_one_of_a_preset_and_says_so(plan
     )
 
 
+def test_a_noise_of_the_user_takes_the_place_of_one_of_a_file_with_its_settings(plan):
+    lower = make_spec("algo", {"noise": "shakes", "shakes.size": 3}, origin="spec.toml")
+    assert noises(plan(lower=lower)) == ["shakes"]
+    assert noises(plan(lower=lower, noise="trembles")) == ["trembles"]
+    with pytest.raises(PlanError, match="'shakes' is not in this run"):
+        plan(noise="trembles", **{"shakes.size": 3})
+
+
 def test_a_setting_of_the_slot_of_noises_is_one_of_any_of_them(planning_kernel, plan):
     planning_kernel.registries.noises.register("hums", Wraps, config=Pitched)
     found = plan(plugins=["shakes", "hums"], **{"noise.size": 3, "noise.pitch": 2.0})

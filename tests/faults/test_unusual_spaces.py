@@ -23,8 +23,8 @@ SMALL = {
     "ppo2": {"n_steps": 4, "nminibatches": 1, "noptepochs": 1},
     "trpo": {"timesteps_per_batch": 8},
     "sac": {"learning_starts": 2, "batch_size": 4},
-    "td3": {"learning_starts": 2, "batch_size": 4, "train_freq": 2, "gradient_steps": 2},
     "ddpg": {"batch_size": 4, "nb_rollout_steps": 2, "nb_train_steps": 2},
+    "td3": {"learning_starts": 2, "batch_size": 4, "train_freq": 2, "gradient_steps": 2},
     "dqn": {"learning_starts": 2, "batch_size": 4},
 }
 ON_POLICY = {
@@ -55,7 +55,7 @@ class World(gym.Env):
 
     def __init__(self, action_space, observation_space=OBSERVED):
         self.action_space, self.observation_space = action_space, observation_space
-        self.time = 0
+        self.time, self.actions = 0, []
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
@@ -64,16 +64,17 @@ class World(gym.Env):
 
     def step(self, action):
         self.time += 1
+        self.actions.append(np.copy(action))
         action = action[()] if np.ndim(action) == 0 else action
         assert self.action_space.contains(action), f"{action!r} is not in {self.action_space}"
         return self.observation_space.sample(), float(np.sum(action) > 0), self.time == 5, False, {}
 
 
 class Actions:
-    """Keeps what was stored of every action, and its log-probability."""
+    """Keeps what was stored of every action, its log-probability, and the worlds that were made."""
 
     def __init__(self):
-        self.stored, self.log_probs = [], []
+        self.stored, self.log_probs, self.worlds = [], [], []
 
     @hookimpl
     def rlk_step(self, step):
@@ -83,12 +84,16 @@ class Actions:
 
 def trained(algo, action_space, observation_space=OBSERVED, acting="numpy", **settings):
     """An agent that has learnt a few steps, and the actions that it took."""
-    watch = Actions()
-    plugins = [watch] if acting == "numpy" else [watch, "no:numpy-acting"]
+    watch, plugins = Actions(), settings.pop("plugins", [])
+
+    def make():
+        watch.worlds.append(World(action_space, observation_space))
+        return watch.worlds[-1]
+
     agent = rlk.make(
         algo,
-        env=lambda: World(action_space, observation_space),
-        plugins=plugins,
+        env=make,
+        plugins=[watch, *plugins, *([] if acting == "numpy" else ["no:numpy-acting"])],
         **{"n_envs": 2, "seed": 1, **SMALL[algo], **settings},
     )
     return agent.learn(16), watch
@@ -137,27 +142,42 @@ def test_other_on_policy_algorithms_and_policies_take_them_too(name, settings):
         check_predicts(agent)
 
 
-@pytest.mark.parametrize("noise", [None, "normal-noise", "ornstein-uhlenbeck-noise"])
-@pytest.mark.parametrize("algo", ["ddpg", "sac", "td3"])
-def test_off_policy_actions_of_several_axes_are_learnt_from(algo, noise):
-    space = CONTINUOUS["bounds of each number"]
-    settings = {"random_exploration": 0.3} if noise is None else {"action_noise": noise}
-    agent, watch = trained(algo, space, **settings)
+#: How an algorithm explores in each of the continuous spaces.
+EXPLORING = {
+    "two axes": {"random_exploration": 0.3},
+    "float64": {"action_noise": "normal-noise:sigma=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]"},
+    "bounds of each number": {"action_noise": "ornstein-uhlenbeck-noise:dt=1.0"},
+    "tiny and huge bounds": {"action_noise": "normal-noise:mean=0.5,sigma=2.0"},
+    "one value only": {"action_noise": "ornstein-uhlenbeck-noise", "random_exploration": 0.3},
+}
+
+
+@pytest.mark.parametrize(
+    ("algo", "acting"), [("ddpg", "numpy"), ("sac", "numpy"), ("sac", "torch"), ("td3", "torch")]
+)
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_continuous_actions_are_stored_in_one_range_and_done_in_their_bounds(algo, acting, name):
+    space, exploring = CONTINUOUS[name], dict(EXPLORING[name])
+    if algo != "sac" and name == "two axes":
+        exploring["plugins"] = ["param-noise:batch_size=4,adaption_interval=2"]
+    agent, watch = trained(algo, space, acting=acting, **exploring)
     with agent:
         assert agent.run.clock.updates > 0
-        batch = agent.run.storage.sample(8)
-        assert tuple(batch.action.shape) == (8, 4) and float(batch.action.abs().max()) <= 1.0
-        assert {action.shape for action in watch.stored} == {(2, 4)}
-        check_predicts(agent)
-
-
-@pytest.mark.parametrize("acting", ["numpy", "torch"])
-@pytest.mark.parametrize("algo", ["sac", "td3"])
-@pytest.mark.parametrize("name", CONTINUOUS)
-def test_actions_stay_in_unusual_bounds(algo, name, acting):
-    agent, _ = trained(algo, CONTINUOUS[name], acting=acting)
-    with agent:
         assert bool(torch.isfinite(agent.run.parameters.flat).all())
+        size = int(np.prod(space.shape))
+        stored = np.stack(watch.stored)  # [T, N, D]
+        assert stored.shape == (8, 2, size) and np.abs(stored).max() <= 1.0
+        for env, world in enumerate(watch.worlds[-2:]):
+            for t, done in enumerate(world.actions):
+                for i, (low, high) in enumerate(zip(space.low.flat, space.high.flat, strict=True)):
+                    middle, half = (
+                        float(low) / 2 + float(high) / 2,
+                        float(high) / 2 - float(low) / 2,
+                    )
+                    expected = middle + half * float(stored[t, env, i])
+                    assert done.flat[i] == pytest.approx(expected, rel=1e-5, abs=1e-5 * half)
+        batch = agent.run.storage.sample(8)
+        assert tuple(batch.action.shape) == (8, size) and float(batch.action.abs().max()) <= 1.0
         check_predicts(agent)
 
 

@@ -65,6 +65,11 @@ OF_DISTRIBUTIONS = {"natural-gradient", "kfac"}
 WITHOUT_DISTRIBUTION = {"ddpg", "dqn", "td3"}
 TAKEN = {"sac": {"squashed-gaussian", "gsde"}}
 
+#: Algorithms that learn probabilities of actions, which masks are for, and the actions that can be
+#: counted.
+MASKED = {"a2c", "acer", "acktr", "ppo", "ppo1", "ppo2", "trpo"}
+COUNTABLE = ("Discrete", "MultiDiscrete", "MultiBinary")
+
 #: How messages describe the environment's spaces.
 SHOWN = {
     "Box": "Box((4,), float32)",
@@ -144,6 +149,12 @@ def draws_from(algorithm: str, distribution: str) -> bool:
     return algorithm not in WITHOUT_DISTRIBUTION and distribution in TAKEN.get(
         algorithm, {distribution}
     )
+
+
+def masks(algorithm: str, action: str) -> bool:
+    """Whether `action-masking` serves an algorithm with such actions."""
+    learns = ALGORITHMS[algorithm].collects != "off-policy"
+    return action in COUNTABLE and (algorithm in MASKED if algorithm in ACTIONS else learns)
 
 
 def traced(one: Combination) -> bool:

@@ -51,20 +51,13 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     },
     "ddpg": {
         "gamma": GAMMA,
-        "batch_size": 16,
-        "nb_rollout_steps": 2,
-        "nb_train_steps": 2,
-        "env.continuous": True,
-    },
-    "ddpg": {
-        "gamma": GAMMA,
         "learning_starts": 20,
         "batch_size": 16,
         "nb_rollout_steps": 1,
         "nb_train_steps": 1,
         "env.continuous": True,
     },
-    "stand-in": {"storage": "replay", "batch_size": 48, "env.continuous": True},
+    "stand-in": {"storage": "replay", "batch_size": 24, "env.continuous": True},
 }
 
 

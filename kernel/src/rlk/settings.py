@@ -45,6 +45,11 @@ class PluginText:
     An object that stands for a plugin gives its text: `as_setting()` is `normal-noise:sigma=0.1`.
     """
 
+    @staticmethod
+    def of(name: str, **values: float | list[float]) -> str:
+        """The text for a plugin with these settings, which are read again as they are."""
+        return f"{name}:{','.join(f'{key}={value!r}' for key, value in values.items())}"
+
     @classmethod
     def from_setting(cls, value: Any) -> str:
         """The text.

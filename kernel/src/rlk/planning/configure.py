@@ -10,7 +10,7 @@ import attrs
 from rlk import settings
 from rlk.errors import PlanError, UnknownName
 from rlk.planning.choice import Choice
-from rlk.planning.layers import Rank, Setting, SettingLayers, listed
+from rlk.planning.layers import Rank, Setting, SettingLayers
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.registry.kinds import SLOTS, STACKED
 from rlk.registry.registries import Registries
@@ -115,7 +115,7 @@ def agreed(found: Mapping[str, Setting]) -> Setting:
 def check_keys(
     layers: SettingLayers, parts: Mapping[str, Sequence[Choice]], registries: Registries
 ) -> None:
-    """Refuse a setting of a component that is not in the run, and of a storage that nobody has.
+    """Refuse a setting of what is not in the run, and one that no storage or noise there has.
 
     Settings of the components themselves were checked when these were configured.
 
@@ -130,12 +130,12 @@ def check_keys(
     choices = [choice for part in parts.values() for choice in part]
     names = [name for choice in choices for name in (choice.name, choice.alias)]
     known = {"env", *layers.slots, *names, *_distributions(layers)}
-    replaced = _replaced(layers)
     for key, setting in layers:
         head, dot, own = key.partition(".")
         is_demand = setting.rank >= Rank.FILE
         # An algorithm has defaults for what may be put in.
-        may_be_absent = setting.rank == Rank.ALGORITHM or (not is_demand and head in replaced)
+        may_be_absent = setting.rank == Rank.ALGORITHM
+        may_be_absent = may_be_absent or _is_replaced(head, setting, layers, registries)
         if dot and head not in known and not may_be_absent:
             about = f"In the setting {key!r} ({setting.by})."
             if any(head in registry for registry in registries):
@@ -148,10 +148,12 @@ def check_keys(
                 raise UnknownName(f"setting of this run's {SLOTS[head]}:", own, taken)
 
 
-def _replaced(layers: SettingLayers) -> set[str]:
-    """Every component that anybody wanted in a slot of `STACKED`; others may have its place."""
-    wanted = [layer[slot] for layer in layers.layers.values() for slot in STACKED if slot in layer]
-    return {str(name) for setting in wanted for name in listed(setting.value)}
+def _is_replaced(
+    name: str, setting: Setting, layers: SettingLayers, registries: Registries
+) -> bool:
+    """Whether a component has given its slot of `STACKED` to others, of a higher rank than this."""
+    slots = (slot for slot in STACKED if name in registries[SLOTS[slot]])
+    return any(layers.find(slot).rank > setting.rank for slot in slots)
 
 
 def _distributions(layers: SettingLayers) -> set[str]:

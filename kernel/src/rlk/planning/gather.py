@@ -149,7 +149,7 @@ def _with_selected(draft: Draft) -> Draft:
     """
     selects = draft.algorithm.component.selects
     found = {key: draft.layers.find(key) for key in selects}
-    wanted = {key: one for key, one in found.items() if one.value not in (None, "none")}
+    wanted = {key: one for key, one in found.items() if not _is_nothing(one.value)}
     for key, setting in wanted.items():
         plugin, kind = _as_text(setting.value), selects[key]
         name, _ = parse_plugin(plugin)
@@ -160,6 +160,11 @@ def _with_selected(draft: Draft) -> Draft:
             slots = (slot for slot in STACKED if SLOTS[slot] == kind)
             draft = draft.with_settings(dict.fromkeys(slots, name), setting.by, highest)
     return draft
+
+
+def _is_nothing(plugin: Any) -> bool:
+    """Whether it names none; other objects may compare as they like."""
+    return plugin is None or (isinstance(plugin, str) and plugin == "none")
 
 
 def _as_text(plugin: Any) -> Any:

@@ -15,7 +15,7 @@ import torch
 import rlk
 from rlk.errors import PlanError
 from rlk_ddpg import DDPGConfig
-from rlk_testing import AlgorithmContract, OffPolicyContract, mean_return
+from rlk_testing import OffPolicyContract, mean_return
 from rlk_testing.contract import same
 
 BOX = "rlk_testing.environments:BoxMatch"
@@ -26,22 +26,8 @@ POPART = {"normalize_returns": True, "enable_popart": True}
 class TestDDPG(OffPolicyContract):
     component = "ddpg"
     target = "targets"
-    called = {"train_freq": "nb_rollout_steps", "gradient_steps": "nb_train_steps"}
-
-
-class TestDDPGWithOtherSettings(AlgorithmContract):
-    component = "ddpg"
-    settings = {
-        **POPART,
-        "normalize_observations": True,
-        "observation_range": [-3.0, 2.0],
-        "return_range": [-50.0, 50.0],
-        "critic_l2_reg": 0.01,
-        "clip_norm": 1.0,
-        "reward_scale": 0.1,
-        "random_exploration": 0.2,
-        "action_noise": "normal-noise:sigma=0.1",
-    }
+    n_steps_trained = 64
+    own_names = {"train_freq": "nb_rollout_steps", "gradient_steps": "nb_train_steps"}
 
 
 # ---- settings ------------------------------------------------------------------------------------
@@ -51,12 +37,16 @@ def test_parameters_and_defaults_are_those_of_the_class_in_stable_baselines():
     documented = DDPGConfig(
         gamma=0.99,
         memory_policy=None,
+        eval_env=False,
+        nb_eval_steps=100,
         nb_train_steps=50,
         nb_rollout_steps=100,
+        param_noise=None,
         action_noise=None,
         normalize_observations=False,
         tau=0.001,
         batch_size=128,
+        param_noise_adaption_interval=50,
         normalize_returns=False,
         enable_popart=False,
         observation_range=(-5.0, 5.0),
@@ -66,13 +56,15 @@ def test_parameters_and_defaults_are_those_of_the_class_in_stable_baselines():
         critic_lr=0.001,
         clip_norm=None,
         reward_scale=1.0,
+        render=False,
+        render_eval=False,
         memory_limit=None,
         buffer_size=50000,
         random_exploration=0.0,
     )
     assert DDPGConfig() == documented
     assert DDPGConfig().learning_starts == 0, "which is Stable-Baselines3's"
-    assert len(attrs.fields(DDPGConfig)) == 21
+    assert len(attrs.fields(DDPGConfig)) == 27
 
 
 @pytest.mark.parametrize(
@@ -88,8 +80,13 @@ def test_parameters_and_defaults_are_those_of_the_class_in_stable_baselines():
         ({"actor_lr": 0.0}, "actor_lr"),
         ({"clip_norm": 0.0}, "clip_norm"),
         ({"enable_popart": True}, "set normalize_returns=true too"),
-        ({"memory_limit": 1000}, "memory_limit is deprecated.*set buffer_size"),
-        ({"memory_policy": "ring"}, "memory_policy is deprecated.*--storage replay"),
+        ({"memory_limit": 1000}, "memory_limit cannot be set: set buffer_size"),
+        ({"memory_policy": "ring"}, "memory_policy cannot be set.*--storage replay"),
+        ({"render": True}, "--set env.render_mode=human"),
+        ({"render_eval": True}, "rlk enjoy"),
+        ({"eval_env": "Pendulum-v1"}, "eval_env is true or false.*rlk evaluate RUN --env"),
+        ({"nb_eval_steps": 0}, "nb_eval_steps"),
+        ({"param_noise": "normal-noise"}, "changes actions.*param_noise=adaptive-parameter-noise"),
     ],
 )
 def test_a_setting_that_is_out_of_range_or_gone_is_refused_with_what_to_type(
@@ -128,6 +125,21 @@ def test_a_range_without_bounds_clips_nothing(rlk_make):
     assert agent.run.policy.filters == ()
 
 
+def test_parameter_noise_is_chosen_by_name_or_object_and_action_noise_goes_around_it(rlk_make):
+    from rlk_adaptive_parameter_noise import AdaptiveParamNoiseSpec
+
+    spec = AdaptiveParamNoiseSpec(0.3, desired_action_stddev=0.2)
+    for noise in ("param-noise:initial_stddev=0.3,desired_action_stddev=0.2", spec):
+        more = {"param_noise_adaption_interval": 7, "action_noise": "normal-noise:sigma=0.1"}
+        agent = rlk_make("ddpg", env=BOX, seed=0, param_noise=noise, **more, **FAST)
+        inner, outer = agent.plan.noises
+        assert (inner.name, outer.name) == ("adaptive-parameter-noise", "normal-noise")
+        assert inner.config.desired_action_stddev == 0.2 and inner.config.initial_stddev == 0.3
+        assert (inner.config.adaption_interval, inner.config.batch_size) == (7, 16)
+    agent.learn(60)
+    assert agent.run.actor.metrics()["rollout/param_noise_stddev"] != 0.3, "it adapts"
+
+
 def test_normalising_observations_is_putting_in_the_plugin(rlk_make):
     by_setting = rlk_make("ddpg", env=BOX, normalize_observations=True, **FAST)
     by_name = rlk_make("ddpg", env=BOX, plugins=["observation-statistics"], **FAST)
@@ -135,6 +147,20 @@ def test_normalising_observations_is_putting_in_the_plugin(rlk_make):
         assert agent.plan.algorithm.config.normalize_observations
         kinds = [type(module).__name__ for module in agent.run.policy.filters]
         assert kinds == ["ObservationStatistics", "Bounds"], "they are normalised before"
+
+
+def test_an_evaluation_has_as_many_steps_as_it_is_told(rlk_make):
+    settings = {"eval_env": True, "nb_eval_steps": 50, "evaluation": {"every": 20, "episodes": 2}}
+    results = []
+
+    class Listens:
+        @rlk.hookimpl
+        def rlk_evaluation_end(self, result):
+            results.append(result)
+
+    agent = rlk_make("ddpg", env=BOX, seed=0, plugins=[Listens()], **settings, **FAST)
+    agent.learn(40)
+    assert [result.lengths for result in results] == [[8] * 7, [8] * 7]  # 48 steps are too few
 
 
 # ---- updates -------------------------------------------------------------------------------------
@@ -287,7 +313,7 @@ def test_it_learns_which_action_is_right(rlk_make):
     settings = {"gamma": 0.0, "actor_lr": 0.01, "critic_lr": 0.01, "batch_size": 32}
     settings |= {"action_noise": "normal-noise:sigma=0.2", "normalize_returns": True}
     agent = rlk_make("ddpg", env=BOX, seed=0, n_envs=2, **{**FAST, **settings})
-    agent.learn(1400)
+    agent.learn(1000)
     assert mean_return(agent, BOX) >= 7.4  # of 8; uniformly random actions get 5.3
 
 
@@ -324,20 +350,36 @@ def test_ln_mlp_policy_normalises_the_layers_of_both(rlk_make):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"nb_rollout_steps": "1 episode", "nb_train_steps": -1, "n_envs": 2, **POPART},
-        {"plugins": ["prioritized-replay"], "random_exploration": 0.1, "nb_rollout_steps": 7},
-        {"normalize_observations": True, "action_noise": "ornstein-uhlenbeck-noise:sigma=0.2"},
+        {
+            **POPART,
+            "nb_rollout_steps": "1 episode",
+            "nb_train_steps": -1,
+            "n_envs": 2,
+            "observation_range": [-3.0, 2.0],
+            "return_range": [-50.0, 50.0],
+            "critic_l2_reg": 0.01,
+            "clip_norm": 1.0,
+            "reward_scale": 0.1,
+        },
+        {
+            "plugins": ["prioritized-replay"],
+            "random_exploration": 0.1,
+            "nb_rollout_steps": 7,
+            "normalize_observations": True,
+            "param_noise": "param-noise",
+            "action_noise": "ornstein-uhlenbeck-noise:sigma=0.2",
+        },
     ],
-    ids=["episodes and Pop-Art", "priorities", "statistics and noise"],
+    ids=["episodes and Pop-Art", "priorities, statistics and noises"],
 )
 def test_a_run_that_is_resumed_ends_where_an_uninterrupted_one_does(rlk_make, tmp_path, settings):
-    whole = rlk_make("ddpg", env="Pendulum-v1", seed=2, total_timesteps=420, **{**FAST, **settings})
-    whole.learn_until(203)
+    whole = rlk_make("ddpg", env=BOX, seed=2, total_timesteps=240, **{**FAST, **settings})
+    whole.learn_until(117)
     path = whole.save_checkpoint(tmp_path / "middle")
-    whole.learn_until(420)
-    with rlk.load(path) as resumed:
+    whole.learn_until(240)
+    with rlk.load(path, env=BOX) as resumed:
         assert resumed.differs == []
-        resumed.learn_until(420)
+        resumed.learn_until(240)
         for part in ("parameters", "algorithm", "optimise", "storage", "streams", "collector"):
             one, other = (getattr(agent.run, part).state_dict() for agent in (whole, resumed))
             assert same(one, other), f"{part} differs"

@@ -19,9 +19,11 @@ class TestSAC(OffPolicyContract):
     component = "sac"
 
 
-class TestSACWithPrioritiesNoiseAndAFixedEntropy(AlgorithmContract):
+class TestSACWithGSDEPrioritiesNoiseAndAFixedEntropy(AlgorithmContract):
     component = "sac"
     settings = {
+        "use_sde": True,
+        "sde_sample_freq": 3,
         "ent_coef": 0.05,
         "random_exploration": 0.1,
         "target_update_interval": 3,

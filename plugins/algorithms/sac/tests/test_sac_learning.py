@@ -34,12 +34,10 @@ def test_it_learns_actions_between_bounds_that_are_not_symmetric(rlk_make):
     assert mean_return(agent, MATCH) >= 7.4  # of 8; actions at random have 5.3
 
 
-@pytest.mark.parametrize(("storage", "n_envs"), [([], 4), (["prioritized-replay"], 1)])
-def test_it_learns_with_one_environment_and_several_on_any_replay(rlk_make, n_envs, storage):
+def test_it_learns_with_several_environments_and_priorities(rlk_make):
     settings = {"gamma": 0.5, "learning_rate": 0.01, "ent_coef": "auto_0.1", **SMALL}
-    agent = rlk_make(
-        "sac", env=MATCH, seed=0, n_envs=n_envs, plugins=storage, gradient_steps=-1, **settings
-    )
+    told = {"n_envs": 4, "plugins": ["prioritized-replay"], "gradient_steps": -1}
+    agent = rlk_make("sac", env=MATCH, seed=0, **told, **settings)
     agent.learn(500)
     assert mean_return(agent, MATCH) >= 6.9
 
@@ -75,8 +73,8 @@ def test_the_value_of_an_episode_that_is_cut_off_counts_what_would_have_come(
     assert low < float(q.detach().min()) < high
 
 
-@pytest.mark.parametrize("wanted", [-2.5, 1.0])
-def test_its_entropy_becomes_the_one_that_is_wanted(rlk_make, wanted):
+def test_its_entropy_becomes_the_one_that_is_wanted(rlk_make):
+    wanted = -2.5  # the first policies have more
     settings = {"gamma": 0.0, "learning_rate": 0.01, "target_entropy": wanted, **SMALL}
     agent = rlk_make("sac", env=MATCH, seed=0, **settings)
     agent.learn(700)

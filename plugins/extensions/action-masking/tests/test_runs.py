@@ -1,9 +1,8 @@
-"""Masks in runs: algorithms, policies, backends, statistics, files. The game refuses what is not
-allowed, so a run that gets through has chosen nothing else."""
+"""Masks in runs: policies, backends, statistics, files. The game refuses what is not allowed, so a
+run that gets through has chosen nothing else. `tests/matrix` has every algorithm with masks."""
 
 from __future__ import annotations
 
-import attrs
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -12,28 +11,14 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk
 from rlk.errors import PlanError
-from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint
 from rlk_action_masking import ActionMasks
 from rlk_evaluate.evaluate import evaluate_agent
-from rlk_testing.algorithm import SMALL
 from rlk_testing.contract import one_thread, same
 from rlk_testing.masked_game import MaskedGame
 
 GAME = "rlk_testing.masked_game:MaskedGame"
-ALGORITHMS = {
-    entry.name: entry.component()
-    for entry in default_kernel().registries.algorithms
-    if entry.component().collects in ("on-policy", "both")
-}
-OWN_SMALL = {**SMALL, "replay_start": 32}
-COUNTABLE = ("Discrete", "MultiDiscrete", "MultiBinary")
-CASES = [
-    (name, action)
-    for name, component in ALGORITHMS.items()
-    for action in COUNTABLE
-    if action in component.action_spaces
-]
+SMALL = {"n_envs": 2, "n_steps": 16, "noptepochs": 2, "seed": 3, "n_threads": 1}
 
 
 @pytest.fixture(autouse=True)
@@ -42,32 +27,11 @@ def thread():
         yield
 
 
-def agent(algo="ppo2", env=GAME, **settings):
-    config = ALGORITHMS[algo].config
-    fields = {field.name for field in attrs.fields(config)}
-    small = {key: value for key, value in OWN_SMALL.items() if key in fields}
-    given = {"n_envs": 2, "seed": 3, "n_threads": 1, "plugins": ["action-masking"], **small}
+def agent(env=GAME, **settings):
+    given = {**SMALL, "plugins": ["action-masking"]}
     if settings.get("policy") in (None, "mlp"):
         given["policy.layers"] = [16]
-    return rlk.make(algo, env=env, **{**given, **settings})
-
-
-@pytest.mark.parametrize(("algo", "action"), CASES)
-def test_every_algorithm_chooses_what_is_allowed(algo, action):
-    with agent(algo, **{"env.action": action}) as one:
-        one.learn(96)
-        assert bool(one.run.parameters.flat.isfinite().all())
-        one.run.parameters.check()
-
-
-@pytest.mark.parametrize("algo", [name for name, found in ALGORITHMS.items() if found.recurrent])
-def test_recurrent_policies_choose_what_is_allowed(algo):
-    minibatches = {"nminibatches": 1} if algo == "ppo2" else {}
-    with agent(algo, policy="lstm", **{"policy.n_lstm": 8}, **minibatches) as one:
-        one.learn(96)
-        seen, _ = one.get_env().reset(seed=0)
-        _, state = one.predict(seen)
-        assert state.shape == (2, 16)
+    return rlk.make("ppo2", env=env, **{**given, **settings})
 
 
 @pytest.mark.parametrize(

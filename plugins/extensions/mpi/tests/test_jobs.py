@@ -21,7 +21,7 @@ SMALL = {
     "acktr": ("n_steps=8", "kfac.cold_iter=1"),
     "ddpg": (
         *("nb_rollout_steps=8", "nb_train_steps=2", "batch_size=8", "normalize_observations=true"),
-        *("normalize_returns=true", "enable_popart=true"),
+        *("normalize_returns=true", "enable_popart=true", "param_noise=adaptive-parameter-noise"),
     ),
     "dqn": (
         "learning_starts=16",
@@ -71,12 +71,14 @@ def jobs_of_two(programs):
         jobs[f"{algo}-resumed"] = resume(algo, f"{algo}-whole/checkpoints/128.zip")
     stops = f"{programs / 'stops.py'}:"
     trouble = ("--env", f"{programs / 'trouble.py'}:Trouble", "--timesteps", 100_000)
+    game = ("--env", "rlk_testing.masked_game:MaskedGame", "--plugin", "action-masking")
     unset = ("run", "--algo", "ppo2", "--env", env_for("ppo2"), "--plugin", "mpi", "--quiet")
     return jobs | {
         "same-update": (programs / "same_update.py", "same-update.npz", 2),
         "unset-seed": (*unset, *equal, "--timesteps", 64, "--set", "n_steps=16"),
         "from-one-rank": resume("ppo2", "alone", "--timesteps", 128),
         "normalize": (programs / "normalizes.py",),
+        "masks": run("ppo", *game, "--n-envs", 2, "--timesteps", 128, *equal, "--out", "masks"),
         "border": run("ppo2", *trouble, "--plugin", f"{stops}AtABorder", "--out", "border"),
         "middle": run("ppo2", *trouble, "--plugin", f"{stops}InTheMiddle", "--out", "middle"),
         "SIGINT": run("ppo2", *trouble, "--set", "env.what=SIGINT", "--out", "SIGINT"),
@@ -213,6 +215,13 @@ def test_ranks_that_normalise_have_the_statistics_of_what_all_have_seen(two):
     # 192 timesteps of both ranks, the four observations that they began with, and the prior.
     (seen,) = first["shared"]["filter1.observation_count"]
     assert seen == pytest.approx(192 + 4 + 1e-4)
+
+
+def test_masked_ranks_try_nothing_that_is_forbidden_and_stay_equal(two):
+    """Each rank has masks of its own; its game would end the run of all at a forbidden move."""
+    assert two.code("masks") == 0, two.printed("masks")
+    first, second = two.facts("masks")
+    assert first["updates"] == second["updates"] > 2 and first["moved"] == second["moved"]
 
 
 # ---- stopping ------------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ class TestAdaptiveParameterNoise(NoiseContract):
 class TestStrongParameterNoise(NoiseContract):
     component = "param-noise"
     settings = {"initial_stddev": 2.0, "adaption_interval": 2}
+    n_envs = 1
     adapts = True
 
 

@@ -6,9 +6,15 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+import rlk
 from rlk.errors import PlanError
+from rlk.planning.parse import parse_plugin
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
 from rlk.records import Act
+from rlk.registry.kernel import Kernel
 from rlk.running.seeding import Streams
+from rlk_normal_noise import NormalActionNoise
 from rlk_normal_noise.config import NormalNoiseConfig
 from rlk_normal_noise.noise import NormalNoise
 from rlk_testing import NoiseContract
@@ -121,3 +127,53 @@ def test_it_is_for_continuous_actions_and_off_policy_algorithms(rlk_make):
         rlk_make("dqn", plugins=["normal-noise"])
     with pytest.raises(PlanError, match=r"'normal-noise' .*is for off-policy"):
         rlk_make("ppo2", env="Pendulum-v1", plugins=["normal-noise"])
+
+
+def test_what_does_not_fit_the_actions_is_refused_while_planning():
+    settings = {"plugins": ["normal-noise"], "normal-noise.sigma": [0.1, 0.1]}
+    with pytest.raises(PlanError, match="sigma has 2 values, but an action has 1"):
+        resolve(Kernel(), make_spec("td3", settings))
+
+
+# ---- the documented object -----------------------------------------------------------------------
+
+
+def test_the_object_gives_samples_of_its_own():
+    noise = NormalActionNoise(np.array([0.5, -0.5]), 0.1, rng=np.random.default_rng(0))
+    normal = np.random.default_rng(0).standard_normal((3, 2))
+    noise.reset()
+    found = np.stack([noise() for _ in range(3)])
+    assert np.allclose(found, [0.5, -0.5] + 0.1 * normal)
+
+
+@pytest.mark.parametrize(
+    ("noise", "expected"),
+    [
+        (
+            NormalActionNoise(mean=np.zeros(2), sigma=0.1 * np.ones(2)),
+            {"mean": [0.0, 0.0], "sigma": [0.1, 0.1]},
+        ),
+        (NormalActionNoise(0, np.float32(0.1)), {"mean": 0.0, "sigma": float(np.float32(0.1))}),
+        (NormalActionNoise([[-1e-9]], [1 / 3]), {"mean": -1e-9, "sigma": 1 / 3}),
+    ],
+)
+def test_the_object_stands_for_the_plugin_with_its_settings(noise, expected):
+    name, settings = parse_plugin(noise.as_setting())
+    assert name == "normal-noise"
+    assert NormalNoiseConfig(**settings) == NormalNoiseConfig(**expected)
+
+
+def test_a_run_takes_the_object_and_saves_it_by_its_text(rlk_make, tmp_path):
+    given = {"action_noise": NormalActionNoise(np.zeros(1), 0.2 * np.ones(1))}
+    agent = rlk_make("td3", env="Pendulum-v1", **given)
+    loaded = rlk.load(agent.save(tmp_path / "model"))
+    for one in (agent, loaded):
+        assert [noise.name for noise in one.plan.noises] == ["normal-noise"]
+        assert one.plan.noises[0].config == NormalNoiseConfig(sigma=0.2)
+    loaded.close()
+
+
+@pytest.mark.parametrize("wrong", [3, object(), np.zeros(2)])
+def test_what_stands_for_no_noise_is_refused(wrong):
+    with pytest.raises(PlanError, match=r"a plugin is named as NAME\[:key=value,…\], got"):
+        resolve(Kernel(), make_spec("td3", {"action_noise": wrong}))

@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 from rlk.errors import PlanError
+from rlk.planning.parse import parse_plugin
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
 from rlk.records import Act
+from rlk.registry.kernel import Kernel
 from rlk.running.seeding import Streams
+from rlk_ornstein_uhlenbeck_noise import OrnsteinUhlenbeckActionNoise
 from rlk_ornstein_uhlenbeck_noise.config import OrnsteinUhlenbeckNoiseConfig
 from rlk_ornstein_uhlenbeck_noise.noise import OrnsteinUhlenbeckNoise
 from rlk_testing import NoiseContract
@@ -147,3 +152,63 @@ def test_what_is_out_of_range_is_refused(wrong):
 def test_defaults_are_those_of_stable_baselines():
     config = OrnsteinUhlenbeckNoiseConfig()
     assert (config.theta, config.dt, config.initial_noise) == (0.15, 0.01, None)
+
+
+# ---- the documented object -----------------------------------------------------------------------
+
+
+def test_the_object_goes_on_as_the_process_and_begins_again_when_it_is_reset():
+    noise = OrnsteinUhlenbeckActionNoise(
+        np.array([0.5, 0.0]), np.array([0.1, 0.2]), theta=0.4, dt=0.25, initial_noise=[1.0, -1.0]
+    )
+    noise.rng = np.random.default_rng(0)
+    normal, x, found = np.random.default_rng(0).standard_normal((2, 2)), [1.0, -1.0], []
+    for t in range(2):
+        for i, (mean, sigma) in enumerate([(0.5, 0.1), (0.0, 0.2)]):
+            x[i] += 0.4 * (mean - x[i]) * 0.25 + sigma * math.sqrt(0.25) * normal[t, i]
+        found.append(noise())
+        assert found[t].tolist() == pytest.approx(x)
+    noise.reset()
+    noise.sigma = np.zeros(2)
+    assert noise().tolist() == pytest.approx([1.0 - 0.05, -1.0 + 0.1])
+
+
+def test_the_object_has_the_documented_defaults_and_begins_at_0():
+    noise = OrnsteinUhlenbeckActionNoise(np.zeros(3), 0.0)
+    assert (noise.theta, noise.dt, noise.initial_noise) == (0.15, 0.01, None)
+    assert noise().tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("noise", "expected"),
+    [
+        (
+            OrnsteinUhlenbeckActionNoise(mean=np.zeros(2), sigma=0.5 * np.ones(2)),
+            {"mean": [0.0, 0.0], "sigma": [0.5, 0.5]},
+        ),
+        (
+            OrnsteinUhlenbeckActionNoise(0.1, 1e-7, theta=1, dt=0.1, initial_noise=[-0.25, 1 / 3]),
+            {"mean": 0.1, "sigma": 1e-7, "theta": 1.0, "dt": 0.1, "initial_noise": [-0.25, 1 / 3]},
+        ),
+    ],
+)
+def test_the_object_stands_for_the_plugin_with_its_settings(noise, expected):
+    name, settings = parse_plugin(noise.as_setting())
+    assert name == "ornstein-uhlenbeck-noise"
+    assert OrnsteinUhlenbeckNoiseConfig(**settings) == OrnsteinUhlenbeckNoiseConfig(**expected)
+
+
+def test_a_run_takes_the_object(rlk_make):
+    noise = OrnsteinUhlenbeckActionNoise(np.zeros(1), 0.5 * np.ones(1), theta=0.3)
+    agent = rlk_make("sac", env="Pendulum-v1", action_noise=noise)
+    config = agent.plan.noises[0].config
+    assert (config.mean, config.sigma, config.theta) == (0.0, 0.5, 0.3)
+    assert agent.plan.algorithm.config.action_noise == noise.as_setting()
+
+
+@pytest.mark.parametrize("given", [{"initial_noise": [0.1, 0.2, 0.3]}, {"sigma": [0.1, 0.1]}])
+def test_what_does_not_fit_the_actions_is_refused_while_planning(given):
+    settings = {f"ornstein-uhlenbeck-noise.{key}": value for key, value in given.items()}
+    spec = make_spec("td3", {"plugins": ["ornstein-uhlenbeck-noise"], **settings})
+    with pytest.raises(PlanError, match=rf"{next(iter(given))} has \d values, but an action has 1"):
+        resolve(Kernel(), spec)

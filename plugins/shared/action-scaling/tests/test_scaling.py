@@ -5,7 +5,7 @@ import pytest
 from gymnasium.spaces import Box
 
 from rlk.errors import PlanError
-from rlk_action_scaling import scaled
+from rlk_action_scaling import per_dimension, scaled
 
 
 def test_actions_go_from_the_lower_bound_to_the_upper_one_in_every_dimension():
@@ -40,3 +40,47 @@ def test_the_widest_bounds_of_a_float_can_be_scaled_to():
 def test_nothing_is_scaled_to_an_infinite_bound(bounds):
     with pytest.raises(PlanError, match=r"Box.*: a bound is infinite.*RescaleAction"):
         scaled(Box(*bounds, (2,)))
+
+
+# ---- settings with a number for each dimension ---------------------------------------------------
+
+
+def test_a_setting_is_one_number_or_one_for_each_dimension():
+    assert per_dimension("noise 'x'", "sigma", 0.5, 3).tolist() == 0.5
+    found = per_dimension("noise 'x'", "sigma", [0.5, 1.0, 2.0], 3)
+    assert found.tolist() == [0.5, 1.0, 2.0] and found.dtype == np.float32
+
+
+@pytest.mark.parametrize("value", [[], [0.1], [0.1] * 4])
+def test_another_number_of_values_is_refused(value):
+    with pytest.raises(PlanError, match=rf"noise 'x': sigma has {len(value)} values, .* has 3"):
+        per_dimension("noise 'x'", "sigma", value, 3)
+
+
+# ---- a loop that does the same -------------------------------------------------------------------
+
+SPACES = {
+    "of one number": Box(np.float32(-3.0), np.float32(8.0), (1,)),
+    "mixed": Box(np.array([-1.0, 0.0, 5.0], np.float32), np.array([2.0, 0.5, 5.5], np.float32)),
+    "of several axes": Box(
+        np.array([[-2.0, 0.0], [5.0, -1e6]], np.float32),
+        np.array([[2.0, 0.1], [5.5, 1e6]], np.float32),
+    ),
+    "float64": Box(np.array([[-2.0, 0.0, 1e-9]]), np.array([[2.0, 0.1, 1e9]]), dtype=np.float64),
+    "float16": Box(np.float16(-2.0), np.float16(6.0), (2, 2), dtype=np.float16),
+}
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_every_number_is_scaled_as_a_loop_does_it(name):
+    space = SPACES[name]
+    actions = np.random.default_rng(0).uniform(-1, 1, (20, *space.shape)).astype(np.float32)
+    found = scaled(space)(actions.reshape(20, -1))
+    assert found.dtype == space.dtype and found.shape == (20, *space.shape)
+    digits = 8 * np.finfo(space.dtype).eps if space.dtype != np.float64 else 1e-7
+    for action, one in zip(actions, found, strict=True):
+        assert space.contains(one)
+        for at in np.ndindex(space.shape):
+            low, high = float(space.low[at]), float(space.high[at])
+            expected = low + (float(action[at]) + 1) / 2 * (high - low)
+            assert abs(float(one[at]) - expected) <= digits * max(abs(low), abs(high))

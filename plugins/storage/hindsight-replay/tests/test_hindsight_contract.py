@@ -54,12 +54,12 @@ class TestFuture(Hindsight):
     pass
 
 
-class TestFinal(Hindsight):
-    settings = {"goal_selection_strategy": "final"}
-
-
 class TestEpisode(Hindsight):
     settings = {"goal_selection_strategy": "episode", "n_sampled_goal": 1}
+
+
+class TestOffline(Hindsight):
+    settings = {"goal_selection_strategy": "episode", "online_sampling": False}
 
 
 class TestRandom(Hindsight):

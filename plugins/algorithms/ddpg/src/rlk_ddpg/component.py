@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
-from rlk_ddpg.config import DDPGConfig
+from rlk_ddpg.config import DDPGConfig, check
 from rlk_off_policy.defaults import CONTINUOUS
 
 component = Component(
@@ -19,7 +19,11 @@ component = Component(
     forwards={
         "buffer_size": "replay.buffer_size",
         "observation_range": "observation-range.range",
+        "nb_eval_steps": "evaluation.steps",
+        "param_noise_adaption_interval": "adaptive-parameter-noise.adaption_interval",
+        "batch_size": "adaptive-parameter-noise.batch_size",
     },
-    activates={"normalize_observations": "observation-statistics"},
-    selects={"action_noise": "noises"},
+    activates={"normalize_observations": "observation-statistics", "eval_env": "evaluation"},
+    selects={"param_noise": "noises", "action_noise": "noises"},
+    check=check,
 )

@@ -11,6 +11,8 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
+from rlk.errors import PlanError
+from rlk.settings import PluginText
 from rlk_observation_statistics.config import is_range
 from rlk_off_policy import settings
 from rlk_off_policy.settings import described
@@ -18,29 +20,42 @@ from rlk_off_policy.settings import described
 Range = tuple[float, float]
 
 
-def _renamed(instead: str) -> Any:
-    """A validator: the parameter is deprecated in Stable Baselines, and something else does it."""
+def _done_by(instead: str) -> Any:
+    """A validator: the parameter stays unset, because something else does what it did."""
 
     def validator(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-        if value is not None:
-            raise ValueError(f"{attribute.name} is deprecated in Stable Baselines 2.10: {instead}")
+        if value is not None and value is not False:
+            raise ValueError(f"{attribute.name} cannot be set: {instead}")
 
     return validator
 
 
-def _not_true(instead: str) -> Any:
-    """A validator: the switch cannot be turned on, and something else does it."""
-
-    def validator(_: object, attribute: attrs.Attribute[Any], value: bool) -> None:
-        if value:
-            raise ValueError(f"{attribute.name}: {instead}")
-
-    return validator
+def _is_switch(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    if not isinstance(value, bool):
+        raise ValueError(
+            f"{attribute.name} is true or false, because the evaluation's environment is made as "
+            f"the training's is, got {value!r:.200}. In another one a trained model is evaluated "
+            "by: rlk evaluate RUN --env ID"
+        )
 
 
 def _needs_normalized_returns(config: DDPGConfig, _: Any, value: bool) -> None:
     if value and not config.normalize_returns:
         raise ValueError("enable_popart changes normalised returns: set normalize_returns=true too")
+
+
+def check(config: DDPGConfig, plan: Any) -> None:
+    """Refuse a noise on actions where one on parameters is expected.
+
+    Raises:
+        PlanError: if the plan has none on parameters.
+    """
+    if config.param_noise and not any(one.component.scope == "policy" for one in plan.noises):
+        raise PlanError(
+            f"{plan.algorithm.title}: param_noise={config.param_noise!r} changes actions, not "
+            "parameters. Say --set param_noise=adaptive-parameter-noise, and --set action_noise=… "
+            "for noise on actions."
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -51,8 +66,14 @@ class DDPGConfig:
     memory_policy: Any = attrs.field(
         default=None,
         **described(
-            "deprecated, refused: the replay is chosen by --storage and --plugin",
-            _renamed("choose the replay by --storage replay or --plugin prioritized-replay"),
+            "deprecated, stays none: --storage and --plugin choose the replay",
+            _done_by("choose the replay by --storage replay or --plugin prioritized-replay"),
+        ),
+    )
+    eval_env: Any = attrs.field(
+        default=False,
+        **described(
+            "evaluate in an environment of its own; the same as --plugin evaluation", _is_switch
         ),
     )
     nb_train_steps: int = attrs.field(
@@ -69,7 +90,16 @@ class DDPGConfig:
             settings.TRAIN_FREQ["validator"],
         ),
     )
-    action_noise: str | None = attrs.field(default=None, **settings.ACTION_NOISE)
+    nb_eval_steps: int = attrs.field(
+        default=100, **described("least number of steps of an evaluation", v.ge(1))
+    )
+    param_noise: PluginText | None = attrs.field(
+        default=None,
+        **described(
+            "a noise on the policy's parameters, such as param-noise:desired_action_stddev=0.2"
+        ),
+    )
+    action_noise: PluginText | None = attrs.field(default=None, **settings.ACTION_NOISE)
     normalize_observations: bool = attrs.field(
         default=False,
         **described(
@@ -79,6 +109,10 @@ class DDPGConfig:
     )
     tau: float = attrs.field(default=0.001, **settings.TAU)
     batch_size: int = attrs.field(default=128, **settings.BATCH_SIZE)
+    param_noise_adaption_interval: int = attrs.field(
+        default=50,
+        **described("updates between changes of the strength of param_noise", v.ge(1)),
+    )
     normalize_returns: bool = attrs.field(
         default=False,
         **described("the critic learns returns normalised by their running mean and deviation"),
@@ -113,9 +147,23 @@ class DDPGConfig:
     reward_scale: float = attrs.field(
         default=1.0, **described("what rewards are multiplied by before they are learnt from")
     )
+    render: bool = attrs.field(
+        default=False,
+        **described(
+            "stays false: --set env.render_mode=human shows training",
+            _done_by("training is shown by --set env.render_mode=human"),
+        ),
+    )
+    render_eval: bool = attrs.field(
+        default=False,
+        **described(
+            "stays false: rlk enjoy shows a trained model",
+            _done_by("a trained model is shown by rlk enjoy RUN"),
+        ),
+    )
     memory_limit: int | None = attrs.field(
         default=None,
-        **described("deprecated, refused: it is called buffer_size", _renamed("set buffer_size")),
+        **described("deprecated, stays none: set buffer_size", _done_by("set buffer_size instead")),
     )
     buffer_size: int = attrs.field(default=50_000, **settings.BUFFER_SIZE)
     random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)

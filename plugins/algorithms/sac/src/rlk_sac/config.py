@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
+from rlk.settings import PluginText
 from rlk_off_policy import settings
 from rlk_schedules import ScheduleLike
 
@@ -101,7 +102,7 @@ class SACConfig:
             "action dimensions"
         },
     )
-    action_noise: str | None = attrs.field(default=None, **settings.ACTION_NOISE)
+    action_noise: PluginText | None = attrs.field(default=None, **settings.ACTION_NOISE)
     random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)
     use_sde: bool = attrs.field(
         default=False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import PluginText
 from rlk_off_policy import settings
 from rlk_off_policy.settings import described
 from rlk_schedules import ScheduleLike
@@ -25,7 +26,7 @@ class TD3Config:
     policy_delay: int = attrs.field(
         default=2, **described("updates of the critics for each of the policy and targets", v.ge(1))
     )
-    action_noise: str | None = attrs.field(default=None, **settings.ACTION_NOISE)
+    action_noise: PluginText | None = attrs.field(default=None, **settings.ACTION_NOISE)
     target_policy_noise: float = attrs.field(
         default=0.2,
         **described("standard deviation of the noise on the target policy's action", v.ge(0.0)),

@@ -55,6 +55,14 @@ class EvaluationConfig:
         validator=_AT_LEAST_1,
         metadata={"help": "whole episodes in one evaluation, at least 1 (n_eval_episodes)"},
     )
+    steps: int = attrs.field(
+        default=1,
+        validator=_AT_LEAST_1,
+        metadata={
+            "help": "further whole episodes are played until an evaluation has so many steps, at "
+            "least 1"
+        },
+    )
     n_envs: int = attrs.field(
         default=1,
         validator=_AT_LEAST_1,

@@ -86,7 +86,12 @@ class EvaluationCallback:
         streams = run.streams if config.seed is None else Streams(config.seed)
         seeds = streams.integers(f"{STREAM} at {run.timesteps}", config.n_envs)
         result = evaluate_run(
-            run, self._env, config.episodes, seeds=seeds, deterministic=config.deterministic
+            run,
+            self._env,
+            config.episodes,
+            least_steps=config.steps,
+            seeds=seeds,
+            deterministic=config.deterministic,
         )
         self._take_in(run, result)
 

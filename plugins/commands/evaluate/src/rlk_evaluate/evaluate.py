@@ -65,6 +65,7 @@ def evaluate(
     env: Any,
     episodes: int = 10,
     *,
+    least_steps: int = 0,
     seeds: list[int] | None = None,
     deterministic: bool = True,
     on_step: Callable[[Any], None] | None = None,
@@ -80,6 +81,8 @@ def evaluate(
     Args:
         predict: as `Agent.predict`; its state is None at the very first call.
         env: a vector environment of N.
+        least_steps: further episodes, one of each environment at a time, are played until those
+            that count have as many steps.
         seeds: of the environments' first reset; None leaves them as they are.
         deterministic: whether the policy's mode is taken.
         on_step: called after the reset and after every step with the environment (rendering).
@@ -122,6 +125,8 @@ def evaluate(
                 if on_episode is not None:
                     on_episode(result.returns[-1], result.lengths[-1])
             returns[index], lengths[index] = 0.0, 0
+        if not share.any() and sum(result.lengths) < least_steps:
+            share += 1
     return result
 
 
@@ -162,6 +167,7 @@ def evaluate_run(
     episodes: int,
     *,
     seeds: list[int],
+    least_steps: int = 0,
     deterministic: bool = True,
     on_step: Callable[[Any], None] | None = None,
     on_episode: Callable[[float, int], None] | None = None,
@@ -184,6 +190,7 @@ def evaluate_run(
         predict,
         env,
         episodes,
+        least_steps=least_steps,
         seeds=seeds,
         deterministic=deterministic,
         on_step=on_step,

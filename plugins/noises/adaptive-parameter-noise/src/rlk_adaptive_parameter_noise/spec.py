@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
+from rlk.settings import PluginText
 from rlk_adaptive_parameter_noise.distance import adapted
 
 
@@ -44,5 +45,5 @@ class AdaptiveParamNoiseSpec:
     def as_setting(self) -> str:
         """The plugin that it stands for, as `--plugin` takes it."""
         names = ("initial_stddev", "desired_action_stddev", "adoption_coefficient")
-        settings = ",".join(f"{name}={getattr(self, name)!r}" for name in names)
-        return f"adaptive-parameter-noise:{settings}"
+        values = {name: getattr(self, name) for name in names}
+        return PluginText.of("adaptive-parameter-noise", **values)

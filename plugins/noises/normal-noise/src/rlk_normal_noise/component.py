@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
-from rlk_normal_noise.config import NormalNoiseConfig
+from rlk_normal_noise.config import NormalNoiseConfig, check
 
 component = Component(
     name="normal-noise",
@@ -12,4 +12,5 @@ component = Component(
     config=NormalNoiseConfig,
     action_spaces=("Box",),
     collects="off-policy",
+    check=check,
 )

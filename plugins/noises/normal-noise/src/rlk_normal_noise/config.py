@@ -24,3 +24,15 @@ class NormalNoiseConfig:
         validator=_not_negative,
         metadata={"help": "its standard deviation; a number, or one per action dimension"},
     )
+
+
+def check(config: NormalNoiseConfig, plan: Any) -> None:
+    """Refuse an action space that the settings do not fit, before anything is built.
+
+    Raises:
+        PlanError: for another number of values than an action has, or an infinite bound.
+    """
+    from rlk_normal_noise.noise import NormalNoise  # not at the top: it needs gymnasium
+
+    if type(plan.action_space).__name__ == "Box":
+        NormalNoise(plan, config)

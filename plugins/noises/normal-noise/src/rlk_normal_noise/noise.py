@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from rlk.abilities import begun
-from rlk.errors import PlanError
 from rlk.protocols import Actor
 from rlk.records import Act, Array
 from rlk.spaces import action_size
-from rlk_action_scaling import scaled
+from rlk_action_scaling import per_dimension, scaled
 from rlk_normal_noise.config import NormalNoiseConfig
+
+WHOSE = "noise 'normal-noise'"
 
 
 class NormalNoise:
@@ -25,8 +26,8 @@ class NormalNoise:
     def __init__(self, run: Any, config: NormalNoiseConfig | None = None) -> None:
         self.run, self.config = run, config or NormalNoiseConfig()
         size = action_size(run.action_space)
-        self.mean = per_dimension("mean", self.config.mean, size)
-        self.sigma = per_dimension("sigma", self.config.sigma, size)
+        self.mean = per_dimension(WHOSE, "mean", self.config.mean, size)
+        self.sigma = per_dimension(WHOSE, "sigma", self.config.sigma, size)
         self.scale = scaled(run.action_space)
 
     def wrap(self, actor: Actor, policy: Any) -> Actor:
@@ -59,18 +60,3 @@ class NormalNoiseActor:
         noise = self._rng.standard_normal(found.action.shape, dtype=np.float32)
         action = np.clip(found.action + (self._mean + self._sigma * noise), -1.0, 1.0)
         return Act(action, self._scale(action), found.carry, found.extras)
-
-
-def per_dimension(name: str, value: float | list[float], size: int) -> Array:
-    """A setting as float32: one number, or [D] if it has one for each of an action's D numbers.
-
-    Raises:
-        PlanError: if it has another number of values.
-    """
-    found = np.asarray(value, dtype=np.float32)
-    if found.ndim and found.size != size:
-        raise PlanError(
-            f"noise 'normal-noise': {name} has {found.size} values, but an action has "
-            f"{size}. Give one number, or one for each."
-        )
-    return found.reshape(size) if found.ndim else found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
-from rlk_ornstein_uhlenbeck_noise.config import OrnsteinUhlenbeckNoiseConfig
+from rlk_ornstein_uhlenbeck_noise.config import OrnsteinUhlenbeckNoiseConfig, check
 
 component = Component(
     name="ornstein-uhlenbeck-noise",
@@ -12,4 +12,5 @@ component = Component(
     config=OrnsteinUhlenbeckNoiseConfig,
     action_spaces=("Box",),
     collects="off-policy",
+    check=check,
 )

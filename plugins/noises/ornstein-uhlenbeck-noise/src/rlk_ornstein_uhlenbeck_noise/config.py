@@ -39,3 +39,17 @@ class OrnsteinUhlenbeckNoiseConfig:
             "unset: 0"
         },
     )
+
+
+def check(config: OrnsteinUhlenbeckNoiseConfig, plan: Any) -> None:
+    """Refuse an action space that the settings do not fit, before anything is built.
+
+    Raises:
+        PlanError: for another number of values than an action has, or an infinite bound.
+    """
+    from rlk_ornstein_uhlenbeck_noise.noise import (
+        OrnsteinUhlenbeckNoise,  # not at the top: it needs gymnasium
+    )
+
+    if type(plan.action_space).__name__ == "Box":
+        OrnsteinUhlenbeckNoise(plan, config)

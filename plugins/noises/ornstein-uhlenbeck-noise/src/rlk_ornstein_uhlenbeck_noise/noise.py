@@ -1,25 +1,20 @@
-"""Ornstein-Uhlenbeck action noise: Uhlenbeck and Ornstein 1930, doi:10.1103/PhysRev.36.823.
-
-    x' = x + theta (mean - x) dt + sigma sqrt(dt) N(0, 1)
-
-As in Stable Baselines' OrnsteinUhlenbeckActionNoise, by Euler and Maruyama, and a process of its
-own for every environment.
-"""
+"""Ornstein-Uhlenbeck action noise: every environment has a process of its own."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from rlk.abilities import begun
-from rlk.errors import PlanError
 from rlk.protocols import Actor
 from rlk.records import Act, Array
 from rlk.spaces import action_size
-from rlk_action_scaling import scaled
+from rlk_action_scaling import per_dimension, scaled
 from rlk_ornstein_uhlenbeck_noise.config import OrnsteinUhlenbeckNoiseConfig
+from rlk_ornstein_uhlenbeck_noise.process import process_step
+
+WHOSE = "noise 'ornstein-uhlenbeck-noise'"
 
 
 class OrnsteinUhlenbeckNoise:
@@ -32,9 +27,10 @@ class OrnsteinUhlenbeckNoise:
     def __init__(self, run: Any, config: OrnsteinUhlenbeckNoiseConfig | None = None) -> None:
         self.run, self.config = run, config or OrnsteinUhlenbeckNoiseConfig()
         size = action_size(run.action_space)
-        self.mean = per_dimension("mean", self.config.mean, size)
-        self.sigma = per_dimension("sigma", self.config.sigma, size)
-        self.initial = per_dimension("initial_noise", self.config.initial_noise or 0.0, size)
+        self.mean = per_dimension(WHOSE, "mean", self.config.mean, size)
+        self.sigma = per_dimension(WHOSE, "sigma", self.config.sigma, size)
+        initial = 0.0 if self.config.initial_noise is None else self.config.initial_noise
+        self.initial = per_dimension(WHOSE, "initial_noise", initial, size)
         self.scale = scaled(run.action_space)
 
     def wrap(self, actor: Actor, policy: Any) -> Actor:
@@ -42,9 +38,8 @@ class OrnsteinUhlenbeckNoise:
 
     def step(self, x: Array, normal: Array) -> Array:
         """The next value of the process, from standard normal numbers; all float32 [N, D]."""
-        dt = self.config.dt
-        drift = (self.config.theta * dt) * (self.mean - x)
-        found: Array = x + drift + (math.sqrt(dt) * self.sigma) * normal
+        config = self.config
+        found = process_step(x, normal, self.mean, self.sigma, config.theta, config.dt)
         return found.astype(np.float32, copy=False)
 
 
@@ -84,18 +79,3 @@ class OrnsteinUhlenbeckActor:
         action = np.clip(found.action + x, -1.0, 1.0)
         carry = {"inner": found.carry, "noise": x}
         return Act(action, self._noise.scale(action), carry, found.extras)
-
-
-def per_dimension(name: str, value: float | list[float], size: int) -> Array:
-    """A setting as float32: one number, or [D] if it has one for each of an action's D numbers.
-
-    Raises:
-        PlanError: if it has another number of values.
-    """
-    found = np.asarray(value, dtype=np.float32)
-    if found.ndim and found.size != size:
-        raise PlanError(
-            f"noise 'ornstein-uhlenbeck-noise': {name} has {found.size} values, but an action has "
-            f"{size}. Give one number, or one for each."
-        )
-    return found.reshape(size) if found.ndim else found

@@ -9,7 +9,6 @@ import numpy as np
 
 from rlk.errors import PlanError
 from rlk.records import Array
-from rlk.spaces import describe
 
 
 def scaled(space: Any) -> Callable[[Array], Array]:
@@ -18,13 +17,13 @@ def scaled(space: Any) -> Callable[[Array], Array]:
     Raises:
         PlanError: if a bound is infinite.
     """
-    low, high, shape = space.low, space.high, space.shape
+    low, high, shape, dtype = space.low, space.high, space.shape, space.dtype
     middle, half = middle_and_half(space)
 
     def scale(action: Array) -> Array:
         found: Array = middle + half * action.reshape(-1, *shape)
         np.minimum(np.maximum(found, low, out=found), high, out=found)  # rounding may lead out
-        return found
+        return found.astype(dtype, copy=False)  # float32 actions make float32 of float16 bounds
 
     return scale
 
@@ -37,6 +36,8 @@ def middle_and_half(space: Any) -> tuple[Array, Array]:
     """
     low, high = space.low, space.high
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        from rlk.spaces import describe  # not at the top: it needs gymnasium
+
         raise PlanError(
             f"actions from -1 to 1 cannot be scaled to {describe(space)}: a bound is infinite. "
             "Wrap the environment in gymnasium.wrappers.RescaleAction, or give its space bounds."

@@ -57,7 +57,10 @@ TRAIN_FREQ = described("vector steps between updates, or episodes, as '1 episode
 GRADIENT_STEPS = described("updates every train_freq; -1 is one per timestep", _at_least_one_or_all)
 BATCH_SIZE = described("transitions per update", v.ge(1))
 TAU = described("how far the targets move to the networks at a time, 0 to 1", UNIT)
-ACTION_NOISE = described("a noise, such as normal-noise:sigma=0.1; the same as --plugin")
+ACTION_NOISE = described(
+    "a noise, such as normal-noise:sigma=0.1, or an object that stands for one, such as "
+    "NormalActionNoise; the same as --plugin"
+)
 RANDOM_EXPLORATION = described(
     "probability of a uniformly random action, per environment and step, 0 to 1", UNIT
 )

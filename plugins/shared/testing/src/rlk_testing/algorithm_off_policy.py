@@ -43,19 +43,19 @@ class OffPolicyContract(AlgorithmContract):
             as tensors by name.
         target_stays: settings with which the target never moves.
         critic: the group that learns Q, whose loss importance weights scale.
-        called: what it calls these settings, where it has names of its own for them.
+        own_names: setting of this suite -> what the algorithm calls it.
     """
 
     warms_up: ClassVar[bool] = True
     target: ClassVar[str] = "target"
     target_stays: ClassVar[Mapping[str, Any]] = {"tau": 0.0}
     critic: ClassVar[str] = "critic"
-    called: ClassVar[Mapping[str, str]] = {}
+    own_names: ClassVar[Mapping[str, str]] = {}
 
     @contextmanager
     def agent(self, **settings: Any) -> Iterator[Agent]:
         """An agent with settings by the names above, closed afterwards."""
-        own = {self.called.get(key, key): value for key, value in settings.items()}
+        own = {self.own_names.get(key, key): value for key, value in settings.items()}
         with super().agent(**own) as agent:
             yield agent
 

@@ -27,6 +27,7 @@ ACTION_SPACES: dict[str, tuple[gym.Space[Any], ...]] = {
     "Box": (
         gym.spaces.Box(np.array([-1.0, 0.0], np.float32), np.array([2.0, 0.5], np.float32)),
         gym.spaces.Box(-2.0, 1.0, (2, 3), np.float32),
+        gym.spaces.Box(np.array([[-9.0], [0.5]]), np.array([[2.0], [0.75]]), dtype=np.float64),
     ),
     "MultiDiscrete": (gym.spaces.MultiDiscrete([2, 3]),),
     "MultiBinary": (gym.spaces.MultiBinary(3),),
@@ -103,6 +104,20 @@ class NoiseContract(Contract):
             for act in self.acts(actor):
                 for one in act.env_action:
                     assert space.contains(as_sample(np.asarray(one))), f"{one!r} is not in {space}"
+
+    @applies(lambda suite: "Box" in suite.record().action_spaces)
+    @applies(lambda suite: suite.record().scope != "policy")
+    def test_actions_stored_from_minus_1_to_1_are_scaled_to_their_bounds(self) -> None:
+        for space in (space for space in self.tried() if isinstance(space, gym.spaces.Box)):
+            low, high = space.low.reshape(-1), space.high.reshape(-1)
+            for act in self.acts(self.actor(space)[0]):
+                assert np.abs(act.action).max() <= 1.0, f"in {space}"
+                for stored, done in zip(act.action, act.env_action, strict=True):
+                    numbers = [float(number) for number in done.reshape(-1)]
+                    for i, number in enumerate(numbers):
+                        part = (float(stored[i]) + 1.0) / 2.0
+                        expected = float(low[i]) + part * float(high[i] - low[i])
+                        assert abs(number - expected) < 1e-5, f"{number} for {stored[i]} in {space}"
 
     @applies(lambda suite: suite.explores)
     def test_it_explores_at_the_start_of_a_run(self) -> None:

@@ -180,9 +180,9 @@ class Ring:
         aside = records["aside"]
         if length == 1:
             after: Any = 1
-            steps = self._one_step(len(slot))
-            ends = np.nonzero(aside[0] >= 0)[0]
-            source = aside[0, ends]
+            steps, source = self._one_step(len(slot)), aside[0]
+            ends = np.nonzero(source >= 0)[0]
+            source = source[ends] if len(ends) else source
         else:
             stops = aside[:-1] >= 0
             stopped = stops.any(0)

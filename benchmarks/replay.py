@@ -1,0 +1,196 @@
+"""Time a replay of a million transitions beside bare numpy, cpprb and Tianshou.
+
+`python benchmarks/replay.py [uniform|priorities …] [--peer-python PATH] [--repetitions 5]`.
+
+A turn adds a transition and samples 256; with priorities it sets those of the sample too. All take
+turns, each in a process of its own on one core, and what counts is the ratio of processor times.
+Transitions are Pendulum's: three numbers observed, one acted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+SIZE, BATCH, WARM_UP, TIMED = 1_000_000, 256, 200, 2_000
+ALPHA, BETA = 0.6, 0.4
+#: What is compared in each case; the first is rlk.
+SUBJECTS = {"uniform": ("rlk", "numpy"), "priorities": ("rlk", "cpprb", "tianshou")}
+OURS = ("rlk", "numpy")
+Turn = Callable[[int], None]
+
+
+def transitions(count: int) -> dict[str, Any]:
+    """Made-up transitions, one episode."""
+    observed = np.random.default_rng(0).random((count + 1, 3), np.float32)
+    return {
+        "obs": observed[:-1],
+        "act": np.ones((count, 1), np.float32),
+        "rew": np.ones(count, np.float32),
+        "next_obs": observed[1:],
+        "done": np.zeros(count, bool),
+    }
+
+
+def rlk(case: str) -> Turn:
+    import gymnasium as gym
+    import torch
+
+    from rlk.records import Schema, Step, Update
+    from rlk.running.clock import Clock
+    from rlk_prioritized_replay.config import PrioritizedReplayConfig
+    from rlk_prioritized_replay.storage import PrioritizedReplay
+    from rlk_replay.config import ReplayConfig
+    from rlk_replay.storage import Replay
+
+    def box(n: int) -> gym.spaces.Box:
+        return gym.spaces.Box(-1, 1, (n,), np.float32)
+
+    torch.set_num_threads(1)
+    schema = Schema(box(3), box(1), 1, 1, 0.99, "cpu", np.random.default_rng(0), Clock(SIZE))
+    storage = Replay(ReplayConfig(buffer_size=SIZE))
+    storage.open(schema)
+    if case == "priorities":
+        decorator = PrioritizedReplay(PrioritizedReplayConfig(alpha=ALPHA, beta0=BETA))
+        decorator.open(storage, schema)
+        storage.decorate(decorator)
+    made, no = transitions(SIZE), np.zeros(1, bool)
+    error = torch.rand(BATCH)
+
+    def step(t: int) -> Step:
+        rows = slice(t, t + 1)
+        seen, after = made["obs"][rows], made["next_obs"][rows]
+        return Step(seen, made["act"][rows], made["rew"][rows], no, no, after, {}, {})
+
+    for t in range(SIZE):
+        storage.add(step(t))
+
+    def turn(t: int) -> None:
+        storage.add(step(t))
+        batch = storage.sample(BATCH)
+        if case == "priorities":
+            storage.feedback(batch, Update({}, td_error=error))
+
+    return turn
+
+
+def bare(case: str) -> Turn:
+    """Five arrays, written to and indexed: what any uniform replay must do at least."""
+    kept, made = transitions(SIZE), transitions(SIZE)
+    rng = np.random.default_rng(0)
+
+    def turn(t: int) -> None:
+        for name, store in kept.items():
+            store[t] = made[name][t]
+        index = rng.integers(SIZE, size=BATCH)
+        for store in kept.values():
+            store[index]
+
+    return turn
+
+
+def cpprb(case: str) -> Turn:
+    from cpprb import PrioritizedReplayBuffer
+
+    fields = {"obs": {"shape": 3}, "act": {"shape": 1}, "rew": {}, "next_obs": {"shape": 3}}
+    replay = PrioritizedReplayBuffer(SIZE, {**fields, "done": {}}, alpha=ALPHA)
+    made, error = transitions(SIZE), np.random.default_rng(0).random(BATCH)
+    for t in range(0, SIZE, 10_000):
+        replay.add(**{name: values[t : t + 10_000] for name, values in made.items()})
+
+    def turn(t: int) -> None:
+        replay.add(**{name: values[t] for name, values in made.items()})
+        batch = replay.sample(BATCH, beta=BETA)
+        replay.update_priorities(batch["indexes"], error)
+
+    return turn
+
+
+def tianshou(case: str) -> Turn:
+    from tianshou.data import Batch, PrioritizedReplayBuffer
+
+    replay = PrioritizedReplayBuffer(SIZE, alpha=ALPHA, beta=BETA)
+    made, error = transitions(SIZE), np.random.default_rng(0).random(BATCH)
+    names = {"done": "terminated", "next_obs": "obs_next"}
+
+    def step(t: int) -> Any:
+        values = {names.get(name, name): values[t] for name, values in made.items()}
+        return Batch(**values, truncated=False, info={})
+
+    for t in range(SIZE // 50):  # an `add` is slow; to find among fewer is no slower
+        replay.add(step(t))
+
+    def turn(t: int) -> None:
+        replay.add(step(t))
+        _, index = replay.sample(BATCH)
+        replay.update_weight(index, error)
+
+    return turn
+
+
+def microseconds(subject: str, case: str) -> float:
+    """Processor time of a turn."""
+    turn = {"rlk": rlk, "numpy": bare, "cpprb": cpprb, "tianshou": tianshou}[subject](case)
+    for t in range(WARM_UP):
+        turn(t)
+    began = time.process_time()
+    for t in range(WARM_UP, WARM_UP + TIMED):
+        turn(t)
+    return 1e6 * (time.process_time() - began) / TIMED
+
+
+def measure(python: str, subject: str, case: str) -> float:
+    """The same in a process of its own."""
+    command = [python, __file__, case, "--subject", subject]
+    done = subprocess.run(
+        command, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True
+    )
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
+    return float(json.loads(done.stdout.splitlines()[-1]))
+
+
+def compare(case: str, peer_python: str, repetitions: int) -> None:
+    """All repetitions of one case, then the medians of ratios."""
+    rows = []
+    for _ in range(repetitions):
+        rows.append(
+            {
+                subject: measure(sys.executable if subject in OURS else peer_python, subject, case)
+                for subject in SUBJECTS[case]
+            }
+        )
+        print(case, "  ".join(f"{name} {us:.0f} µs" for name, us in rows[-1].items()), flush=True)
+    for peer in SUBJECTS[case][1:]:
+        ratios = [row["rlk"] / row[peer] for row in rows]
+        print(
+            f"{case}: rlk / {peer} {statistics.median(ratios):.2f} "
+            f"({min(ratios):.2f} - {max(ratios):.2f})"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cases", nargs="*", default=list(SUBJECTS))
+    parser.add_argument("--subject", help=argparse.SUPPRESS)
+    parser.add_argument("--peer-python", default=sys.executable)
+    parser.add_argument("--repetitions", type=int, default=5)
+    arguments = parser.parse_args()
+    for case in arguments.cases:
+        if arguments.subject:
+            print(microseconds(arguments.subject, case))
+        else:
+            compare(case, arguments.peer_python, arguments.repetitions)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""What the policy is given in a run: by the observations that were acted on, within the bounds."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+import rlk
+from rlk.errors import PlanError
+from rlk_observation_statistics.bounds import Bounds
+from rlk_running_statistics.observations import boxes
+from rlk_testing.stand_ins import stand_in_kernel
+
+BOX = "rlk_testing.environments:BoxMatch"
+
+
+class Sees:
+    """Keeps every observation that an action was chosen for."""
+
+    def __init__(self):
+        self.rows = []
+
+    @rlk.hookimpl
+    def rlk_step(self, step):
+        self.rows.append(np.copy(step.observation))
+
+
+def made(*plugins, **settings):
+    kernel = stand_in_kernel(discover=True)
+    return rlk.make("stand-in", kernel=kernel, env=BOX, seed=3, plugins=list(plugins), **settings)
+
+
+def test_the_policy_normalises_by_all_that_training_has_acted_on():
+    sees, given = Sees(), torch.tensor([[0.5, -2.0], [3.0, 0.1]])
+    with made("observation-statistics", sees, n_envs=3) as agent:
+        (statistics,) = (m for m in agent.run.policy.children() if hasattr(m, "observation"))
+        assert statistics(given).equal(given), "nothing was seen"
+        agent.learn(96)
+        seen = np.concatenate(sees.rows).astype(np.float64)
+        # Beside a ten-thousandth of a row with mean 0 and variance 1.
+        expected = (given.numpy() - seen.mean(0)) / seen.std(0)
+        np.testing.assert_allclose(statistics(given), expected, rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(statistics.numpy_forward()(given.numpy()), expected, rtol=1e-3)
+
+
+def test_statistics_change_after_a_collection_and_never_outside_of_training():
+    with made("observation-statistics") as agent:
+        agent.learn(32)
+        before = [buffer.clone() for buffer in agent.run.policy.buffers()]
+        agent.predict(np.full((1, 2), 50.0, np.float32))
+        assert all(a.equal(b) for a, b in zip(before, agent.run.policy.buffers(), strict=True))
+
+
+def test_a_model_holds_them(tmp_path):
+    with made("observation-statistics") as agent:
+        agent.learn(64)
+        path, kernel = agent.save(tmp_path / "model"), stand_in_kernel(discover=True)
+        with rlk.load(path, kernel=kernel, env=BOX) as loaded:
+            one, other = (dict(a.run.policy.named_buffers()) for a in (agent, loaded))
+            assert one and all(one[name].equal(other[name]) for name in one)
+
+
+def test_on_policy_algorithms_are_refused(rlk_make):
+    with pytest.raises(PlanError, match=r"observation-statistics.*off-policy.*ppo2"):
+        rlk_make("ppo2", env=BOX, plugins=["observation-statistics"])
+
+
+def test_a_range_clips_every_box_but_images_and_the_same_in_numpy():
+    space = gym.spaces.Dict(
+        image=gym.spaces.Box(0, 255, (4, 4, 3), np.uint8),
+        place=gym.spaces.Box(-9.0, 9.0, (2,), np.float32),
+    )
+    bounds = Bounds([key for key, *_ in boxes(space)], -1.0, 2.0)
+    given = {"image": torch.full((1, 4, 4, 3), 7.0), "place": torch.tensor([[-3.0, 3.0]])}
+    found = bounds(given)
+    assert found["image"] is given["image"] and found["place"].tolist() == [[-1.0, 2.0]]
+    arrays = {key: value.numpy() for key, value in given.items()}
+    assert bounds.numpy_forward()(arrays)["place"].tolist() == [[-1.0, 2.0]]
+
+
+@pytest.mark.parametrize("wrong", ["[2,1]", "[1,1]", "3"])
+def test_a_range_that_holds_nothing_is_refused(wrong):
+    with pytest.raises(PlanError, match="range"):
+        made(f"observation-range:range={wrong}")

@@ -1,0 +1,58 @@
+"""Stable Baselines' object for Ornstein-Uhlenbeck noise, as it is passed from Python."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from rlk.records import Array
+from rlk.settings import PluginText
+from rlk_action_scaling import as_numbers, as_setting
+from rlk_ornstein_uhlenbeck_noise.process import process_step
+
+
+@attrs.define(eq=False)
+class OrnsteinUhlenbeckActionNoise:
+    """Correlated noise: `TD3(…, action_noise=OrnsteinUhlenbeckActionNoise(np.zeros(2), 0.1))`.
+
+    A run takes its settings, and has a process for each environment. Called, the object goes on
+    with a process of its own.
+
+    Args:
+        mean, sigma: numbers, one for all dimensions of an action or one for each; sigma at least 0.
+        theta: rate of return to the mean. dt: the time of a step.
+        initial_noise: where the process begins; None is 0.
+        rng: what calls draw from.
+    """
+
+    mean: Array = attrs.field(converter=as_numbers)
+    sigma: Array = attrs.field(converter=as_numbers)
+    theta: float = attrs.field(default=0.15, converter=float)
+    dt: float = attrs.field(default=0.01, converter=float)
+    initial_noise: Array | None = attrs.field(
+        default=None, converter=attrs.converters.optional(as_numbers)
+    )
+    rng: np.random.Generator = attrs.field(factory=np.random.default_rng, kw_only=True, repr=False)
+    _x: Array = attrs.field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.reset()
+
+    def __call__(self) -> Array:
+        """The next value of the process, float64 [D]."""
+        normal = np.asarray(self.rng.standard_normal(self._x.shape))
+        self._x = process_step(self._x, normal, self.mean, self.sigma, self.theta, self.dt)
+        return self._x
+
+    def reset(self) -> None:
+        """Let the process begin again, as where an episode starts."""
+        size = np.broadcast_shapes(self.mean.shape, self.sigma.shape)
+        self._x = np.zeros(size) if self.initial_noise is None else self.initial_noise
+
+    def as_setting(self) -> str:
+        """The plugin that it stands for, as `--plugin` takes it."""
+        values = {"mean": self.mean, "sigma": self.sigma}
+        if self.initial_noise is not None:
+            values["initial_noise"] = self.initial_noise
+        lists = {name: as_setting(value) for name, value in values.items()}
+        return PluginText.of("ornstein-uhlenbeck-noise", **lists, theta=self.theta, dt=self.dt)

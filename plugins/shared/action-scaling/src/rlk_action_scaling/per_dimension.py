@@ -1,0 +1,40 @@
+"""Settings that are one number for all dimensions of an action, or one for each. D dimensions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlk.errors import PlanError
+from rlk.records import Array
+
+
+def per_dimension(whose: str, name: str, value: float | list[float], size: int) -> Array:
+    """A setting as float32: one number, or [D].
+
+    Args:
+        whose: what the error calls the component.
+        name: of the setting.
+        value: one number, or a list of them.
+        size: D.
+
+    Raises:
+        PlanError: if it has another number of values.
+    """
+    found = np.asarray(value, dtype=np.float32)
+    if found.ndim and found.size != size:
+        raise PlanError(
+            f"{whose}: {name} has {found.size} values, but an action has {size}. Give one number, "
+            "or one for each."
+        )
+    return found.reshape(size) if found.ndim else found
+
+
+def as_numbers(value: object) -> Array:
+    """What a program gives for such a setting, as float64 [D], or [1] for one number."""
+    return np.atleast_1d(np.asarray(value, dtype=np.float64)).reshape(-1)
+
+
+def as_setting(numbers: Array) -> float | list[float]:
+    """Numbers [D] as a setting; a single one counts for all dimensions."""
+    found: list[float] = numbers.tolist()
+    return found[0] if len(found) == 1 else found
