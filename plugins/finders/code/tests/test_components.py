@@ -48,7 +48,7 @@ def test_where_it_goes_may_be_said_and_a_component_says_it_itself(file):
 
 
 def test_what_could_be_anything_is_refused_with_all_kinds():
-    with pytest.raises(PlanError, match=r"cannot tell what kind.*algorithms, policies"):
+    with pytest.raises(PlanError, match=r"cannot tell what kind.*algorithms, recipes, policies"):
         component_at("builtins:object")
 
 
