@@ -87,12 +87,11 @@ class Conflict:
     """Two sides that do not go together, as a message names them.
 
     Attributes:
-        part: the component. other: what it does not fit. building: whether only building shows it.
+        part: the component. other: what it does not fit.
     """
 
     part: str
     other: str
-    building: bool = False
 
     def is_told(self, text: str) -> bool:
         """Whether a text names both."""
@@ -114,8 +113,7 @@ def conflicts(one: Combination) -> list[Conflict]:
         if not serves(name, one.algorithm):
             found.append(Conflict(storage, algorithm))
         if name == "hindsight-replay" and one.observation == "Dict":
-            wants = f"environment's {SHOWN['Dict']}"
-            found.append(Conflict(storage, wants, building=True))
+            found.append(Conflict(storage, f"environment's {SHOWN['Dict']}"))
         elif name == "hindsight-replay" and one.observation != "Goals":
             found.append(Conflict(storage, observed))
     return found

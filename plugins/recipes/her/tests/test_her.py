@@ -160,7 +160,7 @@ def test_settings_of_the_model_its_storages_and_the_run_are_reachable():
     ("given", "message"),
     [
         ({}, r"recipe 'her' .* needs model: the off-policy algorithm that learns: dqn"),
-        ({"model": "dqn", "env": "CartPole-v1"}, r"has no achieved_goal and no desired_goal"),
+        ({"model": "dqn", "env": "CartPole-v1"}, r"observations that are Dict, but .* are Box"),
         ({"model": "ppo2"}, r"for off-policy algorithms, but algorithm 'ppo2'"),
         ({"model": "sac"}, r"serves action spaces Box"),
         ({"model": "her"}, r"unknown algorithm 'her'"),

@@ -66,7 +66,7 @@ def itself(env):
     [
         (NoReward, r"has no compute_reward. Give the environment compute_reward\("),
         (OneGoal, r"has no desired_goal. Use a goal environment"),
-        (NoGoals, r"has no achieved_goal and no desired_goal"),
+        (NoGoals, r"takes observations that are Dict, but the environment's are Box"),
     ],
 )
 def test_an_environment_that_is_none_for_hindsight_is_refused(passed_as, env, message):
