@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rlk.protocols import Actor, Decorator, State, names_of
@@ -53,10 +53,18 @@ class BeginsCollections(Protocol):
     def begin(self, carry: Any) -> Any: ...
 
 
-def begun(actor: Actor, carry: Any) -> Any:
-    """The carry with which a collection begins: what an actor around another one asks that for."""
-    beginning: Any = actor
-    return beginning.begin(carry) if offers(actor, BeginsCollections) else carry
+def beginning(actor: Actor) -> Callable[[Any], Any]:
+    """carry -> the carry with which a collection begins: `actor.begin`, if it has one.
+
+    Collectors ask it for the actor of training, and an actor around another one for that; both
+    once, because looking an ability up takes longer than a small step.
+    """
+    begins: Any = actor
+    return begins.begin if offers(actor, BeginsCollections) else _as_it_is
+
+
+def _as_it_is(carry: Any) -> Any:
+    return carry
 
 
 class FollowsPolicy(Protocol):

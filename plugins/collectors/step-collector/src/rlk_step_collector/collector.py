@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlk.abilities import BeginsCollections, offers
+from rlk.abilities import beginning
 from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Step
@@ -41,8 +41,7 @@ class StepCollector:
         self._returns = np.zeros(run.n_envs)  # of the episodes that go on
         self._lengths = np.zeros(run.n_envs, dtype=np.int64)
         self._cut_short = False
-        actor: Any = run.actor
-        self._begin = actor.begin if offers(actor, BeginsCollections) else None
+        self._begin = beginning(run.actor)
         self.forget()
         run.hooks.activate(RolloutMetrics(run), "steps", "rlk-step-collector")
 
@@ -73,8 +72,7 @@ class StepCollector:
             self.run.storage.restart()
         if self._observation is None:
             self._observation = self._reset()
-        if self._begin is not None:
-            self._carry = self._begin(self._carry)
+        self._carry = self._begin(self._carry)
         try:
             return self._collect()
         except BaseException:

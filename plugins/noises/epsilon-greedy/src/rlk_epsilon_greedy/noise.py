@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rlk.abilities import begun
+from rlk.abilities import beginning
 from rlk.protocols import Actor
 from rlk.records import Act, Array
 from rlk_epsilon_greedy.config import EpsilonGreedyConfig
@@ -30,7 +30,7 @@ class EpsilonGreedyActor:
     """Calls the inner actor only if at least one environment does not act at random."""
 
     def __init__(self, actor: Actor, run: Any, config: EpsilonGreedyConfig) -> None:
-        self.actor = actor
+        self.actor, self.begin = actor, beginning(actor)
         self._rng: np.random.Generator = run.streams.numpy("noise")
         self._progress = run.clock.progress
         self._n, self._first = int(run.action_space.n), int(run.action_space.start)
@@ -38,9 +38,6 @@ class EpsilonGreedyActor:
 
     def start(self, n_envs: int) -> Any:
         return self.actor.start(n_envs)
-
-    def begin(self, carry: Any) -> Any:
-        return begun(self.actor, carry)
 
     def epsilon(self) -> float:
         """The probability of a random action now."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rlk.abilities import begun
+from rlk.abilities import beginning
 from rlk.protocols import Actor
 from rlk.records import Act, Array
 from rlk.spaces import action_size
@@ -38,15 +38,12 @@ class NormalNoiseActor:
     """The inner actor's action with noise; its deterministic one without."""
 
     def __init__(self, actor: Actor, noise: NormalNoise) -> None:
-        self.actor, self._scale = actor, noise.scale
+        self.actor, self.begin, self._scale = actor, beginning(actor), noise.scale
         self._mean, self._sigma = noise.mean, noise.sigma
         self._rng: np.random.Generator = noise.run.streams.numpy("noise")
 
     def start(self, n_envs: int) -> Any:
         return self.actor.start(n_envs)
-
-    def begin(self, carry: Any) -> Any:
-        return begun(self.actor, carry)
 
     def metrics(self) -> dict[str, float]:
         return {**self.actor.metrics()}

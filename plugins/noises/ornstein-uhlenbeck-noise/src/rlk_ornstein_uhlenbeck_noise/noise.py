@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rlk.abilities import begun
+from rlk.abilities import beginning
 from rlk.protocols import Actor
 from rlk.records import Act, Array
 from rlk.spaces import action_size
@@ -51,7 +51,7 @@ class OrnsteinUhlenbeckActor:
     """
 
     def __init__(self, actor: Actor, noise: OrnsteinUhlenbeckNoise) -> None:
-        self.actor, self._noise = actor, noise
+        self.actor, self._noise, self._begin_inner = actor, noise, beginning(actor)
         self._size = action_size(noise.run.action_space)
         self._rng: np.random.Generator = noise.run.streams.numpy("noise")
 
@@ -60,7 +60,7 @@ class OrnsteinUhlenbeckActor:
         return {"inner": self.actor.start(n_envs), "noise": initial}
 
     def begin(self, carry: Any) -> Any:
-        return {**carry, "inner": begun(self.actor, carry["inner"])}
+        return {**carry, "inner": self._begin_inner(carry["inner"])}
 
     def metrics(self) -> dict[str, float]:
         return {**self.actor.metrics()}

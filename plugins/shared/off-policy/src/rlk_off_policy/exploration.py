@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlk.abilities import begun
+from rlk.abilities import beginning
 from rlk.protocols import Actor
 from rlk.records import Act, Array
 from rlk.spaces import action_size
@@ -57,12 +57,9 @@ class RandomExploration:
         warms_up: Callable[[], bool],
     ) -> None:
         self.actor, self.start, self.metrics = actor, actor.start, actor.metrics
+        self.begin = beginning(actor)
         self._env_action, self._size = scaled(action_space), action_size(action_space)
         self._rng, self._probability, self._warms_up = rng, probability, warms_up
-
-    def begin(self, carry: Any) -> Any:
-        """The carry with which a collection begins; the inner actor's."""
-        return begun(self.actor, carry)
 
     def act(
         self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
