@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
@@ -34,8 +34,8 @@ def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
     in_run = {choice.name for _, choice in plan.choices()}
     switches = {plugin: key for key, plugin in component.activates.items()}
     config: Any = component.config
-    for key, targets in component.forwards.items():
-        names = _names(targets)
+    for key in component.forwards:
+        names = [to.partition(".")[0] for own, to in component.forwarded() if own == key]
         setting, usual = draft.layers.find(key), attrs.fields_dict(config)[key].default
         is_demand = setting.rank == Rank.USER and setting.value != usual
         if is_demand and switches.keys() >= {*names} and not in_run.intersection(names):
@@ -44,9 +44,3 @@ def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
                 f"this run, and would have no effect. Say --set {switches[names[0]]}=true, too, or "
                 "leave it out."
             )
-
-
-def _names(targets: str | Iterable[str]) -> list[str]:
-    """The components that a setting is forwarded to."""
-    each = (targets,) if isinstance(targets, str) else targets
-    return [target.partition(".")[0] for target in each]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlk.abilities import BeginsCollections, offers
+from rlk.abilities import beginning
 from rlk.errors import NotFinite, RlkError
 from rlk.protocols import State
 from rlk.records import Step
@@ -38,8 +38,7 @@ class StandInCollector:
         if self.observation is None:
             self.observation, _ = run.env.reset(seed=run.streams.reset_seeds(run.n_envs))
             self._refuse_bad(self.observation)
-        if offers(run.actor, BeginsCollections):
-            self.carry = run.actor.begin(self.carry)
+        self.carry = beginning(run.actor)(self.carry)
         try:
             going = all(self._step() for _ in range(run.algorithm.steps_per_collect()))
         except BaseException:
