@@ -107,8 +107,10 @@ def _by_target(algorithm: Choice) -> dict[str, list[str]]:
 
 def _says_nothing(key: str, layers: SettingLayers, algorithm: Choice, is_one_of: bool) -> bool:
     """Whether the value of a setting of the algorithm is none for the component."""
-    value = layers.find(key).value
-    return value is True if key in algorithm.component.activates else is_one_of and value is None
+    setting = layers.find(key)
+    if key in algorithm.component.activates:
+        return setting.value is True
+    return is_one_of and setting.is_set and setting.value is None
 
 
 def _set_under(layers: SettingLayers, keys: Iterable[str]) -> dict[str, Setting]:
