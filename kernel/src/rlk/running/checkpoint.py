@@ -109,6 +109,7 @@ def restore(run: Run, state: State) -> list[str]:
     run.refresh_schedules()
     run.parameters.check()
     if "run" not in state["manifest"]["contents"]:
+        run.collector.forget()  # its actor begins with what the noises have taken up
         return ["this is a model, not a checkpoint: replay, environments and callbacks start anew"]
     return _restore_experience(run, state)
 

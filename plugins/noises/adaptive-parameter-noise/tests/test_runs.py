@@ -46,17 +46,16 @@ def test_noise_on_actions_is_added_to_those_of_the_perturbed_policy():
     assert metrics["rollout/param_noise_distance"] > 0.0
 
 
+GROWS = "param-noise:batch_size=4,desired_action_stddev=1.9"
+
+
 @pytest.mark.parametrize(
     ("algo", "given"),
-    [
-        ("td3", {**TD3, "plugins": ["param-noise:batch_size=4,desired_action_stddev=1.9"]}),
-        ("dqn", DQN),
-    ],
+    [("td3", {**TD3, "plugins": [GROWS]}), ("dqn", {**DQN, "param_noise": True})],
 )
 def test_a_model_goes_on_with_the_strength_that_it_had(algo, given, tmp_path):
     strength = "rollout/param_noise_stddev"
     given = {**given, "adaptive-parameter-noise.adaption_interval": 2}
-    given |= {"param_noise": True} if algo == "dqn" else {}
     with rlk.make(algo, **given) as agent:
         initial = agent.run.actor.metrics()[strength]
         before = agent.learn(24).run.actor.metrics()[strength]

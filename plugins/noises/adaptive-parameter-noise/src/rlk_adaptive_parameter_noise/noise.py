@@ -85,10 +85,15 @@ class ParameterNoiseActor:
         }
 
     def begin(self, carry: Any) -> Any:
-        """Adapt to the replay, for every `adaption_interval` updates since the last collection."""
+        """Adapt to the replay, for every `adaption_interval` updates since the last collection.
+
+        A model that was loaded has made updates, but there is nothing yet to measure on.
+        """
         run, config = self._run, self._config
         if self._counts_steps:
             return carry
+        if not len(run.storage):
+            return {**carry, "counted": run.clock.updates}
 
         def sample() -> tuple[Any, int]:
             observation = run.storage.sample(config.batch_size).observation
