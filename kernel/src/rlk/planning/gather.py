@@ -183,7 +183,7 @@ def _with_activated(draft: Draft) -> Draft:
     for key, plugin in draft.algorithm.component.activates.items():
         setting = draft.layers.find(key)
         is_on = setting.value is not False and not _is_nothing(setting.value)
-        if is_on:
+        if is_on and setting.rank != Rank.FORWARDED:  # which says that it is in the run
             draft = draft.with_plugins([plugin], setting.by, setting.rank)
         choices = (*select(draft), *one_distribution(draft))
         found = next((choice for choice in choices if choice.name == plugin), None)
