@@ -15,8 +15,8 @@ def _keys(value: Iterable[str] | str | None) -> tuple[str, ...] | None:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def _at_least(least: int) -> list[Any]:
-    return [validators.instance_of(int), validators.ge(least)]
+def _at_least(least: int) -> Any:
+    return validators.and_(validators.instance_of(int), validators.ge(least))
 
 
 @attrs.frozen(kw_only=True)

@@ -8,8 +8,8 @@ import attrs
 from attrs import validators
 
 
-def _at_least(least: int) -> list[Any]:
-    return [validators.instance_of(int), validators.ge(least)]
+def _at_least(least: int) -> Any:
+    return validators.and_(validators.instance_of(int), validators.ge(least))
 
 
 @attrs.frozen(kw_only=True)
@@ -59,7 +59,7 @@ class CheckNanConfig:
     )
 
 
-def _triggers(instance: Any, attribute: attrs.Attribute[Any], value: int | None) -> None:
+def _triggers(instance: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
     if value is None and instance.every_steps is None:
         raise ValueError("every_steps and every_episodes are both none: say when to record")
 

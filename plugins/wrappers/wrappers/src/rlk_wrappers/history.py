@@ -72,7 +72,7 @@ class History(VectorLayer):
         seen, ended = self._observations.follow(main_of(observation), last)
         taken = self._numbers(np.asarray(actions))
         # Where an episode ended, the next one begins without an action.
-        done = {env: taken[env] for env in finals}
+        done = {env: taken[env].copy() for env in finals}
         taken[list(finals)] = 0.0
         acts, acts_ended = self._actions_seen.follow(taken, done)
         finals = {

@@ -35,9 +35,10 @@ class VectorLayer(VectorWrapper[Any, Any, Any, Any, Any]):
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Starts new episodes, in those environments that the option `reset_mask` names, or all."""
+        # Looked up first: Gymnasium's own vectors take it out of the options.
+        mask = (options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_))
+        which = np.array(mask, np.bool_)
         observation, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
-        everywhere = np.ones(self.num_envs, np.bool_)
-        which = np.asarray((options or {}).get("reset_mask", everywhere), np.bool_)
         return self._begun(observation, which), infos
 
     def step(self, actions: Any) -> Result:

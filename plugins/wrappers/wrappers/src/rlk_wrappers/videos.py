@@ -13,6 +13,11 @@ from rlk_films import Film, film
 if TYPE_CHECKING:
     from rlk.protocols import State
 
+_NOWHERE = (
+    "video-recorder records nothing: this run has no folder. Say video-recorder.video_folder=… or "
+    "give the run one (out=…)."
+)
+
 
 class Videos:
     """Writes one video at a time; a run has one of these, among its plugins.
@@ -36,16 +41,14 @@ class Videos:
         self.steps = self.episodes = self.asked = 0
         self._folder, self._prefix, self._fps, self._in_run = folder, prefix, fps, in_run
         self._error: OSError | None = None
-        if folder is None:
-            warnings.warn(
-                "video-recorder records nothing: this run has no folder. Say "
-                "video-recorder.video_folder=… or give the run one (out=…).",
-                stacklevel=2,
-            )
+        self._told = False
 
     def begin(self, first: int, last: int | None, *, evaluation: bool) -> Video | None:
         """A video of the steps from `first` to `last`, or None if it cannot be written."""
         if self._folder is None:
+            if not self._told:
+                self._told = True
+                warnings.warn(_NOWHERE, stacklevel=2)
             return None
         what = "eval-" if evaluation else ""
         until = "" if last is None else f"-to-step-{last}"
