@@ -66,6 +66,7 @@ class TestCheckNan(WrapperContract):
     component = "check-nan"
 
 
+@pytest.mark.filterwarnings("ignore:video-recorder records nothing")
 @pytest.mark.skipif(not mp4_is_there(), reason="imageio-ffmpeg is not installed")
 class TestVideoRecorder(WrapperContract):
     component = "video-recorder"

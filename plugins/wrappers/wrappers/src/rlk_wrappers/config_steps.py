@@ -12,6 +12,10 @@ def _at_least(least: int) -> Any:
     return validators.and_(validators.instance_of(int), validators.ge(least))
 
 
+def _none_or_at_least(least: int) -> Any:
+    return validators.optional(_at_least(least))
+
+
 @attrs.frozen(kw_only=True)
 class ActionRepeatConfig:
     """Settings of `action-repeat`."""
@@ -87,7 +91,7 @@ class VideoRecorderConfig:
     )
     every_steps: int | None = attrs.field(
         default=10_000,
-        validator=validators.optional(_at_least(1)),
+        validator=_none_or_at_least(1),
         metadata={
             "help": "steps of the vector from the begin of one video to the next, at least 1; the "
             "first begins at once"
@@ -95,7 +99,7 @@ class VideoRecorderConfig:
     )
     every_episodes: int | None = attrs.field(
         default=None,
-        validator=[validators.optional(_at_least(1)), _triggers],
+        validator=[_none_or_at_least(1), _triggers],
         metadata={
             "help": "episodes of the first environment from one video to the next, at least 1; its "
             "first is recorded"
