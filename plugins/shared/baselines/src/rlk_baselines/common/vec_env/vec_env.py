@@ -16,8 +16,8 @@ import cloudpickle
 
 from rlk.errors import RlkError
 from rlk.records import Array
-from rlk_baselines.common.tile_images import tile_images
 from rlk_baselines.environments.window import show
+from rlk_films import tiled
 
 Indices = int | Iterable[int] | None
 Stepped = tuple[Any, Array, Array, list[dict[str, Any]]]
@@ -102,7 +102,7 @@ class VecEnv(ABC):
         Raises:
             NotImplementedError: for another mode.
         """
-        image = tile_images(self.get_images())
+        image = tiled(self.get_images())
         if mode == "rgb_array":
             return image
         if mode == "human":

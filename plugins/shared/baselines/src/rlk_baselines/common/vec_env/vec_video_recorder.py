@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from rlk.records import Array
 from rlk_baselines.common.vec_env.vec_env import Stepped, VecEnv, VecEnvWrapper
-from rlk_baselines.environments.video import write_video
+from rlk_films import Film, film
+from rlk_films.writer import FPS
 
 
 class VecVideoRecorder(VecEnvWrapper):
@@ -36,9 +37,13 @@ class VecVideoRecorder(VecEnvWrapper):
         os.makedirs(self.video_folder, exist_ok=True)
         self.name_prefix, self.video_length = name_prefix, video_length
         self.step_id = 0
-        self.recording = False
         self.recorded_frames = 0
-        self._frames: list[Array] = []
+        self._film: Film | None = None
+
+    @property
+    def recording(self) -> bool:
+        """Whether a video is being recorded."""
+        return self._film is not None
 
     def reset(self) -> Any:
         observation = self.venv.reset()
@@ -46,38 +51,42 @@ class VecVideoRecorder(VecEnvWrapper):
         return observation
 
     def start_video_recorder(self) -> None:
-        """Begin a video, if the trigger says so."""
-        if not self.recording and self.record_video_trigger(self.step_id):
-            self.recording, self._frames = True, []
-            self._capture()
+        """Begin a video, if the trigger says so.
+
+        Raises:
+            RlkError: if the package that writes videos is not installed.
+        """
+        if self._film is None and self.record_video_trigger(self.step_id):
+            last = self.step_id + self.video_length
+            name = f"{self.name_prefix}-step-{self.step_id}-to-step-{last}.mp4"
+            self._film = film(Path(self.video_folder, name), self._fps())
+            self._capture(self._film)
 
     def step_wait(self) -> Stepped:
         result = self.venv.step_wait()
         self.step_id += 1
-        if self.recording:
-            self._capture()
+        if self._film is None:
+            self.start_video_recorder()
+        else:
+            self._capture(self._film)
             if self.recorded_frames > self.video_length:
                 self.close_video_recorder()
-        else:
-            self.start_video_recorder()
         return result
 
-    def _capture(self) -> None:
-        self._frames.append(self.venv.render(mode="rgb_array"))
-        self.recorded_frames = len(self._frames)
+    def _capture(self, video: Film) -> None:
+        video.add(self.venv.render(mode="rgb_array"))
+        self.recorded_frames += 1
 
     def close_video_recorder(self) -> None:
         """Write the video that is being recorded, if there is one."""
-        if self.recording:
-            first = self.step_id - self.recorded_frames + 1
-            name = f"{self.name_prefix}-step-{first}-to-step-{first + self.video_length}.mp4"
-            write_video(os.path.join(self.video_folder, name), self._frames, self._fps())
-        self.recording, self.recorded_frames, self._frames = False, 0, []
+        if self._film is not None:
+            self._film.end()
+        self._film, self.recorded_frames = None, 0
 
     def _fps(self) -> int:
         """Frames per second, as the environments say."""
         metadata = getattr(self.venv, "metadata", None) or {}
-        return int(metadata.get("render_fps") or metadata.get("video.frames_per_second") or 30)
+        return int(metadata.get("render_fps") or metadata.get("video.frames_per_second") or FPS)
 
     def close(self) -> None:
         self.close_video_recorder()
