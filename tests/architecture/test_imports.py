@@ -45,6 +45,7 @@ def declared(dist: Path) -> set[str]:
         "importlib-metadata": "importlib_metadata",
         "attrs": "attrs",
         "pillow": "PIL",
+        "pygame-ce": "pygame",
     }
     own = {known.get(name, name.replace("-", "_")) for name in names}
     return own | ({"attr"} if "attrs" in own else set())

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
 from rlk_baselines.arguments import replaced
-from rlk_baselines.common.base_class import ActorCriticRLModel, Callback
+from rlk_baselines.common.base_class import Callback
+from rlk_baselines.models import ActorCriticRLModel
 
 Model = TypeVar("Model", bound="ACER")
 

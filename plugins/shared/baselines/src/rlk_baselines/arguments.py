@@ -93,3 +93,9 @@ def replaced(settings: dict[str, Any], old: str, new: str) -> None:
     if value is not None:
         warnings.warn(f"{old} is deprecated: use {new}", DeprecationWarning, stacklevel=5)
         settings[new] = value
+
+
+def is_other(value: Any, default: Any) -> bool:
+    """Whether an argument is another than its default, which rlk has by itself."""
+    plain = isinstance(value, (bool, int, float, str, tuple))
+    return value is not default and not (plain and value == default)

@@ -15,7 +15,7 @@ import numpy as np
 from rlk import hookimpl
 from rlk.records import Step
 from rlk_baselines import logger
-from rlk_baselines.tensorboard import ScalarWriter
+from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -63,15 +63,34 @@ class Watcher:
         self._variables: dict[str, Any] = {}
         self._seen_episodes = 0
 
+    def learn(self, model: BaseRLModel, call: Call) -> None:
+        """Train as a call says."""
+        agent, run = model.agent, model.agent.run
+        # An interval of 0 or None, which Stable Baselines takes for never, is longer than any run.
+        interval = int(model.rows_every or call.log_interval or 2**31)
+        run.plan = attrs.evolve(run.plan, log_interval=interval)
+        if call.reset_num_timesteps:
+            run.clock.timesteps = 0
+        if model.tensorboard_log is not None:
+            is_new = run.timesteps == 0
+            folder = folder_of_run(model.tensorboard_log, call.tb_log_name, is_new=is_new)
+            call.writer = ScalarWriter(folder)
+        if call.callback is not None:
+            call.callback.init_callback(model)
+        self.call = call
+        self.watch(run, steps=call.callback is not None)
+        try:
+            agent.learn(call.total_timesteps, reset_num_timesteps=False)
+        finally:
+            self.call = None
+            self.watch(run, steps=False)
+
     def watch(self, run: Run, *, steps: bool) -> None:
         """Listen to single steps, or let the run pay nothing for them."""
         found = run.hooks.listeners("rlk_step")
-        run.listeners["rlk_step"] = [
-            listener for _, listener in found if steps or not self._is_mine(_)
-        ]
-
-    def _is_mine(self, name: str) -> bool:
-        return name.rpartition("-")[0] == type(self).__name__
+        own = type(self).__name__
+        heard = [(name, listener) for name, listener in found if steps or own not in name]
+        run.listeners["rlk_step"] = [listener for _, listener in heard]
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:

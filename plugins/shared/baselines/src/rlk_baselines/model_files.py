@@ -10,16 +10,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import attrs
+
+from rlk.making import from_state
 from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint
 from rlk.running.named_parameters import named_parameters
 from rlk.settings import plain
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
-from rlk_baselines.environments.spaces import space_of
+from rlk_baselines.environments.spaces import space_of, space_state
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.refusals import Refused
 
 if TYPE_CHECKING:
+    from rlk.agent import Agent
     from rlk.protocols import Serializer, State
     from rlk_baselines.common.base_class import BaseRLModel
 
@@ -48,6 +52,20 @@ def save(model: BaseRLModel, place: Place, *, as_pickle: bool) -> None:
         _write(place, path.read_bytes(), ".zip")
 
 
+def about(model: BaseRLModel, env: Any) -> State:
+    """What only a model of Stable Baselines needs in a file, as JSON values and arrays."""
+    policy = model.policy
+    name = getattr(policy, "__name__", type(policy).__name__)
+    return {
+        "class": type(model).__name__,
+        "policy": policy if isinstance(policy, str) else name,
+        "policy_kwargs": plain(model.policy_kwargs),
+        "observation_space": space_state(model.observation_space),
+        "action_space": space_state(model.action_space),
+        "env_id": env_id(env),
+    }
+
+
 def env_id(env: Any) -> str | None:
     """The id that makes environments of a vector anew, bare of wrappers; None if none does."""
     if isinstance(env, AwaitedVecEnv):
@@ -69,6 +87,34 @@ def _write(place: Place, data: bytes, suffix: str) -> None:
 def _with_suffix(place: str | os.PathLike[str], suffix: str) -> Path:
     path = Path(place)
     return path if path.suffix else path.with_name(path.name + suffix)
+
+
+@attrs.frozen
+class Saved:
+    """A model that was saved."""
+
+    path: Path  #: its file
+    state: State  #: what the file holds
+    given: dict[str, Any]  #: all arguments of its constructor
+    changes: dict[str, Any]  #: those of them that are others than the saved ones
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What `about` gave."""
+        found: Mapping[str, Any] = self.state[KEY]
+        return found
+
+    def agent(self, **keywords: Any) -> Agent:
+        """The agent, made with these keywords of `rlk.load`."""
+        state = {key: part for key, part in self.state.items() if key != KEY}
+        return from_state(state, self.path, **keywords)
+
+    def awaited(self) -> AwaitedVecEnv:
+        """Stands for its environments, if it is loaded without."""
+        spaces = (space_of(self.about[f"{name}_space"]) for name in ("observation", "action"))
+        observation, action = spaces
+        n_envs = int(checkpoint.part_of(self.state, "manifest")["plan"]["run"]["n_envs"])
+        return AwaitedVecEnv(n_envs, observation, action, self.about["env_id"])
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -141,7 +187,7 @@ def load(
     own = {**model.defaults(), **_plan_settings(state), "policy": about["policy"]}
     own["policy_kwargs"] = about["policy_kwargs"]
     _check(cls.__name__, given, own)
-    model.go_on({**own, **given, "changes": given}, env, state, path)
+    model.go_on(Saved(path, state, {**own, **given}, given), env)
     return model
 
 
@@ -164,10 +210,3 @@ def _plan_settings(state: State) -> dict[str, Any]:
     """The settings of the algorithm, as the file has them."""
     found = checkpoint.part_of(state, "manifest")["plan"]["components"]
     return next(dict(one["settings"]) for one in found if one["slot"] == "algorithm")
-
-
-def awaited(state: State, about: Mapping[str, Any]) -> AwaitedVecEnv:
-    """Stands for the environments of a model that is loaded without one."""
-    observation, action = (space_of(about[f"{name}_space"]) for name in ("observation", "action"))
-    n_envs = int(checkpoint.part_of(state, "manifest")["plan"]["run"]["n_envs"])
-    return AwaitedVecEnv(n_envs, observation, action, about["env_id"])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from rlk_baselines.common.base_class import ActorCriticRLModel, Callback
+from rlk_baselines.common.base_class import Callback
+from rlk_baselines.models import ActorCriticRLModel
 
 Model = TypeVar("Model", bound="PPO2")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
-from rlk_baselines.common.base_class import ActorCriticRLModel, Callback
+from rlk_baselines.common.base_class import Callback
+from rlk_baselines.models import ActorCriticRLModel
 
 Model = TypeVar("Model", bound="TRPO")
 

@@ -6,13 +6,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rlk_baselines.common.base_class import ActorCriticRLModel as ActorCriticRLModel
     from rlk_baselines.common.base_class import BaseRLModel as BaseRLModel
-    from rlk_baselines.common.base_class import OffPolicyRLModel as OffPolicyRLModel
     from rlk_baselines.common.cmd_util import make_vec_env as make_vec_env
     from rlk_baselines.common.misc_util import boolean_flag as boolean_flag
     from rlk_baselines.common.misc_util import set_global_seeds as set_global_seeds
     from rlk_baselines.common.misc_util import zipsame as zipsame
+    from rlk_baselines.models import ActorCriticRLModel as ActorCriticRLModel
+    from rlk_baselines.models import OffPolicyRLModel as OffPolicyRLModel
 
 #: The module of every name, below this one.
 _HOMES = {

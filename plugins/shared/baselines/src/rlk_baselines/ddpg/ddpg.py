@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
-from rlk_baselines.arguments import replaced
-from rlk_baselines.common.base_class import (
-    Callback,
-    DeterministicModel,
-    refuse_replay_wrapper,
-)
-from rlk_baselines.refusals import Refused
+from rlk_baselines.common.base_class import Callback
+from rlk_baselines.environments.five_values import FiveValues
+from rlk_baselines.models import DeterministicModel, refuse_replay_wrapper
 
 Model = TypeVar("Model", bound="DDPG")
 
@@ -58,17 +54,12 @@ class DDPG(DeterministicModel):
         "seed",
         "n_cpu_tf_sess",
     )
-    usual: ClassVar[Mapping[str, Any]] = {
-        "memory_policy": None,
-        "memory_limit": None,
-        "eval_env": None,
-        "n_cpu_tf_sess": 1,
-    }
+    usual: ClassVar[Mapping[str, Any]] = {"n_cpu_tf_sess": 1}
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        replaced(settings, "memory_limit", "buffer_size")
-        if settings.pop("memory_policy", None) is not None:
-            raise Refused("memory_policy has no effect: leave it out, and say buffer_size.")
+        """As of `Constructed`; the environment of evaluations may have gym's interface."""
+        if hasattr(settings.get("eval_env"), "step"):
+            settings["eval_env"] = FiveValues(settings["eval_env"])
         return settings
 
     def learn(

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 
 from rlk.records import Array
+from rlk_evaluate.window import display_problem
 
 _opened: dict[str, Any] = {}
 
 
 def show(image: Array) -> None:
     """Show a frame, uint8 [H, W, 3]; without a display nothing is shown, which is said once."""
-    if not has_display():
+    problem = display_problem(os.environ, sys.platform)
+    if problem is not None:
         if "warned" not in _opened:
             _opened["warned"] = True
-            warnings.warn(
-                "there is no display: frames are not shown. render(mode='rgb_array') returns them.",
-                stacklevel=3,
-            )
+            advice = "Frames are not shown; render(mode='rgb_array') returns them."
+            warnings.warn(f"{problem} {advice}", stacklevel=3)
         return
     import pygame
 
@@ -35,10 +35,3 @@ def show(image: Array) -> None:
     _opened["window"].blit(surface, (0, 0))
     pygame.event.pump()
     pygame.display.flip()
-
-
-def has_display() -> bool:
-    """Whether windows can be opened here."""
-    if sys.platform in ("win32", "darwin") or os.environ.get("SDL_VIDEODRIVER"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

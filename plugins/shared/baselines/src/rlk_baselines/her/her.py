@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 import rlk
 import rlk_baselines
 from rlk.agent import Agent
-from rlk.making import from_state
-from rlk.protocols import State
-from rlk_baselines import model_files
 from rlk_baselines.arguments import bound, signature
-from rlk_baselines.common.base_class import Callback, OffPolicyRLModel
+from rlk_baselines.common.base_class import Callback
 from rlk_baselines.common.vec_env.four_values import FourValues
 from rlk_baselines.common.vec_env.vec_env import VecEnv
 from rlk_baselines.environments.five_values import FiveValues
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper
+from rlk_baselines.model_files import Saved
+from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.refusals import Refused, refused
 from rlk_her.flat_goals import FlatGoals
 from rlk_her.model import POLICIES
@@ -164,19 +162,18 @@ class HER(OffPolicyRLModel):
         model.model_class = _model_class(getattr(rlk_baselines, str(about["model_class"]), None))
         return model
 
-    def go_on(self, given: dict[str, Any], env: Any, state: State, path: Path) -> None:
-        changes = given.pop("changes")
-        about = state.pop(model_files.KEY)
-        self._goal_env = _goal_env(about["env_id"] if env is None else env)
+    def go_on(self, saved: Saved, env: Any) -> None:
+        self._goal_env = _goal_env(saved.about["env_id"] if env is None else env)
         if self._goal_env is None:
-            raise Refused(f"HER needs its environment again: HER.load({str(path)!r}, env=env).")
-        self._begin(given, None)
+            raise Refused(
+                f"HER needs its environment again: HER.load({str(saved.path)!r}, env=env)."
+            )
+        self._begin(saved.given, None)
         settings = {
             f"hindsight-replay.{key}" if key in _OWN else key: value
-            for key, value in self.renamed(changes).items()
+            for key, value in self.renamed(saved.changes).items()
         }
-        plugins = (self._watcher,)
-        self._take(from_state(state, path, env=self._goal_env, plugins=plugins, **settings))
+        self._take(saved.agent(env=self._goal_env, plugins=(self._watcher,), **settings))
 
 
 def _model_class(asked: Any) -> Any:

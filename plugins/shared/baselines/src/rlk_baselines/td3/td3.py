@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from rlk_baselines.common.base_class import (
-    Callback,
-    DeterministicModel,
-    refuse_replay_wrapper,
-)
+from rlk_baselines.common.base_class import Callback
+from rlk_baselines.models import DeterministicModel, refuse_replay_wrapper
 
 Model = TypeVar("Model", bound="TD3")
 
