@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from rlk_baselines.common.base_class import BaseRLModel
+from rlk_baselines.normalized_replay import NormalizedReplay
 from rlk_baselines.refusals import Refused
 from rlk_baselines.transitions import add_transition
 
@@ -19,6 +20,13 @@ class OffPolicyRLModel(BaseRLModel):
 
     learns_from_vectors = False
     acts_deterministically = True
+
+    def _plugins(self) -> list[Any]:
+        """Whatever keeps a replay that a `VecNormalize` around the environment calls for."""
+        normalize = self.get_vec_normalize_env()
+        if normalize is None or normalize.observation_space != self._space("observation"):
+            return []
+        return [NormalizedReplay(normalize)]
 
     def is_using_her(self) -> bool:
         """Whether goals are relabelled in hindsight."""

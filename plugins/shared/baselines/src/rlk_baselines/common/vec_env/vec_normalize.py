@@ -72,6 +72,8 @@ class VecNormalize(VecEnvWrapper):
         self.ret = np.zeros(self.num_envs)
         self.old_obs: Any = None
         self.old_rews: Any = None
+        self._before: Any = None
+        self._ends: dict[int, Any] = {}
 
     def reset(self) -> Any:
         """Start new episodes. What they show counts for the statistics."""
@@ -85,6 +87,7 @@ class VecNormalize(VecEnvWrapper):
     def step_wait(self) -> Stepped:
         """As of `VecEnv`; also `terminal_observation` is normalised."""
         observation, rewards, dones, infos = self.venv.step_wait()
+        self._before, self._ends = self.old_obs, {}
         self.old_obs, self.old_rews = observation, rewards
         self.ret = self.ret * self.gamma + rewards
         if self.training:
@@ -93,7 +96,7 @@ class VecNormalize(VecEnvWrapper):
         self.ret[dones] = 0.0
         for i in np.flatnonzero(dones).tolist():
             if "terminal_observation" in infos[i]:
-                last = infos[i]["terminal_observation"]
+                last = self._ends[i] = infos[i]["terminal_observation"]
                 infos[i]["terminal_observation"] = self.normalize_obs(last)
         return self.normalize_obs(observation), self.normalize_reward(rewards), dones, infos
 
@@ -121,6 +124,12 @@ class VecNormalize(VecEnvWrapper):
         """The rewards of the latest step as the environments gave them."""
         return np.copy(self.old_rews)
 
+    def originals(self) -> tuple[Array, Array, dict[int, Any]]:
+        """As the environments gave them: the observations before and after the latest step, and
+        what episodes ended on, by environment.
+        """
+        return self._before, self.old_obs, self._ends
+
     def set_venv(self, venv: VecEnv) -> None:
         """Wrap this vector from now on.
 
@@ -142,7 +151,16 @@ class VecNormalize(VecEnvWrapper):
     def __getstate__(self) -> dict[str, Any]:
         """Statistics and settings, without the vector."""
         state = dict(vars(self))
-        for name in ("venv", "class_attributes", "ret", "old_obs", "old_rews", *_OF_VECTOR):
+        for name in (
+            "venv",
+            "class_attributes",
+            "ret",
+            "old_obs",
+            "old_rews",
+            "_before",
+            "_ends",
+            *_OF_VECTOR,
+        ):
             state.pop(name, None)
         return state
 
@@ -183,5 +201,8 @@ class VecNormalize(VecEnvWrapper):
         )
 
 
-#: Attributes that the vector says.
-_OF_VECTOR = ("num_envs", "observation_space", "action_space")
+#: Attributes that are the vector's, or of what was seen of it.
+_NOT_SAVED = (
+    *("venv", "class_attributes", "num_envs", "observation_space", "action_space"),
+    *("ret", "old_obs", "old_rews", "_before", "_ends"),
+)
