@@ -43,6 +43,7 @@ MENDED = {
     r"cartpole_\"tensorboard": "cartpole_tensorboard",
     r"^def model$": "del model",
     r"policy_kwarg\b": "policy_kwargs",
+    r"CustomDQNPoly\b": "CustomDQNPolicy",
     r"^%matplotlib inline$": "",
     r"(``EvalCallback``\)\.\n)    \"\"\"\n": r"\1",
 }

@@ -151,16 +151,7 @@ class VecNormalize(VecEnvWrapper):
     def __getstate__(self) -> dict[str, Any]:
         """Statistics and settings, without the vector."""
         state = dict(vars(self))
-        for name in (
-            "venv",
-            "class_attributes",
-            "ret",
-            "old_obs",
-            "old_rews",
-            "_before",
-            "_ends",
-            *_OF_VECTOR,
-        ):
+        for name in _NOT_SAVED:
             state.pop(name, None)
         return state
 
