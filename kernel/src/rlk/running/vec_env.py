@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gymnasium.vector import AutoresetMode
 
-from rlk.abilities import AdoptsVectors, offers
+from rlk.abilities import AdoptsVectors, WantsKeywords, offers
 from rlk.errors import PlanError
 from rlk.planning.environment import MakeEnv, given_config, vector_form
 
@@ -39,7 +39,7 @@ def make_vec_env(
     if env is None:
         env = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
     if env is None:
-        make = MakeEnv(plan.env, plan.wrappers, extra)
+        make = MakeEnv(plan.env, plan.wrappers, {**_wanted_keywords(plan), **extra})
         config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
         env = backend([make] * n_envs, **config, **keep)
     elif offers(backend, AdoptsVectors):
@@ -56,8 +56,12 @@ def make_vec_env(
 def stack_size(env: Any) -> int:
     """How many frames a vector's environments say that their observations stack; 1 if none does.
 
-    They say it by an attribute of that name, as Gymnasium's `FrameStackObservation` does.
+    They say it by an attribute of that name, as Gymnasium's `FrameStackObservation` does; a wrapper
+    of the vector that stacks frames says it likewise.
     """
+    own = getattr(env, "stack_size", None)
+    if own is not None:
+        return int(own)
     try:
         if not all(env.call("has_wrapper_attr", "stack_size")):
             return 1
@@ -66,6 +70,16 @@ def stack_size(env: Any) -> int:
         return 1
     (size,) = sizes if len(sizes) == 1 else (1,)
     return int(size)
+
+
+def _wanted_keywords(plan: Plan) -> dict[str, Any]:
+    """The keywords that wrappers want environments to be made with."""
+    keywords: dict[str, Any] = {}
+    for choice in plan.wrappers:
+        factory = choice.load()
+        if offers(factory, WantsKeywords):
+            keywords.update(factory.env_keywords(*given_config(choice)))
+    return keywords
 
 
 def _around_each(env: Any, plan: Plan) -> Any:
