@@ -118,15 +118,21 @@ class MakeEnv:
 def probe(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
     """The observation space and the action space of one environment with its wrappers.
 
-    The environment is made for that and closed again, unless it was passed.
+    The environment is made for that and closed again, unless it was passed. A nested observation
+    space is flat, as a run sees it.
 
     Raises:
         PlanError: if it cannot be made, has no spaces of Gymnasium's, or spaces that nothing can
             be made for.
     """
     from rlk.planning.usable_spaces import check_usable
+    from rlk.spaces import flat_space
 
     observation_space, action_space = _spaces_of(env, wrappers)
+    try:
+        observation_space = flat_space(observation_space)
+    except ValueError as error:
+        raise PlanError(f"environment {env.name!r}: {error}. Rename one of them.") from None
     check_usable(env.name, observation_space, action_space)
     return observation_space, action_space
 

@@ -9,6 +9,7 @@ from gymnasium.vector import AutoresetMode
 from rlk.abilities import AdoptsVectors, offers
 from rlk.errors import PlanError
 from rlk.planning.environment import MakeEnv, given_config, vector_form
+from rlk.running.flat_observations import flattened
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -21,6 +22,7 @@ def make_vec_env(
     """A vector environment with the plan's wrappers.
 
     One that was passed, or that a hook made, is adopted by a backend that can (`AdoptsVectors`).
+    Nested observations are flat for all that comes after (`rlk.spaces.flat_space`).
 
     Args:
         plan: what the run is made of.
@@ -45,6 +47,7 @@ def make_vec_env(
     _check_autoreset(env)
     if plan.env.is_vector and training:
         env = _around_each(env, plan)
+    env = flattened(env)
     for choice in plan.wrappers:
         if choice.component.scope == "vector":
             env = choice.make(env, training=training, out=out or plan.out, hooks=hooks)
