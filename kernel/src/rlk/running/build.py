@@ -183,9 +183,12 @@ def _schema(run: Run) -> Schema:
 
 
 def _spare_env(run: Run) -> Any:
-    """An environment to ask questions of; where a finished one was passed, that (never step it)."""
+    """An environment to ask questions of; where there is no single one, the vector: never step it.
+
+    One that was passed finished is asked itself.
+    """
     env = run.plan.env
-    if env.is_vector:
+    if env.is_vector or run.plan.vec_env.component.scope == "vector":
         return run.env
     if env.size is not None:
         return env.made

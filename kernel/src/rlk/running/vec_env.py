@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode
 
 from rlk.abilities import AdoptsVectors, offers
 from rlk.errors import PlanError
-from rlk.planning.environment import MakeEnv, given_config, vector_form
+from rlk.planning.environment import MakeEnv, given_config, vector_form, vector_of
 from rlk.running.flat_observations import flattened
 
 if TYPE_CHECKING:
@@ -38,14 +38,15 @@ def make_vec_env(
     backend: Any = plan.vec_env.load()
     keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
     env = _finished(plan, hooks, n_envs, training)
-    if env is None:
-        make = MakeEnv(plan.env, plan.wrappers, extra)
-        config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
-        env = backend([make] * n_envs, **config, **keep)
+    together = plan.vec_env.component.scope == "vector"
+    is_made = env is None
+    if is_made:
+        make = MakeEnv(plan.env, () if together else plan.wrappers, extra)
+        env = vector_of([make] * n_envs, plan.vec_env, **keep)
     elif offers(backend, AdoptsVectors):
         env = backend.adopt(env, **keep)
     _check_autoreset(env)
-    if plan.env.is_vector and training:
+    if (together and is_made) or (plan.env.is_vector and training):
         env = _around_each(env, plan)
     env = flattened(env)
     for choice in plan.wrappers:
@@ -70,7 +71,7 @@ def stack_size(env: Any) -> int:
 
 
 def _around_each(env: Any, plan: Plan) -> Any:
-    """A vector that was passed, in the vector forms of the wrappers of one environment."""
+    """A vector of no single environments, in the vector forms of the wrappers of one."""
     for choice in plan.wrappers:
         if choice.component.scope == "env":
             env = vector_form(plan.env, choice).around_vector(env, *given_config(choice))
