@@ -96,12 +96,16 @@ def _space_parts(space: Space, prefix: str = "") -> Iterator[tuple[str, Space]]:
 
 def _parts(observation: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Every array in a nested observation, by its key."""
-    if isinstance(observation, Mapping | tuple):
-        named = isinstance(observation, Mapping)
-        for key, part in observation.items() if named else enumerate(observation):
-            yield from _parts(part, f"{prefix}{key}.")
+    members: Iterable[tuple[Any, Any]]
+    if isinstance(observation, Mapping):
+        members = observation.items()
+    elif isinstance(observation, tuple):
+        members = enumerate(observation)
     else:
         yield prefix.removesuffix("."), observation
+        return
+    for key, part in members:
+        yield from _parts(part, f"{prefix}{key}.")
 
 
 def batched(space: Space, observation: Any) -> tuple[Any, bool]:

@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from rlk.spaces import map_observation
 from rlk_testing.applies import applies
 from rlk_testing.contract import global_generators_untouched, may_have, plain
+from rlk_testing.trajectory import at
 from rlk_testing.vec_env_faults import VecEnvFaults
 from rlk_testing.vec_env_twin import Loop, check, check_step, makers, shares
 
@@ -87,13 +88,13 @@ class VecEnvContract(VecEnvFaults):
         from hypothesis import Phase, given, seed, settings
         from hypothesis import strategies as st
 
-        one_each = st.lists(_one_action(twin.envs[0].action_space), **_exactly(self.n_envs))
-        masks = st.lists(st.booleans(), **_exactly(self.n_envs)).filter(any)
+        one_each = _exactly(self.n_envs, _one_action(twin.envs[0].action_space))
+        masks = _exactly(self.n_envs, st.booleans()).filter(any)
         moves = st.tuples(st.just("step"), one_each)
         if self.resets_some:
             moves = st.one_of(moves, moves, moves, st.tuples(st.just("reset"), masks))
         scripts = st.lists(moves, min_size=self.n_steps // 4, max_size=self.n_steps)
-        seeds = st.lists(st.integers(0, 2**31 - 1), **_exactly(self.n_envs))
+        seeds = _exactly(self.n_envs, st.integers(0, 2**31 - 1))
 
         @seed(0)
         @settings(  # without shrinking, which takes a minute
@@ -107,7 +108,7 @@ class VecEnvContract(VecEnvFaults):
                 if move == "reset":
                     observation, _ = env.reset(options={"reset_mask": np.array(values)})
                     for i, first in twin.reset_some(values).items():
-                        check(map_observation(lambda part, i=i: part[i], observation), first, move)
+                        check(at(observation, i), first, f"environment {i} after a reset")
                     continue
                 actions = np.array(values, twin.envs[0].action_space.dtype)
                 found, expected = env.step(actions), twin.step(actions)
@@ -276,8 +277,11 @@ class VecEnvContract(VecEnvFaults):
             assert env.step(np.zeros(1, np.int64))[1].shape == (1,)
 
 
-def _exactly(n: int) -> dict[str, int]:
-    return {"min_size": n, "max_size": n}
+def _exactly(n: int, element: Any) -> Any:
+    """Lists of n of these, as hypothesis draws them."""
+    from hypothesis import strategies as st
+
+    return st.lists(element, min_size=n, max_size=n)
 
 
 def _one_action(space: spaces.Space[Any]) -> Any:
@@ -286,5 +290,4 @@ def _one_action(space: spaces.Space[Any]) -> Any:
 
     if isinstance(space, spaces.Discrete):
         return st.integers(int(space.start), int(space.start + space.n - 1))
-    number = st.floats(-1.0, 1.0, width=32)
-    return st.lists(number, **_exactly(int(np.prod(space.shape or ()))))
+    return _exactly(int(np.prod(space.shape or ())), st.floats(-1.0, 1.0, width=32))

@@ -41,15 +41,14 @@ def restarting_in_the_same_step(
     restart = RESTARTS.get(kind)
     if mode == AutoresetMode.NEXT_STEP and restart is None and kind not in _TAKE_MASKS:
         vector.close()
-        return DummyVecEnv([lambda: OneRow(make(1))] * n, info_keys=info_keys or None)
+        rows: Vector = DummyVecEnv([lambda: OneRow(make(1))] * n, info_keys=info_keys or None)
+        return rows
     if info_keys:
         vector = KeepInfos(vector, info_keys)
     return vector if mode == AutoresetMode.SAME_STEP else ResetWhereEnded(vector, restart)
 
 
-def _restart_cart_pole(
-    vector: CartPoleVectorEnv, ended: np.ndarray[Any, Any]
-) -> tuple[Any, dict[str, Any]]:
+def _restart_cart_pole(vector: Any, ended: np.ndarray[Any, Any]) -> tuple[Any, dict[str, Any]]:
     """What its next step would do to rows that have ended, and nothing else."""
     start = vector.np_random.uniform(vector.low, vector.high, (4, int(ended.sum())))
     vector.state[:, ended] = start
