@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from rlk.abilities import NamedAgain, WrapsVectors, offers
+from rlk.abilities import ChangesSpaces, NamedAgain, WrapsVectors, offers
 from rlk.errors import PlanError
 from rlk.planning.passed_environment import place_of, registered_as
 
@@ -129,11 +129,13 @@ def probe(env: EnvChoice, wrappers: Iterable[Choice], backend: Choice) -> tuple[
     from rlk.planning.usable_spaces import check_usable
     from rlk.spaces import flat_space
 
+    wrappers = tuple(wrappers)
     observation_space, action_space = _spaces_of(env, wrappers, backend)
     try:
         observation_space = flat_space(observation_space)
     except ValueError as error:
         raise PlanError(f"environment {env.name!r}: {error}. Rename one of them.") from None
+    observation_space, action_space = _changed((observation_space, action_space), wrappers)
     check_usable(env.name, observation_space, action_space)
     return observation_space, action_space
 
@@ -182,6 +184,16 @@ def _spaces_of_vector(vector: Any, env: EnvChoice, wrappers: Iterable[Choice]) -
     for wrapper in wrappers:
         if wrapper.component.scope == "env":
             spaces = vector_form(env, wrapper).vector_spaces(*spaces, *given_config(wrapper))
+    return spaces
+
+
+def _changed(spaces: tuple[Any, Any], wrappers: Iterable[Choice]) -> tuple[Any, Any]:
+    """The spaces of one environment in the wrappers of the vector."""
+    for wrapper in wrappers:
+        if wrapper.component.scope == "vector":
+            factory = wrapper.load()
+            if offers(factory, ChangesSpaces):
+                spaces = factory.vector_spaces(*spaces, *given_config(wrapper))
     return spaces
 
 
