@@ -35,7 +35,9 @@ def make_vec_env(
     """
     backend: Any = plan.vec_env.load()
     keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
-    env = _finished(plan, hooks, n_envs, training)
+    env = plan.env.made if plan.env.is_vector else None
+    if env is None:
+        env = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
     if env is None:
         make = MakeEnv(plan.env, plan.wrappers, {**_wanted_keywords(plan), **extra})
         config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
@@ -43,7 +45,7 @@ def make_vec_env(
     elif offers(backend, AdoptsVectors):
         env = backend.adopt(env, **keep)
     _check_autoreset(env)
-    if plan.env.is_vector and training:
+    if plan.env.is_vector:
         env = _around_each(env, plan)
     for choice in plan.wrappers:
         if choice.component.scope == "vector":
@@ -86,13 +88,6 @@ def _around_each(env: Any, plan: Plan) -> Any:
         if choice.component.scope == "env":
             env = vector_form(plan.env, choice).around_vector(env, *given_config(choice))
     return env
-
-
-def _finished(plan: Plan, hooks: Hooks, n_envs: int, training: bool) -> Any:
-    """A vector environment that was passed to train in, or that a hook made, or None."""
-    if plan.env.is_vector and training:
-        return plan.env.made
-    return hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
 
 
 def _check_autoreset(env: Any) -> None:
