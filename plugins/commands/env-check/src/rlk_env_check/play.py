@@ -42,7 +42,7 @@ def findings(env: Env, steps: int) -> Iterator[Finding]:
         Stop: where the environment cannot be played any further.
     """
     _check_signature(env)
-    before = random.getstate(), np.random.get_state()[1].copy()  # type: ignore[union-attr]
+    before = _global_generators()
     first = Trace(SEED)
     try:
         first.play(env, steps)
@@ -54,8 +54,7 @@ def findings(env: Env, steps: int) -> Iterator[Finding]:
             "Nothing is reported, and no reset happens, until one ends: put "
             "gymnasium.wrappers.TimeLimit around it."
         )
-    after = random.getstate(), np.random.get_state()[1]
-    if before[0] != after[0] or not np.array_equal(before[1], after[1]):
+    if _global_generators() != before:
         yield warning(
             "it draws from Python's or numpy's global generator, which a seed does not reach. Draw "
             "from self.np_random, which super().reset(seed=seed) sets."
@@ -160,6 +159,13 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, tuple):
         return all(_same(a, b) for a, b in zip(one, other, strict=True))
     return np.array_equal(one, other)
+
+
+def _global_generators() -> Any:
+    """Where Python's and numpy's global generators are."""
+    numpy_state: Any = np.random.get_state(legacy=False)
+    words = numpy_state["state"]
+    return random.getstate(), words["key"].tobytes(), words["pos"], numpy_state["has_gauss"]
 
 
 def _limit(env: Env) -> bool:
