@@ -45,7 +45,7 @@ def check(env: str, pairs: tuple[str, ...], steps: int, render: bool) -> None:
     try:
         found = examine(made, steps=steps, render=render, make=choice.make)
         for name in ("observation_space", "action_space"):
-            click.echo(f"{name:<18} {getattr(made, name, 'none')!s:.100}")
+            click.echo(f"{name:<18} {_shown(getattr(made, name, None))}")
     finally:
         made.close()
     for finding in found:
@@ -56,6 +56,14 @@ def check(env: str, pairs: tuple[str, ...], steps: int, render: bool) -> None:
     click.echo(summary)
     if counts["error"]:
         raise RlkError(f"{env} has to be corrected before agents can be trained in it.")
+
+
+def _shown(space: Any) -> str:
+    import gymnasium as gym
+
+    from rlk.spaces import describe
+
+    return describe(space) if isinstance(space, gym.Space) else f"{space!r:.60}"
 
 
 def _chosen(env: str, pairs: tuple[str, ...]) -> EnvChoice:
