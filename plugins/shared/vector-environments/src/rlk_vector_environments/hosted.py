@@ -34,9 +34,12 @@ class Host(Protocol):
 class Hosts(Protocol):
     """All workers of one vector environment."""
 
-    workers: Sequence[Any]  #: each a `Host`, in the order of their environments
     descriptions: list[making.Description]  #: of every environment
     lost: str | None  #: why they are gone, or None
+
+    @property
+    def workers(self) -> Sequence[Host]:
+        """In the order of their environments."""
 
     def share_memory(
         self, n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]
