@@ -55,10 +55,7 @@ class Choice(Owned):
         """What answers hooks for it in one run, or None."""
         if self.kind in ANSWERING:
             return self.make()
-        try:
-            made_by = self.component.load_hooks()
-        except Exception as error:
-            raise self.broken(f"{type(error).__name__}: {error}") from error
+        made_by = self.hooks_of(self.component)
         arguments = () if self.config is None else (self.config,)
         return None if made_by is None else made_by(*arguments)
 

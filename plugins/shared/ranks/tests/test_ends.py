@@ -30,7 +30,7 @@ def trouble(ranks, programs, what, *more):
     return ("run", "--algo", "ppo2", *env, *plugin, *STEPS, "--out", "run", *more)
 
 
-@under("mpi", "torch-distributed")
+@under("torch-distributed")
 def test_an_exception_on_one_rank(ranks, programs):
     code, printed = ranks.rlk(*trouble(ranks, programs, "raise", "--timesteps", 100_000))
     assert code == 1, printed
@@ -40,7 +40,7 @@ def test_an_exception_on_one_rank(ranks, programs):
     assert "rank 0 of 2 failed" not in printed
 
 
-@under()
+@under("mpi")
 def test_a_non_finite_reward_on_one_rank(ranks, programs):
     code, printed = ranks.rlk(*trouble(ranks, programs, "no-number", "--timesteps", 100_000))
     assert code == 1 and "rank 1 of 2 failed" in printed, printed
