@@ -84,9 +84,11 @@ class Component:
     deterministic: bool = False
     #: The sampling stages that a decorating storage takes; a base storage has none.
     stages: tuple[Stage, ...] = ()
-    #: What a wrapper wraps: one environment, or the vector of them. A noise of the scope `policy`
-    #: changes the policy that acts, which has to be deterministic: it is the innermost noise, and
-    #: there is one.
+    #: What a wrapper wraps: one environment, or the vector of them. A vector backend of the scope
+    #: `vector` makes environments only together: its vector says which spaces one has, and wrappers
+    #: of one environment go around it in their vector forms (`abilities.WrapsVectors`). A noise of
+    #: the scope `policy` changes the policy that acts, which has to be deterministic: it is the
+    #: innermost noise, and there is one.
     scope: Literal["env", "vector", "policy"] = "env"
 
     #: `check(config, plan)`, called while planning: it raises PlanError where settings and plan do

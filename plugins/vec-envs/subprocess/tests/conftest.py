@@ -51,7 +51,7 @@ def descendants(pid):
             with open(f"/proc/{entry}/stat") as stat:
                 if int(stat.read().rpartition(")")[2].split()[1]) == pid:
                     below += [int(entry), *descendants(int(entry))]
-        except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+        except (FileNotFoundError, ProcessLookupError):
             continue
     return below
 
