@@ -17,6 +17,6 @@ ale = Component(
 atari = Component(
     name="atari",
     factory="rlk_atari.deepmind:AtariGame",
-    summary="DeepMind's preprocessing of Atari games: skipped frames, 84x84 in grey, clipped rewards.",
+    summary="DeepMind's preprocessing of Atari games: skipped frames, 84x84 in grey, rewards of 1",
     config=AtariConfig,
 )

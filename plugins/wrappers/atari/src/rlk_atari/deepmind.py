@@ -18,11 +18,6 @@ from rlk_atari.component import INSTALL
 from rlk_atari.config import STACKED, AtariConfig
 from rlk_atari.emulator import Emulator
 
-try:
-    import cv2
-except ImportError as missing:
-    raise PlanError(f"wrapper 'atari' needs OpenCV: {missing}. Type: {INSTALL}") from missing
-
 Result = tuple[Array, float, bool, bool, dict[str, Any]]
 
 
@@ -40,7 +35,8 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
         env: as `gym.make` gives it; how it skips frames by itself has no effect.
 
     Raises:
-        PlanError: if it is no such game, or is in wrappers that playing it would pass over.
+        PlanError: if it is no such game, is in wrappers that playing it would pass over, or OpenCV
+            is not installed.
     """
 
     #: Its state is that of everything inside of it.
@@ -49,6 +45,7 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
     def __init__(self, env: gym.Env[Array, int], config: AtariConfig | None = None) -> None:
         super().__init__(env)
         self._config = config = config or AtariConfig()
+        self._images = _opencv()
         self._game = Emulator(env, config.noop_max, config.skip)
         self._size = config.width, config.height
         # Some games stand still until FIRE is pressed, and then until a direction is.
@@ -100,12 +97,17 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
 
     def _frame(self) -> Array:
         """The screen, smaller: each pixel is the mean of what it covers."""
-        frame = cv2.resize(self._game.screen, self._size, interpolation=cv2.INTER_AREA)
+        images = self._images
+        frame: Array
+        frame = images.resize(self._game.screen, self._size, interpolation=images.INTER_AREA)
         return frame.astype(np.float32) / 255 if self._config.scale else frame
 
     def _observation(self) -> Array:
         """A new array [height, width, frames]."""
-        return cv2.merge(self._frames) if self.stack_size > 1 else self._frames[0][..., None]
+        if self.stack_size == 1:
+            return self._frames[0][..., None]
+        merged: Array = self._images.merge(self._frames)
+        return merged
 
     # ---- state -----------------------------------------------------------------------------------
 
@@ -122,3 +124,11 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
         self._game.set_state(state["game"])
         self._frames.extend(state["frames"])
         self._lives, self._goes_on = int(state["lives"]), bool(state["goes_on"])
+
+
+def _opencv() -> Any:
+    try:
+        import cv2
+    except ImportError as error:
+        raise PlanError(f"wrapper 'atari' needs OpenCV: {error}. Type: {INSTALL}") from error
+    return cv2

@@ -1,7 +1,7 @@
-"""Plays a game of the Arcade Learning Environment, frame by frame, without its environment's `step`.
+"""Plays a game of the Arcade Learning Environment, frame by frame.
 
-That makes an image of the screen at every frame, though only the last two of an action are looked
-at. Frames are [H, W], uint8: 210 by 160 for most games.
+It does so without the environment's `step`, which makes an image of the screen at every frame: of
+an action only the last two are looked at. Frames are [H, W], uint8, 210 by 160 for most games.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 
 from rlk.errors import PlanError
-from rlk.records import Array
 
 #: Wrappers that only look on, around which a game may be played.
 _ONLOOKERS = (OrderEnforcing, PassiveEnvChecker)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 
 from rlk.records import Array
 from rlk_atari.component import ale
@@ -27,7 +28,7 @@ class AtariScreen(gym.Wrapper[Array, int, Array, int]):
         super().__init__(env)
         config = config or AtariConfig()
         self._game = Emulator(env, config.noop_max, config.skip, colour=True)
-        self.observation_space = gym.spaces.Box(0, 255, self._game.screen.shape, "uint8")
+        self.observation_space = gym.spaces.Box(0, 255, self._game.screen.shape, np.uint8)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
