@@ -55,9 +55,11 @@ class Component:
     #: Own setting -> another component's, as `"prioritized-replay.alpha"`, or several of them: the
     #: value is used there when that component is in the run; setting both to different values is
     #: an error. A recipe has it too: what a user sets is that other setting, by a shorter name.
+    #: Several may have one target: they are names of one setting.
     forwards: Mapping[str, str | tuple[str, ...]] = attrs.field(factory=dict)
-    #: Own boolean setting -> the plugin that it puts in (`prioritized_replay`), into a slot too
-    #: (`use_sde`: a distribution). The setting becomes True when that plugin is put in by name.
+    #: Own setting -> the plugin that it puts in unless it is False or None (`prioritized_replay`),
+    #: into a slot too (`use_sde`: a distribution). The setting becomes True when that plugin is
+    #: put in by name.
     activates: Mapping[str, str] = attrs.field(factory=dict)
     #: Own text setting -> the kind of the plugin that it names (`action_noise`: `noises`).
     selects: Mapping[str, str] = attrs.field(factory=dict)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from rlk.abilities import NamedAgain, WrapsVectors, offers
+from rlk.abilities import ChangesSpaces, NamedAgain, WrapsVectors, offers
 from rlk.errors import PlanError
 from rlk.planning.passed_environment import place_of, registered_as
 
@@ -126,7 +126,8 @@ def probe(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
     """
     from rlk.planning.usable_spaces import check_usable
 
-    observation_space, action_space = _spaces_of(env, wrappers)
+    wrappers = tuple(wrappers)
+    observation_space, action_space = _changed(_spaces_of(env, wrappers), wrappers)
     check_usable(env.name, observation_space, action_space)
     return observation_space, action_space
 
@@ -161,6 +162,16 @@ def _spaces_of_vector(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, 
     for wrapper in wrappers:
         if wrapper.component.scope == "env":
             spaces = vector_form(env, wrapper).vector_spaces(*spaces, *given_config(wrapper))
+    return spaces
+
+
+def _changed(spaces: tuple[Any, Any], wrappers: Iterable[Choice]) -> tuple[Any, Any]:
+    """The spaces of one environment in the wrappers of the vector."""
+    for wrapper in wrappers:
+        if wrapper.component.scope == "vector":
+            factory = wrapper.load()
+            if offers(factory, ChangesSpaces):
+                spaces = factory.vector_spaces(*spaces, *given_config(wrapper))
     return spaces
 
 

@@ -67,7 +67,7 @@ def resolve(
     parts = _by_slot(draft, (configured(choice, layers) for choice in chosen))
     check_keys(layers, parts, kernel.registries)
     _check_filled(parts, spec.algo)
-    plan = _plan(spec, draft, parts, env)
+    plan = _plan(kernel, spec, draft, parts, env)
     plan = _accepted(plan, without_effect(plan, draft))
     return attrs.evolve(plan, notes=(*plan.notes, *remarks(plan, draft)))
 
@@ -128,7 +128,7 @@ def _check_filled(parts: Parts, algo: str) -> None:
             raise PlanError(f"{lacks}. Say --{slot.replace('_', '-')} NAME.")
 
 
-def _plan(spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
+def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
     """The plan of these components, once the environment has told its spaces."""
     layers = draft.layers
     observation_space, action_space = probe(env, parts["wrappers"])
@@ -161,6 +161,7 @@ def _plan(spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
         refused=draft.refused,
         sources={key: setting.by for key, setting in given.items()},
         notes=draft.notes,
+        kernel=kernel,
     )
 
 

@@ -11,6 +11,7 @@ from rlk.abilities import Decorated, Discounts, Explores, Filterable, HasMetrics
 from rlk.errors import BadFile, PlanError
 from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.planning.environment import MakeEnv
+from rlk.protocols import Stateful
 from rlk.records import Field, Schema
 from rlk.registry.hooks import LIFECYCLE
 from rlk.running.device import choose_device, prepare_torch
@@ -129,8 +130,11 @@ def _training_actor(run: Run) -> Actor:
     is random already.
     """
     actor = run.make_actor()
-    for noise in run.plan.noises:
-        actor = noise.make(run).wrap(actor, run.policy)
+    for choice in run.plan.noises:
+        noise = choice.make(run)
+        actor = noise.wrap(actor, run.policy)
+        if offers(noise, Stateful):
+            run.noises[choice.name] = noise
     algorithm: Any = run.algorithm
     return algorithm.explore(actor) if offers(algorithm, Explores) else actor
 
