@@ -89,6 +89,9 @@ class Monitor(Wrapper):
     def step(self, action: Any) -> Any:
         """One step; where the episode ends, info has `episode`.
 
+        What the environment itself says there of its return and length is taken (an Atari game
+        whose rewards are clipped).
+
         Raises:
             RuntimeError: if the episode is over.
         """
@@ -99,11 +102,13 @@ class Monitor(Wrapper):
         self.total_steps += 1
         if done:
             self.needs_reset = True
-            info = {**info, "episode": self._finish(info)}
+            if not info.get("goes_on"):  # a life of an Atari game is no episode
+                info = {**info, "episode": self._finish(info)}
         return observation, reward, done, info
 
     def _finish(self, info: dict[str, Any]) -> dict[str, Any]:
-        return_, length = round(sum(self.rewards), DIGITS), len(self.rewards)
+        inner = info.get("episode", {"r": sum(self.rewards), "l": len(self.rewards)})
+        return_, length = round(float(inner["r"]), DIGITS), int(inner["l"])
         seconds = round(time.time() - self.t_start, DIGITS)
         self.episode_rewards.append(return_)
         self.episode_lengths.append(length)

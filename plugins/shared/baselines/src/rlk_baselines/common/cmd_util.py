@@ -9,8 +9,9 @@ from typing import Any
 
 from rlk_baselines import logger
 from rlk_baselines.bench import Monitor
+from rlk_baselines.common.atari_wrappers import make_atari, wrap_deepmind
 from rlk_baselines.common.misc_util import set_global_seeds
-from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
+from rlk_baselines.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv
 from rlk_baselines.environments.ids import make_by_id
 
 
@@ -58,6 +59,50 @@ def make_vec_env(
     vector: Any = (vec_env_cls or DummyVecEnv)(makers, **(vec_env_kwargs or {}))
     if seed is not None:
         vector.seed(seed + start_index)
+    return vector
+
+
+def make_atari_env(
+    env_id: str,
+    num_env: int,
+    seed: int,
+    wrapper_kwargs: Mapping[str, Any] | None = None,
+    start_index: int = 0,
+    allow_early_resets: bool = True,
+    start_method: str | None = None,
+    use_subprocess: bool = False,
+) -> Any:
+    """A vector of Atari games in a `Monitor`, preprocessed as DeepMind did.
+
+    Args:
+        env_id: an id, such as `PongNoFrameskip-v4`.
+        num_env: how many.
+        seed: of the first one.
+        wrapper_kwargs: keywords of `wrap_deepmind`.
+        start_index: the number of the first one.
+        allow_early_resets: whether they may be reset in the middle of an episode.
+        start_method: how worker processes are started.
+        use_subprocess: whether several environments run in worker processes.
+    """
+
+    def make_env(rank: int) -> Callable[[], Any]:
+        def _thunk() -> Any:
+            env = make_atari(env_id)
+            env.seed(seed + rank)
+            folder = logger.get_dir()
+            path = os.path.join(folder, str(rank)) if folder else None
+            env = Monitor(env, path, allow_early_resets=allow_early_resets)
+            return wrap_deepmind(env, **(wrapper_kwargs or {}))
+
+        return _thunk
+
+    set_global_seeds(seed)
+    makers = [make_env(i + start_index) for i in range(num_env)]
+    if num_env == 1 or not use_subprocess:
+        vector: Any = DummyVecEnv(makers)
+    else:
+        vector = SubprocVecEnv(makers, start_method=start_method)
+    vector.seed(seed + start_index)
     return vector
 
 
@@ -132,6 +177,7 @@ def _with_env(env_id: str, num_timesteps: int) -> ArgumentParser:
 __all__ = [
     "arg_parser",
     "atari_arg_parser",
+    "make_atari_env",
     "make_mujoco_env",
     "make_robotics_env",
     "make_vec_env",
