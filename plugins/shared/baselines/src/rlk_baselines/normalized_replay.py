@@ -50,7 +50,7 @@ class NormalizedReplay:
         return wrapper
 
     def _normalised(self, batch: Batch) -> Batch:
-        changed = {
+        changed: dict[str, Any] = {
             "observation": self._by(self.normalize.normalize_obs, batch.observation),
             "next_observation": self._by(self.normalize.normalize_obs, batch.next_observation),
             "reward": self._by(self.normalize.normalize_reward, batch.reward),
