@@ -89,5 +89,8 @@ def load(
 def _plan(kernel: Kernel, spec: RunSpec, loaded: Path | None = None) -> Plan:
     """The plan of a program's run; one that prints on a terminal shows how far it is."""
     plan = resolve(kernel, spec, terminal=sys.stderr.isatty())
+    code = plan.hooks().first("rlk_take_over", plan=plan)
+    if code is not None:  # this process has done something else than train, and the program ends
+        raise SystemExit(code)
     check_out(plan.out, loaded)
     return plan
