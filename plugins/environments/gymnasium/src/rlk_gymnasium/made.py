@@ -12,6 +12,7 @@ from rlk.errors import PlanError
 
 if TYPE_CHECKING:
     import gymnasium as gym
+    from gymnasium.envs.registration import EnvSpec
 
 #: The packages of Gymnasium's environments that need others, and the extra that installs those.
 EXTRAS = {
@@ -40,17 +41,36 @@ class ById:
         """
         import gymnasium as gym
 
-        if self.module:
-            _import(self.module, self.install)
-        known = self.id in gym.registry or self.spec is None
         try:
-            return gym.make(self.id if known else self.spec, disable_env_checker=True, **keywords)
+            return gym.make(self._known(), disable_env_checker=True, **keywords)
         except (gym.error.DependencyNotInstalled, ImportError) as error:
             raise PlanError(self._needs(error)) from error
         except (TypeError, gym.error.Error) as error:
             given = ", ".join(f"{key}={value!r}" for key, value in keywords.items())
             made = f"made with {given}" if given else "made"
             raise PlanError(f"environment {self.id!r} cannot be {made}: {error}") from error
+
+    def registration(self) -> EnvSpec:
+        """How Gymnasium knows it.
+
+        Raises:
+            PlanError: if the module cannot be imported, or the id is not registered.
+        """
+        import gymnasium as gym
+
+        known = self._known()
+        try:
+            return gym.spec(known) if isinstance(known, str) else known
+        except gym.error.Error as error:
+            raise PlanError(f"environment {self.id!r} is not registered: {error}") from error
+
+    def _known(self) -> str | EnvSpec:
+        """What Gymnasium makes it from, in this process."""
+        import gymnasium as gym
+
+        if self.module:
+            _import(self.module, self.install)
+        return self.id if self.id in gym.registry or self.spec is None else self.spec
 
     def _needs(self, error: Exception) -> str:
         """What is not installed, and what to type."""
