@@ -158,7 +158,11 @@ def _spaces_of(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
 
 def _spaces_of_vector(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
     """Those of one environment of a vector that was passed, in its wrappers' vector forms."""
-    spaces = env.made.single_observation_space, env.made.single_action_space
+    made = env.made  # which may tell the spaces of one under the names of those of all
+    spaces = (
+        getattr(made, "single_observation_space", made.observation_space),
+        getattr(made, "single_action_space", made.action_space),
+    )
     for wrapper in wrappers:
         if wrapper.component.scope == "env":
             spaces = vector_form(env, wrapper).vector_spaces(*spaces, *given_config(wrapper))
