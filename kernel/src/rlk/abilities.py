@@ -152,7 +152,10 @@ class KeepsEnvironmentState(Protocol):
 
 
 class HasMetrics(Protocol):
-    """A storage, base or decorator, with numbers to log, such as one that is scheduled."""
+    """A storage, base or decorator, or a vector environment, with numbers to log.
+
+    They are asked for at every row, such as one that is scheduled.
+    """
 
     def metrics(self) -> Mapping[str, float]: ...  #: now, by tag (`train/…`)
 

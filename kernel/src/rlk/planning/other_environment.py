@@ -24,7 +24,7 @@ def in_other_environment(plan: Plan, asked: Any) -> Plan:
         PlanError: if it does not exist, or has other spaces.
     """
     env = choose_environment(asked, plan.kernel.registries, {})
-    check_same_spaces(plan, env.name, *probe(env, plan.wrappers))
+    check_same_spaces(plan, env.name, *probe(env, plan.wrappers, plan.vec_env))
     return attrs.evolve(plan, env=env)
 
 

@@ -56,6 +56,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     run.streams = Streams(plan.seed, run.communicator.rank)
     run.device = choose_device(plan)
     run.env = make_vec_env(plan, hooks, plan.n_envs, training=True)
+    run.numbers.append(lambda: _metrics_of(run.env))
     run.distribution = plan.distribution and plan.distribution.make(plan.action_space)
     run.optimise = Optimiser(run.communicator)
     _make_policy(run, saved)
@@ -123,6 +124,12 @@ def _check_size(run: Run, heads: Any, saved: Mapping[str, Any]) -> None:
         )
 
 
+def _metrics_of(env: Any) -> Mapping[str, float]:
+    """What the backend inside a vector environment logs, if anything."""
+    backend: Any = env.unwrapped
+    return backend.metrics() if offers(backend, HasMetrics) else {}
+
+
 def _training_actor(run: Run) -> Actor:
     """What the collector acts with: the policy's actor, inside noises, inside exploration.
 
@@ -180,9 +187,12 @@ def _schema(run: Run) -> Schema:
 
 
 def _spare_env(run: Run) -> Any:
-    """An environment to ask questions of; where a finished one was passed, that (never step it)."""
+    """An environment to ask questions of; where there is no single one, the vector: never step it.
+
+    One that was passed finished is asked itself.
+    """
     env = run.plan.env
-    if env.is_vector:
+    if env.is_vector or run.plan.vec_env.component.scope == "vector":
         return run.env
     if env.size is not None:
         return env.made

@@ -8,7 +8,8 @@ from gymnasium.vector import AutoresetMode
 
 from rlk.abilities import AdoptsVectors, WantsKeywords, offers
 from rlk.errors import PlanError
-from rlk.planning.environment import MakeEnv, given_config, vector_form
+from rlk.planning.environment import MakeEnv, given_config, vector_form, vector_of
+from rlk.running.flat_observations import flattened
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -21,6 +22,7 @@ def make_vec_env(
     """A vector environment with the plan's wrappers.
 
     One that was passed, or that a hook made, is adopted by a backend that can (`AdoptsVectors`).
+    Nested observations are flat for all that comes after (`rlk.spaces.flat_space`).
 
     Args:
         plan: what the run is made of.
@@ -38,15 +40,18 @@ def make_vec_env(
     env = plan.env.made if plan.env.is_vector else None
     if env is None:
         env = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
+    together = plan.env.is_vector
     if env is None:
-        make = MakeEnv(plan.env, plan.wrappers, {**_wanted_keywords(plan), **extra})
-        config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
-        env = backend([make] * n_envs, **config, **keep)
+        together = plan.vec_env.component.scope == "vector"
+        keywords = {**_wanted_keywords(plan), **extra}
+        make = MakeEnv(plan.env, () if together else plan.wrappers, keywords)
+        env = vector_of([make] * n_envs, plan.vec_env, **keep)
     elif offers(backend, AdoptsVectors):
         env = backend.adopt(env, **keep)
     _check_autoreset(env)
-    if plan.env.is_vector:
+    if together:
         env = _around_each(env, plan)
+    env = flattened(env)
     for choice in plan.wrappers:
         if choice.component.scope == "vector":
             env = choice.make(env, training=training, out=out or plan.out, hooks=hooks)
@@ -83,7 +88,7 @@ def _wanted_keywords(plan: Plan) -> dict[str, Any]:
 
 
 def _around_each(env: Any, plan: Plan) -> Any:
-    """A vector that was passed, in the vector forms of the wrappers of one environment."""
+    """A vector of no single environments, in the vector forms of the wrappers of one."""
     for choice in plan.wrappers:
         if choice.component.scope == "env":
             env = vector_form(plan.env, choice).around_vector(env, *given_config(choice))

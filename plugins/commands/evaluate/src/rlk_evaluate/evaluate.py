@@ -94,11 +94,12 @@ def evaluate(
         ValueError: if there is no episode to play.
         NotFinite: if the environment returns NaN or infinity as a reward.
     """
+    from rlk.running.flat_observations import flattened
     from rlk_vector_environments.adoption import adopt
 
     if episodes < 1:
         raise ValueError(f"episodes must be at least 1, got {episodes}")
-    env = adopt(env)
+    env = flattened(adopt(env))
     n_envs = env.num_envs
     share = np.full(n_envs, episodes // n_envs) + (np.arange(n_envs) < episodes % n_envs)
     returns, lengths = np.zeros(n_envs), np.zeros(n_envs, dtype=np.int64)
