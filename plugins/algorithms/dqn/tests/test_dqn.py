@@ -31,6 +31,7 @@ class TestDQN(OffPolicyContract):
 
 class TestDQNWithPriorities(AlgorithmContract):
     component = "dqn"
+    variant = True
     settings = {"prioritized_replay": True, "dueling": False, "gradient_steps": 2}
 
 
