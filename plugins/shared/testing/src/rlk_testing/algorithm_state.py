@@ -164,7 +164,7 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
         state = self.training().state
         plain(state)
         with self.agent(seed=9) as other:
-            other.run.algorithm.load_state_dict(copy.deepcopy(state))
+            other.run.algorithm.load_state_dict(copy.deepcopy(dict(state)))
             assert same(other.run.algorithm.state_dict(), state)
 
     def test_parameters_can_be_taken_out_and_put_into_another_agent(self) -> None:
