@@ -37,7 +37,6 @@ OU = ("--set", "action_noise=ornstein-uhlenbeck-noise", *PARAMETERS)
 CASES = [
     *plain_cases(),
     Case("dqn", "CartPole-v1", ("prioritized-replay", "n-step", "param-noise"), REPLAY),
-    Case("dqn", "CartPole-v1", ("compile",), ("--plugin", "compile:backend=eager")),
     Case("ppo2", "CartPole-v1", ("lstm",), LSTM),
     Case("ppo2", "Pendulum-v1", ("subprocess",), ("--vec-env", "subprocess")),
     Case("ppo2", "Pendulum-v1", ("normalize",), ("--plugin", "normalize")),
