@@ -25,8 +25,8 @@ STEPS = 96
 def algorithms() -> list[Any]:
     """(name, environment) for each installed algorithm and two action spaces that it declares.
 
-    Of those whose policy's step is never traced, the first: no distribution is in their graphs. PPO2
-    has them all: a distribution is the same in the graph of every algorithm.
+    Of those whose policy's step is never traced, the first: no distribution is in their graphs.
+    PPO2 has them all: a distribution is the same in the graph of every algorithm.
     """
     served = {
         name: [space for space in BY_ACTION_SPACE if space in component.action_spaces]
