@@ -46,6 +46,8 @@ class AlgoConfig:
     batch_size: int = 8
     learning_rate: float = 0.1
     store_size: int = 100
+    hoard_size: int | None = None
+    watched: int | bool | None = None
     sharpened: bool = False
     ringing: bool = False
     loudness: int = 3
@@ -102,8 +104,13 @@ def planning_kernel(rlk_stand_in_kernel):
                 "gamma": 0.8,
                 "distribution": {"Discrete": "coins", "Box": "bells"},
             },
-            forwards={"store_size": "keeps.size", "loudness": "gongs.size"},
-            activates={"sharpened": "sharpens", "ringing": "gongs"},
+            forwards={
+                "store_size": "keeps.size",
+                "hoard_size": "keeps.size",
+                "watched": "watches.size",
+                "loudness": "gongs.size",
+            },
+            activates={"sharpened": "sharpens", "ringing": "gongs", "watched": "watches"},
             selects={"shaken": "noises", "trembling": "noises"},
         ),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rlk.errors import PlanError
-from rlk.planning.spec import make_spec
+from rlk.hookspecs import hookimpl
+from rlk.planning.spec import Patch, make_spec
 
 
 def test_a_setting_of_the_algorithm_feeds_the_component_that_uses_it(plan):
@@ -27,6 +28,16 @@ def test_the_components_own_key_is_the_same_setting(plan, key):
 def test_one_setting_with_two_values_is_refused(plan):
     with pytest.raises(PlanError, match=r"store_size=7 .*keeps\.size=8 .*Set one of them"):
         plan(store_size=7, **{"keeps.size": 8})
+
+
+def test_one_setting_may_have_two_names(plan, planning_kernel):
+    for given in ({"hoard_size": 7}, {"hoard_size": 7, "store_size": 7}, {"store_size": 7}):
+        found = plan(**given)
+        assert found.storages[0].config.size == found.algorithm.config.store_size == 7
+    assert plan(hoard_size=None).storages[0].config.size == 100
+    assert plan(hoard_size=None, store_size=7).storages[0].config.size == 7
+    with pytest.raises(PlanError, match=r"store_size=8 .*hoard_size=7 .*Set one of them"):
+        plan(hoard_size=7, store_size=8)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +67,34 @@ def test_a_switch_puts_a_plugin_in_and_the_plugin_turns_the_switch(plan):
     found = plan(plugins=["sharpens"])
     assert found.algorithm.config.sharpened is True
     assert [c.name for c in plan(sharpened=False).storages] == ["keeps"]
+
+
+def test_a_switch_of_more_values_puts_the_plugin_in_and_hands_it_the_value(plan):
+    def sizes(**given):
+        return [choice.config.size for choice in plan(**given).callbacks]
+
+    assert sizes() == sizes(watched=None) == sizes(watched=False) == sizes(watched="none") == []
+    assert sizes(watched=7) == [7]
+    assert sizes(watched=True) == [1], "which is the plugin's own default"
+    assert sizes(watched=True, **{"watches.size": 5}) == [5]
+    found = plan(plugins=["watches:size=5"])
+    assert found.callbacks[0].config.size == 5 and found.algorithm.config.watched is True
+
+
+def test_a_plugin_that_a_switch_puts_in_proposes_settings_as_any_other(plan, planning_kernel):
+    callbacks = planning_kernel.registries.callbacks
+    watches = callbacks.get("watches").component()
+
+    class Proposes(watches.factory):
+        @hookimpl
+        def rlk_configure(self, spec):
+            return Patch({"n_envs": 3, "sharpened": True})
+
+    callbacks.unregister("watches")
+    callbacks.register("watches", Proposes, config=watches.config)
+    found = plan(watched=True)
+    assert found.n_envs == 3
+    assert [choice.name for choice in found.storages] == ["keeps", "sharpens"]
 
 
 def test_a_switch_for_a_kind_names_the_plugin_with_its_settings(plan):

@@ -15,6 +15,9 @@ def choice(name="thing", kind="storages", **fields):
     return Choice(kind, name, "rlk-x", "1.0", name, kind, "test", component)
 
 
+BACKEND = choice("backend", "vec_envs")
+
+
 def test_spaces_are_those_of_the_wrapped_environment_which_is_closed_again():
     made = []
 
@@ -30,20 +33,20 @@ def test_spaces_are_those_of_the_wrapped_environment_which_is_closed_again():
 
     wrapper = Component(name="doubled", factory=Doubled)
     wrapped = Choice("wrappers", "doubled", "", "", "doubled", "wrappers", "", wrapper)
-    observation, action = probe(EnvChoice("Kept", made=Kept), [wrapped])
+    observation, action = probe(EnvChoice("Kept", made=Kept), [wrapped], BACKEND)
     assert observation.shape == (6,) and action == Walk().action_space
     assert made[0].closed == 1
 
 
 def test_wrappers_of_a_vector_are_not_put_around_one_environment():
     wrapper = choice("vector", "wrappers", scope="vector")
-    observation, _ = probe(EnvChoice("Walk", made=Walk), [wrapper])
+    observation, _ = probe(EnvChoice("Walk", made=Walk), [wrapper], BACKEND)
     assert observation.shape == (3,)
 
 
 def test_an_environment_object_is_not_closed():
     env = Walk()
-    probe(EnvChoice("Walk", made=env), [])
+    probe(EnvChoice("Walk", made=env), [], BACKEND)
     assert env.closed == 0
 
 
@@ -56,4 +59,4 @@ def test_an_environment_object_is_not_closed():
 )
 def test_what_is_no_environment_is_refused(made, message):
     with pytest.raises(PlanError, match=message):
-        probe(EnvChoice("mine", made=made), [])
+        probe(EnvChoice("mine", made=made), [], BACKEND)

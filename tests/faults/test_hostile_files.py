@@ -183,6 +183,7 @@ def test_a_manifest_of_wrong_types_is_refused_by_its_place(
     ("keys", "value", "match"),
     [
         (("buffers",), None, "it holds no buffers"),
+        (("noises",), None, "it holds no noises"),
         (("clock",), {"progress": 1}, "the saved clock"),
         (("metrics", "episodes"), [[1.0]], "the saved metrics"),
         (("streams", "numpy", "storage", "state"), 3, "the run's streams: streams.numpy.storage"),

@@ -241,12 +241,16 @@ REFUSED_OBSERVATIONS = {
     "no numbers in a key": (spaces.Dict({"a": OBSERVED, "b": BOX0}), "key 'b'.*no numbers"),
     "no axis in a key": (spaces.Dict({"a": SCALAR}), "key 'a'.*no axis"),
     "text in a key": (spaces.Dict({"a": OBSERVED, "b": TEXT}), "key 'b'.*Text.*FilterObservation"),
-    "a dict in a key": (
-        spaces.Dict({"a": spaces.Dict({"b": OBSERVED})}),
-        "key 'a'.*Dict.*FlattenObservation",
+    "a sequence in a dict in a key": (
+        spaces.Dict({"a": spaces.Dict({"b": spaces.Sequence(OBSERVED)})}),
+        "key 'a.b'.*Sequence.*FilterObservation",
+    ),
+    "a key that is there twice when it is flat": (
+        spaces.Dict({"a": spaces.Dict({"b": OBSERVED}), "a.b": OBSERVED}),
+        "key 'a.b' when it is flat. Rename",
     ),
     "text": (TEXT, r"Text\(5\).*TransformObservation"),
-    "a tuple": (spaces.Tuple([OBSERVED, OBSERVED]), "Tuple.*TransformObservation"),
+    "text in a tuple": (spaces.Tuple([OBSERVED, TEXT]), "key '1'.*Text.*FilterObservation"),
     "a sequence": (spaces.Sequence(OBSERVED), "Sequence.*TransformObservation"),
     "a graph": (spaces.Graph(OBSERVED, None), "Graph.*TransformObservation"),
     "one of": (spaces.OneOf([OBSERVED, TEXT]), "OneOf.*TransformObservation"),

@@ -110,18 +110,35 @@ class AdoptsVectors(Protocol):
     def adopt(self, env: Any, *, info_keys: Sequence[str] = ()) -> Any: ...
 
 
-class WrapsVectors(Protocol):
-    """A wrapper of one environment that wraps a finished vector of environments as well.
+class ChangesSpaces(Protocol):
+    """A wrapper of a vector whose environments have other spaces in it: its factory says which.
 
-    Where a vector was passed, its environments are out of reach. So the wrapper's factory says
-    which spaces one environment has then, and wraps the vector as a whole. Both are given the
-    component's config last, if it has one.
+    It is given the component's config last, if it has one. It is asked while planning, so the
+    module of the factory must not import torch.
     """
 
     def vector_spaces(
         self, observation_space: Any, action_space: Any, *config: Any
     ) -> tuple[Any, Any]: ...
+
+
+class WrapsVectors(ChangesSpaces, Protocol):
+    """A wrapper of one environment that wraps a finished vector of environments as well.
+
+    Where a vector was passed, its environments are out of reach. So the wrapper's factory says
+    which spaces one environment has then, and wraps the vector as a whole.
+    """
+
     def around_vector(self, env: Any, *config: Any) -> Any: ...
+
+
+class WantsKeywords(Protocol):
+    """A wrapper of environments that are made with certain keywords, as `render_mode`.
+
+    Its factory says which; it is given the component's config, if it has one.
+    """
+
+    def env_keywords(self, *config: Any) -> Mapping[str, Any]: ...
 
 
 class KeepsEnvironmentState(Protocol):
@@ -135,7 +152,10 @@ class KeepsEnvironmentState(Protocol):
 
 
 class HasMetrics(Protocol):
-    """A storage, base or decorator, with numbers to log, such as one that is scheduled."""
+    """A storage, base or decorator, or a vector environment, with numbers to log.
+
+    They are asked for at every row, such as one that is scheduled.
+    """
 
     def metrics(self) -> Mapping[str, float]: ...  #: now, by tag (`train/…`)
 

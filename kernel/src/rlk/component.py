@@ -55,9 +55,11 @@ class Component:
     #: Own setting -> another component's, as `"prioritized-replay.alpha"`, or several of them: the
     #: value is used there when that component is in the run; setting both to different values is
     #: an error. A recipe has it too: what a user sets is that other setting, by a shorter name.
+    #: Several may have one target: they are names of one setting.
     forwards: Mapping[str, str | tuple[str, ...]] = attrs.field(factory=dict)
-    #: Own boolean setting -> the plugin that it puts in (`prioritized_replay`), into a slot too
-    #: (`use_sde`: a distribution). The setting becomes True when that plugin is put in by name.
+    #: Own setting -> the plugin that it puts in unless it is False or None (`prioritized_replay`),
+    #: into a slot too (`use_sde`: a distribution). The setting becomes True when that plugin is
+    #: put in by name.
     activates: Mapping[str, str] = attrs.field(factory=dict)
     #: Own text setting -> the kind of the plugin that it names (`action_noise`: `noises`).
     selects: Mapping[str, str] = attrs.field(factory=dict)
@@ -82,15 +84,23 @@ class Component:
     deterministic: bool = False
     #: The sampling stages that a decorating storage takes; a base storage has none.
     stages: tuple[Stage, ...] = ()
-    #: What a wrapper wraps: one environment, or the vector of them. A noise of the scope `policy`
-    #: changes the policy that acts, which has to be deterministic: it is the innermost noise, and
-    #: there is one.
+    #: What a wrapper wraps: one environment, or the vector of them. A vector backend of the scope
+    #: `vector` makes environments only together: its vector says which spaces one has, and wrappers
+    #: of one environment go around it in their vector forms (`abilities.WrapsVectors`). A noise of
+    #: the scope `policy` changes the policy that acts, which has to be deterministic: it is the
+    #: innermost noise, and there is one.
     scope: Literal["env", "vector", "policy"] = "env"
 
     #: `check(config, plan)`, called while planning: it raises PlanError where settings and plan do
     #: not go together in a way that no other field says (a batch that no collection gives).
     check: Callable[[Any, Any], None] | None = attrs.field(
         default=None, validator=_is_none_or_callable
+    )
+
+    #: What answers hooks in every run that it is a part of, called with its config, if it has one:
+    #: a class or a function, or where it is. Extensions, callbacks and loggers answer themselves.
+    hooks: str | Callable[..., Any] | None = attrs.field(
+        default=None, validator=attrs.validators.optional(_is_factory)
     )
 
     # ---- how it gets into a run ------------------------------------------------------------------
@@ -113,10 +123,18 @@ class Component:
 
     def load(self) -> Callable[..., Any]:
         """The factory itself, imported now."""
-        if not isinstance(self.factory, str):
-            return self.factory
-        module, _, path = self.factory.partition(":")
-        found: Any = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-        return found  # type: ignore[no-any-return]
+        return _imported(self.factory)
+
+    def load_hooks(self) -> Callable[..., Any] | None:
+        """What makes its hooks, imported now; None where it has none."""
+        return None if self.hooks is None else _imported(self.hooks)
+
+
+def _imported(place: str | Callable[..., Any]) -> Callable[..., Any]:
+    if not isinstance(place, str):
+        return place
+    module, _, path = place.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found  # type: ignore[no-any-return]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -48,8 +48,70 @@ def map_observation(function: Callable[[Array], Any], observation: Any) -> Any:
     return function(observation)
 
 
+def is_nested(space: Space) -> bool:
+    """Whether observations are a Tuple, or a Dict that holds a Dict or a Tuple."""
+    if not isinstance(space, spaces.Dict):
+        return isinstance(space, spaces.Tuple)
+    return any(isinstance(part, spaces.Dict | spaces.Tuple) for part in space.spaces.values())
+
+
+def flat_space(space: Space) -> Space:
+    """A Dict of one level in place of a nested Dict or a Tuple; any other space is itself.
+
+    Keys are joined by dots, and the members of a Tuple are numbered: `{"arm": {"angle": …}}` has
+    the key `arm.angle`, a Tuple of two has `0` and `1`.
+
+    Raises:
+        ValueError: if two parts would have one key.
+    """
+    if not is_nested(space):
+        return space
+    found = [*_space_parts(space)]
+    keys = [key for key, _ in found]
+    twice = next((key for key in keys if keys.count(key) > 1), None)
+    if twice is not None:
+        raise ValueError(f"two parts of {describe(space)} have the key {twice!r} when it is flat")
+    return spaces.Dict(dict(found))
+
+
+def flat_observation(observation: Any) -> Any:
+    """An observation of any space, or a batch of them, as an element of its `flat_space`."""
+    if isinstance(observation, Mapping | tuple):
+        return dict(_parts(observation))
+    return observation
+
+
+def _space_parts(space: Space, prefix: str = "") -> Iterator[tuple[str, Space]]:
+    """Every space of arrays in a nested one, by its key."""
+    if isinstance(space, spaces.Dict):
+        members: Iterable[tuple[Any, Space]] = space.spaces.items()
+    elif isinstance(space, spaces.Tuple):
+        members = enumerate(space.spaces)
+    else:
+        yield prefix.removesuffix("."), space
+        return
+    for key, part in members:
+        yield from _space_parts(part, f"{prefix}{key}.")
+
+
+def _parts(observation: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every array in a nested observation, by its key."""
+    members: Iterable[tuple[Any, Any]]
+    if isinstance(observation, Mapping):
+        members = observation.items()
+    elif isinstance(observation, tuple):
+        members = enumerate(observation)
+    else:
+        yield prefix.removesuffix("."), observation
+        return
+    for key, part in members:
+        yield from _parts(part, f"{prefix}{key}.")
+
+
 def batched(space: Space, observation: Any) -> tuple[Any, bool]:
     """An observation (array, list or dict) with a leading batch axis, and whether it had one.
+
+    A nested one is an element of its `flat_space`, whether it is flat already or not.
 
     Raises:
         ValueError: if its shape fits neither one observation nor a batch of them.
@@ -66,6 +128,8 @@ def batched(space: Space, observation: Any) -> tuple[Any, bool]:
 
 
 def _batched_parts(space: spaces.Dict, observation: Any) -> tuple[dict[str, Any], bool]:
+    if not isinstance(observation, Mapping) or not space.spaces.keys() <= observation.keys():
+        observation = flat_observation(observation)  # as the environment gives it
     if not isinstance(observation, Mapping) or not space.spaces.keys() <= observation.keys():
         found = f"the keys {[*observation]}" if isinstance(observation, Mapping) else "no dict"
         expected = f"a dict with the keys {[*space.spaces]}"

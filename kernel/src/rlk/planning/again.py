@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlk import settings
-from rlk.planning.lost_settings import COMPUTING, was_callable, written_fields
+from rlk.planning.lost_settings import COMPUTING, marked_fields, was_callable
 from rlk.planning.passed_again import code_in
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import SLOTS, singular
@@ -45,9 +45,15 @@ def given_again(plan: Plan, *, observers: bool) -> GivenAgain:
     for slot, choice in plan.choices():
         if slot in ("callback", "logger") and slot not in watching:
             continue
-        for name in written_fields(choice.component.config) if observers else ():
+        for name in marked_fields(choice.component.config, "written") if observers else ():
             if (value := getattr(choice.config, name)) is not None:
                 options += ["--set", f"{choice.name}.{name}={value}"]
+        for name in marked_fields(choice.component.config, "environment") if observers else ():
+            value = getattr(choice.config, name)
+            if isinstance(value, str) and is_place(value):
+                options += ["--set", f"{choice.name}.{name}={value}"]
+            elif was_callable(settings.plain(value)):
+                objects.append(f"**{{'{choice.name}.{name}': …}}")
         if is_place(choice.dist):
             options += ["--plugin", choice.dist]
         elif choice.dist == PASSED and slot in SLOTS:

@@ -68,28 +68,49 @@ def forwarded(layers: SettingLayers, algorithm: Choice, choices: Iterable[Choice
     """With the settings of the algorithm that other components use, under all keys they have.
 
     `buffer_size` of an algorithm, `replay.size` and `storage.size` are one setting: the value of
-    the highest rank counts, and two of that rank must agree.
+    the highest rank counts, and two of that rank must agree. Several settings of the algorithm may
+    be names of one: the first has its default, and None under one of the names leaves it to the
+    others. True of a setting that also puts the component in (`Component.activates`) says no more
+    than that.
 
     Raises:
-        PlanError: if they do not.
+        PlanError: if they do not agree.
     """
     slots = {choice.name: choice.slot for choice in choices}
     usual = configured(algorithm, layers).config
     result = layers
-    for key, target in algorithm.component.forwarded():
+    for target, keys in _by_target(algorithm).items():
         name, _, setting = target.partition(".")
         if name not in slots:
             continue
-        found = _set_under(layers, (key, target, f"{slots[name]}.{setting}"))
+        telling = [key for key in keys if not _says_nothing(key, layers, algorithm, len(keys) > 1)]
+        found = _set_under(layers, (*telling, target, f"{slots[name]}.{setting}"))
         if found:
             winner = agreed(found)
-            if result.find(key).rank != Rank.FORWARDED:
-                result = result.set(key, winner.value, winner.by, Rank.FORWARDED)
+            for key in keys:
+                if result.find(key).rank != Rank.FORWARDED:
+                    result = result.set(key, winner.value, winner.by, Rank.FORWARDED)
             result = result.set(target, winner.value, winner.by, Rank.FORWARDED)
-        else:
-            by = f"{algorithm.name} {key}"
-            result = result.set(target, getattr(usual, key), by, Rank.FORWARDED)
+        elif telling:
+            by = f"{algorithm.name} {keys[0]}"
+            result = result.set(target, getattr(usual, keys[0]), by, Rank.FORWARDED)
     return result
+
+
+def _by_target(algorithm: Choice) -> dict[str, list[str]]:
+    """Each setting of another component, with those of the algorithm that have its value."""
+    found: dict[str, list[str]] = {}
+    for key, target in algorithm.component.forwarded():
+        found.setdefault(target, []).append(key)
+    return found
+
+
+def _says_nothing(key: str, layers: SettingLayers, algorithm: Choice, is_one_of: bool) -> bool:
+    """Whether the value of a setting of the algorithm is none for the component."""
+    setting = layers.find(key)
+    if key in algorithm.component.activates:
+        return setting.value is True
+    return is_one_of and setting.is_set and setting.value is None
 
 
 def _set_under(layers: SettingLayers, keys: Iterable[str]) -> dict[str, Setting]:

@@ -9,12 +9,12 @@ says so with `runs_code`; no saved model is made through it.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from rlk.abilities import NamedAgain, WrapsVectors, offers
+from rlk.abilities import ChangesSpaces, NamedAgain, WrapsVectors, offers
 from rlk.errors import PlanError
 from rlk.planning.passed_environment import place_of, registered_as
 
@@ -66,8 +66,10 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
     if isinstance(asked, str):
         return _named(asked, registries, kwargs)
     if not callable(asked) and not hasattr(asked, "step"):
-        found = f"{type(asked).__name__} {asked!r:.80}"
-        raise PlanError(f"env must be an id, a class, a callable or an environment, got {found}.")
+        raise PlanError(
+            "env must be an id, a class, a callable or an environment, got "
+            f"{type(asked).__name__} {asked!r:.80}.{_instead_of_list(asked)}"
+        )
     registration = registered_as(asked)
     if registration is not None:
         with contextlib.suppress(PlanError):  # no component answers to that id
@@ -75,6 +77,16 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
     registered = getattr(getattr(asked, "spec", None), "id", None)
     name = registered or getattr(asked, "__name__", type(asked).__name__)
     return EnvChoice(str(name), kwargs, asked, again=place_of(asked))
+
+
+def _instead_of_list(asked: Any) -> str:
+    """What to type for functions that make an environment each, as a DummyVecEnv takes them."""
+    if not isinstance(asked, (list, tuple)) or not all(map(callable, asked)):
+        return ""
+    return (
+        f" Say n_envs={len(asked)} and pass one of these functions; if they differ, pass "
+        "gymnasium.vector.SyncVectorEnv(that list, autoreset_mode='SameStep')."
+    )
 
 
 def _named(name: str, registries: Registries, kwargs: Mapping[str, Any]) -> EnvChoice:
@@ -115,34 +127,40 @@ class MakeEnv:
         return env
 
 
-def probe(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
+def probe(env: EnvChoice, wrappers: Iterable[Choice], backend: Choice) -> tuple[Any, Any]:
     """The observation space and the action space of one environment with its wrappers.
 
-    The environment is made for that and closed again, unless it was passed.
+    The environment is made for that and closed again, unless it was passed; or a vector of one,
+    where the backend makes environments only together. A nested observation space is flat, as a run
+    sees it.
 
     Raises:
         PlanError: if it cannot be made, has no spaces of Gymnasium's, or spaces that nothing can
             be made for.
     """
     from rlk.planning.usable_spaces import check_usable
+    from rlk.spaces import flat_space
 
-    observation_space, action_space = _spaces_of(env, wrappers)
+    wrappers = tuple(wrappers)
+    observation_space, action_space = _spaces_of(env, wrappers, backend)
+    try:
+        observation_space = flat_space(observation_space)
+    except ValueError as error:
+        raise PlanError(f"environment {env.name!r}: {error}. Rename one of them.") from None
+    observation_space, action_space = _changed((observation_space, action_space), wrappers)
     check_usable(env.name, observation_space, action_space)
     return observation_space, action_space
 
 
-def _spaces_of(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
+def _spaces_of(env: EnvChoice, wrappers: Iterable[Choice], backend: Choice) -> tuple[Any, Any]:
     import gymnasium as gym
 
     if env.is_vector:
-        return _spaces_of_vector(env, wrappers)
-    try:
-        made = MakeEnv(env, tuple(wrappers))()
-    except PlanError:
-        raise
-    except Exception as error:
-        cause = f"{type(error).__name__}: {error}"
-        raise PlanError(f"environment {env.name!r} cannot be made: {cause}.") from error
+        return _spaces_of_vector(env.made, env, wrappers)
+    if backend.component.scope == "vector":
+        with contextlib.closing(_made(env, lambda: vector_of([MakeEnv(env)], backend))) as vector:
+            return _spaces_of_vector(vector, env, wrappers)
+    made = _made(env, MakeEnv(env, tuple(wrappers)))
     spaces = {key: getattr(made, key, None) for key in ("observation_space", "action_space")}
     for key, space in spaces.items():
         if not isinstance(space, gym.Space):
@@ -155,12 +173,39 @@ def _spaces_of(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
     return spaces["observation_space"], spaces["action_space"]
 
 
-def _spaces_of_vector(env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
-    """Those of one environment of a vector that was passed, in its wrappers' vector forms."""
-    spaces = env.made.single_observation_space, env.made.single_action_space
+def _made(env: EnvChoice, make: Callable[[], Any]) -> Any:
+    """What a function makes of an environment; PlanError if it cannot."""
+    try:
+        return make()
+    except PlanError:
+        raise
+    except Exception as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise PlanError(f"environment {env.name!r} cannot be made: {cause}.") from error
+
+
+def vector_of(env_fns: list[MakeEnv], backend: Choice, **keywords: Any) -> Any:
+    """A vector of these environments, by the backend that was chosen, with its settings."""
+    config = {} if backend.config is None else {"config": backend.config}
+    return backend.load()(env_fns, **config, **keywords)
+
+
+def _spaces_of_vector(vector: Any, env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
+    """Those of one environment of a vector, in its wrappers' vector forms."""
+    spaces = vector.single_observation_space, vector.single_action_space
     for wrapper in wrappers:
         if wrapper.component.scope == "env":
             spaces = vector_form(env, wrapper).vector_spaces(*spaces, *given_config(wrapper))
+    return spaces
+
+
+def _changed(spaces: tuple[Any, Any], wrappers: Iterable[Choice]) -> tuple[Any, Any]:
+    """The spaces of one environment in the wrappers of the vector."""
+    for wrapper in wrappers:
+        if wrapper.component.scope == "vector":
+            factory = wrapper.load()
+            if offers(factory, ChangesSpaces):
+                spaces = factory.vector_spaces(*spaces, *given_config(wrapper))
     return spaces
 
 
@@ -170,12 +215,17 @@ def given_config(wrapper: Choice) -> tuple[Any, ...]:
 
 
 def vector_form(env: EnvChoice, wrapper: Choice) -> WrapsVectors:
-    """What wraps the vector that was passed as a whole; PlanError for a wrapper that cannot."""
+    """What wraps a vector as a whole; PlanError for a wrapper that cannot."""
     factory: Any = wrapper.load()
-    if not offers(factory, WrapsVectors):
+    if offers(factory, WrapsVectors):
+        return factory  # type: ignore[no-any-return]
+    if env.is_vector:
         raise PlanError(
             f"{wrapper.title} wraps one environment, but {env.name!r} was passed as a vector of "
             f"{env.size}. Wrap its environments before you make the vector, or pass what makes one "
             "of them (an id, a class, a function)."
         )
-    return factory  # type: ignore[no-any-return]
+    raise PlanError(
+        f"{wrapper.title} wraps one environment, but this backend makes those of {env.name!r} only "
+        f"together. Use --vec-env dummy or subprocess, or --plugin no:{wrapper.name}."
+    )

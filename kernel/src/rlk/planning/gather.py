@@ -43,6 +43,8 @@ def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:
     draft = _with_request(draft, spec)
     draft = _with_preset(draft, spec.given.get("preset", "none"))
     draft = _with_autostarted(draft, moments)
+    # What settings put in may propose settings, and these may put in more.
+    draft = _with_activated(_with_selected(draft))
     draft = _with_patches(draft, spec)
     return _with_activated(_with_selected(draft))
 
@@ -173,13 +175,15 @@ def _as_text(plugin: Any) -> Any:
 
 
 def _with_activated(draft: Draft) -> Draft:
-    """With the plugins of boolean settings of the algorithm (`Component.activates`).
+    """With the plugins of settings that switch them on (`Component.activates`).
 
-    `prioritized_replay=True` puts the plugin in, and putting the plugin in sets it to True.
+    `prioritized_replay=True` puts the plugin in, and putting the plugin in sets it to True. A
+    setting of more values than two does so by all of them but False and none.
     """
     for key, plugin in draft.algorithm.component.activates.items():
         setting = draft.layers.find(key)
-        if setting.value is True:
+        is_on = setting.value is not False and not _is_nothing(setting.value)
+        if is_on and setting.rank != Rank.FORWARDED:  # which says that it is in the run
             draft = draft.with_plugins([plugin], setting.by, setting.rank)
         choices = (*select(draft), *one_distribution(draft))
         found = next((choice for choice in choices if choice.name == plugin), None)
@@ -188,5 +192,6 @@ def _with_activated(draft: Draft) -> Draft:
         if setting.value is False:
             both = f"{key}=false and plugin {plugin!r}"
             raise PlanError(f"{both} contradict each other; drop one of them.")
-        draft = draft.with_settings({key: True}, found.by, Rank.FORWARDED)
+        if not is_on:
+            draft = draft.with_settings({key: True}, found.by, Rank.FORWARDED)
     return draft

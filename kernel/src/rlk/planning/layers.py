@@ -71,8 +71,10 @@ class SettingLayers:
         if other.value == value:
             return self
         if key in STACKED:
+            before = listed(other.value)
+            new = [one for one in listed(value) if one not in before]
             both = by if by == other.by else f"{other.by} and {by}"
-            return self._with(full, Setting((*listed(other.value), *listed(value)), both, rank))
+            return self._with(full, Setting((*before, *new), both, rank)) if new else self
         both = f"{other.value!r} and {value!r}"
         if key in self.slots:
             raise PlanError(f"{both} both fill the slot {key!r}. Ask for one of them.")

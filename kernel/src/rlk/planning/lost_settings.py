@@ -1,7 +1,8 @@
-"""Settings that a saved plan cannot bring back: functions, and names of files to be written to.
+"""Settings that a saved plan cannot bring back: functions, files to be written to, and code.
 
-No file holds a function, and no file may choose what is written to. Both are passed again. Where a
-function is a part of what was learnt (an activation), there is no agent without it.
+No file holds a function, and no file may choose what is written to or which code is run. All of
+these are passed again. Where a function is a part of what was learnt (an activation), there is no
+agent without it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import attrs
 
 from rlk.errors import PlanError
 from rlk.planning.saved_records import SavedComponent
+from rlk.registry.external import is_place
 from rlk.registry.registries import Registries
 
 #: The slots whose functions the network is made with.
@@ -67,13 +69,16 @@ def lost_settings(
     """
     components = list(components)
     own = next((one.prefix for one in components if one.slot == "algorithm"), "")
-    written = set(_written(components, registries))
+    written = set(_marked("written", components, registries))
+    environments = set(_marked("environment", components, registries))
     was: dict[str, str] = {}
     for key, value in given.items():
         if was_callable(value):
             was[key] = f"the callable {value['callable']}, which no file holds"
         elif key in written and value is not None:
             was[key] = f"{value!r:.200}, a file to write to, which no file may choose"
+        elif key in environments and isinstance(value, str) and is_place(value):
+            was[key] = f"{value!r:.200}, which is code that no file may run by itself"
     kept = {key: value for key, value in given.items() if key not in was}
     computing = {
         key: _keys(one, key)
@@ -94,17 +99,22 @@ def was_callable(value: Any) -> bool:
     return isinstance(value, Mapping) and value.keys() == {"callable"}
 
 
-def written_fields(config: type | None) -> list[str]:
-    """The settings that name files to be written to: fields with `metadata={"written": True}`."""
+def marked_fields(config: type | None, mark: str) -> list[str]:
+    """The settings with this mark in their metadata.
+
+    `written` are names of files to be written to, `environment` are environments.
+    """
     fields = () if config is None else attrs.fields(config)
-    return [field.name for field in fields if field.metadata.get("written")]
+    return [field.name for field in fields if field.metadata.get(mark)]
 
 
-def _written(components: Iterable[SavedComponent], registries: Registries) -> Iterator[str]:
-    """The dotted keys of the settings that name files to be written to."""
+def _marked(
+    mark: str, components: Iterable[SavedComponent], registries: Registries
+) -> Iterator[str]:
+    """The dotted keys of the settings with this mark."""
     for saved in components:
         registry = next((one for one in registries if one.kind == saved.kind), None)
         if saved.is_external or registry is None or saved.name not in registry:
             continue
-        for name in written_fields(registry.get(saved.name).component().config):
+        for name in marked_fields(registry.get(saved.name).component().config, mark):
             yield f"{saved.prefix}{name}"

@@ -16,6 +16,7 @@ from rlk.planning.choice import Choice, activated
 from rlk.planning.environment import EnvChoice
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
 from rlk.registry.hooks import Hooks
+from rlk.registry.kernel import Kernel
 from rlk.registry.kinds import LISTS, SLOTS, singular
 
 
@@ -49,6 +50,7 @@ class Plan(RunSettings):
     refused: tuple[str, ...] = ()  #: names of components that the user left out
     sources: Mapping[str, str] = attrs.field(factory=dict)  #: who set what of the run's settings
     notes: tuple[str, ...] = ()  #: what the user should be told
+    kernel: Kernel = attrs.field(eq=False)  #: where its components came from
 
     def __repr__(self) -> str:
         return f"<Plan: {self.title}>"

@@ -21,6 +21,7 @@ from rlk.planning.draft import Draft
 from rlk.planning.environment import EnvChoice, choose_environment, probe
 from rlk.planning.gather import gather
 from rlk.planning.layers import Rank, SettingLayers
+from rlk.planning.other_words import refuse_other_words
 from rlk.planning.plan import Plan
 from rlk.planning.recipes import written_out
 from rlk.planning.remarks import remarks
@@ -59,6 +60,7 @@ def resolve(
         raise PlanError(f"no algorithm. Say --algo NAME; installed: {shown}{more}.")
     spec = written_out(spec, kernel.registries)
     draft = gather(kernel, spec, moments=_moments(spec, terminal, autostart))
+    refuse_other_words(draft.layers, draft.algorithm)
     chosen = select(draft)
     env = _environment(draft)
     layers = _with_size_of(env, draft.layers)
@@ -67,7 +69,7 @@ def resolve(
     parts = _by_slot(draft, (configured(choice, layers) for choice in chosen))
     check_keys(layers, parts, kernel.registries)
     _check_filled(parts, spec.algo)
-    plan = _plan(spec, draft, parts, env)
+    plan = _plan(kernel, spec, draft, parts, env)
     plan = _accepted(plan, without_effect(plan, draft))
     return attrs.evolve(plan, notes=(*plan.notes, *remarks(plan, draft)))
 
@@ -128,10 +130,10 @@ def _check_filled(parts: Parts, algo: str) -> None:
             raise PlanError(f"{lacks}. Say --{slot.replace('_', '-')} NAME.")
 
 
-def _plan(spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
+def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
     """The plan of these components, once the environment has told its spaces."""
     layers = draft.layers
-    observation_space, action_space = probe(env, parts["wrappers"])
+    observation_space, action_space = probe(env, parts["wrappers"], parts["vec_env"][0])
     distributions = filling(draft, "distribution", type(action_space).__name__)
     given = {key: layers.find(key) for key in ("env", *RUN_SETTINGS)}
     given = {key: setting for key, setting in given.items() if setting.is_set}
@@ -161,6 +163,7 @@ def _plan(spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
         refused=draft.refused,
         sources={key: setting.by for key, setting in given.items()},
         notes=draft.notes,
+        kernel=kernel,
     )
 
 

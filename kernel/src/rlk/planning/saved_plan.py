@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
 
 
+_WINDOW = ("render_mode", "human")
+
+
 # ---- to a file -----------------------------------------------------------------------------------
 
 
@@ -36,7 +39,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
     return {
         "env": {
             "name": plan.env.name,
-            "kwargs": settings.plain(plan.env.kwargs),
+            "kwargs": _kept(settings.plain(plan.env.kwargs)),
             "source": plan.env.source,
             "passed_as_object": not plan.env.source,
             "again": plan.env.again,
@@ -60,6 +63,11 @@ def as_json(plan: Plan) -> dict[str, Any]:
             for slot, choice in plan.choices()
         ],
     }
+
+
+def _kept(keywords: dict[str, Any]) -> dict[str, Any]:
+    """Keywords of an environment, without a window: no saved run opens one by itself."""
+    return {key: value for key, value in keywords.items() if (key, value) != _WINDOW}
 
 
 # ---- and back ------------------------------------------------------------------------------------

@@ -47,9 +47,10 @@ def _observation(space: Space) -> str | None:
         where = f"the key {key!r} of its observation_space"
         if not isinstance(part, _ARRAYS):
             return (
-                f"{where} is {describe(part)}. A key may be a Box, Discrete, MultiDiscrete or "
-                "MultiBinary: leave it out (gymnasium.wrappers.FilterObservation), or flatten them "
-                "all (gymnasium.wrappers.FlattenObservation)."
+                f"{where} is {describe(part)}. What stands in a Dict or a Tuple may be a Box, "
+                "Discrete, MultiDiscrete or MultiBinary: leave it out "
+                "(gymnasium.wrappers.FilterObservation), or make a Box of it "
+                "(gymnasium.wrappers.TransformObservation)."
             )
         found = _array(where, part, "TransformObservation")
         if found:

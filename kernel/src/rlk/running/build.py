@@ -11,6 +11,7 @@ from rlk.abilities import Decorated, Discounts, Explores, Filterable, HasMetrics
 from rlk.errors import BadFile, PlanError
 from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.planning.environment import MakeEnv
+from rlk.protocols import Stateful
 from rlk.records import Field, Schema
 from rlk.registry.hooks import LIFECYCLE
 from rlk.running.device import choose_device, prepare_torch
@@ -55,6 +56,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     run.streams = Streams(plan.seed, run.communicator.rank)
     run.device = choose_device(plan)
     run.env = make_vec_env(plan, hooks, plan.n_envs, training=True)
+    run.numbers.append(lambda: _metrics_of(run.env))
     run.distribution = plan.distribution and plan.distribution.make(plan.action_space)
     run.optimise = Optimiser(run.communicator)
     _make_policy(run, saved)
@@ -122,6 +124,12 @@ def _check_size(run: Run, heads: Any, saved: Mapping[str, Any]) -> None:
         )
 
 
+def _metrics_of(env: Any) -> Mapping[str, float]:
+    """What the backend inside a vector environment logs, if anything."""
+    backend: Any = env.unwrapped
+    return backend.metrics() if offers(backend, HasMetrics) else {}
+
+
 def _training_actor(run: Run) -> Actor:
     """What the collector acts with: the policy's actor, inside noises, inside exploration.
 
@@ -129,8 +137,11 @@ def _training_actor(run: Run) -> Actor:
     is random already.
     """
     actor = run.make_actor()
-    for noise in run.plan.noises:
-        actor = noise.make(run).wrap(actor, run.policy)
+    for choice in run.plan.noises:
+        noise = choice.make(run)
+        actor = noise.wrap(actor, run.policy)
+        if offers(noise, Stateful):
+            run.noises[choice.name] = noise
     algorithm: Any = run.algorithm
     return algorithm.explore(actor) if offers(algorithm, Explores) else actor
 
@@ -176,9 +187,12 @@ def _schema(run: Run) -> Schema:
 
 
 def _spare_env(run: Run) -> Any:
-    """An environment to ask questions of; where a finished one was passed, that (never step it)."""
+    """An environment to ask questions of; where there is no single one, the vector: never step it.
+
+    One that was passed finished is asked itself.
+    """
     env = run.plan.env
-    if env.is_vector:
+    if env.is_vector or run.plan.vec_env.component.scope == "vector":
         return run.env
     if env.size is not None:
         return env.made

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.errors import PlanError
+from rlk.planning.other_environment import check_same_spaces
 from rlk.running.vec_env import make_vec_env
 
 if TYPE_CHECKING:
@@ -31,10 +32,7 @@ def change_env(run: Run, plan: Plan) -> None:
 
 
 def _check_fits(old: Plan, new: Plan) -> None:
-    for key in ("observation_space", "action_space"):
-        before, after = getattr(old, key), getattr(new, key)
-        if after != before:
-            raise PlanError(f"the new environment's {key} is {after}, not {before}.")
+    check_same_spaces(old, new.env.name, new.observation_space, new.action_space)
     if new.env.size not in (None, old.n_envs):
         raise PlanError(
             f"the new environment {new.env.name!r} was passed as an object and has "

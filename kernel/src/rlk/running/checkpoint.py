@@ -39,7 +39,8 @@ def model_state(run: Run) -> State:
     """What a model holds: everything that learning needs but replay and environments."""
     buffers = {name: value.clone() for name, value in run.policy.named_buffers()}
     parts = {part: getattr(run, part).state_dict() for part in PARTS}
-    return {"manifest": _manifest(run, "model"), "buffers": buffers, **parts}
+    noises = {name: noise.state_dict() for name, noise in run.noises.items()}
+    return {"manifest": _manifest(run, "model"), "buffers": buffers, "noises": noises, **parts}
 
 
 def replay_state(run: Run) -> State:
@@ -104,9 +105,11 @@ def restore(run: Run, state: State) -> list[str]:
         title = run.plan.algorithm.title if part == "algorithm" else f"the run's {part}"
         _take_up(getattr(run, part), state, part, title)
     _take_up_buffers(run.policy, part_of(state, "buffers"))
+    _take_up_noises(run, part_of({"noises": {}, **state}, "noises"))
     run.refresh_schedules()
     run.parameters.check()
     if "run" not in state["manifest"]["contents"]:
+        run.collector.forget()  # its actor begins with what the noises have taken up
         return ["this is a model, not a checkpoint: replay, environments and callbacks start anew"]
     return _restore_experience(run, state)
 
@@ -161,6 +164,12 @@ def _take_up(part: Any, state: State, key: str, title: str) -> None:
     check_like(saved, part.state_dict(), f"the saved state of {title}: {key}")
     with _taking_up(title):
         part.load_state_dict(saved)
+
+
+def _take_up_noises(run: Run, saved: State) -> None:
+    """A noise that was not there when the file was written begins anew."""
+    for name in run.noises.keys() & saved.keys():
+        _take_up(run.noises[name], saved, name, f"noise {name!r}")
 
 
 def _take_up_buffers(policy: Any, saved: State) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from rlk.planning.plan import Plan
-    from rlk.protocols import Actor, Algorithm, Collector, Communicator, Parameters
+    from rlk.protocols import Actor, Algorithm, Collector, Communicator, Parameters, Stateful
     from rlk.registry.hooks import Hooks, Listener
     from rlk.running.seeding import Streams
 
@@ -72,6 +72,7 @@ class Run:
         self.failed_writes = FailedWrites()
         self._folder: RunFolder | None = None
         self.on_close: list[Callable[[], None]] = []
+        self.noises: dict[str, Stateful] = {}  #: those that have a part in a model, by name
         self.numbers: list[Callable[[], Mapping[str, float]]] = []  #: of others, to log
         self._names: dict[str, Tensor] = {}
         self._schedules: list[tuple[Callable[[float], float], Tensor]] = []

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from gymnasium.vector import AutoresetMode
 
-from rlk.abilities import AdoptsVectors, offers
+from rlk.abilities import AdoptsVectors, WantsKeywords, offers
 from rlk.errors import PlanError
-from rlk.planning.environment import MakeEnv, given_config, vector_form
+from rlk.planning.environment import MakeEnv, given_config, vector_form, vector_of
+from rlk.running.flat_observations import flattened
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -21,6 +22,7 @@ def make_vec_env(
     """A vector environment with the plan's wrappers.
 
     One that was passed, or that a hook made, is adopted by a backend that can (`AdoptsVectors`).
+    Nested observations are flat for all that comes after (`rlk.spaces.flat_space`).
 
     Args:
         plan: what the run is made of.
@@ -35,16 +37,21 @@ def make_vec_env(
     """
     backend: Any = plan.vec_env.load()
     keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
-    env = _finished(plan, hooks, n_envs, training)
+    env = plan.env.made if plan.env.is_vector else None
     if env is None:
-        make = MakeEnv(plan.env, plan.wrappers, extra)
-        config = {} if plan.vec_env.config is None else {"config": plan.vec_env.config}
-        env = backend([make] * n_envs, **config, **keep)
+        env = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
+    together = plan.env.is_vector
+    if env is None:
+        together = plan.vec_env.component.scope == "vector"
+        keywords = {**_wanted_keywords(plan), **extra}
+        make = MakeEnv(plan.env, () if together else plan.wrappers, keywords)
+        env = vector_of([make] * n_envs, plan.vec_env, **keep)
     elif offers(backend, AdoptsVectors):
         env = backend.adopt(env, **keep)
     _check_autoreset(env)
-    if plan.env.is_vector and training:
+    if together:
         env = _around_each(env, plan)
+    env = flattened(env)
     for choice in plan.wrappers:
         if choice.component.scope == "vector":
             env = choice.make(env, training=training, out=out or plan.out, hooks=hooks)
@@ -54,8 +61,12 @@ def make_vec_env(
 def stack_size(env: Any) -> int:
     """How many frames a vector's environments say that their observations stack; 1 if none does.
 
-    They say it by an attribute of that name, as Gymnasium's `FrameStackObservation` does.
+    They say it by an attribute of that name, as Gymnasium's `FrameStackObservation` does; a wrapper
+    of the vector that stacks frames says it likewise.
     """
+    own = getattr(env, "stack_size", None)
+    if own is not None:
+        return int(own)
     try:
         if not all(env.call("has_wrapper_attr", "stack_size")):
             return 1
@@ -66,19 +77,22 @@ def stack_size(env: Any) -> int:
     return int(size)
 
 
+def _wanted_keywords(plan: Plan) -> dict[str, Any]:
+    """The keywords that wrappers want environments to be made with."""
+    keywords: dict[str, Any] = {}
+    for choice in plan.wrappers:
+        factory = choice.load()
+        if offers(factory, WantsKeywords):
+            keywords.update(factory.env_keywords(*given_config(choice)))
+    return keywords
+
+
 def _around_each(env: Any, plan: Plan) -> Any:
-    """A vector that was passed, in the vector forms of the wrappers of one environment."""
+    """A vector of no single environments, in the vector forms of the wrappers of one."""
     for choice in plan.wrappers:
         if choice.component.scope == "env":
             env = vector_form(plan.env, choice).around_vector(env, *given_config(choice))
     return env
-
-
-def _finished(plan: Plan, hooks: Hooks, n_envs: int, training: bool) -> Any:
-    """A vector environment that was passed to train in, or that a hook made, or None."""
-    if plan.env.is_vector and training:
-        return plan.env.made
-    return hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
 
 
 def _check_autoreset(env: Any) -> None:

@@ -17,10 +17,19 @@ from rlk.errors import PlanError
 from rlk_ddpg import DDPGConfig
 from rlk_testing import OffPolicyContract, mean_return
 from rlk_testing.contract import same
+from rlk_testing.environments import BoxMatch
 
 BOX = "rlk_testing.environments:BoxMatch"
 FAST = {"nb_rollout_steps": 1, "nb_train_steps": 1, "batch_size": 16, "policy": {"layers": [24]}}
 POPART = {"normalize_returns": True, "enable_popart": True}
+
+
+class Shown(BoxMatch):
+    metadata = {"render_modes": ["human"]}
+
+    def __init__(self, render_mode=None):
+        super().__init__()
+        self.render_mode = render_mode
 
 
 class TestDDPG(OffPolicyContract):
@@ -37,7 +46,7 @@ def test_parameters_and_defaults_are_those_of_the_class_in_stable_baselines():
     documented = DDPGConfig(
         gamma=0.99,
         memory_policy=None,
-        eval_env=False,
+        eval_env=None,
         nb_eval_steps=100,
         nb_train_steps=50,
         nb_rollout_steps=100,
@@ -80,11 +89,12 @@ def test_parameters_and_defaults_are_those_of_the_class_in_stable_baselines():
         ({"actor_lr": 0.0}, "actor_lr"),
         ({"clip_norm": 0.0}, "clip_norm"),
         ({"enable_popart": True}, "set normalize_returns=true too"),
-        ({"memory_limit": 1000}, "memory_limit cannot be set: set buffer_size"),
-        ({"memory_policy": "ring"}, "memory_policy cannot be set.*--storage replay"),
-        ({"render": True}, "--set env.render_mode=human"),
-        ({"render_eval": True}, "rlk enjoy"),
-        ({"eval_env": "Pendulum-v1"}, "eval_env is true or false.*rlk evaluate RUN --env"),
+        ({"memory_limit": 0}, "memory_limit"),
+        ({"memory_limit": 10, "buffer_size": 20}, "are one setting with two values"),
+        ({"memory_policy": "ring"}, "storage 'ring'"),
+        ({"memory_policy": "normal-noise"}, "unknown storage 'normal-noise'"),
+        ({"render_eval": True}, "render_eval=True is for 'evaluation'.*--set eval_env=true"),
+        ({"eval_env": "CartPole-v1"}, "observation_space of environment 'CartPole-v1' is"),
         ({"nb_eval_steps": 0}, "nb_eval_steps"),
         ({"param_noise": "normal-noise"}, "changes actions.*param_noise=adaptive-parameter-noise"),
     ],
@@ -163,6 +173,30 @@ def test_an_evaluation_has_as_many_steps_as_it_is_told(rlk_make):
     assert [result.lengths for result in results] == [[8] * 7, [8] * 7]  # 48 steps are too few
 
 
+def test_the_replay_is_chosen_as_in_stable_baselines(rlk_make):
+    chosen = {"memory_policy": "prioritized-replay:alpha=0.3", "memory_limit": 70}
+    agent = rlk_make("ddpg", env=BOX, **chosen, **FAST)
+    replay, priorities = agent.plan.storages
+    assert (replay.config.buffer_size, priorities.config.alpha) == (70, 0.3)
+    assert agent.plan.algorithm.config.buffer_size == 70
+
+
+def test_training_and_evaluations_may_be_shown(rlk_make, monkeypatch):
+    monkeypatch.setenv("DISPLAY", ":0")
+    agent = rlk_make("ddpg", env=Shown, render=True, render_eval=True, eval_env=True, **FAST)
+    assert agent.run.env.get_attr("render_mode") == ("human",)
+    evaluation = next(one for one in agent.plan.callbacks if one.name == "evaluation")
+    assert evaluation.config.render
+
+
+def test_another_environment_is_evaluated_in(rlk_make):
+    other = BoxMatch(length=3)
+    settings = {"eval_env": other, "nb_eval_steps": 7, "evaluation.episodes": 1}
+    agent = rlk_make("ddpg", env=BOX, seed=0, **settings, **FAST)
+    agent.learn(20)
+    assert agent.run.evaluation_return is not None and other.ever == 9
+
+
 # ---- updates -------------------------------------------------------------------------------------
 
 
@@ -238,10 +272,10 @@ def test_the_policys_step_climbs_the_critic_and_leaves_it_alone(rlk_make):
 def test_values_of_the_critic_are_within_the_range_of_returns(rlk_make):
     agent, batch = ready(rlk_make, return_range=[-0.25, 0.5])
     algorithm = agent.run.algorithm
-    assert algorithm.value(torch.tensor([-3.0, 0.1, 3.0])).tolist() == pytest.approx(
+    assert algorithm.scale.value(torch.tensor([-3.0, 0.1, 3.0])).tolist() == pytest.approx(
         [-0.25, 0.1, 0.5]
     )
-    assert algorithm.output(torch.tensor([-3.0, 3.0])).tolist() == [-0.25, 0.5]
+    assert algorithm.scale.output(torch.tensor([-3.0, 3.0])).tolist() == [-0.25, 0.5]
     algorithm.target.module.qf.out.bias.add_(100.0)
     expected = batch.reward + batch.discount * 0.5
     assert torch.allclose(algorithm.q_target(batch), expected)
@@ -258,7 +292,7 @@ def test_returns_are_followed_from_every_target_that_is_learnt(rlk_make):
     # Beside the 16 of the batch, a hundredth of a return with mean 0 and variance 1.
     mean = float(target.sum()) / 16.01
     var = (0.01 + float(target.square().sum())) / 16.01 - mean**2
-    assert run.algorithm.moments.tolist() == pytest.approx([mean, var, 16.01])
+    assert run.algorithm.scale.moments.tolist() == pytest.approx([mean, var, 16.01])
     assert float(update.metrics["return_mean"]) == pytest.approx(mean, rel=1e-6)
     assert float(update.metrics["return_std"]) == pytest.approx(var**0.5, rel=1e-6)
 
@@ -271,11 +305,11 @@ def test_with_popart_values_stay_where_the_statistics_move(rlk_make, popart):
     def values():
         nets = (run.policy, algorithm.target.module)
         with torch.no_grad():
-            return [algorithm.value(net.qf(batch.observation, batch.action)) for net in nets]
+            return [algorithm.scale.value(net.qf(batch.observation, batch.action)) for net in nets]
 
     before = values()
-    algorithm.follow_returns(torch.linspace(-30.0, 90.0, 16))
-    assert algorithm.moments[0] > 20.0
+    algorithm.scale.follow(torch.linspace(-30.0, 90.0, 16))
+    assert algorithm.scale.moments[0] > 20.0
     stay = [
         torch.allclose(one, other, atol=1e-4) for one, other in zip(before, values(), strict=True)
     ]
@@ -301,7 +335,7 @@ def test_the_td_error_is_in_units_of_returns(rlk_make):
     found = algorithm.critic_loss(batch, target).outputs["td_error"]
     with torch.no_grad():
         q = run.policy.qf(batch.observation, batch.action)
-    mean, std = float(algorithm.moments[0]), float(algorithm.moments[1].sqrt())
+    mean, std = float(algorithm.scale.moments[0]), float(algorithm.scale.moments[1].sqrt())
     assert std > 5.0
     assert torch.allclose(found, mean + std * q - target, rtol=1e-3, atol=1e-3)
 

@@ -1,4 +1,4 @@
-"""The formulas of DDPG by hand, and its networks' output layers."""
+"""The formulas of DDPG by hand."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import torch
 from torch import tensor
 
 from rlk_ddpg.loss import critic_loss, l2_penalty, policy_loss, q_target
-from rlk_ddpg.network import SMALL, critic_head, policy_head
-from rlk_testing import NoLayers
 
 
 def test_the_target_is_the_scaled_reward_and_the_discounted_value():
@@ -42,12 +40,3 @@ def test_the_policy_maximises_the_mean_value():
     assert loss.item() == -2.0
     (gradient,) = torch.autograd.grad(loss, q)
     assert gradient.tolist() == [-0.5, -0.5]
-
-
-@pytest.mark.parametrize("head", [policy_head, critic_head])
-def test_output_layers_begin_near_zero_and_not_at_it(head):
-    torch.manual_seed(0)
-    made = head(lambda role, **keywords: NoLayers().trunk(role, 40, **keywords), 3)
-    for parameter in (made.out.weight, made.out.bias):
-        assert 0.0 < parameter.abs().max() <= SMALL
-    assert made.out.weight.abs().max() > 0.8 * SMALL

@@ -10,7 +10,9 @@ import pytest
 import rlk
 from rlk.agent import Agent
 from rlk.errors import BadFile, PlanError, RlkError
+from rlk.registry.kernel import Kernel
 from rlk_testing.contract import same
+from rlk_zip.serializer import ZipSerializer
 
 SMALL: dict[str, Any] = {"env": "CartPole-v1", "batch_size": 8, "learning_starts": 20, "seed": 1}
 PRIORITIES = ("prioritized-replay",)
@@ -107,3 +109,22 @@ def test_an_algorithm_that_has_no_replay_says_so(first: Path, tmp_path: Path) ->
         for call in (agent.save_replay_buffer, agent.load_replay_buffer):
             with pytest.raises(RlkError, match=r"'rollout' .*keeps no replay that runs can hand"):
                 call(first / "replay.zip" if call == agent.load_replay_buffer else tmp_path / "x")
+
+
+class Boxes(ZipSerializer):
+    """Zips by another name, which only one kernel knows."""
+
+    suffix = ".box"
+
+
+@pytest.mark.parametrize("place", ["", "checkpoints/30.box"])
+def test_a_serializer_of_the_runs_own_kernel_reads_it(tmp_path: Path, place: str) -> None:
+    kernel = Kernel()
+    kernel.registries.serializers.register("box", Boxes)
+    settings = {"kernel": kernel, "serializer": "box"}
+    with made("dqn", **settings) as agent:
+        agent.learn(30)
+        agent.save_checkpoint(tmp_path / "checkpoints" / "30")
+    with made("dqn", f"replay-start:run={tmp_path / place}", **settings) as agent:
+        agent.learn(3)
+        assert len(agent.run.storage) == 33

@@ -7,6 +7,7 @@ import pytest
 
 import rlk
 from rlk.errors import PlanError
+from rlk.running import checkpoint
 from rlk_adaptive_parameter_noise import AdaptiveParamNoiseSpec
 from rlk_testing.environments import BoxMatch, DiscreteMatch
 
@@ -43,6 +44,33 @@ def test_noise_on_actions_is_added_to_those_of_the_perturbed_policy():
     names, metrics = trained("td3", **TD3, action_noise="normal-noise", plugins=plugins)
     assert names == ["adaptive-parameter-noise", "normal-noise"]
     assert metrics["rollout/param_noise_distance"] > 0.0
+
+
+GROWS = "param-noise:batch_size=4,desired_action_stddev=1.9"
+
+
+@pytest.mark.parametrize(
+    ("algo", "given"),
+    [("td3", {**TD3, "plugins": [GROWS]}), ("dqn", {**DQN, "param_noise": True})],
+)
+def test_a_model_goes_on_with_the_strength_that_it_had(algo, given, tmp_path):
+    strength = "rollout/param_noise_stddev"
+    given = {**given, "adaptive-parameter-noise.adaption_interval": 2}
+    with rlk.make(algo, **given) as agent:
+        initial = agent.run.actor.metrics()[strength]
+        before = agent.learn(24).run.actor.metrics()[strength]
+        path = agent.save(tmp_path / "model")
+    with rlk.load(path, env=given["env"]) as loaded:
+        actor = loaded.run.actor
+        assert actor.metrics()[strength] == before != initial
+        assert loaded.run.actor.start(2)["stddev"] == before
+        after = loaded.learn(24, reset_num_timesteps=False).run.actor.metrics()[strength]
+        assert after != before
+        state = checkpoint.model_state(loaded.run)
+    del state["noises"]  # as of a model that was written before noises had a part in it
+    with rlk.make(algo, **given) as fresh:
+        fresh.restore(state)
+        assert fresh.run.actor.metrics()[strength] == initial
 
 
 def test_it_acts_alike_in_numpy_and_in_torch():

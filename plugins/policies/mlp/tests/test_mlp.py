@@ -172,8 +172,19 @@ def test_xavier_weights_are_uniform_within_the_root_of_six_over_fan_in_and_fan_o
     assert weight.var().item() == pytest.approx(bound**2 / 3, rel=0.05)
 
 
-def test_biases_begin_at_zero():
-    assert all(not bool(layer.bias.any()) for layer in layers(3, [5, 4]).layers)
+@pytest.mark.parametrize("init", ["orthogonal", "xavier"])
+def test_biases_begin_at_zero(init):
+    assert all(not bool(layer.bias.any()) for layer in layers(3, [5, 4], init=init).layers)
+
+
+def test_uniform_weights_and_biases_are_within_one_over_the_root_of_the_inputs():
+    torch.manual_seed(0)
+    layer = layers(400, [100], init="uniform").layers[0]
+    for values in (layer.weight, layer.bias):
+        assert values.abs().max().item() <= 1 / 20
+        assert values.var().item() == pytest.approx((1 / 20) ** 2 / 3, rel=0.2)
+    batched = BatchedLayers(400, [100], 2, MlpConfig(init="uniform"))
+    assert 0 < batched.biases[0].abs().max().item() <= 1 / 20
 
 
 def test_every_copy_is_initialised_as_a_stack_of_its_own():

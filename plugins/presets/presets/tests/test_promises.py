@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlk.errors import RlkError
+from rlk.errors import PlanError, RlkError
 from rlk_presets.promises import ZOOS, Promise, Source, promises
 from rlk_presets.zoo import ABOUT, algorithms, entries, tables
 
@@ -63,5 +63,6 @@ def test_an_environment_with_goals_promises_successes():
 def test_a_measure_that_nobody_takes_is_refused(monkeypatch):
     table = {**tables("ppo2")["CartPole-v1"], "measure": "mean_reward"}
     monkeypatch.setattr("rlk_presets.promises.tables", lambda algo: {"CartPole-v1": table})
-    with pytest.raises(ValueError, match=r"(?s)'measure' must be in .*success_rate"):
+    told = "the preset of ppo2 on CartPole-v1: measure is one of mean_return, success_rate, not"
+    with pytest.raises(PlanError, match=f"{told} 'mean_reward'"):
         promises("ppo2")

@@ -57,6 +57,8 @@ def test_a_preset_that_is_used_has_no_note():
 def test_the_components_of_an_entry_are_those_in_plugins_and_slots():
     settings = {"plugins": ["a:key=1", "m.n:O"], "policy": "cnn", "policy.layers": [1], "gamma": 1}
     assert components(settings) == ["a", "m.n:O", "cnn"]
+    noises = {"action_noise": "normal-noise:sigma=0.2", "param_noise": True}
+    assert components({**noises, "memory_policy": "b"}) == ["normal-noise", "b"]
 
 
 def test_installed_is_what_the_kernel_has_or_python_can_import():

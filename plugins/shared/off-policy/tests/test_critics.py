@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import tensor
 
 from rlk_mlp.config import MlpConfig
 from rlk_mlp.network import Mlp
-from rlk_off_policy.critics import Critics, critic_prefixes
+from rlk_off_policy.critics import Critic, Critics, critic_prefixes
+from rlk_off_policy.policy_heads import DeterministicHead
+from rlk_off_policy.small_output import SMALL, with_small_output
 
 
 def trunk(role, *, extra=0, n_copies=1):
@@ -69,3 +72,13 @@ class Parameters:
 def test_an_encoder_that_heads_share_is_trained_by_the_critics():
     assert critic_prefixes(Parameters("pi.out.weight", "qf.weight")) == ("qf",)
     assert critic_prefixes(Parameters("shared.0.weight", "qf.weight")) == ("shared", "qf")
+
+
+@pytest.mark.parametrize("head", [Critic, DeterministicHead])
+def test_a_small_output_layer_begins_near_zero_and_not_at_it(head):
+    torch.manual_seed(0)
+    made = with_small_output(head(trunk, 30))
+    for parameter in (made.out.weight, made.out.bias):
+        assert 0.0 < parameter.abs().max() <= SMALL
+    if head is DeterministicHead:
+        assert made.out.weight.abs().max() > 0.8 * SMALL

@@ -31,7 +31,7 @@ def running(pid):
     try:
         with open(f"/proc/{pid}/stat") as stat:
             return stat.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
@@ -51,7 +51,7 @@ def descendants(pid):
             with open(f"/proc/{entry}/stat") as stat:
                 if int(stat.read().rpartition(")")[2].split()[1]) == pid:
                     below += [int(entry), *descendants(int(entry))]
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):
             continue
     return below
 

@@ -13,55 +13,16 @@ import sys
 import textwrap
 import time
 
-import cloudpickle
 import gymnasium as gym
 import numpy as np
 import pytest
 
 from rlk.errors import EnvironmentFailed
 from rlk_subprocess import SubprocVecEnv
-
-cloudpickle.register_pickle_by_value(sys.modules[__name__])
+from rlk_testing.doomed import Doomed, Fate
 
 METHODS = ["forkserver", "spawn", "fork"]
-GO, RAISE, KILL, EXIT, HANG, LEAVE_CHILD, SYS_EXIT = range(7)
-
-
-class Doomed(gym.Env):
-    """Does what the action says."""
-
-    observation_space = gym.spaces.Box(0.0, 1.0, (1,), np.float32)
-    action_space = gym.spaces.Discrete(7)
-
-    def __init__(self, note=None):
-        self.note = note
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        return np.zeros(1, np.float32), {}
-
-    def step(self, action):
-        if action == RAISE:
-            raise OSError("the simulator is gone")
-        if action == KILL:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if action == EXIT:
-            os._exit(7)
-        if action == SYS_EXIT:
-            sys.exit(5)
-        if action == HANG:
-            time.sleep(1000)
-        if action == LEAVE_CHILD:  # which inherits the worker's end of the channel
-            if os.fork() == 0:
-                time.sleep(2.5)
-                os._exit(0)
-            os._exit(9)
-        return np.zeros(1, np.float32), 0.0, False, False, {}
-
-    def close(self):
-        if self.note:
-            with open(self.note, "a") as note:
-                note.write("closed\n")
+GO, RAISE, KILL, EXIT, HANG, LEAVE_CHILD, SYS_EXIT, END = Fate
 
 
 def actions(n, at, what):
@@ -161,7 +122,7 @@ def test_close_ends_a_worker_that_hangs(zoo, method):
 
 def test_close_lets_the_environments_close(tmp_path):
     note = str(tmp_path / "note")
-    vector = SubprocVecEnv([lambda: Doomed(note)] * 3, n_workers=2, start_method="fork")
+    vector = SubprocVecEnv([lambda: Doomed(note=note)] * 3, n_workers=2, start_method="fork")
     vector.close()
     vector.close()
     assert (tmp_path / "note").read_text() == "closed\n" * 3

@@ -19,6 +19,7 @@ import pytest
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk_subprocess import SubprocVecEnv
 from rlk_subprocess.config import SubprocessConfig
+from rlk_testing.faults import full_disk
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -183,6 +184,13 @@ def test_environments_that_do_not_fit_are_refused_and_nothing_is_left(zoo):
         with pytest.raises(error, match=message):
             SubprocVecEnv(env_fns, n_workers=2, start_method="fork")
         assert zoo.gone(set(zoo.descendants(os.getpid())) - before)
+
+
+def test_memory_that_is_not_there_is_said_before_anything_is_written_to_it(zoo):
+    before = set(zoo.descendants(os.getpid()))
+    with full_disk(), pytest.raises(EnvironmentFailed, match=r"2 environments share .* is not"):
+        SubprocVecEnv([Counter] * 2, n_workers=2, start_method="fork")
+    assert zoo.gone(set(zoo.descendants(os.getpid())) - before)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
+from rlk_films.writer import mp4_is_there
 from rlk_testing import WrapperContract
+from rlk_testing.stand_in_vec_env import StandInVecEnv
+from rlk_testing.vec_env import makers
+
+WALK = "rlk_testing.environments:Walk"
 
 
 class TestMonitor(WrapperContract):
@@ -16,3 +25,56 @@ class TestNormalize(WrapperContract):
 class TestNormalizeOfADict(WrapperContract):
     component = "normalize"
     walk = {"observation": "dict"}
+
+
+class TestFrameStack(WrapperContract):
+    component = "frame-stack"
+    settings = {"n_stack": 3}
+
+
+class TestFrameStackOfADict(WrapperContract):
+    component = "frame-stack"
+    walk = {"observation": "dict"}
+
+
+class TestTransposeImage(WrapperContract):
+    component = "transpose-image"
+    walk = {"observation": "image"}
+    env = WALK
+    given = {"env.observation": "image", "learning_rate": 1e-9}
+    spoilt = {"fails_at": 5}
+
+
+class TestTimeFeature(WrapperContract):
+    component = "time-feature"
+
+
+class TestHistory(WrapperContract):
+    component = "history"
+
+
+class TestActionRepeat(WrapperContract):
+    component = "action-repeat"
+    settings = {"repeat": 2}
+
+
+class TestRewardClip(WrapperContract):
+    component = "reward-clip"
+
+
+class TestCheckNan(WrapperContract):
+    component = "check-nan"
+
+
+@pytest.mark.filterwarnings("ignore:video-recorder records nothing")
+@pytest.mark.skipif(not mp4_is_there(), reason="imageio-ffmpeg is not installed")
+class TestVideoRecorder(WrapperContract):
+    component = "video-recorder"
+    settings = {"video_length": 3}
+    env = WALK
+    given = {"learning_rate": 1e-6}
+    spoilt = {"fails_at": 5}
+
+    def around_many(self, training: bool = True, out: str | None = None) -> Any:
+        vector = StandInVecEnv(makers(2, render_mode="rgb_array"))
+        return self.made(vector, training=training, out=out)

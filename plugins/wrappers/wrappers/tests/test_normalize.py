@@ -18,8 +18,8 @@ from rlk_testing.environments import Walk
 from rlk_testing.stand_ins import StandIn, stand_in_kernel
 from rlk_wrappers import VectorMonitor
 from rlk_wrappers.config import NormalizeConfig
-from rlk_wrappers.normalize import normalize
-from rlk_wrappers.normalizer import NAME, Normalizer
+from rlk_wrappers.normalize import NAME, normalize
+from rlk_wrappers.normalizer import Normalizer
 
 N = 2
 BOX = gym.spaces.Box(-np.inf, np.inf, (2,), np.float32)

@@ -17,22 +17,20 @@ from torch import Tensor
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Batch, Field, Loss, Update
 from rlk_ddpg import loss as losses
-from rlk_ddpg import returns
 from rlk_ddpg.config import DDPGConfig
-from rlk_ddpg.network import critic_head, policy_head
 from rlk_networks import Heads
 from rlk_off_policy.actor import DeterministicActor
-from rlk_off_policy.critics import critic_prefixes
+from rlk_off_policy.critics import Critic, critic_prefixes, hidden_weights
 from rlk_off_policy.exploration import with_random_actions
+from rlk_off_policy.policy_heads import DeterministicHead
+from rlk_off_policy.small_output import with_small_output
 from rlk_off_policy.target import Target
 from rlk_off_policy.update_schedule import UpdateSchedule
+from rlk_off_policy.value_scale import ValueScale
 from rlk_replay.protocol import ReplayStorage
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
-
-#: Where the critic's output layer is: no penalty keeps its weights small.
-OUTPUT = "qf.out."
 
 
 class DDPG:
@@ -49,20 +47,21 @@ class DDPG:
         critic, clip = critic_prefixes(run.parameters), config.clip_norm
         run.group("critic", critic, learning_rate=config.critic_lr, max_grad_norm=clip)
         run.group("policy", ("pi",), learning_rate=config.actor_lr, max_grad_norm=clip)
-        self.penalised = [
-            parameter
-            for name, parameter in run.policy.named_parameters()
-            if name.startswith(critic) and not name.startswith(OUTPUT) and parameter.ndim > 1
-        ]
-        self.is_bounded = any(map(math.isfinite, config.return_range))
-        self.moments = torch.tensor(returns.PRIOR, dtype=torch.float64, device=run.device)
+        self.penalised = hidden_weights(run.policy, critic)
+        outputs = (self.policy.qf.out, self.target.module.qf.out)
+        self.scale = ValueScale(
+            run,
+            config.return_range,
+            normalises=config.normalize_returns,
+            preserved=outputs if config.enable_popart else (),
+        )
 
     @staticmethod
     def heads(config: DDPGConfig, run: Run) -> Heads:
         size = math.prod(run.action_space.shape)
         return {
-            "qf": lambda trunk: critic_head(trunk, size),
-            "pi": lambda trunk: policy_head(trunk, size),
+            "qf": lambda trunk: with_small_output(Critic(trunk, size)),
+            "pi": lambda trunk: with_small_output(DeterministicHead(trunk, size)),
         }
 
     def steps_per_collect(self) -> int:
@@ -91,7 +90,7 @@ class DDPG:
 
     def update(self, batch: Batch, optimise: Optimise) -> Update:
         target = self.q_target(batch)
-        metrics = self.follow_returns(target) if self.config.normalize_returns else {}
+        metrics = self.scale.follow(target)
         critic = optimise("critic", self.critic_loss, batch, target)
         metrics |= critic.metrics
         metrics |= optimise("policy", self.policy_loss, batch).metrics
@@ -103,14 +102,14 @@ class DDPG:
         """What the value of (s, a) is drawn towards, float [B], not normalised."""
         target = self.target.module
         features = target.encode(batch.next_observation)
-        next_q = self.value(target.qf(features, target.pi(features)))
+        next_q = self.scale.value(target.qf(features, target.pi(features)))
         return losses.q_target(batch.reward, batch.discount, next_q, self.config.reward_scale)
 
     def critic_loss(self, batch: Batch, target: Tensor) -> Loss:
         """The error is that of the critic's output; priorities are of the values it stands for."""
         q = self.policy.qf(self.policy.encode(batch.observation), batch.action)
-        value = losses.critic_loss(q, self.output(target), batch.weight)
-        metrics, error = {"critic_loss": value}, self.value(q) - target
+        value = losses.critic_loss(q, self.scale.output(target), batch.weight)
+        metrics, error = {"critic_loss": value}, self.scale.value(q) - target
         if self.config.critic_l2_reg:
             value = value + losses.l2_penalty(self.penalised, self.config.critic_l2_reg)
         return Loss(value, metrics=metrics, outputs={"td_error": error})
@@ -120,55 +119,19 @@ class DDPG:
         with torch.no_grad():
             features = self.policy.encode(batch.observation)
         q = self.policy.qf(features, self.policy.pi(features))
-        value = losses.policy_loss(self.value(q))
+        value = losses.policy_loss(self.scale.value(q))
         return Loss(value, metrics={"policy_loss": value})
-
-    # ---- what the critic's output stands for -----------------------------------------------------
-
-    def value(self, q: Tensor) -> Tensor:
-        """The values, float [B], that outputs of a critic stand for."""
-        q = self.bounded(q)
-        if not self.config.normalize_returns:
-            return q
-        return returns.denormalised(q, *returns.mean_and_std(self.moments))
-
-    def output(self, value: Tensor) -> Tensor:
-        """The outputs, float [B], that stand for values."""
-        if self.config.normalize_returns:
-            value = returns.normalised(value, *returns.mean_and_std(self.moments))
-        return self.bounded(value)
-
-    def bounded(self, q: Tensor) -> Tensor:
-        """Outputs of a critic within `return_range`."""
-        return q.clamp(*self.config.return_range) if self.is_bounded else q
-
-    @torch.no_grad()
-    def follow_returns(self, target: Tensor) -> dict[str, Tensor]:
-        """Take in what is learnt now; with Pop-Art, what critics stand for stays as it was."""
-        communicator, old = self.run.communicator, returns.mean_and_std(self.moments)
-        self.moments.copy_(
-            returns.merged(self.moments, target, communicator.mean, communicator.size)
-        )
-        new = returns.mean_and_std(self.moments)
-        for critic in (self.policy.qf, self.target.module.qf) if self.config.enable_popart else ():
-            weight, bias = returns.rescaled(critic.out.weight, critic.out.bias, old, new)
-            critic.out.weight.copy_(weight)
-            critic.out.bias.copy_(bias)
-        return {"return_mean": new[0], "return_std": new[1]}
 
     # ---- state ----------------------------------------------------------------------------------
 
     def state_dict(self) -> State:
-        state: State = {
+        return {
             "targets": self.target.state_dict(),
             "schedule": self.schedule.state_dict(),
+            **self.scale.state_dict(),
         }
-        if self.config.normalize_returns:
-            state["return_moments"] = self.moments.clone()
-        return state
 
     def load_state_dict(self, state: State) -> None:
         self.target.load_state_dict(state["targets"])
         self.schedule.load_state_dict(state["schedule"])
-        if self.config.normalize_returns:
-            self.moments.copy_(state["return_moments"])
+        self.scale.load_state_dict(state)

@@ -18,12 +18,19 @@ component = Component(
     defaults={**CONTINUOUS, "plugins": ["observation-range"]},
     forwards={
         "buffer_size": "replay.buffer_size",
+        "memory_limit": "replay.buffer_size",
         "observation_range": "observation-range.range",
+        "eval_env": "evaluation.env",
         "nb_eval_steps": "evaluation.steps",
+        "render_eval": "evaluation.render",
         "param_noise_adaption_interval": "adaptive-parameter-noise.adaption_interval",
         "batch_size": "adaptive-parameter-noise.batch_size",
     },
-    activates={"normalize_observations": "observation-statistics", "eval_env": "evaluation"},
-    selects={"param_noise": "noises", "action_noise": "noises"},
+    activates={
+        "normalize_observations": "observation-statistics",
+        "eval_env": "evaluation",
+        "render": "render",
+    },
+    selects={"param_noise": "noises", "action_noise": "noises", "memory_policy": "storages"},
     check=check,
 )

@@ -20,42 +20,9 @@ from rlk_off_policy.settings import described
 Range = tuple[float, float]
 
 
-def _done_by(instead: str) -> Any:
-    """A validator: the parameter stays unset, because something else does what it did."""
-
-    def validator(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-        if value is not None and value is not False:
-            raise ValueError(f"{attribute.name} cannot be set: {instead}")
-
-    return validator
-
-
-def _is_switch(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-    if not isinstance(value, bool):
-        raise ValueError(
-            f"{attribute.name} is true or false, because the evaluation's environment is made as "
-            f"the training's is, got {value!r:.200}. In another one a trained model is evaluated "
-            "by: rlk evaluate RUN --env ID"
-        )
-
-
 def _needs_normalized_returns(config: DDPGConfig, _: Any, value: bool) -> None:
     if value and not config.normalize_returns:
         raise ValueError("enable_popart changes normalised returns: set normalize_returns=true too")
-
-
-def check(config: DDPGConfig, plan: Any) -> None:
-    """Refuse a noise on actions where one on parameters is expected.
-
-    Raises:
-        PlanError: if the plan has none on parameters.
-    """
-    if config.param_noise and not any(one.component.scope == "policy" for one in plan.noises):
-        raise PlanError(
-            f"{plan.algorithm.title}: param_noise={config.param_noise!r} changes actions, not "
-            "parameters. Say --set param_noise=adaptive-parameter-noise, and --set action_noise=… "
-            "for noise on actions."
-        )
 
 
 @attrs.frozen(kw_only=True)
@@ -63,55 +30,35 @@ class DDPGConfig:
     """Hyperparameters of DDPG. A timestep is one step of one environment; actions are -1 to 1."""
 
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
-    memory_policy: Any = attrs.field(
-        default=None,
-        **described(
-            "deprecated, stays none: --storage and --plugin choose the replay",
-            _done_by("choose the replay by --storage replay or --plugin prioritized-replay"),
-        ),
+    memory_policy: PluginText | None = attrs.field(
+        default=None, **described("the replay, by its name; the same as --storage or --plugin")
     )
     eval_env: Any = attrs.field(
-        default=False,
-        **described(
-            "evaluate in an environment of its own; the same as --plugin evaluation", _is_switch
-        ),
+        default=None,
+        metadata={
+            "help": "an environment to evaluate in, as --env takes it, or true for one like the "
+            "training's; the same as --plugin evaluation",
+            "environment": True,
+        },
     )
-    nb_train_steps: int = attrs.field(
-        default=50,
-        **described(
-            "updates after each collection; -1 is one per timestep",
-            settings.GRADIENT_STEPS["validator"],
-        ),
-    )
-    nb_rollout_steps: int | str = attrs.field(
-        default=100,
-        **described(
-            "vector steps of each collection, or episodes, as '1 episode'",
-            settings.TRAIN_FREQ["validator"],
-        ),
-    )
+    nb_train_steps: int = attrs.field(default=50, **settings.GRADIENT_STEPS)
+    nb_rollout_steps: int | str = attrs.field(default=100, **settings.TRAIN_FREQ)
     nb_eval_steps: int = attrs.field(
         default=100, **described("least number of steps of an evaluation", v.ge(1))
     )
     param_noise: PluginText | None = attrs.field(
         default=None,
-        **described(
-            "a noise on the policy's parameters, such as param-noise:desired_action_stddev=0.2"
-        ),
+        **described("a noise on the policy's parameters: param-noise:desired_action_stddev=0.2"),
     )
     action_noise: PluginText | None = attrs.field(default=None, **settings.ACTION_NOISE)
     normalize_observations: bool = attrs.field(
         default=False,
-        **described(
-            "normalise observations by the statistics of training; the same as --plugin "
-            "observation-statistics"
-        ),
+        **described("normalise observations; the same as --plugin observation-statistics"),
     )
     tau: float = attrs.field(default=0.001, **settings.TAU)
     batch_size: int = attrs.field(default=128, **settings.BATCH_SIZE)
     param_noise_adaption_interval: int = attrs.field(
-        default=50,
-        **described("updates between changes of the strength of param_noise", v.ge(1)),
+        default=50, **described("updates between changes of the strength of param_noise", v.ge(1))
     )
     normalize_returns: bool = attrs.field(
         default=False,
@@ -130,8 +77,7 @@ class DDPGConfig:
         **described("bounds of the observations that the networks are given", is_range),
     )
     critic_l2_reg: float = attrs.field(
-        default=0.0,
-        **described("weight of the critic's squared weights in its loss, halved", v.ge(0.0)),
+        default=0.0, **described("weight of the critic's squared weights in its loss", v.ge(0.0))
     )
     return_range: Range = attrs.field(
         default=(-math.inf, math.inf),
@@ -148,33 +94,38 @@ class DDPGConfig:
         default=1.0, **described("what rewards are multiplied by before they are learnt from")
     )
     render: bool = attrs.field(
-        default=False,
-        **described(
-            "stays false: --set env.render_mode=human shows training",
-            _done_by("training is shown by --set env.render_mode=human"),
-        ),
+        default=False, **described("show training in a window; the same as --plugin render")
     )
     render_eval: bool = attrs.field(
-        default=False,
-        **described(
-            "stays false: rlk enjoy shows a trained model",
-            _done_by("a trained model is shown by rlk enjoy RUN"),
-        ),
+        default=False, **described("show evaluations in a window; needs eval_env")
     )
     memory_limit: int | None = attrs.field(
-        default=None,
-        **described("deprecated, stays none: set buffer_size", _done_by("set buffer_size instead")),
+        default=None, **described("an older name of buffer_size", v.optional(v.ge(1)))
     )
     buffer_size: int = attrs.field(default=50_000, **settings.BUFFER_SIZE)
     random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)
     learning_starts: int = attrs.field(default=0, **settings.RANDOM_LEARNING_STARTS)
 
-    # ---- by the names that `UpdateSchedule` reads ------------------------------------------------
-
     @property
     def train_freq(self) -> int | str:
+        """As `UpdateSchedule` calls it."""
         return self.nb_rollout_steps
 
     @property
     def gradient_steps(self) -> int:
+        """As `UpdateSchedule` calls it."""
         return self.nb_train_steps
+
+
+def check(config: DDPGConfig, plan: Any) -> None:
+    """Refuse a noise on actions where one on parameters is expected.
+
+    Raises:
+        PlanError: if the plan has none on parameters.
+    """
+    if config.param_noise and not any(one.component.scope == "policy" for one in plan.noises):
+        raise PlanError(
+            f"{plan.algorithm.title}: param_noise={config.param_noise!r} changes actions, not "
+            "parameters. Say --set param_noise=adaptive-parameter-noise, and --set action_noise=… "
+            "for noise on actions."
+        )

@@ -20,6 +20,12 @@ evaluation = Component(
     config=EvaluationConfig,
 )
 
+render = Component(
+    name="render",
+    factory="rlk_callbacks.render:Render",
+    summary="Shows training in a window.",
+)
+
 summary = Component(
     name="summary",
     factory="rlk_callbacks.summary:Summary",

@@ -80,6 +80,17 @@ class EvaluationConfig:
         default=None,
         metadata={"help": "a mean return at which training stops (StopTrainingOnRewardThreshold)"},
     )
+    env: Any = attrs.field(
+        default=None,
+        metadata={
+            "help": "another environment to evaluate in, of the same spaces, as --env takes it; "
+            "none is one like the training's",
+            "environment": True,
+        },
+    )
+    render: bool = attrs.field(
+        default=False, metadata={"help": "whether a window shows the evaluations"}
+    )
     at_end: bool = attrs.field(
         default=True,
         metadata={"help": "whether the policy that training ends with is evaluated too"},

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rlk.errors import PlanError
 from rlk.files import replacing
 from rlk.hookspecs import hookimpl
+from rlk.planning.other_environment import in_other_environment
 from rlk.running import checkpoint
 from rlk.running.seeding import Streams
 from rlk_callbacks.config import EvaluationConfig
+from rlk_callbacks.render import HUMAN, window_problem
 from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_run, no_second_environment
 
 if TYPE_CHECKING:
@@ -47,7 +50,7 @@ class EvaluationCallback:
 
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
-        problem = no_second_environment(plan.env)
+        problem = self._problem(plan)
         return None if problem is None else f"callback 'evaluation': {problem}"
 
     @hookimpl
@@ -74,15 +77,45 @@ class EvaluationCallback:
     def _next(self, run: Run) -> int:
         return (run.timesteps // self._config.every + 1) * self._config.every
 
+    def _problem(self, plan: Plan) -> str | None:
+        """Why there is nothing to evaluate in, or None."""
+        config = self._config
+        try:
+            elsewhere = self._where(plan)
+        except PlanError as error:
+            return str(error)
+        if elsewhere is plan and (problem := no_second_environment(plan.env)):
+            return f"{problem[:-1]}, or another environment (evaluation.env)."
+        if elsewhere.env.size not in (None, config.n_envs):
+            return f"its environment is {elsewhere.env.size}. Say n_envs={elsewhere.env.size}."
+        return window_problem(elsewhere.env) if config.render else None
+
+    def _where(self, plan: Plan) -> Plan:
+        """The plan with the environment to evaluate in; PlanError if that does not fit."""
+        wanted = self._config.env
+        return plan if wanted is None or wanted is True else in_other_environment(plan, wanted)
+
+    def _made(self, run: Run) -> Any:
+        """The vector environment to evaluate in."""
+        from rlk.running.vec_env import make_vec_env
+
+        plan = self._where(run.plan)
+        extra: dict[str, Any] = {}
+        if self._config.render:
+            extra = {"render_mode": HUMAN}
+        elif plan.env.kwargs.get("render_mode") == HUMAN:
+            extra = {"render_mode": None}  # which is for training alone
+        env = make_vec_env(plan, run.hooks, self._config.n_envs, training=False, **extra)
+        if plan.env.size is None:  # whoever passed one closes it
+            run.on_close.append(env.close)
+        return env
+
     def _evaluate(self, run: Run) -> None:
         if run.communicator.rank != 0:
             return
         config = self._config
         if self._env is None:
-            from rlk.running.vec_env import make_vec_env
-
-            self._env = make_vec_env(run.plan, run.hooks, config.n_envs, training=False)
-            run.on_close.append(self._env.close)
+            self._env = self._made(run)
         streams = run.streams if config.seed is None else Streams(config.seed)
         seeds = streams.integers(f"{STREAM} at {run.timesteps}", config.n_envs)
         result = evaluate_run(

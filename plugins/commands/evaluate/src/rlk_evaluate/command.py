@@ -126,11 +126,12 @@ def enjoy(
     """
     from rlk_evaluate import film, window
     from rlk_evaluate.evaluate import evaluate_agent
+    from rlk_films import check_film
 
     if no_render and record is not None:
         raise click.UsageError("--no-render and --record contradict each other.")
     if record is not None:
-        film.check_film(record)
+        check_film(record)
     elif not no_render:
         window.check_display()
     stochastic, best = options.pop("stochastic"), options.pop("best")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from rlk.episode_ends import counted
 from rlk.errors import NotFinite, RlkError
 from rlk.records import Array
 
@@ -93,11 +94,12 @@ def evaluate(
         ValueError: if there is no episode to play.
         NotFinite: if the environment returns NaN or infinity as a reward.
     """
+    from rlk.running.flat_observations import flattened
     from rlk_vector_environments.adoption import adopt
 
     if episodes < 1:
         raise ValueError(f"episodes must be at least 1, got {episodes}")
-    env = adopt(env)
+    env = flattened(adopt(env))
     n_envs = env.num_envs
     share = np.full(n_envs, episodes // n_envs) + (np.arange(n_envs) < episodes % n_envs)
     returns, lengths = np.zeros(n_envs), np.zeros(n_envs, dtype=np.int64)
@@ -118,7 +120,7 @@ def evaluate(
             continue
         _check_finite(returns)
         final = infos.get("final_info", {})
-        for index in np.flatnonzero(start):
+        for index in np.flatnonzero(counted(start, infos)):
             if share[index] > 0:
                 share[index] -= 1
                 _count(result, int(index), final, returns, lengths)

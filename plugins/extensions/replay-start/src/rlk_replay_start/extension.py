@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from rlk.errors import BadFile
 from rlk.hookspecs import hookimpl
-from rlk.registry.kernel import default_kernel
 from rlk_model_files.locate import checkpoints
 from rlk_replay_start.config import ReplayStartConfig
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.protocols import State
+    from rlk.registry.kernel import Kernel
     from rlk.running.run import Run
 
 _TYPE = "--plugin replay-start:run=RUN"
@@ -55,8 +55,9 @@ class ReplayStart:
 
         if self._is_done or self._config.run is None:
             return
-        path = newest(Path(self._config.run).expanduser())
-        checkpoint.adopt_replay(run, checkpoint.read(path, default_kernel(), part="storage"))
+        kernel = run.plan.kernel
+        path = newest(Path(self._config.run).expanduser(), kernel)
+        checkpoint.adopt_replay(run, checkpoint.read(path, kernel, part="storage"))
         self._is_done = True
         if run.plan.verbose:
             begins = f"the run begins with {len(run.storage):,} transitions of {path}"
@@ -71,8 +72,12 @@ class ReplayStart:
         self._is_done = bool(state["is_done"])
 
 
-def newest(place: Path) -> Path:
+def newest(place: Path, kernel: Kernel) -> Path:
     """The file that holds the replay of a run: of a folder, its newest checkpoint.
+
+    Args:
+        place: the folder, or the file itself.
+        kernel: where serializers come from.
 
     Raises:
         BadFile: if it has none.
@@ -81,7 +86,7 @@ def newest(place: Path) -> Path:
 
     if not place.is_dir():
         return place
-    suffixes = [one.suffix for one in checkpoint.serializers(default_kernel())]
+    suffixes = [one.suffix for one in checkpoint.serializers(kernel)]
     found = checkpoints(place, *suffixes)
     if not found:
         raise BadFile(f"{place} holds no checkpoint, so it has no replay to begin with.")

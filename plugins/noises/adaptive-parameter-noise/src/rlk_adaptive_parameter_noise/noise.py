@@ -11,25 +11,39 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from rlk.protocols import Actor
+from rlk.protocols import Actor, State
 from rlk.records import Act, Array
 from rlk.spaces import map_observation
 from rlk_adaptive_parameter_noise.config import AdaptiveParameterNoiseConfig
 from rlk_adaptive_parameter_noise.perturbation import Perturbation
 from rlk_adaptive_parameter_noise.spread import Spread
 
+#: What is in the carry besides the copies' parameters.
+STRENGTH = ("stddev", "distance", "counted")
+
 
 class AdaptiveParameterNoise:
     """Lets every environment act by a perturbed copy of the policy, the same for a whole episode.
 
-    The run gives the algorithm, whose actors take another policy, and a random stream.
+    The run gives the algorithm, whose actors take another policy, and a random stream. A model
+    holds how strong the noise has become.
     """
+
+    actor: ParameterNoiseActor  #: the one that training acts with
 
     def __init__(self, run: Any, config: AdaptiveParameterNoiseConfig | None = None) -> None:
         self.run, self.config = run, config or AdaptiveParameterNoiseConfig()
 
     def wrap(self, actor: Actor, policy: Any) -> Actor:
-        return ParameterNoiseActor(actor, self.run, self.config)
+        self.actor = ParameterNoiseActor(actor, self.run, self.config)
+        return self.actor
+
+    def state_dict(self) -> State:
+        return {key: self.actor.latest[key] for key in STRENGTH}
+
+    def load_state_dict(self, state: State) -> None:
+        """For an actor that begins anew; the carry of one that goes on has it already."""
+        self.actor.latest = {key: state[key] for key in STRENGTH}
 
 
 class ParameterNoiseActor:
@@ -43,6 +57,9 @@ class ParameterNoiseActor:
         actor: of the policy itself.
         run: of which `n_envs` environments act together.
         config: of the noise.
+
+    Attributes:
+        latest: the carry of the latest step; before the first one, without "parameters".
     """
 
     def __init__(self, actor: Actor, run: Any, config: AdaptiveParameterNoiseConfig) -> None:
@@ -54,24 +71,29 @@ class ParameterNoiseActor:
         copies = [run.parameters.clone() for _ in range(run.n_envs)]
         self._copies: list[Tensor] = [copy.flat for copy in copies]
         self._actors: list[Actor] = [run.make_actor(policy=copy.module) for copy in copies]
-        self._latest = {"stddev": config.initial_stddev, "distance": 0.0, "counted": 0}
+        self.latest = {"stddev": config.initial_stddev, "distance": 0.0, "counted": 0}
 
     def start(self, n_envs: int) -> dict[str, Any]:
         """The carry before the first step; the strength stays what it has become."""
-        return {**self._latest, "parameters": self._run.parameters.flat.repeat(n_envs, 1)}
+        return {**self.latest, "parameters": self._run.parameters.flat.repeat(n_envs, 1)}
 
     def metrics(self) -> dict[str, float]:
         return {
             **self.actor.metrics(),
-            "rollout/param_noise_stddev": self._latest["stddev"],
-            "rollout/param_noise_distance": self._latest["distance"],
+            "rollout/param_noise_stddev": self.latest["stddev"],
+            "rollout/param_noise_distance": self.latest["distance"],
         }
 
     def begin(self, carry: Any) -> Any:
-        """Adapt to the replay, for every `adaption_interval` updates since the last collection."""
+        """Adapt to the replay, for every `adaption_interval` updates since the last collection.
+
+        A model that was loaded has made updates, but there is nothing yet to measure on.
+        """
         run, config = self._run, self._config
         if self._counts_steps:
             return carry
+        if not len(run.storage):
+            return {**carry, "counted": run.clock.updates}
 
         def sample() -> tuple[Any, int]:
             observation = run.storage.sample(config.batch_size).observation
@@ -95,7 +117,7 @@ class ParameterNoiseActor:
         if self._counts_steps:
             now = carry["counted"] + 1
             carry = self._adapted(carry, now, lambda: (observation, len(episode_start)))
-            self._latest = carry  # what is logged
+            self.latest = carry  # what is logged
         return act._replace(carry=carry)
 
     def _drawn_anew(self, carry: Any, episode_start: Array) -> dict[str, Any]:
@@ -107,10 +129,10 @@ class ParameterNoiseActor:
 
     def _follow(self, carry: Any) -> None:
         """Let the copies have the parameters of the carry."""
-        if carry["parameters"] is not self._latest.get("parameters"):
+        if carry["parameters"] is not self.latest.get("parameters"):
             for copy, parameters in zip(self._copies, carry["parameters"], strict=True):
                 copy.copy_(parameters)
-        self._latest = carry
+        self.latest = carry
 
     def _adapted(
         self, carry: Any, now: int, observe: Callable[[], tuple[Any, int]]

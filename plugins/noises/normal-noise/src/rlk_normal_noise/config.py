@@ -6,10 +6,7 @@ from typing import Any
 
 import attrs
 
-
-def _not_negative(_: object, attribute: attrs.Attribute[Any], value: float | list[float]) -> None:
-    if any(each < 0 for each in (value if isinstance(value, list) else [value])):
-        raise ValueError(f"{attribute.name} must be at least 0, got {value!r}")
+from rlk_action_scaling.validators import not_negative
 
 
 @attrs.frozen(kw_only=True)
@@ -21,7 +18,7 @@ class NormalNoiseConfig:
     )
     sigma: float | list[float] = attrs.field(
         default=0.1,
-        validator=_not_negative,
+        validator=not_negative,
         metadata={"help": "its standard deviation; a number, or one per action dimension"},
     )
 

@@ -7,10 +7,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-
-def _not_negative(_: object, attribute: attrs.Attribute[Any], value: float | list[float]) -> None:
-    if any(each < 0 for each in (value if isinstance(value, list) else [value])):
-        raise ValueError(f"{attribute.name} must be at least 0, got {value!r}")
+from rlk_action_scaling.validators import not_negative
 
 
 @attrs.frozen(kw_only=True)
@@ -23,7 +20,7 @@ class OrnsteinUhlenbeckNoiseConfig:
     )
     sigma: float | list[float] = attrs.field(
         default=0.1,
-        validator=_not_negative,
+        validator=not_negative,
         metadata={"help": "scale of the noise; a number, or one per action dimension"},
     )
     theta: float = attrs.field(

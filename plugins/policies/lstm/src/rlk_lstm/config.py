@@ -104,12 +104,13 @@ class LstmConfig:
             "smaller of the two ends"
         },
     )
-    init: Literal["orthogonal", "xavier"] = attrs.field(
+    init: Literal["orthogonal", "xavier", "uniform"] = attrs.field(
         default="orthogonal",
-        validator=v.in_(("orthogonal", "xavier")),
+        validator=v.in_(("orthogonal", "xavier", "uniform")),
         metadata={
-            "help": "initial weights of hidden layers: orthogonal with gain sqrt(2), or Xavier's "
-            "uniform; the LSTM's are orthogonal"
+            "help": "initial weights of hidden layers: orthogonal with gain sqrt(2), Xavier's "
+            "uniform, or uniform, as PyTorch's layers have them (the biases too); the LSTM's are "
+            "orthogonal"
         },
     )
 

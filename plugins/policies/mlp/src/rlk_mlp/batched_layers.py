@@ -33,11 +33,11 @@ class BatchedLayers(nn.Module):
         self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
         self.scales, self.shifts = nn.ParameterList(), nn.ParameterList()
         for before, after in zip([inputs, *sizes], sizes, strict=False):
-            weight = torch.empty(n_copies, before, after)
-            for one in weight:
-                initialise(one.T, config.init)
+            weight, bias = torch.empty(n_copies, before, after), torch.empty(n_copies, 1, after)
+            for copy in range(n_copies):
+                initialise(weight[copy].T, bias[copy, 0], config.init)
             self.weights.append(nn.Parameter(weight))
-            self.biases.append(nn.Parameter(torch.zeros(n_copies, 1, after)))
+            self.biases.append(nn.Parameter(bias))
             if config.layer_norm:
                 self.scales.append(nn.Parameter(torch.ones(n_copies, 1, after)))
                 self.shifts.append(nn.Parameter(torch.zeros(n_copies, 1, after)))

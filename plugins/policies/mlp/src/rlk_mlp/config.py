@@ -103,12 +103,12 @@ class LayersConfig:
     layer_norm: bool = attrs.field(
         default=False, metadata={"help": "normalise every hidden layer before its activation"}
     )
-    init: Literal["orthogonal", "xavier"] = attrs.field(
+    init: Literal["orthogonal", "xavier", "uniform"] = attrs.field(
         default="orthogonal",
-        validator=attrs.validators.in_(("orthogonal", "xavier")),
+        validator=attrs.validators.in_(("orthogonal", "xavier", "uniform")),
         metadata={
-            "help": "initial weights of hidden layers: orthogonal with gain sqrt(2), or Xavier's "
-            "uniform"
+            "help": "initial weights of hidden layers: orthogonal with gain sqrt(2), Xavier's "
+            "uniform, or uniform, as PyTorch's layers have them (the biases too)"
         },
     )
 

@@ -13,12 +13,19 @@ from rlk_mlp.config import LayersConfig
 from rlk_networks import Linear
 
 
-def initialise(weight: Tensor, kind: str) -> None:
-    """Fill [outputs, inputs] weights in place, from torch's global generator.
+def initialise(weight: Tensor, bias: Tensor, kind: str) -> None:
+    """Fill [outputs, inputs] weights and biases in place, from torch's global generator.
 
     Args:
-        kind: `orthogonal` with gain sqrt(2), or `xavier` for Xavier's uniform.
+        kind: `orthogonal` with gain sqrt(2) or `xavier` for Xavier's uniform, with biases of zero;
+            or `uniform` within 1 / sqrt(inputs) for both, as `torch.nn.Linear` has them.
     """
+    if kind == "uniform":
+        bound = 1.0 / math.sqrt(weight.shape[1])
+        nn.init.uniform_(weight, -bound, bound)
+        nn.init.uniform_(bias, -bound, bound)
+        return
+    nn.init.zeros_(bias)
     if kind == "orthogonal":
         nn.init.orthogonal_(weight, gain=math.sqrt(2))
     else:
@@ -43,7 +50,8 @@ class Layers(nn.Module):
             Linear(before, after) for before, after in zip([inputs, *sizes], sizes, strict=False)
         )
         for layer in self.layers:
-            initialise(layer.weight.detach().T, config.init)  # type: ignore[operator]
+            weight, bias = layer.weight.detach(), layer.bias.detach()  # type: ignore[operator]
+            initialise(weight.T, bias, config.init)
         self.norms = nn.ModuleList(nn.LayerNorm(size) for size in sizes if config.layer_norm)
         # Calling a module takes half as long as its product, a sixth of a small network's forward.
         self._weights_and_biases: list[tuple[Any, Any]] = [

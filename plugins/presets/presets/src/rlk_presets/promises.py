@@ -6,12 +6,13 @@ that it is not a return.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from collections.abc import Collection, Mapping
+from typing import Any, Literal, get_args
 
 import attrs
-from attrs.validators import in_
 
 from rlk import settings
+from rlk.errors import PlanError
 from rlk_presets.zoo import tables
 
 #: What `zoo` in a source stands for.
@@ -27,9 +28,14 @@ ZOOS = {
 Measure = Literal["mean_return", "success_rate"]
 
 
-def _known(_: object, attribute: attrs.Attribute[str], value: str) -> None:
-    if value not in ZOOS:
-        raise ValueError(f"{attribute.name} is one of {', '.join(ZOOS)}, not {value!r}")
+def _one_of(names: Collection[str]) -> Any:
+    """A validator: one of these names."""
+
+    def validator(_: object, attribute: attrs.Attribute[str], value: str) -> None:
+        if value not in names:
+            raise ValueError(f"{attribute.name} is one of {', '.join(names)}, not {value!r}")
+
+    return validator
 
 
 @attrs.frozen(kw_only=True)
@@ -42,7 +48,7 @@ class Source:
         timesteps: what that agent was trained for, if it is not what the entry says.
     """
 
-    zoo: str = attrs.field(validator=_known)
+    zoo: str = attrs.field(validator=_one_of(ZOOS))
     env: str | None = None
     mean_return: float | None = None
     timesteps: int | None = None
@@ -60,7 +66,7 @@ class Promise:
     source: Source
     timesteps: int
     stated: float | None = None
-    measure: Measure = attrs.field(default="mean_return", validator=in_(get_args(Measure)))
+    measure: Measure = attrs.field(default="mean_return", validator=_one_of(get_args(Measure)))
 
     @property
     def least(self) -> float | None:
@@ -75,14 +81,22 @@ class Promise:
 
 
 def promises(algo: str) -> dict[str, Promise]:
-    """Environment (an id, or a pattern) -> what is promised, of the entries that have a source."""
-    return {
-        env: Promise(
-            source=settings.structure(Source, table["source"], f"the source of {algo} on {env}"),
+    """Environment (an id, or a pattern) -> what is promised, of the entries that have a source.
+
+    Raises:
+        PlanError: for an entry whose source or measure is not understood.
+    """
+    found = {env: table for env, table in tables(algo).items() if "source" in table}
+    return {env: _promise(f"{algo} on {env}", table) for env, table in found.items()}
+
+
+def _promise(title: str, table: Mapping[str, Any]) -> Promise:
+    try:
+        return Promise(
+            source=settings.structure(Source, table["source"], f"the source of {title}"),
             timesteps=table["total_timesteps"],
             stated=table.get("least"),
             measure=table.get("measure", "mean_return"),
         )
-        for env, table in tables(algo).items()
-        if "source" in table
-    }
+    except ValueError as error:
+        raise PlanError(f"the preset of {title}: {error}.") from None

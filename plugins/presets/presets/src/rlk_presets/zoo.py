@@ -21,6 +21,8 @@ from rlk.registry.kinds import SLOTS
 Settings = Mapping[str, Any]
 #: Keys of an entry that are no settings.
 ABOUT = ("source", "least", "measure")
+#: Settings of algorithms whose texts name a plugin, as those of `plugins` do.
+NAMING = ("action_noise", "param_noise", "memory_policy")
 
 
 class Zoo:
@@ -83,7 +85,8 @@ def tables(algo: str) -> dict[str, dict[str, Any]]:
 
 def components(settings: Settings) -> list[str]:
     """The components that settings name, plugins first."""
-    plugins = [parse_plugin(text)[0] for text in settings.get("plugins", ())]
+    named = [settings[key] for key in NAMING if isinstance(settings.get(key), str)]
+    plugins = [parse_plugin(text)[0] for text in (*settings.get("plugins", ()), *named)]
     return [*plugins, *(settings[slot] for slot in SLOTS if isinstance(settings.get(slot), str))]
 
 

@@ -6,6 +6,7 @@ The same state gives the same bytes: members in a fixed order with a fixed date,
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from typing import IO, Any
 
@@ -58,14 +59,17 @@ class ZipSerializer(FileSerializer):
     def read_from(self, file: IO[bytes]) -> State:
         """The state that was written; tuples come back as lists, tensors on the CPU.
 
+        What is larger than a part is a mapped file, so that reading takes little memory.
+
         Raises:
             BadFile: it is no such file, is damaged, is newer than this serializer, or holds a
                 pickle.
+            RlkError: if its folder has no room for what is mapped.
         """
         with opened(file) as archive:
             manifest, count = _manifest(archive)
             body = archive.json(STRUCTURE)
-            found = tensors.unpack(archive.parts(count), references(body))
+            found = tensors.unpack(archive.parts(count), references(body), _folder_of(file))
             state = decode(body, lambda name, kind: found[name])
             if not isinstance(state, dict):
                 raise ValueError(f"{STRUCTURE} is not an object")
@@ -101,6 +105,12 @@ def _manifest(archive: Archive) -> tuple[State, int]:
     if type(count) is not int or count < 1:
         raise BadFile(f"{name} does not say in how many parts its tensors are; it is damaged.")
     return decode(head, _no_tensor), count
+
+
+def _folder_of(file: IO[bytes]) -> str | None:
+    """The folder of a file, whose disk had room for all of it; None of one without a name."""
+    name = getattr(file, "name", None)
+    return os.path.dirname(os.path.abspath(name)) if isinstance(name, str) else None
 
 
 def _no_tensor(name: str, kind: str) -> Any:

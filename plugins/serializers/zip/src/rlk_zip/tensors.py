@@ -1,8 +1,8 @@
 """Arrays and tensors as parts, each a small safetensors file of its own, through that library.
 
-A part holds at most `PART_BYTES`, so that writing and reading a replay memory takes little more
-memory than it has. What is larger is cut along its first axis and continues under the same name in
-the parts that follow.
+A part holds at most `PART_BYTES`, so that a replay that is larger than memory can be written and
+read. What is larger than a part is cut along its first axis, and continues under the same name in
+the parts that follow; when it is read, it is put together in a file (`mapped.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rlk.documents import parse_json
+from rlk_zip.mapped import MappedRows
 
 #: What a tensor was when it was written, and will be when it is read.
 Kind = Literal["array", "scalar", "tensor"]
@@ -110,20 +111,36 @@ def _dense(array: Any) -> Any:
     return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
 
 
-def unpack(files: Iterable[bytes], kinds: Mapping[str, Kind]) -> dict[str, Any]:
+def unpack(
+    files: Iterable[bytes], kinds: Mapping[str, Kind], folder: str | None = None
+) -> dict[str, Any]:
     """Everything in these parts, each as the kind that it was.
+
+    Args:
+        files: the parts, one after the other; no more than one is held at a time.
+        kinds: by name.
+        folder: where what has several pieces is put together.
 
     Raises:
         ValueError: they do not hold exactly these names, or not such tensors.
         safetensors.SafetensorError: one is no safetensors file.
+        RlkError: if there is not enough room in the folder.
     """
-    pieces: dict[str, list[Any]] = {}
+    whole: dict[str, Any] = {}
+    joined: dict[str, MappedRows] = {}
     for data in files:
         for name, tensor in _load(data, "tensor" in kinds.values()).items():
-            pieces.setdefault(name, []).append(tensor)
-    if pieces.keys() != kinds.keys():
-        raise ValueError(f"the tensors do not match: {sorted(pieces.keys() ^ kinds.keys())[:5]}")
-    return {name: _as_kind(_joined(pieces.pop(name)), kind) for name, kind in kinds.items()}
+            if name not in whole:
+                whole[name] = tensor
+                continue
+            if name not in joined:
+                joined[name] = MappedRows(whole[name], folder)
+                whole[name] = None  # it is in the file now
+            joined[name].append(tensor)
+    if whole.keys() != kinds.keys():
+        raise ValueError(f"the tensors do not match: {sorted(whole.keys() ^ kinds.keys())[:5]}")
+    whole |= {name: rows.whole() for name, rows in joined.items()}
+    return {name: _as_kind(whole[name], kind) for name, kind in kinds.items()}
 
 
 def _load(data: bytes, by_torch: bool) -> dict[str, Any]:
@@ -149,25 +166,6 @@ def _check_header(data: bytes) -> None:
     if length > _HEADER_BYTES:
         raise ValueError(f"the head of the tensors has {length} bytes (at most {_HEADER_BYTES})")
     parse_json(data[8 : 8 + length])
-
-
-def _joined(pieces: list[Any]) -> Any:
-    """One tensor of its pieces, which are let go of one after the other."""
-    first = pieces[0]
-    if len(pieces) == 1:
-        return first
-    if not first.shape or len({(piece.dtype, piece.shape[1:]) for piece in pieces}) > 1:
-        raise ValueError("the pieces of a tensor do not belong together")
-    shape = (sum(len(piece) for piece in pieces), *first.shape[1:])
-    whole = first.new_empty(shape) if is_tensor(first) else np.empty(shape, first.dtype)
-    at = 0
-    pieces.reverse()
-    del first
-    while pieces:
-        piece = pieces.pop()
-        whole[at : at + len(piece)] = piece
-        at += len(piece)
-    return whole
 
 
 def _as_kind(found: Any, kind: Kind) -> Any:

@@ -1,6 +1,27 @@
-"""Actions from -1 to 1, scaled to a Box."""
+"""Actions from -1 to 1, scaled to a Box, and settings that each of their dimensions may have."""
 
-from rlk_action_scaling.per_dimension import as_numbers, as_setting, per_dimension
-from rlk_action_scaling.scaling import middle_and_half, scaled
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rlk_action_scaling.number_or_each import as_numbers as as_numbers
+    from rlk_action_scaling.number_or_each import as_setting as as_setting
+    from rlk_action_scaling.number_or_each import per_dimension as per_dimension
+    from rlk_action_scaling.scaling import middle_and_half as middle_and_half
+    from rlk_action_scaling.scaling import scaled as scaled
+
+_HOMES = {
+    **dict.fromkeys(("as_numbers", "as_setting", "per_dimension"), "number_or_each"),
+    **dict.fromkeys(("middle_and_half", "scaled"), "scaling"),
+}
 
 __all__ = ["as_numbers", "as_setting", "middle_and_half", "per_dimension", "scaled"]
+
+
+def __getattr__(name: str) -> Any:
+    """Imported when it is asked for: it needs numpy, and settings (`validators.py`) do not."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,40 @@ from rlk_networks.distribution import Distribution
 from rlk_networks.observations import as_tensor
 from rlk_networks.policy import Policy
 from rlk_networks.probabilities import TellsItsProbabilities
+
+
+def mode(distribution: Distribution, parameters: Tensor) -> Act:
+    """The likeliest actions, of parameters float [N, P]; nothing is kept of them."""
+    action: Array = distribution.mode(parameters).cpu().numpy()
+    return Act(action, distribution.env_action(action), None, {})
+
+
+def sample(
+    distribution: Distribution,
+    parameters: Tensor,
+    noise: Array,
+    values: Sequence[Tensor],
+    kept: Collection[str],
+) -> Act:
+    """Actions that noise makes of a distribution, and what storage keeps of them.
+
+    Args:
+        distribution: of the actions.
+        parameters: of it, float [N, P].
+        noise: [N, ...], as the distribution draws it.
+        values: what head `vf` gives, float [N, 1], or nothing.
+        kept: `log_prob` and `parameters` are, if they are in it.
+    """
+    action = distribution.sample(parameters, torch.from_numpy(noise).to(parameters.device))
+    extras = {}
+    if values:
+        extras["value"] = values[0][:, 0].cpu().numpy()
+    if "log_prob" in kept:
+        extras["log_prob"] = distribution.log_prob(parameters, action).cpu().numpy()
+    if "parameters" in kept:
+        extras["parameters"] = parameters.cpu().numpy()
+    array: Array = action.cpu().numpy()
+    return Act(array, distribution.env_action(array), None, extras)
 
 
 class DistributionActor(TellsItsProbabilities):
@@ -59,23 +94,12 @@ class DistributionActor(TellsItsProbabilities):
         Args:
             noise: of the sample, [N, ...]; None draws it.
         """
-        distribution = self.distribution
         parameters, *values = self.policy(as_tensor(observation, self.device), *self._heads)
         if deterministic:
-            array = distribution.mode(parameters).cpu().numpy()
-            return Act(array, distribution.env_action(array), None, {})
+            return mode(self.distribution, parameters)
         if noise is None:
-            noise = distribution.noise(self.rng, len(parameters))
-        action = distribution.sample(parameters, torch.from_numpy(noise).to(self.device))
-        extras = {}
-        if values:
-            extras["value"] = values[0][:, 0].cpu().numpy()
-        if "log_prob" in self.extras:
-            extras["log_prob"] = distribution.log_prob(parameters, action).cpu().numpy()
-        if "parameters" in self.extras:
-            extras["parameters"] = parameters.cpu().numpy()
-        array = action.cpu().numpy()
-        return Act(array, distribution.env_action(array), None, extras)
+            noise = self.distribution.noise(self.rng, len(parameters))
+        return sample(self.distribution, parameters, noise, values, self.extras)
 
     @torch.inference_mode()
     def parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:

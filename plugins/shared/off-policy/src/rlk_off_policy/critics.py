@@ -72,3 +72,15 @@ def critic_prefixes(parameters: Parameters) -> tuple[str, ...]:
     """
     shared = any(name.startswith("shared.") for name in parameters.names)
     return ("shared", "qf") if shared else ("qf",)
+
+
+def hidden_weights(policy: nn.Module, prefixes: tuple[str, ...]) -> list[nn.Parameter]:
+    """The weights under these names that a penalty may keep small.
+
+    Biases, layer norm and the output layer of a `Critic` are left out.
+    """
+    return [
+        parameter
+        for name, parameter in policy.named_parameters()
+        if name.startswith(prefixes) and not name.startswith("qf.out.") and parameter.ndim > 1
+    ]

@@ -15,7 +15,7 @@ from torch import Tensor
 from rlk.protocols import Actor
 from rlk.records import Act, Array, Field
 from rlk_networks import Distribution, Policy, as_tensor
-from rlk_networks.actor import DistributionActor
+from rlk_networks.actor import DistributionActor, mode, sample
 from rlk_networks.held_noise import holding_noise
 from rlk_networks.probabilities import TellsItsProbabilities
 
@@ -158,26 +158,19 @@ class RecurrentActor(TellsItsProbabilities):
         Raises:
             ValueError: for a state of another number of environments, or of another policy.
         """
-        distribution, n_envs = self.distribution, len(episode_start)
+        n_envs = len(episode_start)
         carry = checked_state(self.policy, carry, n_envs)
         features, after = stepped(self.policy, observation, carry, episode_start, self.device)
         state = after.cpu().numpy()
         parameters = self._pi(features)
         if deterministic:
-            array = distribution.mode(parameters).cpu().numpy()
-            return Act(array, distribution.env_action(array), state, {})
+            return mode(self.distribution, parameters)._replace(carry=state)
         if noise is None:
-            noise = distribution.noise(self.rng, n_envs)
-        action = distribution.sample(parameters, torch.from_numpy(noise).to(self.device))
-        extras = {"state": carry, "episode_start": episode_start}
-        if self._vf is not None:
-            extras["value"] = self._vf(features)[:, 0].cpu().numpy()
-        if "log_prob" in self.extras:
-            extras["log_prob"] = distribution.log_prob(parameters, action).cpu().numpy()
-        if "parameters" in self.extras:
-            extras["parameters"] = parameters.cpu().numpy()
-        array = action.cpu().numpy()
-        return Act(array, distribution.env_action(array), state, extras)
+            noise = self.distribution.noise(self.rng, n_envs)
+        values = [] if self._vf is None else [self._vf(features)]
+        act = sample(self.distribution, parameters, noise, values, self.extras)
+        extras = {"state": carry, "episode_start": episode_start, **act.extras}
+        return act._replace(carry=state, extras=extras)
 
     @torch.inference_mode()
     def parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:

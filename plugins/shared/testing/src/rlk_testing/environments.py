@@ -157,6 +157,7 @@ class Walk(gym.Env[Any, Any]):
         length: steps until an episode is cut off.
         observation: `array`, `dict`, or `image` (uint8 [8, 6, 3]).
         continuous: a Box of two actions instead of three discrete ones.
+        infos: whether resets and steps have infos, some of them only at times.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 30}  # noqa: RUF012
@@ -167,14 +168,11 @@ class Walk(gym.Env[Any, Any]):
         observation: str = "array",
         continuous: bool = False,
         fails_at: int = 0,
+        infos: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        self.length, self.kind, self.fails_at, self.render_mode = (
-            length,
-            observation,
-            fails_at,
-            render_mode,
-        )
+        self.length, self.kind, self.fails_at = length, observation, fails_at
+        self.has_infos, self.render_mode = infos, render_mode
         box = spaces.Box(-1e6, 1e6, (3,), np.float32)
         self.observation_space: spaces.Space[Any] = {
             "array": box,
@@ -195,7 +193,7 @@ class Walk(gym.Env[Any, Any]):
         super().reset(seed=seed)
         self.steps = 0
         self.place = self.np_random.normal(size=3).astype(np.float32)
-        return self._observation(), {}
+        return self._observation(), self._info()
 
     def step(self, action: Any) -> Result:
         self.steps += 1
@@ -205,7 +203,7 @@ class Walk(gym.Env[Any, Any]):
         self.place = self.place + push + self.np_random.normal(size=3).astype(np.float32)
         terminated = bool(self.np_random.random() < 0.15)
         truncated = not terminated and self.steps >= self.length
-        return self._observation(), float(self.place[0]), terminated, truncated, {}
+        return self._observation(), float(self.place[0]), terminated, truncated, self._info()
 
     def render(self) -> Any:
         return np.full((4, 4, 3), self.steps, np.uint8)
@@ -216,6 +214,13 @@ class Walk(gym.Env[Any, Any]):
     def steps_left(self, extra: int = 0) -> int:
         """Steps until the episode is cut off: something to call from outside."""
         return self.length - self.steps + extra
+
+    def _info(self) -> dict[str, Any]:
+        if not self.has_infos:
+            return {}
+        at_times = {"far": float(self.place[1])} if self.place[0] > 0 else {}
+        word = "odd" if self.steps % 2 else "even"
+        return {"steps": self.steps, "place": self.place.copy(), "word": word, **at_times}
 
     def _observation(self) -> Any:
         if self.kind == "dict":

@@ -6,7 +6,7 @@ import contextlib
 import copy
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,11 +31,15 @@ class RunContract(Contract):
 
     Attributes:
         algo: the algorithm of that run. env: what it trains on. timesteps: how long.
+        given: further settings of that run, as keywords of `rlk.make`.
+        spoilt: keywords with which `env` raises an error that it "was told to fail".
     """
 
     algo: ClassVar[str] = "stand-in"
     env: ClassVar[str] = BY_ACTION_SPACE["Discrete"]
     timesteps: ClassVar[int] = 96
+    given: ClassVar[Mapping[str, Any]] = {}
+    spoilt: ClassVar[Mapping[str, Any]] = {"spoil": "error", "spoil_at": 10}
 
     @once_per_suite
     def kernel(self) -> Kernel:
@@ -52,6 +56,7 @@ class RunContract(Contract):
 
         name = self.entry().name
         given: dict[str, Any] = {"env": self.env, "seed": 1, "n_threads": 1, "plugins": (name,)}
+        given |= self.given
         if self.settings:
             given[name] = dict(self.settings)
         if without:
@@ -102,8 +107,10 @@ class RunContract(Contract):
             agent.learn_until(3 * self.timesteps)  # there is room again
 
     def test_an_error_of_the_environment_gets_through_it(self) -> None:
-        spoilt = {"id": self.env, "spoil": "error", "spoil_at": 10}
-        with self.agent(env=spoilt) as agent, pytest.raises(Exception, match="told to fail"):
+        with (
+            self.agent(env={"id": self.env, **self.spoilt}) as agent,
+            pytest.raises(Exception, match="told to fail"),
+        ):
             agent.learn(self.timesteps)
 
     def test_a_second_training_of_the_same_agent_works(self) -> None:

@@ -3,55 +3,54 @@
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
-import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from rlk.errors import EnvironmentFailed
-from rlk.planning.environment import EnvChoice, MakeEnv
 from rlk.spaces import map_observation
 from rlk_testing.applies import applies
-from rlk_testing.contract import Contract, global_generators_untouched, may_have, plain
-from rlk_testing.environments import Hangs, Misfit, Walk
-from rlk_testing.faults import ctrl_c_after
+from rlk_testing.contract import global_generators_untouched, may_have, plain
 from rlk_testing.trajectory import at
+from rlk_testing.vec_env_faults import VecEnvFaults
+from rlk_testing.vec_env_twin import Loop, check, check_step, makers, shares
 
 _KINDS: tuple[dict[str, Any], ...] = (
-    {},
-    {"continuous": True},
-    {"observation": "dict"},
+    {"length": 3},
+    {"continuous": True, "length": 4},
+    {"observation": "dict", "infos": True},
     {"observation": "image"},
 )
-#: How long closing may take although an environment hangs.
-CLOSES_SECONDS = 4.0
 
 
-class VecEnvContract(Contract):
+class VecEnvContract(VecEnvFaults):
     """What every backend must do. Its factory takes a list of functions that make environments.
 
     Attributes:
         n_envs: how many environments the checks step. n_steps: how often.
+        n_scripts: how many sequences of actions hypothesis tries on each kind of environment.
+        kinds: keywords of the walks that they are tried on.
+        resets_some: whether it takes `reset(options={"reset_mask": …})`.
     """
 
     kind = "vec_envs"
     n_envs: ClassVar[int] = 3
     n_steps: ClassVar[int] = 40
+    n_scripts: ClassVar[int] = 8
+    kinds: ClassVar[tuple[dict[str, Any], ...]] = _KINDS
+    resets_some: ClassVar[bool] = True
 
-    @contextlib.contextmanager
-    def env(self, n_envs: int | None = None, **keywords: Any) -> Iterator[Any]:
+    def env(
+        self,
+        n_envs: int | None = None,
+        info_keys: tuple[str, ...] | None = (),
+        **keywords: Any,
+    ) -> contextlib.AbstractContextManager[Any]:
         """The backend with walks of these keywords, closed afterwards."""
-        config = self.config()
-        made = {} if config is None else {"config": config}
-        env = self.record().load()(makers(n_envs or self.n_envs, **keywords), **made)
-        try:
-            yield env
-        finally:
-            env.close()
+        kept = {} if info_keys == () else {"info_keys": info_keys}
+        return self.made_of(makers(n_envs or self.n_envs, **keywords), **kept)
 
     def seeds(self) -> list[int]:
         return [100 + 7 * i for i in range(self.n_envs)]
@@ -68,7 +67,7 @@ class VecEnvContract(Contract):
             )
 
     def test_it_has_the_spaces_of_one_environment_and_of_all(self) -> None:
-        for keywords in _KINDS:
+        for keywords in self.kinds:
             single = makers(1, **keywords)[0]()
             with self.env(**keywords) as env:
                 assert env.single_observation_space == single.observation_space
@@ -76,33 +75,46 @@ class VecEnvContract(Contract):
                 assert env.observation_space.contains(env.reset(seed=self.seeds())[0])
                 assert env.action_space.contains(env.action_space.sample())
 
-    def test_every_step_equals_a_plain_loop_over_environments_bit_for_bit(self) -> None:
-        for keywords in _KINDS:
-            with self.env(**keywords) as env:
-                twin = Loop(makers(self.n_envs, **keywords))
-                observation, _ = env.reset(seed=self.seeds())
-                check(observation, twin.reset(self.seeds()), "the first observation")
-                for t in range(self.n_steps):
-                    actions = twin.actions(t)
-                    observation, reward, terminated, truncated, infos = env.step(actions)
-                    expected = twin.step(actions)
-                    check(observation, expected[0], f"observation at step {t} of {keywords}")
-                    assert np.allclose(reward, expected[1], rtol=1e-6), f"reward at step {t}"
-                    assert list(terminated) == expected[2], f"terminated at step {t}"
-                    assert list(truncated) == expected[3], f"truncated at step {t}"
-                    self._check_finals(infos, expected[4], t)
-                assert twin.ended > self.n_envs, "no episode ended: raise n_steps"
+    def test_any_sequence_of_actions_gives_what_a_plain_loop_gives_bit_for_bit(self) -> None:
+        """Observations, rewards, flags, final observations, infos; also after resets of some."""
+        for keywords in self.kinds:
+            twin = Loop(makers(self.n_envs, **keywords))
+            with self.env(info_keys=None, **keywords) as env:
+                self._play_scripts(env, twin)
+            assert twin.terminated and twin.truncated, "an end is missing: raise n_scripts"
 
-    def _check_finals(self, infos: dict[str, Any], finals: dict[int, Any], t: int) -> None:
-        if not finals:
-            assert "final_obs" not in infos or not infos["_final_obs"].any(), (
-                f"a final observation at step {t}"
-            )
-            return
-        assert "final_obs" in infos, f"step {t} ended an episode and infos has no final_obs"
-        assert {int(i) for i in np.flatnonzero(infos["_final_obs"])} == set(finals)
-        for i, final in finals.items():
-            check(infos["final_obs"][i], final, f"final_obs[{i}] at step {t}")
+    def _play_scripts(self, env: Any, twin: Loop) -> None:
+        """Sequences that hypothesis makes up, each from a reset with seeds of its own."""
+        from hypothesis import Phase, given, seed, settings
+        from hypothesis import strategies as st
+
+        one_each = _exactly(self.n_envs, _one_action(twin.envs[0].action_space))
+        masks = _exactly(self.n_envs, st.booleans()).filter(any)
+        moves = st.tuples(st.just("step"), one_each)
+        if self.resets_some:
+            moves = st.one_of(moves, moves, moves, st.tuples(st.just("reset"), masks))
+        scripts = st.lists(moves, min_size=self.n_steps // 4, max_size=self.n_steps)
+        seeds = _exactly(self.n_envs, st.integers(0, 2**31 - 1))
+
+        @seed(0)
+        @settings(  # without shrinking, which takes a minute
+            max_examples=self.n_scripts, deadline=None, database=None, phases=[Phase.generate]
+        )
+        @given(seeds, scripts)
+        def play(seeds: list[int], script: list[tuple[str, list[Any]]]) -> None:
+            observation, _ = env.reset(seed=seeds)
+            check(observation, twin.reset(seeds), "the first observation")
+            for t, (move, values) in enumerate(script):
+                if move == "reset":
+                    observation, _ = env.reset(options={"reset_mask": np.array(values)})
+                    for i, first in twin.reset_some(values).items():
+                        check(at(observation, i), first, f"environment {i} after a reset")
+                    continue
+                actions = np.array(values, twin.envs[0].action_space.dtype)
+                found, expected = env.step(actions), twin.step(actions)
+                check_step(found, expected, f"at step {t}", has_infos=True)
+
+        play()
 
     def test_final_observations_are_copies_that_later_steps_leave_alone(self) -> None:
         with self.env(length=2) as env:
@@ -115,7 +127,7 @@ class VecEnvContract(Contract):
             assert len(kept) >= 4 and all(np.array_equal(now, then) for now, then in kept)
 
     def test_arrays_stay_valid_during_the_next_step(self) -> None:
-        for keywords in _KINDS[1:3]:
+        for keywords in self.kinds[1:3]:
             with self.env(**keywords) as env:
                 before, _ = env.reset(seed=self.seeds())
                 twin = Loop(makers(self.n_envs, **keywords))
@@ -197,12 +209,14 @@ class VecEnvContract(Contract):
 
     # ---- reaching into environments --------------------------------------------------------------
 
+    @applies(lambda suite: suite.takes_functions)
     def test_call_reaches_a_method_of_every_environment(self) -> None:
         with self.env(length=9) as env:
             env.reset(seed=self.seeds())
             assert tuple(env.call("steps_left")) == (9,) * self.n_envs
             assert tuple(env.call("steps_left", extra=2)) == (11,) * self.n_envs
 
+    @applies(lambda suite: suite.takes_functions)
     def test_get_attr_and_set_attr_reach_every_environment(self) -> None:
         with self.env() as env:
             assert tuple(env.get_attr("label")) == ("unset",) * self.n_envs
@@ -210,6 +224,18 @@ class VecEnvContract(Contract):
             assert tuple(env.get_attr("label")) == ("same",) * self.n_envs
             env.set_attr("label", [f"own {i}" for i in range(self.n_envs)])
             assert tuple(env.get_attr("label")) == tuple(f"own {i}" for i in range(self.n_envs))
+
+    @applies(lambda suite: may_have(suite, "env_method", "get_images"))
+    def test_environments_are_reached_by_the_names_of_stable_baselines_too(self) -> None:
+        with self.env(length=9, render_mode="rgb_array") as env:
+            env.reset(seed=self.seeds())
+            env.set_attr("label", "other", indices=[1])
+            assert list(env.get_attr("label", indices=[1, 0])) == ["other", "unset"]
+            assert env.env_method("steps_left", 1, indices=[-1]) == [10]
+            assert env.env_method("steps_left", extra=2) == [11] * self.n_envs
+            images = env.get_images()
+            assert isinstance(images, list) and len(images) == self.n_envs
+            assert all(image.shape == (4, 4, 3) for image in images)
 
     @applies(lambda suite: may_have(suite, "get_state", "set_state"))
     def test_its_state_if_it_has_one_is_plain_and_goes_on_where_it_was(self) -> None:
@@ -238,37 +264,6 @@ class VecEnvContract(Contract):
                 for _ in range(4):
                     env.step(np.zeros(self.n_envs, np.int64))
 
-    def test_what_does_not_fit_is_refused_with_the_environment_and_the_field(self) -> None:
-        """numpy broadcasts (1,) to (3,) and reads a number from "1"; training must not."""
-        config = self.config()
-        made = {} if config is None else {"config": config}
-        for field in Misfit.FIELDS:
-            choices = [EnvChoice("Walk", {}, Walk), EnvChoice("Misfit", {"field": field}, Misfit)]
-            env = self.record().load()(list(map(MakeEnv, choices)), **made)
-            named = "observation" if field == "restart" else field
-            env.reset(seed=[1, 2])
-            try:
-                with pytest.raises(EnvironmentFailed, match=rf"environment 1 .*wrong {named}"):
-                    for _ in range(4):
-                        env.step(np.zeros(2, np.int64))
-            finally:
-                env.close()
-
-    def test_ctrl_c_gets_through_a_step_that_hangs_and_it_can_be_closed_soon(self) -> None:
-        config = self.config()
-        made = {} if config is None else {"config": config}
-        env = self.record().load()([Hangs] * 2, **made)
-        try:
-            env.reset(seed=0)
-            with ctrl_c_after(0.2):
-                env.step(np.zeros(2, np.int64))
-        finally:
-            began = time.monotonic()
-            env.close()
-        assert time.monotonic() - began < CLOSES_SECONDS, (
-            "an environment that hangs in step must not keep the run from ending"
-        )
-
     def test_it_can_be_closed_twice(self) -> None:
         with self.env() as env:
             env.reset(seed=self.seeds())
@@ -282,60 +277,17 @@ class VecEnvContract(Contract):
             assert env.step(np.zeros(1, np.int64))[1].shape == (1,)
 
 
-def makers(n_envs: int, **keywords: Any) -> list[MakeEnv]:
-    """Functions that make a `Walk` each, as a run makes them: they can be sent to a worker."""
-    return [MakeEnv(EnvChoice("Walk", keywords, Walk))] * n_envs
+def _exactly(n: int, element: Any) -> Any:
+    """Lists of n of these, as hypothesis draws them."""
+    from hypothesis import strategies as st
+
+    return st.lists(element, min_size=n, max_size=n)
 
 
-class Loop:
-    """What a vector environment must equal: environments stepped one by one."""
+def _one_action(space: spaces.Space[Any]) -> Any:
+    """Actions of the spaces that a `Walk` has, as hypothesis draws them."""
+    from hypothesis import strategies as st
 
-    def __init__(self, make: list[MakeEnv]) -> None:
-        self.envs: list[gym.Env[Any, Any]] = [one() for one in make]
-        self.ended = 0
-
-    def reset(self, seeds: list[int]) -> list[Any]:
-        return [env.reset(seed=seed)[0] for env, seed in zip(self.envs, seeds, strict=True)]
-
-    def actions(self, t: int) -> Any:
-        """Actions that differ from step to step and between environments."""
-        n = len(self.envs)
-        if isinstance(self.envs[0].action_space, gym.spaces.Discrete):
-            return (np.arange(n) + t) % 3
-        return np.sin(np.arange(2 * n, dtype=np.float32) + t).reshape(n, 2).astype(np.float32)
-
-    def step(
-        self, actions: Any
-    ) -> tuple[list[Any], list[float], list[bool], list[bool], dict[int, Any]]:
-        observations, rewards, terminated, truncated = [], [], [], []
-        finals: dict[int, Any] = {}
-        for i, env in enumerate(self.envs):
-            observation, reward, over, cut, _ = env.step(actions[i])
-            if over or cut:
-                self.ended += 1
-                finals[i] = observation
-                observation, _ = env.reset()
-            observations.append(observation)
-            rewards.append(float(reward))
-            terminated.append(bool(over))
-            truncated.append(bool(cut))
-        return observations, rewards, terminated, truncated, finals
-
-
-def check(batch: Any, expected: Any, what: str) -> None:
-    """Raises AssertionError unless a batch, or one observation, is the expected one bit for bit."""
-    if isinstance(expected, list):
-        for i, one in enumerate(expected):
-            check(at(batch, i), one, f"{what} (environment {i})")
-    elif isinstance(expected, dict):
-        for key, part in expected.items():
-            check(batch[key], part, f"{what} [{key!r}]")
-    else:
-        assert np.array_equal(batch, expected), f"{what} is {batch!r}, must be {expected!r}"
-
-
-def shares(one: Any, other: Any) -> bool:
-    """Whether two observations lie in the same memory."""
-    if isinstance(one, dict):
-        return any(shares(one[key], other[key]) for key in one)
-    return bool(np.shares_memory(one, other))
+    if isinstance(space, spaces.Discrete):
+        return st.integers(int(space.start), int(space.start + space.n - 1))
+    return _exactly(int(np.prod(space.shape or ())), st.floats(-1.0, 1.0, width=32))

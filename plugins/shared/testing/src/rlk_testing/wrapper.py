@@ -18,7 +18,7 @@ from rlk_testing.contract import global_generators_untouched, plain
 from rlk_testing.environments import Walk
 from rlk_testing.observer import RunContract, inside
 from rlk_testing.stand_in_vec_env import StandInVecEnv
-from rlk_testing.vec_env import check, makers
+from rlk_testing.vec_env_twin import check, makers
 
 _BY_NAME = {"Box": {}, "Dict": {"observation": "dict"}, "Image": {"observation": "image"}}
 _N = 2

@@ -5,7 +5,7 @@ N is the number of environments.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -14,7 +14,8 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk_vector_environments import rows
-from rlk_vector_environments.infos import missing
+from rlk_vector_environments.infos import ended as gather_ended
+from rlk_vector_environments.infos import gather, missing, of_row
 
 AnyVector = VectorEnv[Any, Any, Any]
 
@@ -60,24 +61,32 @@ class ResetWhereEnded(_Transparent):
 
     For environments that leave restarts to their user, and for Gymnasium's own, which then have
     nothing left to restart in the next step.
+
+    Args:
+        restart: restart(innermost environment, bool [N]) -> observation and infos, for one that
+            takes no mask; None resets with one.
     """
 
-    def __init__(self, env: AnyVector) -> None:
+    def __init__(
+        self, env: AnyVector, restart: Callable[[Any, Any], tuple[Any, Any]] | None = None
+    ) -> None:
         super().__init__(env)
+        self._restart = restart or (lambda _, ended: self.env.reset(options={"reset_mask": ended}))
         self.metadata = {**env.metadata, "autoreset_mode": AutoresetMode.SAME_STEP}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         observation, reward, terminated, truncated, infos = self.env.step(actions)
         ended = np.logical_or(terminated, truncated)
-        if ended.any():
-            final = np.full(self.num_envs, None, dtype=object)
-            for i in map(int, np.flatnonzero(ended)):
-                final[i] = rows.read(observation, i)
-            observation, restarted = self.env.reset(options={"reset_mask": ended})
-            last = {"final_obs": final, "final_info": infos}
-            kept = {"kept": infos.pop("kept")} if "kept" in infos else {}
-            infos = {**restarted, **last, "_final_obs": ended, "_final_info": ended, **kept}
-        return observation, reward, terminated, truncated, infos
+        if not ended.any():
+            return observation, reward, terminated, truncated, infos
+        kept = {"kept": infos.pop("kept")} if "kept" in infos else {}
+        indices = np.flatnonzero(ended).tolist()
+        ends = [(i, rows.read(observation, i), of_row(infos, i)) for i in indices]
+        observation, restarted = self._restart(self.unwrapped, ended)
+        sources = [restarted if over else infos for over in ended]
+        going_on = gather(self.num_envs, [(i, of_row(one, i)) for i, one in enumerate(sources)])
+        final = gather_ended(self.num_envs, ends)
+        return observation, reward, terminated, truncated, {**going_on, **final, **kept}
 
 
 class KeepInfos(_Transparent):

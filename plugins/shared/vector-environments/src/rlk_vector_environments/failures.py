@@ -16,14 +16,17 @@ class EnvironmentRaised(EnvironmentFailed):
     Attributes:
         headline: which environment, when, and what it raised, in one line.
         trace: the traceback as text, from the environment inwards.
+        history: how to get there again, in a sentence; "" where there is nothing to tell.
     """
 
-    def __init__(self, headline: str, trace: str, of_id: str = "") -> None:
-        super().__init__(headline, trace, of_id)
+    def __init__(self, headline: str, trace: str, of_id: str = "", history: str = "") -> None:
+        super().__init__(headline, trace, of_id, history)
         self.headline, self.trace, self._of_id = headline, trace, of_id
+        self.history = history
 
     def __str__(self) -> str:
-        return f"{self.headline}\nThe traceback{self._of_id}:\n{self.trace}"
+        history = f"{self.history}\n" if self.history else ""
+        return f"{self.headline}\n{history}The traceback{self._of_id}:\n{self.trace}"
 
 
 class WrongResult(EnvironmentFailed):
@@ -36,7 +39,7 @@ def name_of(env: gym.Env[Any, Any]) -> str:
 
 
 def raised(
-    index: int, env: gym.Env[Any, Any] | None, when: str, error: Exception
+    index: int, env: gym.Env[Any, Any] | None, when: str, error: Exception, history: str = ""
 ) -> EnvironmentRaised:
     """What to raise from an exception that was just caught.
 
@@ -45,10 +48,11 @@ def raised(
         env: the environment; None while it is being made.
         when: "in step", "when it was made", …
         error: what it raised.
+        history: how to get there again.
     """
     of_id = "" if env is None or env.spec is None else f" of {env.spec.id}"
     headline = f"environment {index} failed {when}: {type(error).__name__}: {error}"
-    return EnvironmentRaised(headline, trace_of(error), of_id)
+    return EnvironmentRaised(headline, trace_of(error), of_id, history)
 
 
 def trace_of(error: Exception) -> str:

@@ -39,6 +39,15 @@ def gather(n: int, entries: Iterable[tuple[int, dict[Any, Any]]]) -> dict[Any, A
     return gathered
 
 
+def of_row(infos: Mapping[Any, Any], index: int) -> dict[Any, Any]:
+    """The info of one environment, out of gathered ones; a key without a mask is of all."""
+    return {
+        key: of_row(value, index) if isinstance(value, dict) else value[index]
+        for key, value in infos.items()
+        if not str(key).startswith("_") and (f"_{key}" not in infos or infos[f"_{key}"][index])
+    }
+
+
 def of_step(
     n: int,
     keys: Sequence[str] | None,

@@ -15,7 +15,8 @@ import numpy as np
 from rlk.errors import EnvironmentFailed
 from rlk_vector_environments import rows
 from rlk_vector_environments.env_state import Unsupported, capture, restore
-from rlk_vector_environments.failures import raised
+from rlk_vector_environments.failures import EnvironmentRaised, WrongResult, raised
+from rlk_vector_environments.history import History
 from rlk_vector_environments.results import FLAGS, check_reset, check_step
 from rlk_vector_environments.step_arrays import StepArrays
 
@@ -58,6 +59,7 @@ class EnvironmentGroup:
         #: Unlike an array, a buffer takes no string and no None for a number.
         self._rewards = [rows.buffer(slot.reward) for slot in arrays.slots]
         self._to_check = CHECKED_STEPS
+        self._history = History(start, len(envs))
 
     def step(self, turn: int) -> tuple[Infos, Infos]:
         """Steps every environment with its action, into the slot `turn`.
@@ -87,7 +89,7 @@ class EnvironmentGroup:
                 result = None
                 result = env.step(actions[row])
                 if is_checked:
-                    check_step(start + row, env, result)
+                    self._check(check_step, start + row, result)
                 sample, reward[row], over, cut, info = result
                 if keys:
                     infos.append((start + row, {key: info[key] for key in keys if key in info}))
@@ -108,8 +110,8 @@ class EnvironmentGroup:
             raise
         except Exception as error:
             if result is not None:  # it may be the reason
-                check_step(start + row, self.envs[row], result)
-            raise raised(start + row, self.envs[row], "in step", error) from error
+                self._check(check_step, start + row, result)
+            raise self._raised(start + row, "in step", error) from error
         except KeyboardInterrupt as interruption:
             interruption.add_note(f"environment {start + row} was in step")
             raise
@@ -124,23 +126,37 @@ class EnvironmentGroup:
         """Whether the step that returned this was the last of its episode."""
         _, _, over, cut, info = result
         if type(over) not in FLAGS or type(cut) not in FLAGS or type(info) is not dict:
-            check_step(self._start + row, self.envs[row], result)
+            self._check(check_step, self._start + row, result)
         return bool(over or cut)
+
+    def _check(
+        self, check: Callable[[int, gym.Env[Any, Any], Any], None], index: int, result: Any
+    ) -> None:
+        """`check_step` or `check_reset`, whose error tells the environment's history too."""
+        try:
+            check(index, self.envs[index - self._start], result)
+        except WrongResult as error:
+            raise WrongResult(f"{error}\n{self._history.of(index)}") from None
+
+    def _raised(self, index: int, when: str, error: Exception) -> EnvironmentRaised:
+        """What to raise from an exception that an environment has just raised."""
+        return raised(index, self.envs[index - self._start], when, error, self._history.of(index))
 
     def _restart(self, write: rows.Write, row: int, is_checked: bool) -> dict[str, Any]:
         """Starts the next episode of one environment; its info."""
         index, env = self._start + row, self.envs[row]
+        self._history.reset(index, None)
         try:
             result: Any = env.reset()
         except Exception as error:
-            raise raised(index, env, "in reset", error) from error
+            raise self._raised(index, "in reset", error) from error
         if is_checked:
-            check_reset(index, env, result)
+            self._check(check_reset, index, result)
         try:
             sample, info = result
             write(row, sample)
         except Exception:
-            check_reset(index, env, result)
+            self._check(check_reset, index, result)
             raise
         return info  # type: ignore[no-any-return]
 
@@ -157,15 +173,15 @@ class EnvironmentGroup:
         infos: Infos = []
         for index, seed in seeds.items():
             row = index - self._start
-            env = self.envs[row]
+            self._history.reset(index, seed)
             try:
-                result = env.reset(seed=seed, options=options)
+                result = self.envs[row].reset(seed=seed, options=options)
             except Exception as error:
-                raise raised(index, env, "in reset", error) from error
+                raise self._raised(index, "in reset", error) from error
             except KeyboardInterrupt as interruption:
                 interruption.add_note(f"environment {index} was in reset")
                 raise
-            check_reset(index, env, result)
+            self._check(check_reset, index, result)
             sample, info = result
             self._write[turn](row, sample)
             if self._info_keys is None and info:
@@ -228,7 +244,7 @@ class EnvironmentGroup:
         except Unsupported:
             raise
         except Exception as error:
-            raise raised(index, self.envs[index - self._start], when, error) from error
+            raise self._raised(index, when, error) from error
 
 
 def environment_in(frame: FrameType) -> int | None:

@@ -164,9 +164,20 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         given = arguments.spread(values, len(chosen))
         self._group.set_attr(name, dict(zip(chosen, given, strict=True)))
 
+    def env_method(
+        self, method_name: str, *args: Any, indices: Iterable[int] | None = None, **kwargs: Any
+    ) -> list[Any]:
+        """`call_at` under the name that Stable Baselines has for it; None is all environments."""
+        chosen = range(self.num_envs) if indices is None else indices
+        return list(self.call_at(chosen, method_name, *args, **kwargs))
+
     def render(self) -> tuple[Any, ...]:
-        """Every environment's frame."""
+        """Every environment's frame; `rlk_vector_environments.tiling.tile` makes one of them."""
         return tuple(self._group.render())
+
+    def get_images(self) -> list[Any]:
+        """The same as a list, as Stable Baselines has it."""
+        return list(self.render())
 
     def get_state(self) -> list[dict[str, Any] | None]:
         """The state of every environment, or None where it cannot be captured."""

@@ -44,3 +44,12 @@ class SubprocessConfig:
             "that hangs is named and the run ends; none waits for ever"
         },
     )
+    restart_workers: bool = attrs.field(
+        default=False,
+        validator=validators.instance_of(bool),
+        metadata={
+            "help": "whether another worker takes the place of one that dies, hangs, or has an "
+            "environment that raises in a step: the episodes it was in end as truncated, and it is "
+            "counted (rollout/worker_restarts); else the run ends"
+        },
+    )

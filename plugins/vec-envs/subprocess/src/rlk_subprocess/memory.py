@@ -14,6 +14,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from rlk.errors import EnvironmentFailed
 from rlk_vector_environments.step_arrays import Array, StepArrays, allocate
 
 #: Room for what a worker says of itself when it is asked by a signal.
@@ -25,17 +26,35 @@ def create(n: int, observation_space: gym.Space[Any], action_space: gym.Space[An
     """A file descriptor of zeroed memory of the right size for what n environments need.
 
     Raises:
+        EnvironmentFailed: if the system has not got so much memory, here or for this process. It is
+            taken at once: a write to memory that is not there would kill the process.
         rlk.errors.PlanError: for a space whose samples have no fixed shape.
     """
     arena = _Arena(None)
     allocate(observation_space, action_space, n, arena.new)
     arena.new((n, NOTE_BYTES), np.uint8)
+    try:
+        return _anonymous_file(arena.size)
+    except OSError as error:
+        raise EnvironmentFailed(
+            f"the memory that {n} environments share with this process, {arena.size:,} bytes, is "
+            f"not there: {error}. Use fewer environments, or --vec-env dummy, which shares none."
+        ) from error
+
+
+def _anonymous_file(size: int) -> int:
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("rlk-subprocess", os.MFD_CLOEXEC)
     else:
         with tempfile.TemporaryFile() as file:
             descriptor = os.dup(file.fileno())
-    os.ftruncate(descriptor, arena.size)
+    try:
+        os.ftruncate(descriptor, size)
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(descriptor, 0, size)
+    except BaseException:
+        os.close(descriptor)
+        raise
     return descriptor
 
 

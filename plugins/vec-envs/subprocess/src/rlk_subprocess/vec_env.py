@@ -6,7 +6,7 @@ N is the number of environments.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -14,10 +14,13 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from rlk.errors import EnvironmentFailed
-from rlk_subprocess.channel import ENDED, QUIET
-from rlk_subprocess.config import StartMethod, SubprocessConfig
+from rlk_subprocess.channel import ENDED
+from rlk_subprocess.config import SubprocessConfig
+from rlk_subprocess.failures import raise_failures
 from rlk_subprocess.launch import usable_cores
-from rlk_subprocess.worker_pool import WorkerHandle, WorkerPool, raise_failures
+from rlk_subprocess.restarts import Restarts
+from rlk_subprocess.worker_handle import WorkerHandle
+from rlk_subprocess.worker_pool import WorkerPool
 from rlk_vector_environments import arguments, infos, making, rows
 from rlk_vector_environments.adoption import adopt
 
@@ -36,8 +39,8 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
     Args:
         env_fns: functions without arguments, each returning an environment of its own. They are
             called in the workers, and may be closures, lambdas and functions of a notebook.
-        n_workers, start_method, timeout_seconds: see `SubprocessConfig`.
-        config: the same settings as one record, instead of the three.
+        settings: those of `SubprocessConfig` as keywords.
+        config: the same settings as one record, instead.
         info_keys: numbers of every info to keep: `infos["kept"]` has them after every step, as
             `info.KEY` -> float32 [N], where an episode ended those of its last step. None gathers
             all infos instead, as Gymnasium does: those of the reset where an episode ended.
@@ -55,24 +58,17 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         self,
         env_fns: Sequence[Callable[[], gym.Env[Any, Any]]],
         *,
-        n_workers: int | None = None,
-        start_method: StartMethod | None = None,
-        timeout_seconds: float | None = 600.0,
         config: SubprocessConfig | None = None,
         info_keys: Sequence[str] | None = (),
+        **settings: Any,
     ) -> None:
         if not env_fns:
             raise ValueError(
                 "a vector environment needs at least one environment; env_fns is empty."
             )
-        if config is None:
-            config = SubprocessConfig(
-                n_workers=n_workers, start_method=start_method, timeout_seconds=timeout_seconds
-            )
-        elif n_workers is not None or start_method is not None:
-            raise ValueError(
-                "give n_workers and start_method, or a config that holds them; not both."
-            )
+        if config is not None and any(value is not None for value in settings.values()):
+            raise ValueError(f"give {', '.join(settings)}, or a config that holds them; not both.")
+        config = config or SubprocessConfig(**settings)
         n = len(env_fns)
         keys = None if info_keys is None else tuple(info_keys)
         self._pool = WorkerPool(
@@ -95,6 +91,9 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
             raise
         self._info_keys = keys
         self._turn = 0
+        restarts = Restarts(self._pool, self._arrays, keys) if config.restart_workers else None
+        self._wait = self._pool.wait if restarts is None else restarts.wait
+        self._restarts = restarts
         self._waiting: list[WorkerHandle] = []
         self._answers: list[tuple[WorkerHandle, Any]] = []
 
@@ -130,6 +129,8 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         if len(selected) < self.num_envs:
             rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
         chosen = {index: seeds[index] for index in selected}
+        for index, seed in chosen.items():
+            self._pool.seeds[index] = self._pool.seeds[index] if seed is None else seed
         answers = self._ask(
             lambda worker, indices: ("reset", turn, {i: chosen[i] for i in indices}, options),
             selected,
@@ -163,11 +164,7 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         waiting, answers = self._waiting, self._answers
         if not waiting:
             raise gym.error.NoAsyncCallError("step_wait needs a step_async before it", "step")
-        while waiting:
-            answer = self._pool.answer(waiting[-1])
-            worker = waiting.pop()
-            if answer != QUIET:
-                answers.append((worker, answer))
+        self._wait(waiting, answers, self._turn)
         observation, reward, terminated, truncated = self._arrays.slots[self._turn]
         self._turn ^= 1
         found: dict[str, Any] = {}
@@ -213,9 +210,24 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
             lambda worker, chosen: ("set_attr", name, {i: by_index[i] for i in chosen}), selected
         )
 
+    def env_method(
+        self, method_name: str, *args: Any, indices: Iterable[int] | None = None, **kwargs: Any
+    ) -> list[Any]:
+        """`call_at` under the name that Stable Baselines has for it; None is all environments."""
+        chosen = range(self.num_envs) if indices is None else indices
+        return list(self.call_at(chosen, method_name, *args, **kwargs))
+
     def render(self) -> tuple[Any, ...]:
-        """Every environment's frame."""
+        """Every environment's frame; `rlk_vector_environments.tiling.tile` makes one of them."""
         return self._collect(None, lambda worker, chosen: ("render",))
+
+    def get_images(self) -> list[Any]:
+        """The same as a list, as Stable Baselines has it."""
+        return list(self.render())
+
+    def metrics(self) -> Mapping[str, float]:
+        """With `restart_workers`, how many were started again; else nothing."""
+        return {} if self._restarts is None else self._restarts.metrics()
 
     def get_state(self) -> list[dict[str, Any] | None]:
         """The state of every environment, or None where it cannot be captured."""

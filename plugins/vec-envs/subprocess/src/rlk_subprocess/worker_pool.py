@@ -16,32 +16,26 @@ import gymnasium as gym
 
 from rlk.errors import EnvironmentFailed
 from rlk_subprocess import memory
-from rlk_subprocess.channel import CLOSE, STEPS, Channel
-from rlk_subprocess.failures import Failure
-from rlk_subprocess.launch import Launcher, Process
+from rlk_subprocess.channel import CLOSE, QUIET, STEPS
+from rlk_subprocess.failures import raise_failures
+from rlk_subprocess.launch import Launcher, pickled_functions
 from rlk_subprocess.whereabouts import ask
-from rlk_vector_environments.making import Description
+from rlk_subprocess.worker_handle import (
+    PATIENCE_SECONDS,
+    WorkerHandle,
+    WorkerLost,
+    death_of,
+    hanging,
+)
+from rlk_vector_environments.making import Description, check_equal_spaces
 from rlk_vector_environments.step_arrays import StepArrays
 
-#: After so long without an answer the learner checks that every worker is alive.
-_PATIENCE_SECONDS = 1
 #: How long the other workers may take to close their environments when one has failed.
 _CLOSE_SECONDS = 0.5
 #: How long workers get to close if one is in the middle of a command, and may hang in it.
 _BUSY_SECONDS = 0.5
 #: From SIGTERM to SIGKILL.
 _TERMINATE_SECONDS = 0.3
-
-
-class WorkerHandle:
-    """One worker and the environments start to stop - 1 that it holds."""
-
-    def __init__(self, start: int, stop: int, end: socket.socket, process: Process) -> None:
-        self.start = start
-        self.stop = stop
-        self.channel = Channel(end, _PATIENCE_SECONDS)
-        self.process = process
-        self.owes_answer = False  # a command was sent, and its answer has not been taken
 
 
 class WorkerPool:
@@ -67,48 +61,83 @@ class WorkerPool:
         info_keys: tuple[str, ...] | None,
         timeout_seconds: float | None = None,
     ) -> None:
+        self._env_fns, self._method, self._info_keys = list(env_fns), start_method, info_keys
         self._timeout_seconds = timeout_seconds
         self._notes: Any = None  # uint8 [N, NOTE_BYTES], when the memory is shared
+        self._memory: tuple[int, tuple[Any, ...]] | None = None  # its descriptor and its layout
         self._owner = os.getpid()
         self.workers: list[WorkerHandle] = []
+        self.seeds: list[int | None] = [None] * len(self._env_fns)
         self.lost: str | None = None
         self._over = False
         self._launcher = Launcher(start_method)
         try:
-            for start, stop in _shares(len(env_fns), n_workers):
-                own = list(env_fns[start:stop])
-                pickled = None if start_method == "fork" else _pickled(own, start)
-                end, process = self._launcher.start(own)
-                worker = WorkerHandle(start, stop, end, process)
-                self.workers.append(worker)
-                self.ask(worker, (start, info_keys, pickled))
-            self.descriptions = self._receive_descriptions()
+            for start, stop in _shares(len(self._env_fns), n_workers):
+                self.workers.append(self._start(start, stop))
+            answers = [self.answer(worker) for worker in self.workers]
+            raise_failures(answers)
+            self.descriptions: list[Description] = [one for made in answers for one in made]
         except BaseException:
             self.shutdown()
             raise
 
-    def _receive_descriptions(self) -> list[Description]:
-        answers = [(worker, self.answer(worker)) for worker in self.workers]
-        raise_failures([answer for _, answer in answers])
-        return [description for _, answer in answers for description in answer]
+    def _start(self, start: int, stop: int) -> WorkerHandle:
+        """A new worker that makes these environments; it owes their descriptions."""
+        own = self._env_fns[start:stop]
+        pickled = None if self._method == "fork" else pickled_functions(own, start)
+        end, process = self._launcher.start(own)
+        worker = WorkerHandle(start, stop, end, process)
+        try:
+            self.ask(worker, (start, self._info_keys, pickled))
+        except BaseException:
+            worker.kill()
+            raise
+        return worker
 
     def share_memory(
         self, n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]
     ) -> StepArrays:
-        """Gives all workers the memory to write to; the learner's view of it."""
-        descriptor = memory.create(n, observation_space, action_space)
-        try:
-            for worker in self.workers:
-                socket.send_fds(worker.channel.socket, [b"@"], [descriptor])
-                self.ask(worker, (n, observation_space, action_space))
-        except BaseException:
-            os.close(descriptor)
-            raise
-        shared, notes = memory.attach(descriptor, n, observation_space, action_space)
+        """Gives all workers the memory to write to; the learner's view of it.
+
+        Raises:
+            EnvironmentFailed: if the system has not got so much.
+        """
+        layout = n, observation_space, action_space
+        descriptor = memory.create(*layout)
+        self._memory = descriptor, layout
+        for worker in self.workers:
+            self._send_memory(worker)
+        shared, self._notes = memory.attach(os.dup(descriptor), *layout)
         for worker in self.workers:
             self.answer(worker)
-        self._notes = notes
         return shared
+
+    def _send_memory(self, worker: WorkerHandle) -> None:
+        assert self._memory is not None
+        descriptor, layout = self._memory
+        socket.send_fds(worker.channel.socket, [b"@"], [descriptor])
+        self.ask(worker, layout)
+
+    def replace(self, lost: WorkerHandle) -> WorkerHandle:
+        """A new worker with the environments of one that is ended; they have to be reset.
+
+        Raises:
+            EnvironmentFailed: if they cannot be made again, or have other spaces now.
+        """
+        lost.kill()
+        worker = self._start(lost.start, lost.stop)
+        try:
+            made = self.receive(worker)
+            raise_failures([made])
+            check_equal_spaces([self.descriptions[0], *made])
+            self._send_memory(worker)
+            self.receive(worker)
+        except BaseException:
+            worker.kill()
+            raise
+        worker.is_fresh = True
+        self.workers[self.workers.index(lost)] = worker
+        return worker
 
     # ---- commands and answers ------------------------------------------------------------------
 
@@ -125,74 +154,85 @@ class WorkerPool:
         try:
             worker.channel.send_frame(pickled)
         except OSError:
-            self.raise_dead(worker)
+            self.give_up(death_of(worker, self.seeds))
 
     def ask_to_step(self, turn: int) -> list[WorkerHandle]:
-        """Starts a step of every worker into that slot; the workers to wait for, the last first.
-
-        Raises:
-            EnvironmentFailed: if a worker is dead.
-        """
+        """Starts a step of every worker into that slot; the workers to wait for, the last first."""
         command = STEPS[turn]
         for worker in self.workers:
             if worker.owes_answer:
                 self.answer(worker)
             worker.owes_answer = True
-            try:
+            with contextlib.suppress(OSError):  # it is dead, which its answer will tell
                 worker.channel.send(command)
-            except OSError:
-                self.raise_dead(worker)
         return self.workers[::-1]
 
+    def wait(
+        self, waiting: list[WorkerHandle], answers: list[tuple[WorkerHandle, Any]], turn: int
+    ) -> None:
+        """Takes all answers of a step; it may be called again after Ctrl-C.
+
+        Args:
+            waiting: the workers that have been asked, the last first; they are taken out.
+            answers: what they answered is added, unless it is nothing but that they have stepped.
+            turn: the slot of the step.
+
+        Raises:
+            EnvironmentFailed: if a worker dies or hangs.
+        """
+        while waiting:
+            answer = self.answer(waiting[-1])
+            worker = waiting.pop()
+            if answer != QUIET:
+                answers.append((worker, answer))
+
     def answer(self, worker: WorkerHandle) -> Any:
-        """The answer, unless a worker dies or this one takes too long.
+        """The answer, unless a worker dies or this one takes too long; then all workers end.
 
         Raises:
             EnvironmentFailed: if one did, this or another.
+        """
+        try:
+            return self.receive(worker)
+        except WorkerLost as lost:
+            self.give_up(lost)
+
+    def receive(self, worker: WorkerHandle) -> Any:
+        """The answer of a worker.
+
+        Raises:
+            WorkerLost: if a worker has died, this or another, or this one takes too long.
         """
         waited = 0  # counted, because a clock would go on while this process is stopped (Ctrl-Z)
         while True:
             try:
                 answer = worker.channel.receive()
             except BlockingIOError:
-                self.check_alive()
-                waited += _PATIENCE_SECONDS
+                self._check_alive()
+                waited += PATIENCE_SECONDS
                 if self._timeout_seconds is not None and waited >= self._timeout_seconds:
-                    self._raise_hanging(worker, waited)
+                    where = self._whereabouts(worker)
+                    raise hanging(worker, where, waited, self.seeds) from None
             except KeyboardInterrupt as interruption:
                 interruption.add_note(self._whereabouts(worker))
                 raise
             except (EOFError, ConnectionError):
-                self.raise_dead(worker)
+                raise death_of(worker, self.seeds) from None
             else:
                 worker.owes_answer = False
                 return answer
 
-    def check_alive(self) -> None:
-        """Raises EnvironmentFailed if a worker has ended, though its socket may still be open."""
+    def _check_alive(self) -> None:
+        """Raises WorkerLost if a worker has ended, though its socket may still be open."""
         for worker in self.workers:
             if worker.process.poll() is not None:
-                self.raise_dead(worker)
+                raise death_of(worker, self.seeds)
 
-    def raise_dead(self, worker: WorkerHandle) -> NoReturn:
-        """Ends all workers because this one is dead, and raises EnvironmentFailed about it."""
-        deadline = time.monotonic() + 2.0
-        while worker.process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        code = worker.process.poll()
-        self.lost = _death_message(worker, code)
+    def give_up(self, lost: WorkerLost) -> NoReturn:
+        """Ends all workers because one is lost, and raises EnvironmentFailed about it."""
+        self.lost = f"{lost} All workers were ended."
         self.shutdown()
-        raise EnvironmentFailed(self.lost)
-
-    def _raise_hanging(self, worker: WorkerHandle, waited: int) -> NoReturn:
-        """Ends all workers because this one does not answer, and raises EnvironmentFailed."""
-        self.lost = (
-            f"{self._whereabouts(worker)}, without an answer for {waited} s: it hangs, and all "
-            "workers were ended. Where so much time is needed: "
-            "--set vec_env.timeout_seconds=… (none waits for ever)."
-        )
-        self.shutdown()
-        raise EnvironmentFailed(self.lost)
+        raise EnvironmentFailed(self.lost) from lost.__cause__
 
     def _whereabouts(self, worker: WorkerHandle) -> str:
         """Which environment of a worker is where, as the worker says itself if it can."""
@@ -200,7 +240,8 @@ class WorkerPool:
         if self._notes is not None:
             with contextlib.suppress(OSError):  # it has died in this moment
                 place = ask(worker.process.send_signal, self._notes[worker.start])
-        return f"{place or f'{_held(worker)} in compiled code'} (worker {worker.process.pid})"
+        place = place or f"{worker.describe()} in compiled code"
+        return f"{place} (worker {worker.process.pid})"
 
     # ---- the end -------------------------------------------------------------------------------
 
@@ -225,6 +266,9 @@ class WorkerPool:
             worker.channel.close()
         if os.getpid() == self._owner:
             self._launcher.close()
+        if self._memory is not None:
+            os.close(self._memory[0])
+            self._memory = None
         self._over = True
 
     def _running(self) -> list[WorkerHandle]:
@@ -240,44 +284,8 @@ class WorkerPool:
             worker.process.send_signal(number)
 
 
-def raise_failures(answers: Sequence[Any]) -> None:
-    """Raises the first Failure among the answers, with its worker's traceback."""
-    for answer in answers:
-        if isinstance(answer, Failure):
-            raise answer.exception()
-
-
 def _shares(n: int, n_workers: int) -> list[tuple[int, int]]:
     """Contiguous (start, stop) for each worker; the first have one more where it leaves a rest."""
     size, more = divmod(n, n_workers)
     starts = [worker * size + min(worker, more) for worker in range(n_workers + 1)]
     return list(itertools.pairwise(starts))
-
-
-def _pickled(env_fns: list[Callable[[], Any]], start: int) -> bytes:
-    try:
-        return bytes(cloudpickle.dumps(env_fns))
-    except Exception as error:
-        raise EnvironmentFailed(
-            f"the functions that make environments {start} to {start + len(env_fns) - 1} cannot be "
-            f"sent to a worker: {error!r}. Let them create what they need instead of holding it, "
-            "or use start_method=fork or the backend 'dummy'."
-        ) from error
-
-
-def _held(worker: WorkerHandle) -> str:
-    if worker.stop - worker.start == 1:
-        return f"environment {worker.start} is"
-    return f"environments {worker.start} to {worker.stop - 1} are"
-
-
-def _death_message(worker: WorkerHandle, code: int | None) -> str:
-    how = f"ended with exit code {code}"
-    if code is None:
-        how = "closed its channel but still runs"
-    elif code < 0:
-        how += f" ({signal.Signals(-code).name})"
-    hint = "Its own output may say why; the backend 'dummy' runs environments in this process."
-    if code == -signal.SIGKILL:
-        hint = "Only the system or a user sends SIGKILL: is the machine out of memory?"
-    return f"{_held(worker)} lost: their worker (pid {worker.process.pid}) {how}. {hint}"

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from rlk.component import Component
+from rlk_wrappers.checks import can_write_videos
 from rlk_wrappers.config import MonitorConfig, NormalizeConfig
+from rlk_wrappers.config_observations import (
+    FrameStackConfig,
+    HistoryConfig,
+    TimeFeatureConfig,
+    TransposeImageConfig,
+)
+from rlk_wrappers.config_steps import (
+    ActionRepeatConfig,
+    CheckNanConfig,
+    RewardClipConfig,
+    VideoRecorderConfig,
+)
 
 monitor = Component(
     name="monitor",
@@ -18,5 +31,70 @@ normalize = Component(
     factory="rlk_wrappers.normalize:normalize",
     summary="Normalises observations and rewards by running statistics, as VecNormalize.",
     config=NormalizeConfig,
+    scope="vector",
+)
+
+# ---- observations --------------------------------------------------------------------------------
+
+frame_stack = Component(
+    name="frame-stack",
+    factory="rlk_wrappers.frame_stack:FrameStack",
+    summary="Observations are the latest n_stack frames, as with VecFrameStack.",
+    config=FrameStackConfig,
+    scope="vector",
+)
+transpose_image = Component(
+    name="transpose-image",
+    factory="rlk_wrappers.transpose_image:TransposeImage",
+    summary="Images [height, width, channels] become [channels, height, width].",
+    config=TransposeImageConfig,
+    observation_spaces=("Image", "Dict"),
+    scope="vector",
+)
+time_feature = Component(
+    name="time-feature",
+    factory="rlk_wrappers.time_feature:TimeFeature",
+    summary="Appends to observations how much of the episode is left.",
+    config=TimeFeatureConfig,
+    observation_spaces=("Box", "Dict"),
+    scope="vector",
+)
+history = Component(
+    name="history",
+    factory="rlk_wrappers.history:History",
+    summary="Observations are the latest observations and the actions that led there.",
+    config=HistoryConfig,
+    observation_spaces=("Box", "Dict"),
+    scope="vector",
+)
+
+# ---- steps ---------------------------------------------------------------------------------------
+
+action_repeat = Component(
+    name="action-repeat",
+    factory="rlk_wrappers.action_repeat:ActionRepeat",
+    summary="Takes every action several times and adds up the rewards.",
+    config=ActionRepeatConfig,
+)
+reward_clip = Component(
+    name="reward-clip",
+    factory="rlk_wrappers.reward_clip:reward_clip",
+    summary="Clips the rewards that are learnt from; reported returns stay the environment's.",
+    config=RewardClipConfig,
+    scope="vector",
+)
+check_nan = Component(
+    name="check-nan",
+    factory="rlk_wrappers.check_nan:CheckNan",
+    summary="Says where a number that is not finite came from, as VecCheckNan.",
+    config=CheckNanConfig,
+    scope="vector",
+)
+video_recorder = Component(
+    name="video-recorder",
+    factory="rlk_wrappers.video_recorder:VideoRecorder",
+    summary="Films environments while they are trained in, as VecVideoRecorder.",
+    config=VideoRecorderConfig,
+    check=can_write_videos,
     scope="vector",
 )

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from rlk.protocols import State
     from rlk.running.run import Run
 
-NAME = "normalize"
-
 
 class Normalizer:
     """Keeps the statistics up to date; a run has one, among its plugins.

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
+from rlk.episode_ends import counted
 from rlk.errors import RlkError
+from rlk.records import Array
 from rlk.registry.hooks import Hooks
 from rlk_wrappers.columns import (
     early_reset_message,
@@ -25,15 +27,14 @@ from rlk_wrappers.columns import (
 )
 from rlk_wrappers.config import MonitorConfig
 from rlk_wrappers.episode_file import DIGITS, SUFFIX, EpisodeFile, episode_path
+from rlk_wrappers.layer import Result, State, VectorLayer
 
-Array = np.ndarray[Any, np.dtype[Any]]
-Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 NAME = "monitor"
 #: Rows reach the file this often.
 FLUSH_SECONDS = 1.0
 
 
-class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
+class VectorMonitor(VectorLayer):
     """Records the episodes of a vector environment that restarts them in the same step.
 
     Where an inner monitor has already reported an episode (before a wrapper clipped the rewards),
@@ -45,6 +46,8 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
         out: the run's folder, or None.
         hooks: the run's, through which the file is as long as its checkpoint says.
     """
+
+    name = NAME
 
     def __init__(
         self,
@@ -98,19 +101,9 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
             raise RlkError(early_reset_message(f"environment {int(running[0])}"))
         self._reset_values = options_named(self._config.reset_keywords, options)
         self._returns[mask], self._lengths[mask] = 0.0, 0
-        return self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
+        return super().reset(seed=seed, options=options)
 
-    def step(self, actions: Any) -> Result:
-        return self._watch(self.env.step(actions))
-
-    def step_async(self, actions: Any) -> None:
-        """As the backend's; `step_wait` must follow."""
-        self.env.step_async(actions)  # type: ignore[attr-defined]
-
-    def step_wait(self) -> Result:
-        return self._watch(self.env.step_wait())  # type: ignore[attr-defined]
-
-    def _watch(self, result: Result) -> Result:
+    def _stepped(self, actions: Any, result: Result) -> Result:
         _, reward, terminated, truncated, infos = result
         self._returns += reward
         self._lengths += 1
@@ -130,6 +123,9 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
         )
         final = infos.setdefault("final_info", {})
         infos.setdefault("_final_info", ended)
+        ended = counted(ended, infos)
+        if not ended.any():
+            return
         returns, lengths = np.where(ended, self._returns, 0.0), np.where(ended, self._lengths, 0)
         if "episode" in final:
             inner, known = final["episode"], final.get("_episode", ended)
@@ -159,34 +155,20 @@ class VectorMonitor(VectorWrapper[Any, Any, Any, Any, Any]):
 
     # ---- state -----------------------------------------------------------------------------------
 
-    def get_state(self) -> list[dict[str, Any]] | None:
-        """The state of every environment and of its episode, or None if any of them has none."""
-        get_state = getattr(self.env, "get_state", None)
-        inner = None if get_state is None else get_state()
-        if inner is None or any(state is None for state in inner):
-            return None
+    def _own_state(self) -> list[State]:
         figures = zip(self._returns.tolist(), self._lengths.tolist(), strict=True)
-        return [
-            {"env": state, "monitor": {"return": return_, "length": length}}
-            for state, (return_, length) in zip(inner, figures, strict=True)
-        ]
+        return [{"return": return_, "length": length} for return_, length in figures]
 
-    def set_state(self, states: list[dict[str, Any]]) -> None:
-        """Restores the environments and their unfinished episodes.
+    def _take_state(self, states: list[State]) -> None:
+        self._returns[:] = [state["return"] for state in states]
+        self._lengths[:] = [state["length"] for state in states]
 
-        A state that was saved without a monitor is accepted; its unfinished episodes count from
-        here on.
-        """
-        if any(set(state) != {"env", "monitor"} for state in states):
-            self.env.set_state(states)  # type: ignore[attr-defined]
-            return
-        self.env.set_state([state["env"] for state in states])  # type: ignore[attr-defined]
-        own = [state["monitor"] for state in states]
-        self._returns[:] = [state["return"] for state in own]
-        self._lengths[:] = [state["length"] for state in own]
 
-    def __getattr__(self, name: str) -> Any:
-        """`call`, `get_attr` and whatever else the backend offers besides Gymnasium's interface."""
-        if name.startswith("_") or name == "env":
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return getattr(self.env, name)
+def monitored(env: VectorEnv[Any, Any, Any]) -> VectorEnv[Any, Any, Any]:
+    """A vector environment with a monitor in it: as it is, or in one that writes no file."""
+    layer: Any = env
+    while not isinstance(layer, VectorMonitor):
+        if not isinstance(layer, VectorWrapper):
+            return VectorMonitor(env)
+        layer = layer.env
+    return env

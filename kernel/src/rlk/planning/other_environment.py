@@ -1,0 +1,38 @@
+"""Other environments than the one that a plan was made for: to evaluate in, or to go on in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from rlk.errors import PlanError
+from rlk.planning.environment import choose_environment, probe
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+
+
+def in_other_environment(plan: Plan, asked: Any) -> Plan:
+    """The plan with another environment, inside the same wrappers.
+
+    Args:
+        plan: of a run.
+        asked: an environment, as `--env` and `rlk.make` take it.
+
+    Raises:
+        PlanError: if it does not exist, or has other spaces.
+    """
+    env = choose_environment(asked, plan.kernel.registries, {})
+    check_same_spaces(plan, env.name, *probe(env, plan.wrappers, plan.vec_env))
+    return attrs.evolve(plan, env=env)
+
+
+def check_same_spaces(plan: Plan, name: str, observation_space: Any, action_space: Any) -> None:
+    """PlanError if the spaces of an environment are not those of the plan."""
+    spaces = {"observation_space": observation_space, "action_space": action_space}
+    for key, space in spaces.items():
+        if space != getattr(plan, key):
+            raise PlanError(
+                f"the {key} of environment {name!r} is {space}, not {getattr(plan, key)}."
+            )

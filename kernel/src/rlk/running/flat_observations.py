@@ -1,0 +1,64 @@
+"""A vector environment whose observations are nested, as everything after it takes them.
+
+Storages, policies and statistics know an observation as one array, or as a dict of arrays. Here a
+Tuple, and a Dict of dicts, become such a dict; no number is copied.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import VectorWrapper
+from gymnasium.vector.utils import batch_space
+
+from rlk.spaces import flat_observation, flat_space, is_nested
+
+Result = tuple[Any, Any, Any, Any, dict[str, Any]]
+
+
+def flattened(env: Any) -> Any:
+    """The vector environment, with flat observations if they are nested."""
+    return FlatObservations(env) if is_nested(env.single_observation_space) else env
+
+
+class FlatObservations(VectorWrapper[Any, Any, Any, Any, Any]):
+    """Gives observations of `rlk.spaces.flat_space`, final ones too."""
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self.single_observation_space = flat_space(env.single_observation_space)
+        self.observation_space = batch_space(self.single_observation_space, env.num_envs)
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        observation, infos = self.env.reset(seed=seed, options=options)
+        return flat_observation(observation), infos
+
+    def step(self, actions: Any) -> Result:
+        return _flat(self.env.step(actions))
+
+    def step_async(self, actions: Any) -> None:
+        """As the backend's; `step_wait` must follow."""
+        self.env.step_async(actions)  # type: ignore[attr-defined]
+
+    def step_wait(self) -> Result:
+        return _flat(self.env.step_wait())  # type: ignore[attr-defined]
+
+    def __getattr__(self, name: str) -> Any:
+        """`call`, `get_attr` and whatever else the backend offers besides Gymnasium's interface."""
+        if name.startswith("_") or name == "env":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self.env, name)
+
+
+def _flat(result: Result) -> Result:
+    observation, reward, terminated, truncated, infos = result
+    if "final_obs" in infos:
+        finals = infos["final_obs"]
+        flat = np.full(len(finals), None, object)
+        for index in np.flatnonzero(infos["_final_obs"]).tolist():
+            flat[index] = flat_observation(finals[index])
+        infos = {**infos, "final_obs": flat}
+    return flat_observation(observation), reward, terminated, truncated, infos

@@ -1,0 +1,46 @@
+"""`render`: a window that shows training."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from rlk.hookspecs import hookimpl
+from rlk.planning.spec import Patch
+from rlk_evaluate.window import display_problem
+
+if TYPE_CHECKING:
+    from rlk.planning.environment import EnvChoice
+    from rlk.planning.plan import Plan
+
+#: How Gymnasium calls an environment that shows every step in a window.
+HUMAN = "human"
+
+
+class Render:
+    """Has the environments of training made so that each shows its steps in a window."""
+
+    @hookimpl
+    def rlk_configure(self) -> Patch:
+        return Patch({"env.render_mode": HUMAN}, reason="a window shows training")
+
+    @hookimpl
+    def rlk_check_plan(self, plan: Plan) -> str | None:
+        problem = window_problem(plan.env)
+        return None if problem is None else f"callback 'render': {problem} Leave it out: no:render"
+
+
+def window_problem(env: EnvChoice) -> str | None:
+    """Why an environment shows nothing in a window here, or None."""
+    problem = display_problem(os.environ, sys.platform)
+    if problem is None and env.size is not None and not _has_window(env.made):
+        problem = (
+            f"environment {env.name!r} was passed as a finished object, which was not made to be "
+            "shown: make it with render_mode='human', or pass what makes it."
+        )
+    return problem
+
+
+def _has_window(env: object) -> bool:
+    return getattr(env, "render_mode", None) == HUMAN

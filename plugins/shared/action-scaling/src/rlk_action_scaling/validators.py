@@ -1,0 +1,16 @@
+"""Validators of settings that are one number, or one for each dimension of an action.
+
+Imports no numpy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+
+def not_negative(_: object, attribute: attrs.Attribute[Any], value: float | list[float]) -> None:
+    """ValueError for a number below 0."""
+    if any(each < 0 for each in (value if isinstance(value, list) else [value])):
+        raise ValueError(f"{attribute.name} must be at least 0, got {value!r}")

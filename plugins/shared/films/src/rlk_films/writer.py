@@ -1,0 +1,162 @@
+"""A film is written frame by frame, to a file beside the one that it becomes when it is whole."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Generator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol
+
+import numpy as np
+
+from rlk.errors import RlkError
+from rlk.files import replacing
+from rlk.records import Array
+
+#: Frames per second where nobody says how many.
+FPS = 30
+#: Colours of a GIF's frame; rendered scenes are flat, and frames are kept in memory until the end.
+COLOURS = 128
+
+
+class Film(Protocol):
+    """What `film` gives; as a context it ends the film, and drops it if anything was raised."""
+
+    def add(self, frame: Array) -> None: ...  #: uint8 [height, width, 3], all of one size
+    def end(self) -> None: ...  #: the film stands under its name; nothing, if it has no frame
+    def drop(self) -> None: ...  #: no film
+
+    def __enter__(self) -> Film: ...
+    def __exit__(self, *error: Any) -> None: ...
+
+
+def film(path: Path, fps: float = FPS) -> Film:
+    """A film to be written to `path`, MP4 or GIF.
+
+    Raises:
+        RlkError: as `check_film`.
+    """
+    check_film(path)
+    return _Gif(path, fps) if path.suffix == ".gif" else _Mp4(path, fps)
+
+
+def check_film(path: Path) -> None:
+    """Raises RlkError for a film that could not be written, before anything is played for it."""
+    if path.suffix not in (".gif", ".mp4"):
+        raise RlkError(f"a film is a .gif or an .mp4, not {path.suffix or path.name!r}.")
+    if path.suffix == ".mp4" and not mp4_is_there():
+        raise RlkError(f"an .mp4 needs ffmpeg. {INSTALL}, or record a .gif.")
+    if not path.absolute().parent.is_dir():
+        raise RlkError(f"the folder {path.absolute().parent} does not exist.")
+
+
+#: What to do where there is no ffmpeg.
+INSTALL = "Type: pip install 'rlk-films[mp4]'"
+
+
+def mp4_is_there() -> bool:
+    """Whether MP4 can be written."""
+    return importlib.util.find_spec("imageio_ffmpeg") is not None
+
+
+class _Ends:
+    """The end of a film that is used as a context."""
+
+    def __enter__(self: Any) -> Any:
+        return self
+
+    def __exit__(
+        self: Any,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.end()
+        else:
+            self.drop()
+
+
+class _Gif(_Ends):
+    """Frames as one animated image, through Pillow."""
+
+    def __init__(self, path: Path, fps: float) -> None:
+        self._path, self._milliseconds = path, max(20, round(1000 / fps))
+        self._frames: list[Any] = []
+
+    def add(self, frame: Array) -> None:
+        from PIL import Image
+
+        self._frames.append(Image.fromarray(frame).quantize(COLOURS))
+
+    def end(self) -> None:
+        if not self._frames:
+            return
+        first, *others = self._frames
+        shown = {"save_all": True, "duration": self._milliseconds, "loop": 0}
+        with replacing(self._path) as file:
+            first.save(file, "GIF", append_images=others, **shown)
+        self.drop()
+
+    def drop(self) -> None:
+        self._frames = []
+
+
+class _Mp4(_Ends):
+    """Frames piped into ffmpeg, which is started when their size is known."""
+
+    def __init__(self, path: Path, fps: float) -> None:
+        self._path, self._fps = path, fps
+        self._aside = path.with_name(f".{path.stem}.unfinished.mp4")
+        self._pipe: Generator[None, Any, None] | None = None
+        self._frames = 0
+
+    def add(self, frame: Array) -> None:
+        height, width, _ = frame.shape
+        # H.264 wants even sizes.
+        even = np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)))
+        if self._pipe is None:
+            self._pipe = self._started((even.shape[1], even.shape[0]))
+        self._pipe.send(np.ascontiguousarray(even))
+        self._frames += 1
+
+    def _started(self, size: tuple[int, int]) -> Generator[None, Any, None]:
+        from imageio_ffmpeg import write_frames
+
+        pipe: Generator[None, Any, None] = write_frames(
+            str(self._aside),
+            size,
+            fps=self._fps,
+            codec="libx264",
+            macro_block_size=1,
+            ffmpeg_log_level="quiet",
+        )
+        pipe.send(None)
+        return pipe
+
+    def end(self) -> None:
+        if self._pipe is None:
+            return
+        self._pipe.close()
+        self._pipe = None
+        if self._found() != self._frames:
+            self.drop()
+            raise OSError(f"ffmpeg could not write {self._path}")
+        self._aside.replace(self._path)
+
+    def _found(self) -> int:
+        """How many frames the film has; ffmpeg says nothing of a full disk."""
+        from imageio_ffmpeg import count_frames_and_secs
+
+        try:
+            frames, _ = count_frames_and_secs(str(self._aside))
+        except (RuntimeError, OSError):
+            return -1
+        return int(frames)
+
+    def drop(self) -> None:
+        if self._pipe is not None:
+            self._pipe.close()
+            self._pipe = None
+        self._aside.unlink(missing_ok=True)

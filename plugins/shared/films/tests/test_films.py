@@ -1,0 +1,97 @@
+"""Films: whole ones under their name, or none; and frames side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from rlk.errors import RlkError
+from rlk_films import film, tiled
+from rlk_films.writer import mp4_is_there
+
+mp4 = pytest.mark.skipif(not mp4_is_there(), reason="imageio-ffmpeg is not installed")
+
+
+def frames(n: int, height: int = 33, width: int = 47) -> list[np.ndarray]:
+    return [np.full((height, width, 3), 20 * i, np.uint8) for i in range(n)]
+
+
+def test_frames_stand_side_by_side_from_the_top_left() -> None:
+    picture = tiled([np.full((2, 3, 1), i, np.uint8) for i in range(1, 6)])
+    assert picture.shape == (6, 6, 1)
+    expected = np.kron(np.array([[1, 2], [3, 4], [5, 0]]), np.ones((2, 3)))
+    assert np.array_equal(picture[..., 0], expected)
+
+
+def test_a_smaller_frame_leaves_black_beside_it() -> None:
+    picture = tiled([np.ones((2, 2, 1), np.uint8), np.ones((1, 1, 1), np.uint8)])
+    assert picture[..., 0].tolist() == [[1, 1], [1, 1], [1, 0], [0, 0]]
+
+
+def test_one_frame_is_the_picture_and_none_is_an_error() -> None:
+    (one,) = frames(1)
+    assert tiled([one]) is one
+    with pytest.raises(ValueError, match="no frame"):
+        tiled([])
+
+
+def test_a_gif_has_every_frame(tmp_path: Path) -> None:
+    path = tmp_path / "a.gif"
+    with film(path, fps=10) as writer:
+        for frame in frames(5):
+            writer.add(frame)
+    with Image.open(path) as image:
+        assert (image.n_frames, image.size, image.info["duration"]) == (5, (47, 33), 100)
+
+
+@mp4
+def test_an_mp4_has_every_frame_and_even_sizes(tmp_path: Path) -> None:
+    from imageio_ffmpeg import read_frames
+
+    path = tmp_path / "a.mp4"
+    with film(path, fps=10) as writer:
+        for frame in frames(6):
+            writer.add(frame)
+        assert not path.exists()  # not yet whole
+    read = read_frames(str(path))
+    facts = next(read)
+    shown = [np.frombuffer(data, np.uint8).reshape(34, 48, 3) for data in read]
+    assert (facts["size"], facts["fps"], len(shown)) == ((48, 34), 10.0, 6)
+    # The last frame is 100 where the first is 0; black is what was added to its edges.
+    assert abs(int(shown[5][16, 20, 0]) - 100) < 8 and shown[0].max() < 8
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@mp4
+def test_what_fails_leaves_no_film(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), film(tmp_path / "a.mp4") as writer:
+        writer.add(frames(1)[0])
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []
+
+
+@mp4
+def test_an_mp4_that_ffmpeg_could_not_write_is_an_error(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    writer = film(folder / "a.mp4")
+    folder.rmdir()
+    with pytest.raises(OSError, match=r"a\.mp4"):
+        for frame in frames(3):
+            writer.add(frame)
+        writer.end()
+
+
+@pytest.mark.parametrize("name", ["a.avi", "a", "nowhere/a.gif"])
+def test_a_film_that_cannot_be_written_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RlkError, match=r"nowhere|gif"):
+        film(tmp_path / name)
+
+
+def test_mp4_says_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rlk_films.writer.mp4_is_there", lambda: False)
+    with pytest.raises(RlkError, match=r"pip install 'rlk-films\[mp4\]'"):
+        film(tmp_path / "a.mp4")

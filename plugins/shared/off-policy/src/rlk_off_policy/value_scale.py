@@ -1,0 +1,90 @@
+"""What the output of a critic stands for: a return, or one normalised by the statistics of returns.
+
+`return_statistics.py` has the formulas. Shapes: B transitions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from rlk.protocols import State
+from rlk_networks import Linear
+from rlk_off_policy import return_statistics as statistics
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+class ValueScale:
+    """Translates the outputs of critics into values and back.
+
+    Args:
+        run: its ranks have the same statistics.
+        bounds: outputs are clamped to these.
+        normalises: whether outputs are normalised returns; if not, they are returns.
+        preserved: output layers of critics that are rescaled where the statistics change, so that
+            their values stay (Pop-Art).
+
+    Attributes:
+        moments: float64 [3], of the returns that were followed.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        bounds: tuple[float, float] = (-math.inf, math.inf),
+        *,
+        normalises: bool = False,
+        preserved: Iterable[Linear] = (),
+    ) -> None:
+        self.moments = torch.tensor(statistics.PRIOR, dtype=torch.float64, device=run.device)
+        self._communicator = run.communicator
+        self._bounds, self._is_bounded = bounds, any(map(math.isfinite, bounds))
+        self._normalises, self._preserved = normalises, tuple(preserved)
+
+    def value(self, output: Tensor) -> Tensor:
+        """The values, float [B], that outputs of a critic stand for."""
+        output = self._bounded(output)
+        if not self._normalises:
+            return output
+        return statistics.denormalised(output, *statistics.mean_and_std(self.moments))
+
+    def output(self, value: Tensor) -> Tensor:
+        """The outputs, float [B], that stand for values."""
+        if self._normalises:
+            value = statistics.normalised(value, *statistics.mean_and_std(self.moments))
+        return self._bounded(value)
+
+    def _bounded(self, output: Tensor) -> Tensor:
+        return output.clamp(*self._bounds) if self._is_bounded else output
+
+    @torch.no_grad()
+    def follow(self, returns: Tensor) -> dict[str, Tensor]:
+        """Take returns, float [B], into the statistics, which are returned to be logged.
+
+        Nothing happens where returns are not normalised.
+        """
+        if not self._normalises:
+            return {}
+        communicator, old = self._communicator, statistics.mean_and_std(self.moments)
+        moments = statistics.merged(self.moments, returns, communicator.mean, communicator.size)
+        self.moments.copy_(moments)
+        new = statistics.mean_and_std(self.moments)
+        for layer in self._preserved:
+            weight, bias = statistics.rescaled(layer.weight, layer.bias, old, new)
+            layer.weight.copy_(weight)
+            layer.bias.copy_(bias)
+        return {"return_mean": new[0], "return_std": new[1]}
+
+    def state_dict(self) -> State:
+        return {"return_moments": self.moments.clone()} if self._normalises else {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Take up what an algorithm's state has of `state_dict`."""
+        if self._normalises:
+            self.moments.copy_(state["return_moments"])

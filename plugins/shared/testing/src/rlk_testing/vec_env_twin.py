@@ -1,0 +1,132 @@
+"""What a vector environment must equal: environments in a plain loop, and how they are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+
+from rlk.planning.environment import EnvChoice, MakeEnv
+from rlk_testing.environments import Walk
+from rlk_testing.trajectory import at
+
+Info = dict[str, Any]
+
+
+def makers(n_envs: int, **keywords: Any) -> list[MakeEnv]:
+    """Functions that make a `Walk` each, as a run makes them: they can be sent to a worker."""
+    return [MakeEnv(EnvChoice("Walk", keywords, Walk))] * n_envs
+
+
+class Stepped(NamedTuple):
+    """What one step of all environments gives, one entry for each environment."""
+
+    observations: list[Any]
+    rewards: list[float]
+    terminated: list[bool]
+    truncated: list[bool]
+    finals: dict[int, Any]  #: what episodes ended on, by environment
+    infos: list[Info]  #: of the step; where an episode ended, of the reset after it
+    final_infos: dict[int, Info]  #: of the last step of episodes
+
+
+class Loop:
+    """Environments stepped one by one.
+
+    Attributes:
+        terminated, truncated: how many episodes ended so.
+    """
+
+    def __init__(self, make: Sequence[Any]) -> None:
+        self.envs: list[gym.Env[Any, Any]] = [one() for one in make]
+        self.terminated = self.truncated = 0
+
+    def reset(self, seeds: Sequence[int]) -> list[Any]:
+        return [env.reset(seed=seed)[0] for env, seed in zip(self.envs, seeds, strict=True)]
+
+    def reset_some(self, mask: Sequence[bool]) -> dict[int, Any]:
+        """New episodes where the mask is true; their first observations."""
+        return {i: env.reset()[0] for i, env in enumerate(self.envs) if mask[i]}
+
+    def actions(self, t: int) -> Any:
+        """Actions that differ from step to step and between environments."""
+        n = len(self.envs)
+        if isinstance(self.envs[0].action_space, gym.spaces.Discrete):
+            return (np.arange(n) + t) % 3
+        return np.sin(np.arange(2 * n, dtype=np.float32) + t).reshape(n, 2).astype(np.float32)
+
+    def step(self, actions: Any) -> Stepped:
+        result = Stepped([], [], [], [], {}, [], {})
+        for i, env in enumerate(self.envs):
+            observation, reward, over, cut, info = env.step(actions[i])
+            self.terminated += bool(over)
+            self.truncated += bool(cut)
+            if over or cut:
+                result.finals[i], result.final_infos[i] = observation, info
+                observation, info = env.reset()
+            result.observations.append(observation)
+            result.rewards.append(float(reward))
+            result.terminated.append(bool(over))
+            result.truncated.append(bool(cut))
+            result.infos.append(info)
+        return result
+
+
+def check_step(found: Any, expected: Stepped, when: str, *, has_infos: bool) -> None:
+    """Raises AssertionError unless a vector environment's step is that of the loop.
+
+    Args:
+        found: observation, reward, terminated, truncated, infos.
+        when: for messages.
+        has_infos: whether `infos` has those of environments besides final ones.
+    """
+    observation, reward, terminated, truncated, infos = found
+    check(observation, expected.observations, f"the observation {when}")
+    assert np.allclose(reward, expected.rewards, rtol=1e-6), f"the reward {when}"
+    assert list(terminated) == expected.terminated, f"terminated {when}"
+    assert list(truncated) == expected.truncated, f"truncated {when}"
+    n = len(expected.rewards)
+    is_final = infos.get("_final_obs", np.zeros(n, bool))
+    assert {int(i) for i in np.flatnonzero(is_final)} == set(expected.finals), (
+        f"final observations {when}: of {np.flatnonzero(is_final)}, must be {set(expected.finals)}"
+    )
+    for i, final in expected.finals.items():
+        check(infos["final_obs"][i], final, f"final_obs[{i}] {when}")
+    finals = [expected.final_infos.get(i, {}) for i in range(n)]
+    check_infos(infos.get("final_info", {}), finals, f"final_info {when}")
+    if has_infos:
+        check_infos(infos, expected.infos, f"infos {when}")
+
+
+def check_infos(found: Info, expected: Sequence[Info], what: str) -> None:
+    """Raises AssertionError unless gathered infos say of every environment what it said."""
+    own = ("final_obs", "final_info", "kept")
+    keys = [key for key in found if not key.startswith("_") and key not in own]
+    for i, info in enumerate(expected):
+        said = {key for key in keys if found[f"_{key}"][i]}
+        assert said == set(info), f"{what} have {said} of environment {i}, must have {set(info)}"
+        for key, value in info.items():
+            assert np.array_equal(found[key][i], value), (
+                f"{what}[{key!r}][{i}] is {found[key][i]!r}, must be {value!r}"
+            )
+
+
+def check(batch: Any, expected: Any, what: str) -> None:
+    """Raises AssertionError unless a batch, or one observation, is the expected one bit for bit."""
+    if isinstance(expected, list):
+        for i, one in enumerate(expected):
+            check(at(batch, i), one, f"{what} (environment {i})")
+    elif isinstance(expected, dict):
+        for key, part in expected.items():
+            check(batch[key], part, f"{what} [{key!r}]")
+    else:
+        assert np.array_equal(batch, expected), f"{what} is {batch!r}, must be {expected!r}"
+
+
+def shares(one: Any, other: Any) -> bool:
+    """Whether two observations lie in the same memory."""
+    if isinstance(one, dict):
+        return any(shares(one[key], other[key]) for key in one)
+    return bool(np.shares_memory(one, other))

@@ -1,0 +1,33 @@
+"""What it takes to get an environment where it was again: its latest seed, and episodes since."""
+
+from __future__ import annotations
+
+
+class History:
+    """Counts the episodes of several environments since each was seeded.
+
+    Args:
+        start: the index of the first environment.
+        n: how many there are.
+    """
+
+    def __init__(self, start: int, n: int) -> None:
+        self._start = start
+        self._seeds: list[int | None] = [None] * n
+        self._episodes = [0] * n
+
+    def reset(self, index: int, seed: int | None) -> None:
+        """Note a reset; one without a seed goes on with the generator as it is."""
+        row = index - self._start
+        if seed is not None:
+            self._seeds[row], self._episodes[row] = seed, 0
+        self._episodes[row] += 1
+
+    def of(self, index: int) -> str:
+        """One sentence for a message; "" before the first reset."""
+        seed, episodes = (kept[index - self._start] for kept in (self._seeds, self._episodes))
+        if episodes == 0:
+            return ""
+        since = "it was seeded" if seed is not None else "it was made"
+        seeded = f"Its seed is {seed}" if seed is not None else "It was never seeded"
+        return f"{seeded}, and this is episode {episodes} since {since}."

@@ -1,0 +1,40 @@
+"""Several images as one, side by side and below each other: what is shown of several environments.
+
+N images of H rows and W columns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def tile(images: Sequence[Array]) -> Array:
+    """One image of all, from left to right and from top to bottom, about as many rows as columns.
+
+    As `tile_images` of Stable Baselines 2.10: there are ceil(sqrt(N)) rows, and places that are
+    left over are black.
+
+    Args:
+        images: N arrays [H, W, C], or [H, W], all of one shape and dtype.
+
+    Raises:
+        ValueError: if there is none, or they differ in their shapes.
+    """
+    if not images or images[0] is None:
+        raise ValueError("there is no image to tile. Make environments with render_mode=rgb_array.")
+    shapes = {np.shape(image) for image in images}
+    if len(shapes) > 1:
+        raise ValueError(f"images are tiled where they have one shape, found {sorted(shapes)}.")
+    n, (height, width, *channels) = len(images), np.shape(images[0])
+    rows = math.ceil(math.sqrt(n))
+    columns = math.ceil(n / rows)
+    stacked = np.zeros((rows * columns, height, width, *channels), np.asarray(images[0]).dtype)
+    stacked[:n] = images
+    table = stacked.reshape(rows, columns, height, width, *channels)
+    return table.swapaxes(1, 2).reshape(rows * height, columns * width, *channels)

@@ -1,0 +1,39 @@
+"""Several images as one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rlk_vector_environments.tiling import tile
+
+
+def image(value):
+    return np.full((1, 2, 3), value, np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("n", "expected"),
+    [
+        (1, [[1, 1]]),
+        (2, [[1, 1], [2, 2]]),
+        (3, [[1, 1, 2, 2], [3, 3, 0, 0]]),
+        (5, [[1, 1, 2, 2], [3, 3, 4, 4], [5, 5, 0, 0]]),
+    ],
+)
+def test_images_stand_from_left_to_right_in_as_many_rows_as_stable_baselines_has(n, expected):
+    found = tile([image(value + 1) for value in range(n)])
+    assert found.dtype == np.uint8 and found.shape[2:] == (3,)
+    assert found[..., 0].tolist() == found[..., 2].tolist() == expected
+
+
+def test_grey_images_are_tiled_too():
+    assert tile([np.ones((2, 2)), np.zeros((2, 2))]).tolist() == [[1, 1], [1, 1], [0, 0], [0, 0]]
+
+
+def test_what_cannot_be_tiled_is_refused():
+    for images in ([], [None, None]):
+        with pytest.raises(ValueError, match="render_mode=rgb_array"):
+            tile(images)
+    with pytest.raises(ValueError, match="one shape"):
+        tile([image(1), np.zeros((2, 2, 3), np.uint8)])

@@ -1,0 +1,12 @@
+"""What the entry point `native` names."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+
+component = Component(
+    name="native",
+    factory="rlk_native.vec_env:NativeVecEnv",
+    summary="environments that are vectorised by themselves (Gymnasium's vector_entry_point)",
+    scope="vector",
+)

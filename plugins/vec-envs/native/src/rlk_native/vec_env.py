@@ -1,0 +1,141 @@
+"""Environments that are vectorised by themselves: one step of all is one call of theirs.
+
+N is the number of environments.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.envs.registration import EnvSpec, load_env_creator
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
+
+from rlk.errors import PlanError
+from rlk.planning.environment import EnvChoice, MakeEnv
+from rlk_dummy import DummyVecEnv
+from rlk_native.same_step import restarting_in_the_same_step
+from rlk_vector_environments import rows
+from rlk_vector_environments.adoption import adopt
+from rlk_vector_environments.infos import mask
+
+Result = tuple[Any, Any, Any, Any, dict[str, Any]]
+
+
+class NativeVecEnv(VectorWrapper[Any, Any, Any, Any, Any]):
+    """What `gymnasium.make_vec` makes of an id's `vector_entry_point`, as rlk's loop takes it.
+
+    Episodes restart in the step that ends them, whichever of Gymnasium's three modes the
+    environment has (`same_step`). Rewards and flags are what the environment gives.
+
+    Args:
+        env_fns: as a run makes them; the first says which environment it is, and there are as many.
+        config: nothing can be set; the kernel passes None.
+        info_keys: numbers of every info to keep in `infos["kept"]`. None and () change nothing:
+            infos are those of the environment.
+
+    Raises:
+        PlanError: if the environment has no vectorised form, or cannot be made with its keywords.
+        EnvironmentFailed: in a step, if an info that is kept is missing.
+    """
+
+    #: Brings a vector environment that was passed into the form of this one.
+    adopt = staticmethod(adopt)
+
+    def __init__(
+        self,
+        env_fns: Sequence[MakeEnv],
+        *,
+        config: None = None,
+        info_keys: Sequence[str] | None = (),
+    ) -> None:
+        one = env_fns[0]
+        spec = _registration(one.choice)
+        keywords = {**one.choice.kwargs, **one.extra}
+        vector = restarting_in_the_same_step(
+            lambda n: _make(spec, n, keywords), len(env_fns), tuple(info_keys or ())
+        )
+        super().__init__(vector)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Starts new episodes.
+
+        Args:
+            seed: one for all, or one for each. An environment that draws for all of its rows from
+                one generator is given the first.
+            options: as the environment takes them.
+        """
+        if isinstance(seed, Sequence) and not _takes_seeds(self.unwrapped):
+            seed = seed[0]
+        return self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
+
+    def step(self, actions: Any) -> Result:
+        """One step of every environment: observation, reward, terminated, truncated, infos."""
+        observation, reward, terminated, truncated, infos = self.env.step(actions)
+        if "final_obs" in infos and "_final_obs" not in infos:
+            ended = np.flatnonzero(np.logical_or(terminated, truncated)).tolist()
+            infos = _with_final_form(infos, self.num_envs, ended)
+        return observation, reward, terminated, truncated, infos
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever the environment offers besides Gymnasium's interface."""
+        if name.startswith("_") or name == "env":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self.env, name)
+
+
+def _registration(choice: EnvChoice) -> EnvSpec:
+    """How Gymnasium knows an environment; PlanError if it cannot make it as a vector."""
+    instead = "Use --vec-env dummy, or subprocess where a step takes long."
+    find = getattr(choice.made, "registration", None)
+    if find is None:
+        raise PlanError(
+            f"backend 'native' (rlk-native) makes environments that are registered with Gymnasium "
+            f"together with a vectorised form, but {choice.name!r} is not. {instead}"
+        )
+    spec: EnvSpec = find()
+    if spec.vector_entry_point is None:
+        raise PlanError(
+            f"environment {choice.name!r} has no vectorised form of its own: its registration "
+            f"names no vector_entry_point. {instead}"
+        )
+    return spec
+
+
+def _make(spec: EnvSpec, n: int, keywords: dict[str, Any]) -> VectorEnv[Any, Any, Any]:
+    """A vector of n, which restarts episodes in the same step if it can be told to."""
+    entry = spec.vector_entry_point
+    creator = entry if callable(entry) else load_env_creator(str(entry))
+    if "autoreset_mode" in inspect.signature(creator).parameters:
+        keywords = {"autoreset_mode": AutoresetMode.SAME_STEP, **keywords}
+    try:
+        return gym.make_vec(spec, n, vectorization_mode="vector_entry_point", **keywords)
+    except (TypeError, gym.error.Error, ImportError) as error:
+        given = ", ".join(f"{key}={value!r}" for key, value in keywords.items())
+        raise PlanError(
+            f"environment {spec.id!r} cannot be made as a vector with {given or 'no keywords'}: "
+            f"{error}"
+        ) from error
+
+
+def _takes_seeds(vector: VectorEnv[Any, Any, Any]) -> bool:
+    """Whether there is a generator for each environment."""
+    return isinstance(vector, SyncVectorEnv | AsyncVectorEnv | DummyVecEnv)
+
+
+def _with_final_form(infos: dict[str, Any], n: int, ended: list[int]) -> dict[str, Any]:
+    """Infos in Gymnasium's format, of an environment that gives `final_obs` as one array."""
+    final = np.full(n, None, object)
+    for index in ended:
+        final[index] = rows.read(infos["final_obs"], index)
+    is_final = mask(n, ended)
+    own = {"final_info": infos.get("final_info", {}), "_final_info": is_final}
+    return {**infos, "final_obs": final, "_final_obs": is_final, **own}

@@ -1,0 +1,62 @@
+"""The kernel's own checks, on walks that are vectors by themselves, in every mode of restarts."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from rlk.planning.environment import EnvChoice, MakeEnv
+from rlk_gymnasium.made import ById
+from rlk_testing import VecEnvContract
+from rlk_testing.environments import Walk
+
+
+class Walks(SyncVectorEnv):
+    """Walks in the mode that it is told."""
+
+    def __init__(self, num_envs, autoreset_mode=AutoresetMode.NEXT_STEP, **keywords):
+        super().__init__([lambda: Walk(**keywords)] * num_envs, autoreset_mode=autoreset_mode)
+
+
+class NextStepWalks(Walks):
+    """Walks that restart in the next step whatever they are told, and know no mask."""
+
+    def __init__(self, num_envs, **keywords):
+        super().__init__(num_envs, **keywords)
+
+    def reset(self, *, seed=None, options=None):
+        assert "reset_mask" not in (options or {})
+        return super().reset(seed=seed, options=options)
+
+
+class LeftAlone(Walks):
+    """Walks that leave restarts to their user."""
+
+    def __init__(self, num_envs, **keywords):
+        super().__init__(num_envs, autoreset_mode=AutoresetMode.DISABLED, **keywords)
+
+
+for kind in (Walks, NextStepWalks, LeftAlone):
+    gym.register(f"rlk-test/{kind.__name__}-v0", Walk, vector_entry_point=kind)
+
+
+class TestNative(VecEnvContract):
+    component = "native"
+    takes_functions = False  # but an id that is registered
+    id = "rlk-test/Walks-v0"
+
+    def env(self, n_envs=None, info_keys=(), **keywords):
+        kept = {} if info_keys == () else {"info_keys": info_keys}
+        choice = EnvChoice(self.id, keywords, ById(self.id))
+        return self.made_of([MakeEnv(choice)] * (n_envs or self.n_envs), **kept)
+
+
+@pytest.mark.parametrize("kind", [NextStepWalks, LeftAlone])
+def test_the_other_modes_of_restarts_give_the_same_bits(kind):
+    suite = TestNative()
+    suite.id = f"rlk-test/{kind.__name__}-v0"
+    suite.resets_some = kind is not NextStepWalks
+    suite.test_any_sequence_of_actions_gives_what_a_plain_loop_gives_bit_for_bit()
+    suite.test_final_observations_are_copies_that_later_steps_leave_alone()
+    suite.test_arrays_stay_valid_during_the_next_step()

@@ -1,0 +1,123 @@
+"""Another worker in the place of one that is lost, so that a training goes on.
+
+What becomes of its environments: the episode that each was in ends as truncated, with reward 0, in
+the observation that it was in before the step (nobody knows what it would have led to), and the
+next one begins in a new environment with a seed of its own. The transition that this makes is the
+only one that no environment has given.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rlk.errors import EnvironmentFailed
+from rlk_subprocess.channel import QUIET
+from rlk_subprocess.failures import Failure, raise_failures
+from rlk_subprocess.worker_handle import WorkerHandle, WorkerLost
+from rlk_subprocess.worker_pool import WorkerPool
+from rlk_vector_environments import rows
+from rlk_vector_environments.step_arrays import StepArrays
+
+#: The tag of how many workers were started again so far, in the rows that a run logs.
+TAG = "rollout/worker_restarts"
+#: A key of the last info of an episode that ended this way.
+INFO = "worker_restarted"
+
+
+class Restarts:
+    """Waits for the workers of a step, and replaces those that are lost meanwhile.
+
+    A worker is lost if it died, does not answer in time, or holds an environment that raised. One
+    that is lost again in its first step ends the run: starting it again does not help.
+
+    Args:
+        pool: the workers.
+        arrays: that they share with the learner.
+        info_keys: as of the backend; a lost step has the number 0 for each.
+
+    Attributes:
+        count: workers started again so far.
+    """
+
+    def __init__(
+        self, pool: WorkerPool, arrays: StepArrays, info_keys: tuple[str, ...] | None
+    ) -> None:
+        self._pool, self._arrays, self._info_keys = pool, arrays, info_keys
+        self.count = 0
+
+    def metrics(self) -> Mapping[str, float]:
+        """What a run logs."""
+        return {TAG: float(self.count)}
+
+    def wait(
+        self, waiting: list[WorkerHandle], answers: list[tuple[WorkerHandle, Any]], turn: int
+    ) -> None:
+        """As `WorkerPool.wait`.
+
+        Raises:
+            EnvironmentFailed: if a worker is lost that cannot be replaced, or what an environment
+                returned does not fit its spaces.
+        """
+        while waiting:
+            try:
+                answer = self._pool.receive(waiting[-1])
+                if isinstance(answer, Failure) and answer.kind == "failed":
+                    raise WorkerLost(waiting[-1], str(answer.exception()))
+            except WorkerLost as lost:
+                new = self._replace(lost, turn)
+                waiting[:] = [worker for worker in waiting if worker is not lost.worker]
+                answers[:] = [known for known in answers if known[0] is not lost.worker] + [new]
+                continue
+            worker = waiting.pop()
+            worker.is_fresh = False
+            if answer != QUIET:
+                answers.append((worker, answer))
+
+    def _replace(self, lost: WorkerLost, turn: int) -> tuple[WorkerHandle, Any]:
+        """The new worker, and the answer to this step in place of the lost one's."""
+        if lost.worker.is_fresh:
+            again = "It had taken the place of another one only a step before"
+            self._pool.give_up(WorkerLost(lost.worker, f"{lost}\n{again}."))
+        warnings.warn(
+            f"{lost}\nAnother worker takes its place (restart_workers); the episodes that its "
+            "environments were in end as truncated.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        self.count += 1
+        try:
+            worker = self._pool.replace(lost.worker)
+            infos = self._reset(worker, turn)
+        except EnvironmentFailed as error:
+            why = f"{lost}\nAnother could not take its place: {error}"
+            self._pool.give_up(WorkerLost(lost.worker, why))
+        self._end_episodes(worker, turn)
+        return worker, ({index: {INFO: True} for index in worker.indices}, infos)
+
+    def _reset(self, worker: WorkerHandle, turn: int) -> list[tuple[int, dict[str, Any]]]:
+        """Start new episodes with new seeds; the infos that belong to this step."""
+        seeds = {index: self._new_seed(index) for index in worker.indices}
+        self._pool.ask(worker, ("reset", turn, seeds, None))
+        infos: list[tuple[int, dict[str, Any]]] = self._pool.receive(worker)
+        raise_failures([infos])
+        if self._info_keys:
+            return [(index, dict.fromkeys(self._info_keys, 0.0)) for index in worker.indices]
+        return infos
+
+    def _new_seed(self, index: int) -> int | None:
+        """One that follows from the environment's own, which would bring the same episode again."""
+        seed = self._pool.seeds[index]
+        if seed is None:
+            return None
+        return int(np.random.SeedSequence([seed, self.count]).generate_state(1)[0]) >> 1
+
+    def _end_episodes(self, worker: WorkerHandle, turn: int) -> None:
+        own = slice(worker.start, worker.stop)
+        slot, before = self._arrays.slots[turn], self._arrays.slots[turn ^ 1]
+        slot.reward[own], slot.terminated[own], slot.truncated[own] = 0.0, False, True
+        final = rows.window(self._arrays.final, worker.start, worker.stop)
+        rows.copy_into(final, rows.window(before.observation, worker.start, worker.stop))

@@ -1,0 +1,101 @@
+"""The learner's hold on one worker, and what is said when that worker is lost."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import time
+from collections.abc import Sequence
+
+from rlk.errors import EnvironmentFailed
+from rlk_subprocess.channel import Channel
+from rlk_subprocess.launch import Process
+
+#: After so long without an answer the learner checks that every worker is alive.
+PATIENCE_SECONDS = 1
+#: How long the system may take to tell how a worker ended whose channel is closed.
+_ENDING_SECONDS = 2.0
+
+
+class WorkerHandle:
+    """One worker and the environments start to stop - 1 that it holds."""
+
+    def __init__(self, start: int, stop: int, end: socket.socket, process: Process) -> None:
+        self.start = start
+        self.stop = stop
+        self.channel = Channel(end, PATIENCE_SECONDS)
+        self.process = process
+        self.owes_answer = False  # a command was sent, and its answer has not been taken
+        self.is_fresh = False  # it took another's place, and has not taken a step since
+
+    @property
+    def indices(self) -> range:
+        return range(self.start, self.stop)
+
+    def describe(self) -> str:
+        """The environments that it holds, as the subject of a sentence with its verb."""
+        if self.stop - self.start == 1:
+            return f"environment {self.start} is"
+        return f"environments {self.start} to {self.stop - 1} are"
+
+    def kill(self) -> None:
+        """End it at once, whatever it does, and close its channel."""
+        self.process.send_signal(signal.SIGKILL)
+        self.exit_code()
+        self.channel.close()
+
+    def exit_code(self) -> int | None:
+        """How it ended, negative for a signal; None if it still runs after a while."""
+        deadline = time.monotonic() + _ENDING_SECONDS
+        while (code := self.process.poll()) is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return code
+
+
+class WorkerLost(EnvironmentFailed):
+    """A worker died, hangs, or holds an environment that failed in a step.
+
+    Attributes:
+        worker: which one.
+    """
+
+    def __init__(self, worker: WorkerHandle, message: str) -> None:
+        super().__init__(message)
+        self.worker = worker
+
+
+def death_of(worker: WorkerHandle, seeds: Sequence[int | None]) -> WorkerLost:
+    """What to raise about a worker that has ended.
+
+    Args:
+        seeds: of all environments at their latest reset, None where there was none.
+    """
+    code = worker.exit_code()
+    how = f"ended with exit code {code}"
+    if code is None:
+        how = "closed its channel but still runs"
+    elif code < 0:
+        how += f" ({signal.Signals(-code).name})"
+    hint = "Its own output may say why; the backend 'dummy' runs environments in this process."
+    if code == -signal.SIGKILL:
+        hint = "Only the system or a user sends SIGKILL: is the machine out of memory?"
+    who = f"{worker.describe()} lost: their worker (pid {worker.process.pid})"
+    return WorkerLost(worker, f"{who} {how}. {hint}{_seeded(worker, seeds)}")
+
+
+def hanging(
+    worker: WorkerHandle, where: str, waited: int, seeds: Sequence[int | None]
+) -> WorkerLost:
+    """What to raise about a worker that does not answer."""
+    return WorkerLost(
+        worker,
+        f"{where}, without an answer for {waited} s: it hangs. Where so much time is needed: "
+        f"--set vec_env.timeout_seconds=… (none waits for ever).{_seeded(worker, seeds)}",
+    )
+
+
+def _seeded(worker: WorkerHandle, seeds: Sequence[int | None]) -> str:
+    own = [seeds[index] for index in worker.indices]
+    if None in own:
+        return ""
+    return f" Seeds of the latest reset: {', '.join(map(str, own))}."

@@ -1,0 +1,192 @@
+"""With `restart_workers`, a worker that is lost is replaced and training goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+import rlk
+from rlk.errors import EnvironmentFailed
+from rlk_subprocess.restarts import INFO, TAG
+from rlk_testing.doomed import Doomed, Fate
+from rlk_testing.environments import Walk
+
+
+def steps(fate, at=1, n=3):
+    """Actions of n environments, one of which meets a fate."""
+    chosen = np.zeros(n, np.int64)
+    chosen[at] = fate
+    return chosen
+
+
+def three(make):
+    """Three environments: 0 and 1 with the first worker, 2 with the second."""
+    vector = make([Doomed] * 3, restart_workers=True, timeout_seconds=1.0)
+    vector.reset(seed=[10, 20, 30])
+    return vector
+
+
+def test_restarted_workers_are_forked_by_a_server_too(make, zoo):
+    vector = make([Doomed] * 2, restart_workers=True, start_method="forkserver")
+    vector.reset(seed=0)
+    before = vector.pids
+    with pytest.warns(RuntimeWarning, match="environment 0 is lost"):
+        truncated = vector.step(steps(Fate.EXIT, at=0, n=2))[3]
+    assert truncated.tolist() == [True, False]
+    assert vector.pids[0] != before[0] and vector.pids[1] == before[1]
+    assert zoo.gone(before[:1], 0.0)
+    vector.step(steps(Fate.GO, n=2))
+
+
+@pytest.mark.parametrize(
+    ("fate", "said"),
+    [
+        (Fate.KILL, "environments 0 to 1 are lost: their worker .*SIGKILL"),
+        (Fate.SYS_EXIT, "exit code 5"),
+        (Fate.HANG, "environment 1 is in step .*without an answer for 1 s"),
+        (Fate.RAISE, "environment 1 failed in step: OSError: the simulator is gone"),
+    ],
+)
+def test_the_broken_episodes_end_as_truncated_and_the_others_go_on(make, fate, said):
+    vector = three(make)
+    vector.step(steps(Fate.GO))
+    before = vector.step(steps(Fate.GO))[0].copy()
+    with pytest.warns(RuntimeWarning, match=said):
+        observation, reward, terminated, truncated, infos = vector.step(steps(fate))
+    assert before.ravel().tolist() == [2.0, 2.0, 2.0]
+    assert observation.ravel().tolist() == [0.0, 0.0, 3.0]
+    assert reward.tolist() == [0.0, 0.0, 1.0]
+    assert terminated.tolist() == [False] * 3
+    assert truncated.tolist() == infos["_final_obs"].tolist() == [True, True, False]
+    assert [infos["final_obs"][i].tolist() for i in (0, 1)] == [[2.0], [2.0]]
+    assert infos["final_info"][INFO].tolist() == [True, True, False]
+    assert vector.metrics() == {TAG: 1.0}
+    observation, _, _, truncated, infos = vector.step(steps(Fate.GO))
+    assert observation.ravel().tolist() == [1.0, 1.0, 4.0] and infos == {}
+
+
+def test_it_is_counted_for_every_worker_and_every_time(make):
+    vector = three(make)
+    for fates in ([Fate.KILL, Fate.GO, Fate.KILL], [0, 0, 0], [Fate.GO, Fate.KILL, Fate.GO]):
+        if any(fates):
+            with pytest.warns(RuntimeWarning, match="takes its place"):
+                vector.step(np.array(fates))
+        else:
+            vector.step(np.array(fates))
+    assert vector.metrics() == {TAG: 3.0}
+
+
+def test_a_worker_that_dies_between_two_steps_is_replaced_in_the_next(make, zoo):
+    vector = three(make)
+    os.kill(vector.pids[1], signal.SIGKILL)
+    assert zoo.gone(vector.pids[1:])
+    with pytest.warns(RuntimeWarning, match="environment 2 is lost"):
+        truncated = vector.step(steps(Fate.GO))[3]
+    assert truncated.tolist() == [False, False, True]
+
+
+def test_a_new_episode_has_a_seed_of_its_own_that_follows_from_the_old_one(make):
+    def first_places():
+        vector = make([Walk, Walk], restart_workers=True)
+        seeded = vector.reset(seed=[1, 2])[0].copy()
+        os.kill(vector.pids[1], signal.SIGKILL)
+        with pytest.warns(RuntimeWarning):
+            after = vector.step(np.zeros(2, np.int64))[0].copy()
+        return seeded[1].tolist(), after[1].tolist()
+
+    once, again = first_places(), first_places()
+    assert once == again and once[0] != once[1]
+
+
+def test_one_that_is_lost_again_at_once_ends_the_run(make, zoo):
+    vector = three(make)
+    pids = vector.pids
+    with pytest.warns(RuntimeWarning):
+        vector.step(steps(Fate.KILL))
+    with pytest.raises(EnvironmentFailed, match=r"SIGKILL(?s:.*)taken the place of another one"):
+        vector.step(steps(Fate.KILL))
+    assert zoo.gone([*pids, *vector.pids], 0.0)
+
+
+def test_one_that_cannot_be_made_again_ends_the_run(make, tmp_path, zoo):
+    gone = tmp_path / "simulator"
+    gone.touch()
+
+    def connect():
+        if not gone.exists():
+            raise ConnectionError("no simulator")
+        return Doomed()
+
+    vector = make([connect] * 2, restart_workers=True)
+    vector.reset()
+    gone.unlink()
+    message = "Another could not take its place: environment 0 .*ConnectionError: no simulator"
+    with pytest.warns(RuntimeWarning), pytest.raises(EnvironmentFailed, match=message):
+        vector.step(steps(Fate.KILL, at=0, n=2))
+    assert zoo.gone(vector.pids, 0.0)
+
+
+def test_a_result_that_does_not_fit_is_no_reason_to_try_again(make):
+    from rlk_testing.environments import Misfit
+
+    vector = make([lambda: Misfit("reward")], restart_workers=True)
+    vector.reset(seed=0)
+    with pytest.raises(EnvironmentFailed, match="wrong reward"):
+        for _ in range(3):
+            vector.step(np.zeros(1, np.int64))
+
+
+def test_numbers_that_are_kept_are_zero_in_a_lost_step_and_whole_infos_are_those_of_the_reset(make):
+    for info_keys in (("steps",), None):
+        vector = make([Doomed] * 2, restart_workers=True, info_keys=info_keys)
+        vector.reset(seed=0)
+        with pytest.warns(RuntimeWarning):
+            infos = vector.step(steps(Fate.KILL, at=0, n=2))[4]
+        if info_keys:
+            assert infos["kept"]["info.steps"].tolist() == [0.0, 1.0]
+        else:
+            assert infos["_steps"].tolist() == [False, True]
+
+
+class Fragile(Walk):
+    """A walk whose process dies at its twelfth step, if it is the first of its file to do so."""
+
+    def __init__(self, note):
+        super().__init__()
+        self.note, self.ever = note, 0
+
+    def step(self, action):
+        self.ever += 1
+        if self.ever == 12 and not os.path.exists(self.note):
+            open(self.note, "w").close()
+            os._exit(3)
+        return super().step(action)
+
+
+def test_a_training_goes_on_and_logs_how_often(tmp_path):
+    rows = []
+
+    class Rows:
+        @rlk.hookimpl
+        def rlk_write_row(self, row):
+            rows.append(dict(row))
+
+    settings = {"n_workers": 2, "start_method": "fork", "restart_workers": True}
+    with rlk.make(
+        "ppo2",
+        env=lambda: Fragile(str(tmp_path / "died")),
+        n_envs=2,
+        vec_env="subprocess",
+        n_steps=8,
+        plugins=[Rows()],
+        n_threads=1,
+        log_interval=1,
+        **{f"vec_env.{key}": value for key, value in settings.items()},
+    ) as agent:
+        with pytest.warns(RuntimeWarning, match="exit code 3"):
+            agent.learn(64)
+        assert agent.num_timesteps == 64
+    assert rows[0][TAG] == 0.0 and rows[-1][TAG] == 1.0

@@ -1,0 +1,95 @@
+"""Settings of the wrappers that change observations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import attrs
+from attrs import validators
+
+
+def _keys(value: Iterable[str] | str | None) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _at_least(least: int) -> Any:
+    return validators.and_(validators.instance_of(int), validators.ge(least))
+
+
+@attrs.frozen(kw_only=True)
+class FrameStackConfig:
+    """Settings of `frame-stack`; names are those of Stable Baselines' `VecFrameStack`."""
+
+    n_stack: int = attrs.field(
+        default=4,
+        validator=_at_least(1),
+        metadata={"help": "how many frames an observation has, at least 1"},
+    )
+    channels_order: Literal["first", "last"] | None = attrs.field(
+        default=None,
+        validator=validators.optional(validators.in_(("first", "last"))),
+        metadata={
+            "help": "the axis along which images are joined, first or last; none takes the shorter "
+            "one of the two"
+        },
+    )
+    padding: Literal["zero", "reset"] = attrs.field(
+        default="zero",
+        validator=validators.in_(("zero", "reset")),
+        metadata={
+            "help": "what stands before an episode's first frame: zeros, or that frame (reset)"
+        },
+    )
+    keys: tuple[str, ...] | None = attrs.field(
+        default=None,
+        converter=_keys,
+        validator=validators.optional(validators.min_len(1)),
+        metadata={
+            "help": "the keys of a Dict whose frames are stacked; none is every Box but "
+            "achieved_goal and desired_goal"
+        },
+    )
+
+
+@attrs.frozen(kw_only=True)
+class TimeFeatureConfig:
+    """Settings of `time-feature`; names are those of the zoo's `TimeFeatureWrapper`."""
+
+    max_steps: int = attrs.field(
+        default=1000,
+        validator=_at_least(1),
+        metadata={
+            "help": "steps of an episode, for environments that do not say when they cut it off, "
+            "at least 1"
+        },
+    )
+    test_mode: bool = attrs.field(
+        default=False,
+        metadata={"help": "the feature stays 1, to see whether an agent has learnt it by heart"},
+    )
+
+
+@attrs.frozen(kw_only=True)
+class HistoryConfig:
+    """Settings of `history`; names are those of the zoo's `HistoryWrapper`."""
+
+    horizon: int = attrs.field(
+        default=2,
+        validator=_at_least(1),
+        metadata={"help": "how many observations and actions an observation has, at least 1"},
+    )
+
+
+@attrs.frozen(kw_only=True)
+class TransposeImageConfig:
+    """Settings of `transpose-image`."""
+
+    keys: tuple[str, ...] | None = attrs.field(
+        default=None,
+        converter=_keys,
+        validator=validators.optional(validators.min_len(1)),
+        metadata={"help": "the keys of a Dict whose images are transposed; none is all images"},
+    )

@@ -1,0 +1,111 @@
+"""Settings of the wrappers that change steps, or watch them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+from attrs import validators
+
+
+def _at_least(least: int) -> Any:
+    return validators.and_(validators.instance_of(int), validators.ge(least))
+
+
+def _none_or_at_least(least: int) -> Any:
+    return validators.optional(_at_least(least))
+
+
+@attrs.frozen(kw_only=True)
+class ActionRepeatConfig:
+    """Settings of `action-repeat`."""
+
+    repeat: int = attrs.field(
+        default=4,
+        validator=_at_least(1),
+        metadata={"help": "how often every action is taken, at least 1"},
+    )
+
+
+def _above_min(instance: Any, attribute: attrs.Attribute[Any], value: float) -> None:
+    if not instance.min_reward < value:
+        raise ValueError(f"max_reward must be above min_reward={instance.min_reward}, got {value}")
+
+
+@attrs.frozen(kw_only=True)
+class RewardClipConfig:
+    """Settings of `reward-clip`; names of the bounds are those of Gymnasium's `ClipReward`."""
+
+    min_reward: float = attrs.field(
+        default=-1.0, metadata={"help": "the least reward that is learnt from"}
+    )
+    max_reward: float = attrs.field(
+        default=1.0, validator=_above_min, metadata={"help": "the greatest one, above min_reward"}
+    )
+    sign: bool = attrs.field(
+        default=False,
+        metadata={"help": "rewards become -1, 0 or 1 first, as those of Atari games usually do"},
+    )
+
+
+@attrs.frozen(kw_only=True)
+class CheckNanConfig:
+    """Settings of `check-nan`; names and defaults are those of `VecCheckNan`."""
+
+    raise_exception: bool = attrs.field(
+        default=False, metadata={"help": "whether training ends, instead of a warning"}
+    )
+    warn_once: bool = attrs.field(
+        default=True, metadata={"help": "whether only the first is warned of, instead of all"}
+    )
+    check_inf: bool = attrs.field(
+        default=True, metadata={"help": "whether infinities are looked for as well"}
+    )
+
+
+def _triggers(instance: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
+    if value is None and instance.every_steps is None:
+        raise ValueError("every_steps and every_episodes are both none: say when to record")
+
+
+@attrs.frozen(kw_only=True)
+class VideoRecorderConfig:
+    """Settings of `video-recorder`; those of `VecVideoRecorder` have its names and defaults."""
+
+    video_folder: str | None = attrs.field(
+        default=None,
+        metadata={
+            "help": "where videos go; none is the folder videos in that of the run",
+            "written": True,
+        },
+    )
+    video_length: int = attrs.field(
+        default=200,
+        validator=_at_least(0),
+        metadata={"help": "steps of a video; 0 is until the episode of the first environment ends"},
+    )
+    name_prefix: str = attrs.field(
+        default="rl-video",
+        validator=validators.matches_re(r"[^/\\]+"),
+        metadata={"help": "what the names of videos begin with"},
+    )
+    every_steps: int | None = attrs.field(
+        default=10_000,
+        validator=_none_or_at_least(1),
+        metadata={
+            "help": "steps of the vector from the begin of one video to the next, at least 1; the "
+            "first begins at once"
+        },
+    )
+    every_episodes: int | None = attrs.field(
+        default=None,
+        validator=[_none_or_at_least(1), _triggers],
+        metadata={
+            "help": "episodes of the first environment from one video to the next, at least 1; its "
+            "first is recorded"
+        },
+    )
+    evaluation: bool = attrs.field(
+        default=False,
+        metadata={"help": "whether every evaluation is recorded as well, from its begin"},
+    )

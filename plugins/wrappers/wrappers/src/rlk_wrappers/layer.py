@@ -1,0 +1,127 @@
+"""What all wrappers of a vector of environments do alike: pass on what they do not change.
+
+N environments, whose episodes restart in the step that ends them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium.vector import VectorEnv, VectorWrapper
+
+from rlk.records import Array
+
+Result = tuple[Any, Any, Any, Any, dict[str, Any]]
+State = dict[str, Any]
+
+
+class VectorLayer(VectorWrapper[Any, Any, Any, Any, Any]):
+    """Passes everything on. What a wrapper changes it says in `_begun` and `_stepped`.
+
+    What it remembers of every environment it says in `_own_state`, which goes into checkpoints.
+
+    Attributes:
+        name: of the component, under which its part of a state stands.
+    """
+
+    name: ClassVar[str] = ""
+
+    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
+        super().__init__(env)
+        self._actions: Any = None
+
+    def reset(
+        self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Starts new episodes, in those environments that the option `reset_mask` names, or all."""
+        # Looked up first: Gymnasium's own vectors take it out of the options.
+        mask = (options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_))
+        which = np.array(mask, np.bool_)
+        observation, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
+        return self._begun(observation, which), infos
+
+    def step(self, actions: Any) -> Result:
+        self._before(actions)
+        return self._stepped(actions, self.env.step(actions))
+
+    def step_async(self, actions: Any) -> None:
+        """As the backend's; `step_wait` must follow."""
+        self._before(actions)
+        self._actions = actions
+        self.env.step_async(actions)  # type: ignore[attr-defined]
+
+    def step_wait(self) -> Result:
+        return self._stepped(self._actions, self.env.step_wait())  # type: ignore[attr-defined]
+
+    # ---- what a wrapper changes ------------------------------------------------------------------
+
+    def _begun(self, observation: Any, which: Array) -> Any:
+        """Observations [N, ...] after a reset of the environments in `which`, bool [N]."""
+        return observation
+
+    def _before(self, actions: Any) -> None:
+        """Called with the actions [N, ...] before they are taken."""
+
+    def _stepped(self, actions: Any, result: Result) -> Result:
+        """What a step with these actions gives."""
+        return result
+
+    # ---- state -----------------------------------------------------------------------------------
+
+    def _own_state(self) -> list[State] | None:
+        """What it remembers of each environment, or None if it remembers nothing."""
+        return None
+
+    def _take_state(self, states: list[State]) -> None:
+        """Go on from what `_own_state` gave."""
+
+    def get_state(self) -> list[State] | None:
+        """The state of every environment with its own part, or None if any of them has none."""
+        get_state = getattr(self.env, "get_state", None)
+        inner = None if get_state is None else get_state()
+        if inner is None or any(state is None for state in inner):
+            return None
+        own = self._own_state()
+        if own is None:
+            return list(inner)
+        pairs = zip(inner, own, strict=True)
+        return [{"env": state, self.name: part} for state, part in pairs]
+
+    def set_state(self, states: list[State]) -> None:
+        """Restores the environments and its own part.
+
+        A state that was saved without this wrapper is accepted: it begins anew then.
+        """
+        inner: Any = self.env
+        if any(set(state) != {"env", self.name} for state in states):
+            inner.set_state(states)
+            return
+        inner.set_state([state["env"] for state in states])
+        self._take_state([state[self.name] for state in states])
+
+    def __getattr__(self, name: str) -> Any:
+        """`call`, `get_attr` and whatever else the backend offers besides Gymnasium's interface."""
+        if name.startswith("_") or name == "env":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self.env, name)
+
+
+def final_observations(result: Result) -> dict[int, Any]:
+    """What episodes ended on in a step, by index of environment."""
+    _, _, terminated, truncated, infos = result
+    if "final_obs" not in infos:
+        return {}
+    ended = np.flatnonzero(np.logical_or(terminated, truncated))
+    return {int(env): infos["final_obs"][env] for env in ended}
+
+
+def with_observations(result: Result, observation: Any, finals: dict[int, Any]) -> Result:
+    """The result of a step with other observations, and other final ones where episodes ended."""
+    _, reward, terminated, truncated, infos = result
+    if finals:
+        objects = np.full(len(infos["final_obs"]), None, dtype=object)
+        for env, final in finals.items():
+            objects[env] = final
+        infos = {**infos, "final_obs": objects}
+    return observation, reward, terminated, truncated, infos

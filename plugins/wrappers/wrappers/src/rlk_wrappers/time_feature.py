@@ -1,0 +1,112 @@
+"""`time-feature`: how much of an episode is left, beside its observations.
+
+Pardo et al. 2018, arXiv 1712.00378, "time-aware" agents: where a time limit ends episodes, an
+observation without the time does not tell what is still to be had. N environments.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from rlk.records import Array
+from rlk_wrappers.config_observations import TimeFeatureConfig
+from rlk_wrappers.layer import Result, State, VectorLayer, final_observations, with_observations
+from rlk_wrappers.main_part import main_box, main_of, with_main
+
+TITLE = "wrapper 'time-feature' (rlk-wrappers)"
+
+
+class TimeFeature(VectorLayer):
+    """Appends 1 - steps / T to observations: 1 at an episode's begin, 0 at its time limit.
+
+    T is the environment's own limit (`spec.max_episode_steps`, or a `TimeLimit` around it), else
+    `max_steps`.
+    """
+
+    name = "time-feature"
+
+    def __init__(
+        self, env: VectorEnv[Any, Any, Any], config: TimeFeatureConfig | None = None, **_: Any
+    ) -> None:
+        super().__init__(env)
+        self._config = config = config or TimeFeatureConfig()
+        space = env.single_observation_space
+        self.single_observation_space, _ = self.vector_spaces(
+            space, env.single_action_space, config
+        )
+        self.observation_space = batch_space(self.single_observation_space, env.num_envs)
+        box = main_box(space, TITLE)
+        # Two that take turns: what was given out stays as it is during the next step.
+        self._rows = [np.zeros((env.num_envs, box.shape[0] + 1), box.dtype) for _ in range(2)]
+        self._steps = np.zeros(env.num_envs, np.int64)
+        self._limit = np.array(_limits(env, config.max_steps))
+
+    @staticmethod
+    def vector_spaces(
+        observation_space: Any, action_space: Any, config: TimeFeatureConfig
+    ) -> tuple[Any, Any]:
+        """The spaces of one environment; PlanError for observations that are no row of numbers."""
+        box = main_box(observation_space, TITLE)
+        low, high = np.append(box.low, 0.0), np.append(box.high, 1.0)
+        return with_main(observation_space, _box(low, high, box)), action_space
+
+    def _begun(self, observation: Any, which: Array) -> Any:
+        self._steps[which] = 0
+        return self._with_feature(observation)
+
+    def _stepped(self, actions: Any, result: Result) -> Result:
+        self._steps += 1
+        finals = {}
+        for env, final in final_observations(result).items():
+            row = np.append(main_of(final), self._feature()[env]).astype(self._rows[0].dtype)
+            finals[env] = with_main(final, row)
+        self._steps[list(finals)] = 0
+        return with_observations(result, self._with_feature(result[0]), finals)
+
+    def _with_feature(self, observation: Any) -> Any:
+        self._rows.reverse()
+        rows = self._rows[0]
+        rows[:, :-1] = main_of(observation)
+        rows[:, -1] = self._feature()
+        return with_main(observation, rows)
+
+    def _feature(self) -> Array:
+        """What is left of every episode, from 1 to 0, float64 [N]."""
+        if self._config.test_mode:
+            return np.ones(self.num_envs)
+        left: Array = np.maximum(1.0 - self._steps / self._limit, 0.0)
+        return left
+
+    def _own_state(self) -> list[State]:
+        return [{"steps": steps} for steps in self._steps.tolist()]
+
+    def _take_state(self, states: list[State]) -> None:
+        self._steps[:] = [state["steps"] for state in states]
+
+
+def _box(low: Array, high: Array, like: spaces.Box) -> spaces.Box:
+    dtype: Any = like.dtype
+    return spaces.Box(low.astype(dtype), high.astype(dtype), dtype=dtype.type)
+
+
+def _limits(env: Any, otherwise: int) -> list[int]:
+    """After how many steps each environment cuts its episodes off."""
+    limits = [spec.max_episode_steps if spec else None for spec in _asked(env, "spec")]
+    around = _asked(env, "_max_episode_steps")  # of a TimeLimit around an unregistered one
+    pairs = zip(limits, around, strict=True)
+    return [int(limit or outside or otherwise) for limit, outside in pairs]
+
+
+def _asked(env: Any, name: str) -> list[Any]:
+    """That attribute of every environment, None where they have it not or cannot be asked."""
+    try:
+        if all(env.call("has_wrapper_attr", name)):
+            return list(env.get_attr(name))
+    except (AttributeError, NotImplementedError):  # a vector that has no single environments
+        pass
+    return [None] * env.num_envs

@@ -1,0 +1,170 @@
+"""`video-recorder`: films environments while they are trained in (`VecVideoRecorder`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import VectorEnv
+
+from rlk.errors import PlanError, RlkError
+from rlk.records import Array
+from rlk.registry.hooks import Hooks
+from rlk_films import tiled
+from rlk_films.writer import FPS
+from rlk_wrappers.config_steps import VideoRecorderConfig
+from rlk_wrappers.layer import Result, VectorLayer
+from rlk_wrappers.videos import Video, Videos
+
+TITLE = "wrapper 'video-recorder' (rlk-wrappers)"
+NAME = "video-recorder"
+FOLDER = "videos"
+MODE = "rgb_array"
+
+
+class VideoRecorder(VectorLayer):
+    """Films all environments of a vector, side by side.
+
+    Args:
+        training: whether these are the environments of training; those of an evaluation are filmed
+            from every begin, and only with `evaluation=True`.
+        out: the run's folder, or None.
+        hooks: the run's, which hold the `Videos` that its environments share.
+        trigger: called with the number of the step before every step: whether a video begins. None
+            is what the settings say.
+
+    Raises:
+        PlanError: if the environments give no images.
+    """
+
+    name = NAME
+
+    def __init__(
+        self,
+        env: VectorEnv[Any, Any, Any],
+        config: VideoRecorderConfig | None = None,
+        *,
+        training: bool = True,
+        out: str | os.PathLike[str] | None = None,
+        hooks: Hooks | None = None,
+        trigger: Callable[[int], bool] | None = None,
+    ) -> None:
+        super().__init__(env)
+        self._config = config = config or VideoRecorderConfig()
+        self._training = training
+        if training and env.render_mode != MODE:
+            raise PlanError(_no_images(env))
+        self._videos = _shared_videos(env, config, out, hooks)
+        # An evaluation may have been asked for in a window, or of a model without a folder.
+        filmed = config.evaluation and env.render_mode == MODE and self._videos.has_folder
+        self._records = training or filmed
+        self._trigger = trigger or self._is_due
+        self._video: Video | None = None
+        self._left = 0  # steps of it
+        self._wanted = False  # whether an evaluation has begun
+
+    @staticmethod
+    def env_keywords(config: VideoRecorderConfig) -> Mapping[str, Any]:
+        """What environments are made with so that they give images."""
+        return {"render_mode": MODE}
+
+    # ---- when a video begins and ends ------------------------------------------------------------
+
+    def _begun(self, observation: Any, which: Array) -> Any:
+        if which[0]:
+            self._episode_begins()
+        if not self._training and which.all():
+            self._end()
+            self._wanted = True
+        return observation
+
+    def _before(self, actions: Any) -> None:
+        """The first picture of a video is what its first action is taken in."""
+        if not self._records or self._video is not None:
+            return
+        wanted, self._wanted = self._wanted, False
+        if wanted or (self._training and self._trigger(self._videos.steps)):
+            self._begin()
+
+    def _stepped(self, actions: Any, result: Result) -> Result:
+        if self._training:
+            self._videos.steps += 1
+        if self._video is not None:
+            self._video.add(self._picture())
+            self._left -= 1
+            if self._left == 0:
+                self._end()
+        if result[2][0] or result[3][0]:
+            self._episode_begins()
+        return result
+
+    def _episode_begins(self) -> None:
+        """Of the first environment."""
+        if self._training:
+            self._videos.episodes += 1
+        if self._config.video_length == 0:
+            self._end()
+
+    def _is_due(self, step: int) -> bool:
+        """Whether the settings want a video to begin with this step."""
+        config, videos = self._config, self._videos
+        if config.every_steps is not None and step % config.every_steps == 0:
+            return True
+        if config.every_episodes is None or videos.asked == videos.episodes:
+            return False
+        videos.asked = videos.episodes
+        return (videos.episodes - 1) % config.every_episodes == 0
+
+    def _begin(self) -> None:
+        first, length = self._videos.steps, self._config.video_length
+        last = first + length if length and self._training else None
+        self._video = self._videos.begin(first, last, evaluation=not self._training)
+        self._left = length
+        if self._video is not None:
+            self._video.add(self._picture())
+
+    def _end(self) -> None:
+        if self._video is not None:
+            self._video.end()
+        self._video = None
+
+    def _picture(self) -> Array:
+        """What all environments show, uint8 [height, width, 3]."""
+        frames = self.env.render()
+        if isinstance(frames, np.ndarray) and frames.ndim == 3:
+            return frames  # somebody has put them side by side already
+        if frames is None or any(frame is None for frame in frames):
+            raise RlkError(_no_images(self.env))
+        return tiled([np.asarray(frame, np.uint8) for frame in frames])
+
+    def close(self, **kwargs: Any) -> None:
+        self._end()
+        super().close(**kwargs)
+
+
+def _shared_videos(env: Any, config: VideoRecorderConfig, out: Any, hooks: Hooks | None) -> Videos:
+    """The run's, made once: another environment of the run goes on with it."""
+    known: Videos | None = None if hooks is None else hooks.get(NAME)
+    if known is not None:
+        return known
+    folder = config.video_folder or (None if out is None else os.path.join(out, FOLDER))
+    videos = Videos(
+        None if folder is None else Path(folder),
+        config.name_prefix,
+        float(env.metadata.get("render_fps") or FPS),
+        in_run=hooks is not None,
+    )
+    if hooks is not None:
+        hooks.activate(videos, NAME, "rlk-wrappers")
+    return videos
+
+
+def _no_images(env: Any) -> str:
+    modes = ", ".join(map(str, env.metadata.get("render_modes", ()))) or "none"
+    return (
+        f"{TITLE} films environments that are made with render_mode={MODE!r}, but these have "
+        f"render_mode={env.render_mode!r} (they know: {modes}). Make them so, or leave it out."
+    )

@@ -1,0 +1,118 @@
+"""The videos of a run: when one begins, what it is called, and what becomes of a failed write."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlk.hookspecs import hookimpl
+from rlk.records import Array
+from rlk_films import Film, film
+
+if TYPE_CHECKING:
+    from rlk.protocols import State
+
+_NOWHERE = (
+    "video-recorder records nothing: this run has no folder. Say video-recorder.video_folder=… or "
+    "give the run one (out=…)."
+)
+
+
+class Videos:
+    """Writes one video at a time; a run has one of these, among its plugins.
+
+    A video that cannot be written is left out. In a run the error is raised at the border of the
+    iteration, where a failed write does not end training.
+
+    Attributes:
+        steps: of training's vector so far, which videos are named after.
+        episodes: of its first environment, begun so far.
+        asked: the episode that was the latest to be asked whether it is recorded.
+
+    Args:
+        folder: where videos go; it is made with the first one. None: nowhere.
+        prefix: what their names begin with.
+        fps: frames per second.
+        in_run: whether a run calls its hooks.
+    """
+
+    def __init__(self, folder: Path | None, prefix: str, fps: float, *, in_run: bool) -> None:
+        self.steps = self.episodes = self.asked = 0
+        self._folder, self._prefix, self._fps, self._in_run = folder, prefix, fps, in_run
+        self._error: OSError | None = None
+        self._told = False
+
+    @property
+    def has_folder(self) -> bool:
+        """Whether there is somewhere to write to."""
+        return self._folder is not None
+
+    def begin(self, first: int, last: int | None, *, evaluation: bool) -> Video | None:
+        """A video of the steps from `first` to `last`, or None if it cannot be written."""
+        if self._folder is None:
+            if not self._told:
+                self._told = True
+                warnings.warn(_NOWHERE, stacklevel=2)
+            return None
+        what = "eval-" if evaluation else ""
+        until = "" if last is None else f"-to-step-{last}"
+        path = self._folder / f"{self._prefix}-{what}step-{first}{until}.mp4"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            self.failed(error)
+            return None
+        return Video(self, film(path, self._fps))
+
+    def failed(self, error: OSError) -> None:
+        """Remember the error until the border of the iteration."""
+        if not self._in_run:
+            raise error
+        self._error = error
+
+    # ---- in a run --------------------------------------------------------------------------------
+
+    @hookimpl
+    def rlk_update_end(self) -> None:
+        """Raise what went wrong since the last border."""
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    @hookimpl
+    def rlk_save(self) -> State:
+        return {"steps": self.steps, "episodes": self.episodes, "asked": self.asked}
+
+    @hookimpl
+    def rlk_load(self, state: State) -> None:
+        """A video that was being recorded is not gone on with."""
+        self.steps, self.episodes = int(state["steps"]), int(state["episodes"])
+        self.asked = int(state["asked"])
+
+
+class Video:
+    """One video that is being recorded; after a failed write it takes no more frames."""
+
+    def __init__(self, videos: Videos, writer: Film) -> None:
+        self._videos, self._writer, self._failed = videos, writer, False
+
+    def add(self, frame: Array) -> None:
+        """One more frame, uint8 [height, width, 3]."""
+        if self._failed:
+            return
+        try:
+            self._writer.add(frame)
+        except OSError as error:
+            self._failed = True
+            self._writer.drop()
+            self._videos.failed(error)
+
+    def end(self) -> None:
+        """The video stands under its name, unless it could not be written."""
+        if self._failed:
+            return
+        try:
+            self._writer.end()
+        except OSError as error:
+            self._videos.failed(error)
