@@ -14,7 +14,7 @@ from faults.typed import TYPED
 import rlk
 import rlk_presets
 from rlk.component import Component
-from rlk.errors import RlkError, nearest
+from rlk.errors import PlanError, RlkError, nearest
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk.registry.entry import Entry
