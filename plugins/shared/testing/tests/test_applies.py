@@ -29,7 +29,7 @@ CONDITIONAL = {
     "PresetContract": 3,
     "SerializerContract": 9,
     "StorageContract": 19,
-    "VecEnvContract": 2,
+    "VecEnvContract": 9,
     "WrapperContract": 14,
 }
 
