@@ -29,7 +29,8 @@ def agents() -> list[Any]:
     found = []
     for name, component in COMPONENTS.items():
         space = "Box" if "Box" in component.action_spaces else component.action_spaces[0]
-        fields = {field.name for field in attrs.fields(component.config)}
+        config: Any = component.config
+        fields = {field.name for field in attrs.fields(config)}
         settings = {key: value for key, value in SMALL.items() if key in fields}
         if "action_noise" in fields:
             settings["action_noise"] = "normal-noise"
