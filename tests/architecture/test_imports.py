@@ -44,7 +44,9 @@ def declared(dist: Path) -> set[str]:
         "rlk-kernel": "rlk",
         "importlib-metadata": "importlib_metadata",
         "attrs": "attrs",
+        "opencv-python-headless": "cv2",
         "pillow": "PIL",
+        "pygame-ce": "pygame",
     }
     own = {known.get(name, name.replace("-", "_")) for name in names}
     return own | ({"attr"} if "attrs" in own else set())

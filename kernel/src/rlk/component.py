@@ -97,6 +97,12 @@ class Component:
         default=None, validator=_is_none_or_callable
     )
 
+    #: What answers hooks in every run that it is a part of, called with its config, if it has one:
+    #: a class or a function, or where it is. Extensions, callbacks and loggers answer themselves.
+    hooks: str | Callable[..., Any] | None = attrs.field(
+        default=None, validator=attrs.validators.optional(_is_factory)
+    )
+
     # ---- how it gets into a run ------------------------------------------------------------------
 
     #: Its kind, where no entry point says it (a component in `--plugin ./file.py`).
@@ -117,10 +123,18 @@ class Component:
 
     def load(self) -> Callable[..., Any]:
         """The factory itself, imported now."""
-        if not isinstance(self.factory, str):
-            return self.factory
-        module, _, path = self.factory.partition(":")
-        found: Any = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-        return found  # type: ignore[no-any-return]
+        return _imported(self.factory)
+
+    def load_hooks(self) -> Callable[..., Any] | None:
+        """What makes its hooks, imported now; None where it has none."""
+        return None if self.hooks is None else _imported(self.hooks)
+
+
+def _imported(place: str | Callable[..., Any]) -> Callable[..., Any]:
+    if not isinstance(place, str):
+        return place
+    module, _, path = place.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found  # type: ignore[no-any-return]

@@ -78,7 +78,10 @@ class Specs:
 
     @hookspec(firstresult=True)
     def rlk_take_over(self, plan: Plan) -> int | None:
-        """Before anything is built or written: do something else, and return the exit code."""
+        """Before anything is built or written: do something else, and return the exit code.
+
+        A program that makes or loads an agent ends there with that code.
+        """
 
     # ---- while building: the first result wins --------------------------------------------------
     @hookspec(firstresult=True)

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.agent import Agent, Place
+from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import RunSpec, make_spec
+from rlk.protocols import State
 from rlk.registry.kernel import Kernel, default_kernel
 from rlk.running import checkpoint
 from rlk.running.run_folder import check_out
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
 
-def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given: Any) -> Agent:
+def make(
+    algo: str, *unnamed: Any, config: Any = None, kernel: Kernel | None = None, **given: Any
+) -> Agent:
     """An agent from keywords.
 
     It has the documented defaults of its algorithm. `rlk run` applies tuned settings where it has
@@ -29,6 +33,7 @@ def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given
 
     Args:
         algo: the algorithm's name.
+        unnamed: nothing: a policy and an environment are keywords.
         config: an instance of its config class, instead of keywords for it (`DQNConfig(…)`).
         kernel: where components come from; None is everything that is installed.
         given: a `RunSpec`'s keys (env, n_envs, policy, plugins, seed, …) and hyperparameters of
@@ -37,6 +42,10 @@ def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given
     Raises:
         PlanError: for what does not exist or does not fit, or an `out` that is not empty.
     """
+    if unnamed:
+        named = zip(("policy", "env"), unnamed, strict=False)
+        words = [f"{key}={value!r:.80}" for key, value in named]
+        raise PlanError(f"rlk.make takes keywords: rlk.make({', '.join([repr(algo), *words])}, …)")
     kernel = kernel or default_kernel()
     settings = {} if config is None else attrs.asdict(config, recurse=False)
     spec = make_spec(algo, {**settings, **given})
@@ -70,9 +79,23 @@ def load(
     """
     kernel = kernel or default_kernel()
     state = checkpoint.read(Path(path), kernel, best=best)
+    return from_state(state, Path(path), env=env, plugins=plugins, kernel=kernel, **changes)
+
+
+def from_state(
+    state: State,
+    path: Path,
+    *,
+    env: Any = None,
+    plugins: tuple[Any, ...] = (),
+    kernel: Kernel | None = None,
+    **changes: Any,
+) -> Agent:
+    """An agent from what a serializer has read; `path` is where, and the rest as of `load`."""
+    kernel = kernel or default_kernel()
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
-    plan = _plan(kernel, spec, Path(path))
+    plan = _plan(kernel, spec, path)
     with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
         agent = Agent(plan, kernel, spec, state)
     return agent.restore(state)
@@ -81,5 +104,8 @@ def load(
 def _plan(kernel: Kernel, spec: RunSpec, loaded: Path | None = None) -> Plan:
     """The plan of a program's run; one that prints on a terminal shows how far it is."""
     plan = resolve(kernel, spec, terminal=sys.stderr.isatty())
+    code = plan.hooks().first("rlk_take_over", plan=plan)
+    if code is not None:  # this process has done something else than train, and the program ends
+        raise SystemExit(code)
     check_out(plan.out, loaded)
     return plan

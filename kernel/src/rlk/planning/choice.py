@@ -11,7 +11,7 @@ from rlk.component import Component
 from rlk.registry.entry import Entry, Owned
 from rlk.registry.hooks import Hooks
 
-#: Kinds whose components answer hooks.
+#: Kinds whose components answer hooks themselves; others may name what does (`hooks`).
 ANSWERING = ("extensions", "callbacks", "loggers")
 
 
@@ -51,11 +51,20 @@ class Choice(Owned):
         """Its factory; BrokenPlugin if that cannot be used."""
         return self.factory_of(self.component)
 
+    def make_hooks(self) -> Any:
+        """What answers hooks for it in one run, or None."""
+        if self.kind in ANSWERING:
+            return self.make()
+        made_by = self.hooks_of(self.component)
+        arguments = () if self.config is None else (self.config,)
+        return None if made_by is None else made_by(*arguments)
+
 
 def activated(choices: Iterable[Choice]) -> Hooks:
     """A new plugin manager with those components that answer hooks, made anew."""
     hooks = Hooks()
     for choice in choices:
-        if choice.kind in ANSWERING:
-            hooks.activate(choice.make(), choice.name, choice.owner)
+        answering = choice.make_hooks()
+        if answering is not None:
+            hooks.activate(answering, choice.name, choice.owner)
     return hooks

@@ -52,6 +52,17 @@ class Owned:
                 )
         return factory
 
+    def hooks_of(self, component: Component) -> Any:
+        """Import what makes its component's hooks; None where it has none.
+
+        Raises:
+            BrokenPlugin: if it cannot be imported.
+        """
+        try:
+            return component.load_hooks()
+        except Exception as error:
+            raise self.broken(f"{type(error).__name__}: {error}") from error
+
 
 @attrs.frozen(eq=False)
 class Entry(Owned):

@@ -46,10 +46,11 @@ def fault(entry: Entry, registries: Registries) -> str | None:
     if found:
         return found
     try:
-        factory = entry.load()
+        factory, hooks = entry.load(), entry.hooks_of(entry.component())
     except BrokenPlugin as error:
         return str(error).removeprefix(f"{entry.title} is broken: ")
     wrong = list(wrong_references(entry.component(), registries))
-    if entry.kind in ANSWERING and isinstance(factory, type):
-        wrong += filter(None, [why_not_called(factory)])
+    answering = factory if entry.kind in ANSWERING else hooks
+    if isinstance(answering, type):
+        wrong += filter(None, [why_not_called(answering)])
     return "; ".join(wrong) or None

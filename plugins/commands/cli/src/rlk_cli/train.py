@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 def take_over(plan: Plan) -> int | None:
     """The exit code, if a plugin does something else in this process than train; else None.
 
-    Everything that the plan names is imported first, so that no broken run is begun.
+    Everything that the plan names is imported then, so that no broken run is begun.
 
     Raises:
         BrokenPlugin: for a component that cannot be used.
     """
-    plan.load_factories()
     code = plan.hooks().first("rlk_take_over", plan=plan)
+    if code is None:
+        plan.load_factories()
     return None if code is None else int(code)
 
 

@@ -11,8 +11,11 @@ import contextlib
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rlk_mpi.world import World
+if TYPE_CHECKING:
+    from rlk_mpi.world import MpiWorld
+
 
 _MAPPED = re.compile(r"(/dev/shm/mpich_shm_\w+)$", re.MULTILINE)
 _OWN = Path("/proc/self/maps")
@@ -23,7 +26,7 @@ def named() -> set[str]:
     return set(_MAPPED.findall(_OWN.read_text())) if _OWN.exists() else set()
 
 
-def remove_names(ranks: World) -> None:
+def remove_names(ranks: MpiWorld) -> None:
     """Take away the names of what the ranks share, on every machine; called by all ranks."""
     here = ranks.comm.Split_type(ranks.mpi.COMM_TYPE_SHARED)
     here.Barrier()  # all ranks of this machine have opened it

@@ -17,9 +17,11 @@ import sys
 import tempfile
 import threading
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rlk_mpi.world import World
+if TYPE_CHECKING:
+    from rlk_mpi.world import MpiWorld
+
 
 #: Room for a pthread_mutex_t (40 bytes on x86-64, 48 on ARM) on a cache line of its own.
 ROOM = 64
@@ -34,14 +36,14 @@ class Watchdog:
     The first rank of a machine waits for all others of it, the second for the first.
     """
 
-    def __init__(self, ranks: World) -> None:
+    def __init__(self, ranks: MpiWorld) -> None:
         self._release: Any = None
         on_main = threading.current_thread() is threading.main_thread()
         # A mutex is its thread's: any but the main one may end while the rank lives.
         if all(ranks.comm.allgather(on_main and sys.platform == "linux")):
             self._start(ranks)
 
-    def _start(self, ranks: World) -> None:
+    def _start(self, ranks: MpiWorld) -> None:
         here = ranks.comm.Split_type(ranks.mpi.COMM_TYPE_SHARED)
         who = here.allgather((ranks.rank, os.getpid()))
         self._memory = _shared(here)

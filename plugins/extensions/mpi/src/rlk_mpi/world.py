@@ -7,15 +7,23 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import time
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 
 from rlk.errors import PlanError
+from rlk_mpi.shared_memory import remove_names
+from rlk_mpi.watchdog import Watchdog
+from rlk_ranks.guard import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import torch
+    from torch import Tensor
 
 #: What launchers set for every rank: MPICH, Intel and Microsoft; PMIx (Slurm); Open MPI; MVAPICH.
 RANK = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK")
@@ -23,28 +31,76 @@ SIZE = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 INSTALL = "pip install 'rlk-mpi[mpi]' brings mpi4py and MPICH."
 
 
-@attrs.frozen
-class World:
-    """All ranks.
+@attrs.define
+class MpiWorld:
+    """All ranks (`rlk_ranks.world.World`).
 
     Attributes:
         mpi: the module `mpi4py.MPI`. comm: a communicator of ours over all ranks.
         rank, size: of this process in it.
     """
 
+    name = "mpi"
+    home = "rlk_mpi.world:world"
+
     mpi: Any
     comm: Any
     rank: int
     size: int
+    _watchdog: Watchdog | None = None
 
-    def mean(self, array: Any) -> None:
-        """The mean over ranks of a contiguous float array, in place; bit-equal on all ranks.
+    def library(self) -> str:
+        name, version = self.mpi.get_vendor()
+        return f"{name} {'.'.join(map(str, version))}"
+
+    def device(self, asked: str) -> str:
+        return asked
+
+    def carrier(self, device: torch.device) -> torch.device | str:
+        return "cpu"
+
+    def sum_up(self, tensor: Tensor) -> None:
+        """The sum over ranks of a contiguous float tensor on the CPU; bit-equal on all ranks.
 
         MPI lets ranks add in different orders. The all-reduces of MPICH and Open MPI do not make
         use of that: each part is added up once and passed on, or in pairs, and a + b = b + a.
         """
-        self.comm.Allreduce(self.mpi.IN_PLACE, array)
-        array /= self.size
+        self.comm.Allreduce(self.mpi.IN_PLACE, tensor.numpy())
+
+    def largest(self, number: int) -> int:
+        found = np.array([number], np.int32)
+        self.comm.Allreduce(self.mpi.IN_PLACE, found, self.mpi.MAX)
+        return int(found[0])
+
+    def gather(self, value: Any) -> list[Any]:
+        found: list[Any] = self.comm.allgather(value)
+        return found
+
+    def broadcast(self, value: Any) -> Any:
+        return self.comm.bcast(value)
+
+    def send(self, value: Any) -> None:
+        self.comm.send(value, dest=0)
+
+    def receive(self, rank: int) -> Any:
+        return self.comm.recv(source=rank)
+
+    def all_arrive(self, seconds: float) -> bool:
+        barrier, until = self.comm.Ibarrier(), time.monotonic() + seconds
+        while not barrier.Test():
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.01)
+        return True
+
+    def watch(self) -> None:
+        """Leaves nothing in /dev/shm if ranks are killed, and names the one that dies."""
+        remove_names(self)
+        self._watchdog = Watchdog(self)
+
+    def release(self) -> None:
+        if self._watchdog is not None:
+            self._watchdog.release()
 
     def abort(self, code: int) -> None:
         """End all ranks now; does not return."""
@@ -52,7 +108,18 @@ class World:
 
 
 @cache
-def world() -> World | None:
+def guard() -> Guard | None:
+    """The guard of this process, set up when it is first asked for; None for one rank alone.
+
+    Raises:
+        PlanError: as `world` does.
+    """
+    ranks = world()
+    return None if ranks is None else Guard(ranks)
+
+
+@cache
+def world() -> MpiWorld | None:
     """The ranks that were launched together; None for one alone, and then MPI is not entered.
 
     Raises:
@@ -78,7 +145,7 @@ def world() -> World | None:
             f"alone: mpi4py uses {library}, the launcher belongs to another MPI. Take the mpirun "
             "beside your python, and install only one of mpich and openmpi."
         )
-    return World(MPI, comm, comm.rank, comm.size) if comm.size > 1 else None
+    return MpiWorld(MPI, comm, comm.rank, comm.size) if comm.size > 1 else None
 
 
 def launched(environment: Mapping[str, str]) -> bool:

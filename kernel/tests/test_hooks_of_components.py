@@ -1,0 +1,67 @@
+"""A component of any kind may name what answers hooks for it in a run."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+
+from rlk import hookimpl
+from rlk.component import Component
+from rlk.errors import BrokenPlugin
+from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.stand_in_vec_env import StandInVecEnv
+
+
+@attrs.frozen(kw_only=True)
+class Config:
+    said: str = "by default"
+
+
+class Hooks:
+    def __init__(self, config):
+        self.config = config
+
+    @hookimpl
+    def rlk_check_plan(self, plan):
+        return f"refused {self.config.said}" if self.config.said != "by default" else None
+
+
+def vec_env(env_fns, *, config, info_keys=()):
+    return StandInVecEnv(env_fns, info_keys=info_keys)
+
+
+@pytest.fixture
+def make(rlk_make, rlk_stand_in_kernel):
+    def made(component=None, **given):
+        if component is not None:
+            rlk_stand_in_kernel.registries.vec_envs.register(component.name, component)
+            given["vec_env"] = component.name
+        base = {"env": BY_ACTION_SPACE["Discrete"], "seed": 0, "kernel": rlk_stand_in_kernel}
+        return rlk_make("stand-in", **{**base, **given})
+
+    return made
+
+
+def test_they_answer_in_runs_that_the_component_is_a_part_of_with_its_config(make):
+    component = Component(name="mine", factory=vec_env, config=Config, hooks=Hooks)
+    assert isinstance(make(component).run.hooks.get("mine"), Hooks)
+    with pytest.raises(Exception, match="refused so"):
+        make(component=None, vec_env="mine", mine={"said": "so"})
+    assert make().run.hooks.get("mine") is None
+
+
+def test_hooks_that_are_not_there_are_a_broken_plugin(make):
+    component = Component(name="mine", factory=vec_env, config=Config, hooks="no.such:thing")
+    with pytest.raises(BrokenPlugin, match=r"'mine'.* is broken: ModuleNotFoundError"):
+        make(component)
+
+
+def test_a_program_ends_where_a_plugin_does_something_else_than_train(make):
+    class Elsewhere:
+        @hookimpl
+        def rlk_take_over(self, plan):
+            return 7
+
+    with pytest.raises(SystemExit) as ended:
+        make(plugins=[Elsewhere()])
+    assert ended.value.code == 7

@@ -1,0 +1,1 @@
+"""torch.distributed for rlk: `torchrun … -m rlk run … --plugin torch-distributed`."""

@@ -1,0 +1,13 @@
+"""What this distribution offers: `torch-distributed`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_torch_distributed.config import TorchDistributedConfig
+
+component = Component(
+    name="torch-distributed",
+    factory="rlk_torch_distributed.extension:torch_distributed",
+    summary="Trains on several ranks that torchrun starts; any algorithm, and GPUs by NCCL.",
+    config=TorchDistributedConfig,
+)

@@ -1,0 +1,19 @@
+"""Settings of `torch-distributed`."""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class TorchDistributedConfig:
+    """Settings of `torch-distributed`."""
+
+    check: int = attrs.field(
+        default=100,
+        validator=attrs.validators.ge(0),
+        metadata={
+            "help": "iterations between two checks that all ranks have the same parameters, at "
+            "least 0; 0 checks only when training starts and ends"
+        },
+    )

@@ -1,0 +1,21 @@
+"""What `torch-distributed` is made of: ranks that train together, and what carries messages."""
+
+from __future__ import annotations
+
+from rlk_ranks.extension import SeveralRanks
+from rlk_ranks.launch import Launch
+from rlk_torch_distributed.config import TorchDistributedConfig
+from rlk_torch_distributed.world import VARIABLES, guard
+
+LAUNCH = Launch(
+    name="torch-distributed",
+    system="torch.distributed",
+    example="torchrun --nproc-per-node 4 -m rlk run … --plugin torch-distributed",
+    variables=VARIABLES[:1],
+    enter=guard,
+)
+
+
+def torch_distributed(config: TorchDistributedConfig | None = None) -> SeveralRanks:
+    """The hooks of `torch-distributed`."""
+    return SeveralRanks(LAUNCH, (config or TorchDistributedConfig()).check)

@@ -1,0 +1,184 @@
+"""torch.distributed: entered once per process, and only where a launcher started several ranks.
+
+Nothing here imports torch at the top: planning a run on one rank does without it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from rlk.errors import PlanError
+from rlk_ranks.guard import Guard
+from rlk_ranks.world import OtherRankEnded
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+#: What torchrun sets for every rank, and other launchers of torch.distributed as well.
+VARIABLES = ("WORLD_SIZE", "RANK", "MASTER_ADDR", "MASTER_PORT")
+#: Ranks wait so long for each other: evaluations are rank 0's, and a death is noticed without this.
+PATIENCE = timedelta(days=7)
+#: What gloo says when the process at the other end of a connection is gone.
+GONE = ("connection closed", "connection reset", "broken pipe", "connection refused")
+
+
+@attrs.define
+class TorchWorld:
+    """All ranks (`rlk_ranks.world.World`).
+
+    Values and tensors of the CPU travel by gloo, tensors of a GPU by NCCL.
+
+    Attributes:
+        dist: the module `torch.distributed`.
+        rank, size: of this process.
+    """
+
+    name = "torch-distributed"
+    home = "rlk_torch_distributed.world:world"
+
+    dist: Any
+    rank: int
+    size: int
+
+    def library(self) -> str:
+        import torch
+
+        return f"torch {torch.__version__}, {self.dist.get_backend()}"
+
+    def device(self, asked: str) -> str:
+        """Each rank of a machine has a GPU of its own, as long as there are enough of them."""
+        import torch
+
+        if asked not in ("auto", "cuda") or not torch.cuda.is_available():
+            return asked
+        return f"cuda:{int(os.environ.get('LOCAL_RANK', 0)) % torch.cuda.device_count()}"
+
+    def carrier(self, device: torch.device) -> torch.device | str:
+        return device if device.type == "cuda" else "cpu"
+
+    def sum_up(self, tensor: Tensor) -> None:
+        """The sum over ranks of a contiguous float tensor; bit-equal on all ranks.
+
+        The all-reduces of gloo and NCCL add up each part once and pass the sum on.
+        """
+        with _unless_gone():
+            self.dist.all_reduce(tensor)
+
+    def largest(self, number: int) -> int:
+        import torch
+
+        found = torch.tensor(number)
+        with _unless_gone():
+            self.dist.all_reduce(found, op=self.dist.ReduceOp.MAX)
+        return int(found)
+
+    def gather(self, value: Any) -> list[Any]:
+        found: list[Any] = [None] * self.size
+        with _unless_gone():
+            self.dist.all_gather_object(found, value)
+        return found
+
+    def broadcast(self, value: Any) -> Any:
+        found = [value]
+        with _unless_gone():
+            self.dist.broadcast_object_list(found)
+        return found[0]
+
+    def send(self, value: Any) -> None:
+        with _unless_gone():
+            self.dist.send_object_list([value], dst=0)
+
+    def receive(self, rank: int) -> Any:
+        found = [None]
+        with _unless_gone():
+            self.dist.recv_object_list(found, src=rank)
+        return found[0]
+
+    def all_arrive(self, seconds: float) -> bool:
+        import torch
+
+        work = self.dist.all_reduce(torch.zeros(1), async_op=True)
+        until = time.monotonic() + seconds
+        while not work.is_completed():
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.01)
+        try:
+            work.wait()
+        except RuntimeError:  # one of them is gone
+            return False
+        return True
+
+    def watch(self) -> None:
+        """The launcher reports a death by itself, with the rank."""
+
+    def release(self) -> None:
+        """Nobody watches."""
+
+    def abort(self, code: int) -> None:
+        """End this rank now, which is how the others and the launcher learn of it."""
+        os._exit(code)
+
+
+@cache
+def guard() -> Guard | None:
+    """The guard of this process, set up when it is first asked for; None for one rank alone.
+
+    Raises:
+        PlanError: as `world` does.
+    """
+    ranks = world()
+    return None if ranks is None else Guard(ranks)
+
+
+@cache
+def world() -> TorchWorld | None:
+    """The ranks that were launched together; None for one alone, and then torch is not imported.
+
+    A process group that the program has made before is used as it is.
+
+    Raises:
+        PlanError: if the launcher left out where the ranks meet, or torch was built without this.
+    """
+    size = os.environ.get("WORLD_SIZE", "1")
+    if not size.isdigit() or int(size) == 1:
+        return None
+    missing = [name for name in VARIABLES if name not in os.environ]
+    if missing:
+        raise PlanError(
+            f"plugin 'torch-distributed' (rlk-torch-distributed): WORLD_SIZE is {size}, but "
+            f"{' and '.join(missing)} are not set. Start the ranks with torchrun."
+        )
+    import torch
+    import torch.distributed as dist
+
+    if not dist.is_available():
+        raise PlanError(
+            "plugin 'torch-distributed' (rlk-torch-distributed): this build of torch has no "
+            "torch.distributed. Use --plugin mpi, or another build."
+        )
+    if not dist.is_initialized():
+        has_nccl = torch.cuda.is_available() and dist.is_nccl_available()
+        backend = "cpu:gloo,cuda:nccl" if has_nccl else "gloo"
+        dist.init_process_group(backend, timeout=PATIENCE)
+    return TorchWorld(dist, dist.get_rank(), dist.get_world_size())
+
+
+@contextlib.contextmanager
+def _unless_gone() -> Iterator[None]:
+    """OtherRankEnded instead of what gloo raises when a process is gone."""
+    try:
+        yield
+    except RuntimeError as error:
+        if any(words in str(error).lower() for words in GONE):
+            raise OtherRankEnded("another rank has ended.") from error
+        raise

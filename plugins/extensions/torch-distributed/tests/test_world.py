@@ -1,0 +1,87 @@
+"""Who started this process, what is missing, and how a lost rank is told from another error."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from rlk.errors import PlanError
+from rlk_ranks.world import OtherRankEnded
+from rlk_torch_distributed import world
+from rlk_torch_distributed.world import TorchWorld
+
+
+@pytest.fixture
+def launched(monkeypatch):
+    for name, value in zip(world.VARIABLES, ("2", "0", "localhost", "1"), strict=True):
+        monkeypatch.setenv(name, value)
+    world.world.cache_clear()
+    yield
+    world.world.cache_clear()
+
+
+@pytest.mark.parametrize("size", ["1", "many"])
+def test_one_rank_alone_needs_nothing(launched, monkeypatch, size):
+    monkeypatch.setenv("WORLD_SIZE", size)
+    assert world.world() is None and world.guard() is None
+
+
+def test_what_a_launcher_has_left_out_is_named(launched, monkeypatch):
+    monkeypatch.delenv("MASTER_PORT")
+    with pytest.raises(PlanError, match=r"MASTER_PORT are not set\. Start the ranks with torchrun"):
+        world.world()
+
+
+def test_a_torch_without_it_is_told(launched, monkeypatch):
+    monkeypatch.setattr(torch.distributed, "is_available", lambda: False)
+    with pytest.raises(PlanError, match=r"has no torch.distributed\. Use --plugin mpi"):
+        world.world()
+
+
+def test_planning_on_one_rank_imports_no_torch():
+    code = "import sys, rlk_torch_distributed.extension as it; it.LAUNCH.enter(); "
+    code += "sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def of_two(**does):
+    return TorchWorld(SimpleNamespace(**does), 0, 2)
+
+
+def test_a_process_that_is_gone_is_told_from_other_errors():
+    def fails(words):
+        def all_reduce(tensor):
+            raise RuntimeError(words)
+
+        return of_two(all_reduce=all_reduce)
+
+    with pytest.raises(OtherRankEnded, match="another rank has ended"):
+        fails("[gloo/transport/tcp/pair.cc:547] Connection closed by peer").sum_up(torch.ones(1))
+    with pytest.raises(RuntimeError, match="invalid shapes"):
+        fails("invalid shapes").sum_up(torch.ones(1))
+
+
+def test_a_rank_that_never_arrives_is_not_waited_for():
+    work = SimpleNamespace(is_completed=lambda: False)
+    assert not of_two(all_reduce=lambda tensor, async_op: work).all_arrive(0.02)
+
+    def wait():
+        raise RuntimeError("Connection reset by peer")
+
+    work = SimpleNamespace(is_completed=lambda: True, wait=wait)
+    assert not of_two(all_reduce=lambda tensor, async_op: work).all_arrive(0.02)
+
+
+def test_each_rank_of_a_machine_has_a_gpu_of_its_own(monkeypatch):
+    assert of_two().device("auto") == "auto", "on a machine without one"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setenv("LOCAL_RANK", "3")
+    assert of_two().device("auto") == of_two().device("cuda") == "cuda:1"
+    assert of_two().device("cuda:0") == "cuda:0" and of_two().device("cpu") == "cpu"
+    assert of_two().carrier(torch.device("cuda:1")) == torch.device("cuda:1")
+    assert of_two().carrier(torch.device("cpu")) == "cpu"

@@ -1,0 +1,1 @@
+"""Several ranks that train one policy, whatever carries their messages."""

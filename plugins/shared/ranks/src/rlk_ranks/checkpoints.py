@@ -1,0 +1,85 @@
+"""What is each rank's own in a checkpoint: replay, environments, random streams, episodes.
+
+Rank 0's state is where a run on one rank has it; the others' are in this plugin's part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rlk.running import checkpoint
+from rlk.running.seeding import CONTROL
+
+if TYPE_CHECKING:
+    from rlk.protocols import State
+    from rlk.running.run import Run
+    from rlk_ranks.communicator import RanksCommunicator
+
+#: The clock is the same on all ranks.
+OWN = ("collector", "storage", "environments", "plugins", "streams", "metrics")
+
+
+def own_state(run: Run, *, replay: bool) -> State:
+    """What a rank other than 0 needs besides rank 0's checkpoint, to go on from there."""
+    state = checkpoint.run_state(run, replay=replay)
+    own = {key: state[key] for key in OWN if key in state}
+    return own | {"contents": state["manifest"]["contents"]}
+
+
+def state_of(saved: State | None, rank: int) -> State | None:
+    """A rank's own state in a checkpoint, if it has one; rank 0's is in the main part."""
+    states: list[Any] = saved["ranks"] if saved else []
+    return states[rank] if rank < len(states) else None
+
+
+def restore_own(run: Run, own: State) -> None:
+    """Restores what `own_state` gave, in a run that holds rank 0's checkpoint."""
+    state = checkpoint.model_state(run)
+    state["manifest"]["contents"] = own["contents"]
+    checkpoint.restore(run, state | {key: own[key] for key in OWN if key in own})
+
+
+def keep_apart(run: Run, communicator: RanksCommunicator) -> bool:
+    """Gives a rank that was restored with rank 0's random streams streams of its own.
+
+    Its environments are copies of rank 0's then, and start anew. The stream `control` is rank 0's
+    on every rank.
+
+    Returns:
+        Whether this is such a rank.
+    """
+    streams = run.streams
+    first = communicator.broadcast(streams.state_dict()["numpy"])
+    anew = communicator.rank != 0 and copied(streams.state_dict()["numpy"], first)
+    if anew:
+        streams.reseed(streams.seed)
+        run.collector.forget()
+    if CONTROL in first:
+        streams.numpy(CONTROL).bit_generator.state = first[CONTROL]
+    return anew
+
+
+def copied(mine: State, first: State) -> bool:
+    """Whether any stream but `control` is where rank 0's is."""
+    return any(mine[name] == first.get(name) for name in mine if name != CONTROL)
+
+
+def differences(saved: State | None, anew: Sequence[bool | None]) -> Iterator[str]:
+    """What is not as it was when the checkpoint was saved, one message for each difference.
+
+    Args:
+        saved: the part of the checkpoint that holds the ranks' states; None without one.
+        anew: for every rank, whether it starts anew.
+    """
+    for rank in (rank for rank, starts in enumerate(anew) if starts):
+        yield (
+            f"rank {rank} has no state in the checkpoint: its episodes start anew, and its "
+            "replay is rank 0's"
+        )
+    before = int(saved["size"]) if saved else 1
+    if before > len(anew):
+        yield (
+            f"the checkpoint is of {before} ranks, and {len(anew)} go on: the state of the others "
+            "is left out"
+        )

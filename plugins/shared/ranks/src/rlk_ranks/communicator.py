@@ -1,0 +1,96 @@
+"""The communicator: means of tensors, and values that ranks exchange between them.
+
+Every exchange of values begins with a *round*, an all-reduce of one number: the largest number of
+all ranks decides what follows. So values are only gathered if a rank has one, and rank 0 can ask
+for the others' states at any border of an iteration, where they are in a round as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rlk.protocols import State
+from rlk_ranks.mean import mean_over, traced_mean
+from rlk_ranks.world import World, title
+
+NOTHING, VALUES, STATES, END = range(4)
+
+
+class RanksCommunicator:
+    """Means, agreement and gathering over ranks; a mean is one all-reduce per tensor.
+
+    Args:
+        world: all ranks.
+        state: returns this rank's state for rank 0, given whether to include the replay.
+    """
+
+    def __init__(self, world: World, state: Callable[[bool], State]) -> None:
+        self._world, self._state = world, state
+        self.rank, self.size = world.rank, world.size
+        #: The plugin, for messages.
+        self.title = title(world)
+        self._over = False
+
+    # ---- what the kernel and algorithms use -----------------------------------------------------
+
+    def mean(self, tensor: Tensor) -> Tensor:
+        """The mean over ranks, detached: a new tensor of the same device and float dtype."""
+        if torch.compiler.is_compiling():
+            traced: Tensor = traced_mean(tensor, self._world.home)
+            return traced
+        return mean_over(self._world, tensor)
+
+    def agree(self, value: Any) -> Any:
+        """Rank 0's value, on every rank."""
+        return self.gather(value)[0]
+
+    def gather(self, value: Any) -> list[Any]:
+        """Every rank's value, on every rank; costs one small all-reduce if all of them are None."""
+        while True:
+            happens = self._round(NOTHING if value is None else VALUES)
+            if happens == NOTHING:
+                return [None] * self.size
+            if happens == VALUES:
+                return self._world.gather(value)
+            if happens == END:  # rank 0 is at the end of training and has no value
+                self._over = True
+                return [value if rank == self.rank else None for rank in range(self.size)]
+            self._hand_over()
+
+    def broadcast(self, value: Any) -> Any:
+        """Rank 0's value, on every rank; the others' is not sent (parameters)."""
+        return self._world.broadcast(value)
+
+    # ---- rank 0 asks, the others answer ---------------------------------------------------------
+
+    def states(self, replay: bool) -> list[State | None]:
+        """On rank 0, at a border: the states of all other ranks, and None for its own."""
+        self._round(STATES)
+        self._world.broadcast(replay)
+        # One after another: replays are large.
+        return [None, *[self._world.receive(rank) for rank in range(1, self.size)]]
+
+    def end(self) -> None:
+        """Ends training together: the others answer rank 0 until it has written its files."""
+        if self.rank == 0:
+            self._round(END)
+            return
+        while not self._over:
+            happens = self._round(NOTHING)
+            if happens == VALUES:
+                self._world.gather(None)
+            elif happens == STATES:
+                self._hand_over()
+            self._over = happens == END
+        self._over = False
+
+    def _hand_over(self) -> None:
+        replay = self._world.broadcast(None)
+        self._world.send(self._state(replay))
+
+    def _round(self, mine: int) -> int:
+        return self._world.largest(mine)

@@ -1,0 +1,80 @@
+"""Equal models on all ranks: they start with rank 0's, and a check finds out if they come apart."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rlk.errors import RlkError
+
+if TYPE_CHECKING:
+    from rlk.protocols import State
+    from rlk.running.run import Run
+    from rlk_ranks.communicator import RanksCommunicator
+
+
+def share_model(run: Run, communicator: RanksCommunicator) -> None:
+    """Everything learnt becomes rank 0's: parameters, statistics, targets, optimisers."""
+    first = communicator.broadcast(model_of(run) if communicator.rank == 0 else None)
+    if communicator.rank == 0:
+        return
+    run.parameters.load_state_dict(first["parameters"])
+    buffers = dict(run.policy.named_buffers())
+    for name, value in first["buffers"].items():
+        buffers[name].copy_(value)
+    run.algorithm.load_state_dict(first["algorithm"])
+    run.optimise.load_state_dict(first["optimise"])
+
+
+def model_of(run: Run) -> State:
+    """What ranks have in common."""
+    return {
+        "parameters": run.parameters.state_dict(),
+        "buffers": {name: value.clone() for name, value in run.policy.named_buffers()},
+        "algorithm": run.algorithm.state_dict(),
+        "optimise": run.optimise.state_dict(),
+    }
+
+
+def fingerprints(run: Run) -> dict[str, int]:
+    """The checksum of the bits of every parameter group, and of the policy's parameters."""
+    flats = {name: group.flat for name, group in run.optimise.groups.items()}
+    flats["all parameters"] = run.parameters.flat
+    return {name: zlib.crc32(flat.detach().cpu().numpy().tobytes()) for name, flat in flats.items()}
+
+
+def check_parameters(run: Run, communicator: RanksCommunicator) -> None:
+    """Raises RlkError, on every rank, if any has other parameters than rank 0."""
+    found = first_difference(communicator.gather(fingerprints(run)))
+    if found is not None:
+        rank, group = found
+        raise RlkError(
+            f"{communicator.title}: rank {rank} has other parameters than rank 0 in group "
+            f"{group!r} at timestep {run.timesteps}.\n"
+            "A plugin changes them on one rank alone, or takes a step with something that is not a "
+            "mean over ranks. Use mean, agree and gather of `run.communicator`."
+        )
+
+
+def first_difference(gathered: Sequence[Mapping[str, int] | None]) -> tuple[int, str] | None:
+    """(rank, group) of the first that differs from rank 0, or None."""
+    first: Any = gathered[0]
+    for rank, theirs in enumerate(gathered):
+        for group in first or ():
+            if theirs is not None and theirs[group] != first[group]:
+                return rank, group
+    return None
+
+
+def check_clock(run: Run, communicator: RanksCommunicator) -> None:
+    """Raises RlkError, on every rank, if they are not to train the same timesteps."""
+    clock = run.clock
+    gathered = communicator.gather((clock.timesteps, clock.total_timesteps))
+    for rank, theirs in enumerate(gathered):
+        if theirs != gathered[0]:
+            text = "rank 0 is to train from timestep {} to {}, rank {} from {} to {}."
+            raise RlkError(
+                f"{communicator.title}: {text.format(*gathered[0], rank, *theirs)} Call learn on "
+                "every rank with the same arguments."
+            )

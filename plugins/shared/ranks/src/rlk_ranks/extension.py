@@ -1,0 +1,112 @@
+"""The hooks through which a run trains on several ranks. One rank alone changes nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rlk.hookspecs import hookimpl
+from rlk_ranks import planning
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk.protocols import State
+    from rlk.running.run import Run
+    from rlk_ranks.communicator import RanksCommunicator
+    from rlk_ranks.launch import Launch
+    from rlk_ranks.training import JointTraining
+
+
+class SeveralRanks:
+    """Ranks that train one policy, each in environments of its own; rank 0 writes and prints.
+
+    Args:
+        launch: where the ranks come from.
+        check: iterations between two checks that all ranks have the same parameters; 0 checks only
+            when training starts and ends.
+    """
+
+    def __init__(self, launch: Launch, check: int) -> None:
+        self._launch, self._check = launch, check
+        self._training: JointTraining | None = None
+        self._saved: State | None = None
+
+    # ---- planning and building ------------------------------------------------------------------
+
+    @hookimpl
+    def rlk_configure(self) -> None:
+        """The ranks meet now: one that is refused from here on ends the others as well."""
+        self._launch.enter()
+
+    @hookimpl
+    def rlk_check_plan(self, plan: Plan) -> str | None:
+        """Refuses a second plugin that would carry the messages of the same ranks."""
+        names = [name for name, _ in plan.hooks().listeners("rlk_make_communicator")]
+        if names[0] != self._launch.name or len(names) == 1:
+            return None
+        return f"plugins {' and '.join(names)} both let ranks train together; name one of them."
+
+    @hookimpl
+    def rlk_settle_plan(self, plan: Plan) -> Plan:
+        guard = self._launch.enter()
+        if guard is None:
+            return planning.alone(plan, self._launch)
+        return planning.settle(plan, guard.ranks)
+
+    @hookimpl
+    def rlk_make_communicator(self, run: Run) -> RanksCommunicator | None:
+        guard = self._launch.enter()
+        if guard is None:
+            return None
+        from rlk_ranks.training import JointTraining
+
+        self._training = JointTraining(run, guard, self._check)
+        run.on_close.append(self._training.closed)
+        return self._training.communicator
+
+    @hookimpl
+    def rlk_wrap_collector(self) -> Callable[[Callable[[], bool]], Callable[[], bool]]:
+        return self._training.wrap_collector if self._training else lambda collect: collect
+
+    # ---- training -------------------------------------------------------------------------------
+
+    @hookimpl(tryfirst=True)
+    def rlk_training_start(self, run: Run) -> None:
+        """All begin with what rank 0 has learnt, and with the state that is their own."""
+        from rlk_ranks.checkpoints import differences
+
+        saved, self._saved = self._saved, None
+        anew = self._training.start(saved) if self._training else [None]
+        for message in differences(saved, anew) if run.plan.verbose else ():
+            print(f"{self._launch.name}: {message}", file=sys.stderr, flush=True)
+
+    @hookimpl(tryfirst=True)
+    def rlk_rollout_start(self) -> None:
+        if self._training:
+            self._training.rollout_start()
+
+    @hookimpl(tryfirst=True)
+    def rlk_update_end(self) -> None:
+        if self._training:
+            self._training.update_end()
+
+    @hookimpl(trylast=True)
+    def rlk_log(self, row: dict[str, float]) -> None:
+        if self._training:
+            self._training.merge_row(row)
+
+    @hookimpl(trylast=True)
+    def rlk_training_end(self, reason: str | None) -> None:
+        if self._training:
+            self._training.end(reason)
+
+    # ---- checkpoints ----------------------------------------------------------------------------
+
+    @hookimpl
+    def rlk_save(self, replay: bool) -> State | None:
+        return self._training.states_of_ranks(replay) if self._training else None
+
+    @hookimpl
+    def rlk_load(self, state: State) -> None:
+        self._saved = state

@@ -1,0 +1,95 @@
+"""Ends all ranks when one of them fails; otherwise the others would wait for it for ever.
+
+In plain Python a rank that raises or exits leaves the others in an all-reduce. Here every failure
+while ranks work together ends them all (`World.abort`), after the rank's number was printed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import sys
+import time
+import traceback
+from types import TracebackType
+from typing import Any
+
+from rlk.errors import RlkError
+from rlk_ranks.world import OtherRankEnded, World
+
+#: What ranks do: each plans by itself; they build and train together; after training each is
+#: alone again.
+PLANNING, TOGETHER, ALONE = "planning", "together", "alone"
+#: How long a rank that was refused waits for the others to be refused as well.
+LEAVE_SECONDS = 5.0
+#: How long the launcher gets to forward what was printed before Abort.
+PRINT_SECONDS = 0.3
+
+
+class Guard:
+    """Watches how this process ends, and over the other ranks of this machine.
+
+    Attributes:
+        phase: what ranks do now.
+    """
+
+    def __init__(self, ranks: World) -> None:
+        self.ranks, self.phase = ranks, PLANNING
+        self._hook = sys.excepthook
+        ranks.watch()
+        sys.excepthook = self._uncaught
+        atexit.register(self._leave)
+
+    def failed(self, error: BaseException) -> None:
+        """End all ranks because of an error on this one; does not return."""
+        ranks = self.ranks
+        if isinstance(error, OtherRankEnded):
+            self.end(f"{ranks.name}: rank {ranks.rank} ends, because {error}", 1)
+        text = f"\n{ranks.name}: rank {ranks.rank} of {ranks.size} failed, and all end:\n"
+        self.end(text + error_text(error), exit_code(error))
+
+    def end(self, text: str, code: int) -> None:
+        """End all ranks with this text and exit code; does not return."""
+        sys.stdout.flush()
+        print(text, file=sys.stderr, flush=True)
+        self.ranks.release()
+        time.sleep(PRINT_SECONDS)
+        self.ranks.abort(code)
+
+    def _uncaught(
+        self, kind: type[BaseException], error: BaseException, where: TracebackType | None
+    ) -> None:
+        self._hook(kind, error, where)
+        self.end(f"{self.ranks.name}: that was rank {self.ranks.rank}; all end.", exit_code(error))
+
+    def _leave(self) -> None:
+        """At the interpreter's exit: all were refused while planning, or this rank alone was."""
+        ranks = self.ranks
+        if self.phase == PLANNING and not ranks.all_arrive(LEAVE_SECONDS):
+            text = f"{ranks.name}: rank {ranks.rank} was refused, and the others were not; all end."
+            self.end(text, 2)
+        ranks.release()
+
+
+def exit_code(error: BaseException) -> int:
+    """As the command line ends with it."""
+    code: Any = getattr(error, "exit_code", getattr(error, "code", None))
+    if isinstance(code, int) and code:
+        return code
+    return 130 if isinstance(error, KeyboardInterrupt) else 1
+
+
+def error_text(error: BaseException) -> str:
+    """The error as text, with its traceback in a program of the user's or after `--debug`.
+
+    Without `--debug` the command line shows only where it was raised.
+    """
+    if isinstance(error, RlkError):
+        return str(error)
+    if "rlk_cli.main" not in sys.modules or "--debug" in sys.argv:
+        return "".join(traceback.format_exception(error)).rstrip()
+    line = "".join(traceback.format_exception_only(error)).rstrip()
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return line
+    last = frames[-1]
+    return f"{line}\n  in {last.name}, {last.filename} line {last.lineno}; --debug shows the rest"

@@ -1,0 +1,55 @@
+"""The mean of a tensor over ranks, and the same as an operator that a compiler can trace past."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rlk_ranks.world import World
+
+#: These are added up as they are; other floats travel as float32, integers and bools as float64.
+ON_THE_WIRE = (torch.float32, torch.float64)
+
+
+def mean_over(ranks: World, tensor: Tensor) -> Tensor:
+    """The mean over ranks of a tensor of the same shape on each, by one all-reduce.
+
+    Any device and any strides: a contiguous copy of it travels.
+
+    Returns:
+        A new tensor without a graph, on the same device; float32 for integers and bools.
+    """
+    source = tensor.detach()
+    wire = source.dtype if source.dtype in ON_THE_WIRE else torch.float32
+    if not source.dtype.is_floating_point:
+        wire = torch.float64
+    copy = torch.empty(source.shape, dtype=wire, device=ranks.carrier(source.device))
+    copy.copy_(source)
+    ranks.sum_up(copy.view(-1))
+    copy /= ranks.size
+    return copy.to(source.device, _dtype_of_mean(source.dtype))
+
+
+def _dtype_of_mean(dtype: torch.dtype) -> torch.dtype:
+    return dtype if dtype.is_floating_point else torch.float32
+
+
+@torch.library.custom_op("rlk_ranks::mean", mutates_args=(), tags=(torch.Tag.cudagraph_unsafe,))
+def traced_mean(tensor: Tensor, home: str) -> Tensor:
+    """`mean_over` all ranks of this process; the identity for one alone.
+
+    Args:
+        tensor: what `mean_over` takes.
+        home: the `World.home` of these ranks, because an operator takes no object.
+    """
+    module, _, function = home.partition(":")
+    ranks: Any = getattr(importlib.import_module(module), function)()
+    return tensor.clone() if ranks is None else mean_over(ranks, tensor)
+
+
+@traced_mean.register_fake
+def _(tensor: Tensor, home: str) -> Tensor:
+    return torch.empty(tensor.shape, dtype=_dtype_of_mean(tensor.dtype), device=tensor.device)

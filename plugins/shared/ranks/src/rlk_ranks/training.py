@@ -1,0 +1,136 @@
+"""What a run does differently while several ranks train together."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rlk_ranks import checkpoints, merge_metrics
+from rlk_ranks.communicator import RanksCommunicator
+from rlk_ranks.consistency import check_clock, check_parameters, share_model
+from rlk_ranks.guard import ALONE, TOGETHER, Guard
+
+if TYPE_CHECKING:
+    from rlk.protocols import State
+    from rlk.running.run import Run
+
+#: The reason that `rlk.running.train` gives when training ends by an exception.
+ERROR = "an error"
+#: What a run does (`run.at`) while it waits for other ranks.
+WAITING = "waiting for other ranks"
+
+
+class JointTraining:
+    """One run on this rank, kept in step with the runs of the other ranks.
+
+    At an iteration's border every rank is at the same timestep, which counts the environments of
+    all ranks, with the same parameters, and knows the same episodes.
+
+    Args:
+        run: this rank's run.
+        guard: ends all ranks when one fails.
+        check_every: iterations between two checks that parameters are equal; 0 means only at the
+            start and the end.
+    """
+
+    def __init__(self, run: Run, guard: Guard, check_every: int) -> None:
+        self.communicator = RanksCommunicator(
+            guard.ranks, lambda replay: checkpoints.own_state(run, replay=replay)
+        )
+        self._run, self._guard, self._check_every = run, guard, check_every
+        self._known_episodes = 0
+        #: Whether the other ranks are, or will be next, where they answer rank 0.
+        self._at_border = False
+        guard.phase = TOGETHER
+
+    def start(self, saved: State | None) -> list[bool | None]:
+        """Every rank starts from rank 0's model and from its own part of a checkpoint.
+
+        Args:
+            saved: what `states_of_ranks` had put into the checkpoint, if there is one.
+
+        Returns:
+            For every rank True if it had no state in the checkpoint and starts anew, else None.
+        """
+        run, communicator = self._run, self.communicator
+        self._guard.phase = TOGETHER
+        check_clock(run, communicator)
+        own = checkpoints.state_of(saved, communicator.rank)
+        if own is not None:
+            checkpoints.restore_own(run, own)
+        share_model(run, communicator)
+        anew = checkpoints.keep_apart(run, communicator)
+        check_parameters(run, communicator)
+        self._known_episodes, self._at_border = run.clock.episodes, True
+        return communicator.gather(anew or None)
+
+    def wrap_collector(self, collect: Callable[[], bool]) -> Callable[[], bool]:
+        """All ranks learn of the new episodes; where a listener stops one, all stop."""
+        run, communicator = self._run, self.communicator
+
+        def together() -> bool:
+            going = collect()
+            new = merge_metrics.new_episodes(run, self._known_episodes)
+            run.at = WAITING  # no environment hangs here, whatever a signal wants to end
+            nothing_to_report = going and new is None
+            reports = communicator.gather(
+                None if nothing_to_report else (going, new, run.timesteps)
+            )
+            known = [report or (True, None, run.timesteps) for report in reports]
+            merge_metrics.merge_episodes(run, [report[1] for report in known], communicator.rank)
+            self._known_episodes = run.clock.episodes
+            if all(report[0] for report in known):
+                return True
+            self._agree_on_timesteps()
+            return False
+
+        return together
+
+    def _agree_on_timesteps(self) -> None:
+        """Sets the clock to the steps that were made, since a stopped rank has made fewer.
+
+        Every rank counts its own steps times the number of ranks, so the sum is their mean.
+        """
+        counts = self.communicator.gather(self._run.timesteps)
+        self._run.clock.timesteps = sum(counts) // len(counts)
+
+    def rollout_start(self) -> None:
+        """The border is left: until the update has ended, ranks do not answer rank 0."""
+        self._at_border = False
+
+    def update_end(self) -> None:
+        """Every so many iterations, parameters are compared; then a border is reached."""
+        if self._check_every and self._run.clock.iterations % self._check_every == 0:
+            before, self._run.at = self._run.at, WAITING
+            check_parameters(self._run, self.communicator)
+            self._run.at = before
+        self._at_border = True
+
+    def merge_row(self, row: dict[str, float]) -> None:
+        """The row of metrics becomes the one of all ranks."""
+        rows = self.communicator.gather(dict(row))
+        row.update(merge_metrics.merge_rows(rows, dict(row)))
+
+    def states_of_ranks(self, replay: bool) -> State | None:
+        """On rank 0, the states that the others go on from; none in the middle of an iteration."""
+        if self.communicator.rank != 0:
+            return None
+        states = self.communicator.states(replay) if self._at_border else []
+        return {"size": self.communicator.size, "ranks": states}
+
+    def end(self, reason: str | None) -> None:
+        """An error ends all ranks; otherwise they wait until rank 0 has written its files."""
+        failure = sys.exc_info()[1] if reason == ERROR else None
+        if failure is not None:
+            self._guard.failed(failure)
+        self.communicator.end()
+        self._at_border = False
+        check_parameters(self._run, self.communicator)
+        self._guard.phase = ALONE
+
+    def closed(self) -> None:
+        """Ends all ranks if the run is closed by an error while ranks train together."""
+        failure = sys.exc_info()[1]
+        if failure is not None and self._guard.phase == TOGETHER:
+            self._guard.failed(failure)

@@ -1,0 +1,76 @@
+"""What a library that carries messages between ranks must be able to do, and what ends ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rlk.errors import RlkError
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+
+class World(Protocol):
+    """All ranks that were launched together, as one of them sees them.
+
+    Every method but `send`, `receive`, `watch`, `release` and `abort` is called by all ranks, in
+    the same order. One that finds another rank gone raises `OtherRankEnded`, or never returns
+    because the launcher ends this process.
+    """
+
+    name: str  #: of the plugin that it belongs to
+    home: str  #: "module:function" that returns it, in any process
+    rank: int  #: of this process
+    size: int  #: the number of ranks, at least 2
+
+    def library(self) -> str:
+        """Its name and version, for people."""
+
+    def device(self, asked: str) -> str:
+        """The device of this rank, where the user asked for that one."""
+
+    def carrier(self, device: torch.device) -> torch.device | str:
+        """The device on which a tensor of that device can travel."""
+
+    def sum_up(self, tensor: Tensor) -> None:
+        """The sum over ranks of a contiguous float tensor on a carrier, in place.
+
+        It is bit-equal on all ranks.
+        """
+
+    def largest(self, number: int) -> int:
+        """The largest of the ranks' numbers."""
+
+    def gather(self, value: Any) -> list[Any]:
+        """Every rank's value, on every rank."""
+
+    def broadcast(self, value: Any) -> Any:
+        """Rank 0's value, on every rank."""
+
+    def send(self, value: Any) -> None:
+        """Gives rank 0 a value, which `receive` takes."""
+
+    def receive(self, rank: int) -> Any:
+        """On rank 0: what that rank sends."""
+
+    def all_arrive(self, seconds: float) -> bool:
+        """Whether all ranks come here within so many seconds of each other."""
+
+    def watch(self) -> None:
+        """From now on the death of a rank is reported, where the launcher does not do so."""
+
+    def release(self) -> None:
+        """This rank ends as it should, and is not to be reported as dead."""
+
+    def abort(self, code: int) -> None:
+        """End all ranks now; does not return."""
+
+
+class OtherRankEnded(RlkError):
+    """This rank cannot go on, because another one is gone; that one's message says why."""
+
+
+def title(world: World) -> str:
+    """The plugin, for messages."""
+    return f"plugin {world.name!r} (rlk-{world.name})"

@@ -1,0 +1,183 @@
+"""Programs under mpirun and torchrun, with a time limit; tests of what is missing are left out.
+
+Starting a rank takes seconds, so ranks that do not fail run many *jobs* in one start: see
+`programs/jobs.py`. Whichever worker of pytest-xdist needs them first starts them, the others wait.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).parent / "programs"
+#: For a machine of two slow threads that others use too; a hang is what it finds.
+LIMIT_SECONDS = 150
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
+BESIDE = Path(sys.executable).with_name("mpirun")
+MPIRUN = str(BESIDE) if BESIDE.exists() else shutil.which("mpirun")
+
+
+class Mpirun:
+    """`mpirun -n SIZE python ARGUMENTS`."""
+
+    plugin = "mpi"
+    is_there = MPIRUN is not None and importlib.util.find_spec("mpi4py") is not None
+
+    def command(self, size):
+        return [MPIRUN, "-n", str(size), sys.executable]
+
+    def exit_code(self, of_rank):
+        return of_rank
+
+
+class Torchrun:
+    """`torchrun --standalone --nproc-per-node SIZE ARGUMENTS`."""
+
+    plugin = "torch-distributed"
+    is_there = importlib.util.find_spec("rlk_torch_distributed") is not None
+
+    def command(self, size):
+        # torchrun itself, by the interpreter that runs the tests.
+        module = [sys.executable, "-m", "torch.distributed.run"]
+        return [*module, "--standalone", "--nproc-per-node", str(size)]
+
+    def exit_code(self, of_rank):
+        return int(of_rank != 0)  # whatever a rank ends with
+
+
+LAUNCHERS = {one.plugin: one for one in (Mpirun(), Torchrun())}
+
+
+class Ranks:
+    """Starts programs on several ranks in a folder."""
+
+    def __init__(self, folder, launcher):
+        self.folder, self.launcher = folder, launcher
+        self.started = []
+
+    def start(self, *arguments, size=2):
+        own = {"OMP_NUM_THREADS": "1", "NO_COLOR": "1", "RANKS_PLUGIN": self.launcher.plugin}
+        process = subprocess.Popen(
+            [*self.launcher.command(size), *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            cwd=self.folder,
+            env={**OPEN_MPI, **os.environ, **own},
+            start_new_session=True,
+        )
+        self.started.append(process)
+        return process
+
+    def run(self, *arguments, size=2):
+        """(exit code, what was printed)."""
+        return self.finish(self.start(*arguments, size=size))
+
+    def rlk(self, *arguments, size=2):
+        return self.run("-m", "rlk", *arguments, size=size)
+
+    def finish(self, process):
+        try:
+            printed, _ = process.communicate(timeout=LIMIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGTERM)
+            printed, _ = process.communicate(timeout=30)
+            pytest.fail(f"ranks hang; they had printed:\n…{printed[-3000:]}")
+        return process.returncode, printed
+
+    def wait_for(self, condition, process):
+        until = time.monotonic() + LIMIT_SECONDS
+        while not condition():
+            assert process.poll() is None, process.communicate()[0]
+            assert time.monotonic() < until, "it never got that far"
+            time.sleep(0.05)
+
+    def end(self):
+        for process in self.started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+
+
+@pytest.fixture(scope="session")
+def launcher_of():
+    """launcher_of(plugin): its launcher; the test is skipped where there is none."""
+
+    def find(plugin):
+        if not LAUNCHERS[plugin].is_there:
+            pytest.skip(f"{plugin} is not installed")
+        return LAUNCHERS[plugin]
+
+    return find
+
+
+@pytest.fixture
+def ranks(tmp_path, launcher_of, request):
+    """Ranks of the launcher that the test is parametrised with."""
+    started = Ranks(tmp_path, launcher_of(request.param))
+    yield started
+    started.end()
+
+
+@pytest.fixture(scope="session")
+def programs():
+    return PROGRAMS
+
+
+class Done:
+    """What ranks that did many jobs have left in their folder."""
+
+    def __init__(self, folder, plugin):
+        self.folder, self.plugin = folder, plugin
+
+    def printed(self, job, rank=0):
+        return (self.folder / f"{job}.{rank}.txt").read_text()
+
+    def code(self, job):
+        """The exit code of a job, which all ranks must agree on."""
+        files = sorted(self.folder.glob(f"{job}.[0-9].code"))
+        (code,) = {path.read_text() for path in files}
+        return int(code)
+
+    def facts(self, job):
+        """What `programs/equal.py` wrote about each rank."""
+        return [json.loads(path.read_text()) for path in sorted(self.folder.glob(f"{job}.*.json"))]
+
+
+@pytest.fixture(scope="session")
+def do_jobs(tmp_path_factory):
+    """do_jobs(name, launcher, size, jobs, prepare): what `size` ranks have left of jobs by name."""
+
+    def do(name, launcher, size, jobs, prepare=lambda folder: None):
+        base = tmp_path_factory.getbasetemp()
+        base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+        folder = base / name
+        with (base / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (folder / "printed.txt").exists():
+                folder.mkdir(exist_ok=True)
+                prepare(folder)
+                listed = {job: list(map(str, arguments)) for job, arguments in jobs.items()}
+                (folder / "jobs.json").write_text(json.dumps(listed))
+                code, printed = Ranks(folder, launcher).run(PROGRAMS / "jobs.py", size=size)
+                assert code == 0, printed
+                (folder / "printed.txt").write_text(printed)
+        return Done(folder, launcher.plugin)
+
+    return do

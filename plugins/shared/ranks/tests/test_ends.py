@@ -1,0 +1,117 @@
+"""Whatever ends one rank ends all, soon, and its number is said. A hang fails by the time limit.
+
+Each test starts ranks of its own, because they end by an abort or by a signal; how ranks stop
+without that is in `test_jobs.py`. A start takes seconds, so `pytest -m launchers` has the rest.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+
+import pytest
+
+from rlk.registry.kernel import Kernel
+from rlk.running import checkpoint
+
+STEPS = ("--set", "n_steps=16", "--set", "policy.layers=[16]", "--preset", "none")
+
+
+def under(*always):
+    """The test is made under these launchers, and with `-m launchers` under the others."""
+    names = ("mpi", "torch-distributed")
+    rest = [pytest.param(name, marks=pytest.mark.launchers) for name in names if name not in always]
+    return pytest.mark.parametrize("ranks", [*always, *rest], indirect=True)
+
+
+def trouble(ranks, programs, what, *more):
+    env = ("--env", f"{programs / 'trouble.py'}:Trouble", "--set", f"env.what={what}")
+    plugin = ("--plugin", ranks.launcher.plugin)
+    return ("run", "--algo", "ppo2", *env, *plugin, *STEPS, "--out", "run", *more)
+
+
+@under("torch-distributed")
+def test_an_exception_on_one_rank(ranks, programs):
+    code, printed = ranks.rlk(*trouble(ranks, programs, "raise", "--timesteps", 100_000))
+    assert code == 1, printed
+    name = ranks.launcher.plugin
+    assert f"{name}: rank 1 of 2 failed, and all end:" in printed, printed
+    assert "RuntimeError: the sensor came off" in printed and "in step" in printed
+    assert "rank 0 of 2 failed" not in printed
+
+
+@under("mpi")
+def test_a_non_finite_reward_on_one_rank(ranks, programs):
+    code, printed = ranks.rlk(*trouble(ranks, programs, "no-number", "--timesteps", 100_000))
+    assert code == 1 and "rank 1 of 2 failed" in printed, printed
+    assert "nan in reward" in printed and "Traceback" not in printed, printed
+
+
+@under()
+def test_an_exit_on_one_rank(ranks, programs):
+    code, printed = ranks.rlk(*trouble(ranks, programs, "exit", "--timesteps", 100_000))
+    assert (
+        code == ranks.launcher.exit_code(7)
+        and "rank 1 of 2 failed" in printed
+        and "SystemExit" in printed
+    ), printed
+
+
+@under("mpi")
+@pytest.mark.parametrize("what", ["refuse", pytest.param("build", marks=pytest.mark.launchers)])
+def test_an_environment_that_cannot_be_made_on_one_rank(ranks, programs, what):
+    code, printed = ranks.rlk(*trouble(ranks, programs, what, "--timesteps", 1000))
+    assert code != 0 and "no such hardware" in printed, printed
+    assert re.search(r": rank 1 (of 2 failed|was refused)", printed), printed
+
+
+@under("mpi")
+def test_sigkill_on_one_rank(ranks, programs):
+    code, printed = ranks.rlk(*trouble(ranks, programs, "SIGKILL", "--timesteps", 100_000))
+    assert code != 0, printed
+    # The watchdog names the rank; where the launcher was faster, the list of processes does.
+    listed = re.search(r"rank: process 0: \d+, 1: (\d+)", printed)
+    assert listed, printed
+    said = (f"rank 1 (process {listed[1]}) has died", f"PID {listed[1]}", f"pid: {listed[1]}")
+    assert any(words in printed for words in said), printed
+
+
+@under("mpi")
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.launchers)],
+)
+def test_a_signal_to_the_launcher_ends_all_and_leaves_what_to_go_on_from(
+    ranks, programs, number, code
+):
+    process = ranks.start("-m", "rlk", *trouble(ranks, programs, "", "--timesteps", 10_000_000))
+    progress = ranks.folder / "run" / "progress.csv"
+    ranks.wait_for(lambda: progress.exists() and progress.stat().st_size > 0, process)
+    process.send_signal(number)
+    found, printed = ranks.finish(process)
+    assert found == ranks.launcher.exit_code(code), printed
+    assert f"stopped by {number.name} (rank" in printed, printed
+    assert (ranks.folder / "run" / "model.zip").exists()
+    (path,) = (ranks.folder / "run" / "checkpoints").iterdir()
+    saved = checkpoint.read(path, Kernel())["plugins"][ranks.launcher.plugin]
+    assert saved["size"] == 2 and [state is None for state in saved["ranks"]] == [True, False]
+
+
+PROGRAM = """
+import os
+import rlk
+plugins = [os.environ["RANKS_PLUGIN"]]
+with rlk.make("ppo2", env="rlk_testing.environments:DiscreteMatch", plugins=plugins, n_steps=16,
+              n_threads=1) as agent:
+    agent.learn(64)
+    if agent.run.communicator.rank == 1:
+        raise KeyError('mine')
+    agent.learn(64)
+"""
+
+
+@under("mpi")
+def test_an_exception_between_two_trainings_of_a_program(ranks):
+    (ranks.folder / "program.py").write_text(PROGRAM)
+    code, printed = ranks.run("program.py")
+    assert code == 1 and "KeyError: 'mine'" in printed and "that was rank 1" in printed, printed

@@ -1,0 +1,177 @@
+"""The parts that need no second rank."""
+
+from __future__ import annotations
+
+import math
+import sys
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from rlk.errors import PlanError, RlkError
+from rlk.running.clock import Clock
+from rlk.running.metrics import EPISODE_WINDOW, Metrics
+from rlk_ranks import merge_metrics
+from rlk_ranks.communicator import RanksCommunicator
+from rlk_ranks.consistency import first_difference
+from rlk_ranks.guard import error_text, exit_code
+from rlk_ranks.mean import mean_over, traced_mean
+
+
+def test_a_row_is_the_mean_of_what_differs_and_this_ranks_of_what_does_not():
+    mine = {"time/fps": 10.0, "train/loss": 1.0, "train/n_updates": 7, "train/nan": math.nan}
+    other = {"time/fps": 30.0, "train/loss": 4.0, "train/n_updates": 7, "train/nan": 2.0, "x": 5.0}
+    row = merge_metrics.merge_rows([mine, other, None], mine)
+    assert row == {
+        "time/fps": 10.0,
+        "train/loss": 2.5,
+        "train/n_updates": 7,
+        "train/nan": 2.0,
+        "x": 5.0,
+    }
+    assert isinstance(row["train/n_updates"], int) and list(row)[:4] == list(mine)
+
+
+def test_a_tag_that_is_nowhere_finite_is_nan():
+    row = merge_metrics.merge_rows([{"a": math.nan}, {"a": math.inf}], {"a": math.nan})
+    assert math.isnan(row["a"])
+
+
+def run_of(*returns):
+    """As much of a run as is looked at, with these episodes of one step behind it."""
+    clock = Clock(0)
+    run = SimpleNamespace(clock=clock, metrics=Metrics(clock))
+    for return_ in returns:
+        ends(run, return_)
+    return run
+
+
+def ends(run, return_):
+    run.metrics.recent_episodes.append((float(return_), 1))
+    run.clock.episodes += 1
+
+
+def test_episodes_of_all_ranks_stand_in_the_order_of_ranks_on_every_rank():
+    first, second = run_of(1, 2), run_of(1, 2)
+    for return_ in (10, 11):
+        ends(first, return_)
+    ends(second, 20)
+    found = [merge_metrics.new_episodes(first, 2), merge_metrics.new_episodes(second, 2)]
+    assert found == [(2, [(10.0, 1), (11.0, 1)]), (1, [(20.0, 1)])]
+    for rank, run in enumerate((first, second)):
+        merge_metrics.merge_episodes(run, found, rank)
+        assert [return_ for return_, _ in run.metrics.recent_episodes] == [1, 2, 10, 11, 20]
+        assert run.clock.episodes == 5
+        assert merge_metrics.new_episodes(run, 5) is None
+
+
+@pytest.mark.parametrize(("ended", "others"), [(3, 250), (250, 3), (60, 60), (0, 1), (120, 0)])
+def test_the_window_of_episodes_is_equal_however_many_ended(ended, others):
+    old = list(range(80))
+    first, second = run_of(*old), run_of(*old)
+    for number in range(ended):
+        ends(first, 1000 + number)
+    for number in range(others):
+        ends(second, 2000 + number)
+    found = [merge_metrics.new_episodes(first, 80), merge_metrics.new_episodes(second, 80)]
+    merge_metrics.merge_episodes(first, found, 0)
+    merge_metrics.merge_episodes(second, found, 1)
+    # Twin: all episodes in one list, its last hundred. A rank tells of its last hundred.
+    told_of = [[1000 + n for n in range(ended)][-100:], [2000 + n for n in range(others)][-100:]]
+    expected = [*old, *told_of[0], *told_of[1]][-EPISODE_WINDOW:]
+    assert [return_ for return_, _ in first.metrics.recent_episodes] == expected
+    assert [return_ for return_, _ in second.metrics.recent_episodes] == expected
+    assert first.clock.episodes == second.clock.episodes == 80 + ended + others
+
+
+def test_the_first_rank_and_group_that_differ_are_named():
+    same = {"actor": 1, "critic": 2}
+    assert first_difference([same, dict(same), dict(same)]) is None
+    assert first_difference([same, dict(same), {"actor": 1, "critic": 3}]) == (2, "critic")
+    assert first_difference([same, None]) is None
+
+
+class OtherHasZeros:
+    """Two ranks, as `World` has them."""
+
+    name, home, rank, size = "two", "somewhere:alone", 0, 2
+
+    def carrier(self, device):
+        return device
+
+    def sum_up(self, tensor):
+        assert tensor.is_contiguous()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+def test_a_mean_keeps_dtype_shape_and_what_it_was_given(dtype):
+    whole = torch.arange(12.0).reshape(3, 4).to(dtype)
+    part = whole[:, ::2].t()
+    found = mean_over(OtherHasZeros(), part)
+    assert found.dtype == dtype and found.tolist() == [[0, 2, 4], [1, 3, 5]]
+    assert part.tolist() == [[0, 4, 8], [2, 6, 10]]
+
+
+def test_the_mean_of_counts_is_a_float():
+    assert mean_over(OtherHasZeros(), torch.tensor([1, 2])).tolist() == [0.5, 1.0]
+    assert mean_over(OtherHasZeros(), torch.tensor(True)).item() == 0.5
+
+
+def test_the_traced_mean_of_one_rank_is_a_copy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "somewhere", SimpleNamespace(alone=lambda: None))
+    value = torch.tensor([1.0, 2.0])
+    torch.library.opcheck(traced_mean, (value, "somewhere:alone"))
+    found = traced_mean(value, "somewhere:alone")
+    assert found.equal(value) and found.data_ptr() != value.data_ptr()
+
+
+def test_compiled_code_calls_the_mean_as_one_operator(monkeypatch):
+    monkeypatch.setitem(sys.modules, "somewhere", SimpleNamespace(alone=lambda: None))
+    communicator = RanksCommunicator(OtherHasZeros(), lambda replay: {})
+
+    def double(value):
+        return communicator.mean(value * 2) + 1
+
+    compiled = torch.compile(double, backend="aot_eager", fullgraph=True)
+    assert compiled(torch.tensor([3.0])).tolist() == [7.0]
+
+
+# ---- how it ends ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (RuntimeError("x"), 1),
+        (PlanError("x"), 2),
+        (RlkError("x"), 1),
+        (KeyboardInterrupt(), 130),
+        (SystemExit(7), 7),
+        (SystemExit("text"), 1),
+        (SystemExit(0), 1),
+    ],
+)
+def test_the_exit_code_is_that_of_the_command_line(error, code):
+    assert exit_code(error) == code
+
+
+def raised():
+    try:
+        raise RuntimeError("the sensor came off")
+    except RuntimeError as error:
+        return error
+
+
+def test_an_error_of_ours_is_its_message(monkeypatch):
+    assert error_text(RlkError("one\ntwo")) == "one\ntwo"
+
+
+def test_a_program_of_the_users_gets_a_traceback_and_the_command_line_a_place(monkeypatch):
+    monkeypatch.delitem(sys.modules, "rlk_cli.main", raising=False)
+    assert "Traceback" in error_text(raised()) and "sensor came off" in error_text(raised())
+    monkeypatch.setitem(sys.modules, "rlk_cli.main", SimpleNamespace())
+    short = error_text(raised())
+    assert "Traceback" not in short and "in raised" in short and "--debug" in short
+    monkeypatch.setattr(sys, "argv", ["rlk", "run", "--debug"])
+    assert "Traceback" in error_text(raised())

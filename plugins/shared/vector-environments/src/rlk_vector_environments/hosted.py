@@ -1,0 +1,262 @@
+"""A vector environment whose environments are hosted by workers: the learner's side of it.
+
+What the workers are (processes, ranks of MPI) is the backend's own affair. `hosting.py` is what a
+worker does. N is the number of environments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import VectorEnv
+
+from rlk.errors import EnvironmentFailed
+from rlk_vector_environments import arguments, infos, making, rows
+from rlk_vector_environments.adoption import adopt
+from rlk_vector_environments.hosting import ENDED, QUIET
+from rlk_vector_environments.sent_failures import raise_failures
+from rlk_vector_environments.step_arrays import StepArrays
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Result = tuple[Any, Array, Array, Array, dict[str, Any]]
+
+
+class Host(Protocol):
+    """A worker."""
+
+    start: int  #: the index of its first environment
+    stop: int  #: the index after its last
+
+
+class Hosts(Protocol):
+    """All workers of one vector environment."""
+
+    descriptions: list[making.Description]  #: of every environment
+    lost: str | None  #: why they are gone, or None
+
+    @property
+    def workers(self) -> Sequence[Host]:
+        """In the order of their environments."""
+
+    def share_memory(
+        self, n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]
+    ) -> StepArrays:
+        """Tells all workers what a step of the N environments is; the learner's arrays of it."""
+
+    def ask(self, worker: Any, command: Any) -> None:
+        """Sends the name of a method of `EnvironmentGroup` and its arguments."""
+
+    def ask_to_step(self, turn: int) -> list[Any]:
+        """Starts a step of every worker into that slot; the workers to wait for, the last first."""
+
+    def answer(self, worker: Any) -> Any:
+        """Waits for what `hosting.reply` gave that worker; EnvironmentFailed if it is lost."""
+
+
+class HostedVecEnv(VectorEnv[Any, Any, Array]):
+    """A Gymnasium vector environment with same-step autoreset whose environments are elsewhere.
+
+    What `step` returns is overwritten by the step after the next: an observation stays valid while
+    the following step runs. Rewards are float32 [N] (Gymnasium's own are float64), terminated and
+    truncated bool [N]. Where an episode ended, the observation is the first of the next episode,
+    and `infos["final_obs"]` and `infos["final_info"]` hold what it ended with.
+
+    Args:
+        hosts: the workers, who have made the environments.
+        info_keys: numbers of every info to keep: `infos["kept"]` has them after every step, as
+            `info.KEY` -> float32 [N], where an episode ended those of its last step. None gathers
+            all infos instead, as Gymnasium does: those of the reset where an episode ended.
+
+    Raises:
+        EnvironmentFailed: if the environments differ in their spaces; in a step, if one raises, or
+            lacks an info that is kept.
+        rlk.errors.PlanError: for a space that does not fit into arrays.
+    """
+
+    #: Brings a vector environment that was passed into the form of this one.
+    adopt = staticmethod(adopt)
+
+    def __init__(self, hosts: Hosts, info_keys: tuple[str, ...] | None = ()) -> None:
+        making.check_equal_spaces(hosts.descriptions)
+        making.describe_vector(self, hosts.descriptions)
+        self._hosts, self._info_keys = hosts, info_keys
+        self._arrays = hosts.share_memory(
+            self.num_envs, self.single_observation_space, self.single_action_space
+        )
+        self._turn = 0
+        self._waiting: list[Any] = []
+        self._answers: list[tuple[Any, Any]] = []
+
+    # ---- stepping ------------------------------------------------------------------------------
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Starts new episodes: observations [N, ...] and infos.
+
+        Args:
+            seed: an int gives environment i `seed + i`; a list has one entry for each; None leaves
+                the generators as they are, as later automatic resets do.
+            options: for every environment's reset. `reset_mask`, bool [N], resets only those.
+
+        Raises:
+            EnvironmentFailed: if one raises, or its observation has another shape than its space,
+                or a worker died.
+        """
+        seeds, selected, options = arguments.resolve_reset(self.num_envs, seed, options)
+        self._check_open()
+        if self._waiting:
+            self.step_wait()
+        slots, turn = self._arrays.slots, self._turn
+        if len(selected) < self.num_envs:
+            rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
+        chosen = {index: seeds[index] for index in selected}
+        answers = self._ask(
+            lambda worker, indices: ("reset", turn, {i: chosen[i] for i in indices}, options),
+            selected,
+        )
+        self._turn ^= 1
+        entries = [entry for answer in answers for entry in answer]
+        return rows.view(slots[turn].observation), infos.gather(self.num_envs, entries)
+
+    def step(self, actions: Any) -> Result:
+        """One step of every environment: observation, reward, terminated, truncated, infos.
+
+        Args:
+            actions: [N, ...], of the action space's structure; cast to its dtype.
+
+        Raises:
+            EnvironmentFailed: naming the environment that raised, or those whose worker died.
+        """
+        self.step_async(actions)
+        return self.step_wait()
+
+    def step_async(self, actions: Any) -> None:
+        """Starts the step in all workers; `step_wait` returns its result."""
+        self._check_open()
+        if self._waiting:
+            raise gym.error.AlreadyPendingCallError("step_async was called twice", "step")
+        rows.copy_into(self._arrays.actions, actions)
+        self._waiting = self._hosts.ask_to_step(self._turn)
+
+    def step_wait(self) -> Result:
+        """The result of the step that `step_async` began; may be called again after Ctrl-C."""
+        waiting, answers = self._waiting, self._answers
+        if not waiting:
+            raise gym.error.NoAsyncCallError("step_wait needs a step_async before it", "step")
+        while waiting:
+            answer = self._hosts.answer(waiting[-1])
+            worker = waiting.pop()
+            if answer != QUIET:
+                answers.append((worker, answer))
+        observation, reward, terminated, truncated = self._arrays.slots[self._turn]
+        self._turn ^= 1
+        found: dict[str, Any] = {}
+        if answers or self._info_keys:
+            self._answers = []
+            found = self._gather(answers, terminated | truncated)
+        return rows.view(observation), reward, terminated, truncated, found
+
+    def _gather(self, answers: list[tuple[Any, Any]], over: Array) -> dict[str, Any]:
+        """The step's infos from the workers' answers; raises what an environment raised."""
+        raise_failures([answer for _, answer in answers])
+        last: dict[int, dict[str, Any]] = {}
+        entries: list[tuple[int, dict[str, Any]]] = []
+        for _, answer in answers:
+            if answer != ENDED:
+                last.update(answer[0])
+                entries.extend(answer[1])
+        final = self._arrays.final
+        ends = [(i, rows.read(final, i), last.get(i, {})) for i in np.flatnonzero(over).tolist()]
+        return infos.of_step(self.num_envs, self._info_keys, ends, entries)
+
+    # ---- reaching into the environments --------------------------------------------------------
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Calls that method of every environment (or reads the attribute), through its wrappers."""
+        return self.call_at(range(self.num_envs), name, *args, **kwargs)
+
+    def call_at(
+        self, indices: Iterable[int], name: str, *args: Any, **kwargs: Any
+    ) -> tuple[Any, ...]:
+        """The same for the environments with these indices."""
+        return self._collect(indices, lambda worker, chosen: ("call", name, chosen, args, kwargs))
+
+    def get_attr(self, name: str, *, indices: Iterable[int] | None = None) -> tuple[Any, ...]:
+        """That attribute of every environment, or of those with these indices; never a call."""
+        return self._collect(indices, lambda worker, chosen: ("get_attr", name, chosen))
+
+    def set_attr(self, name: str, values: Any, *, indices: Iterable[int] | None = None) -> None:
+        """Sets an attribute: a list or tuple has one value for each, anything else is for all."""
+        selected = arguments.resolve_indices(self.num_envs, indices)
+        by_index = dict(zip(selected, arguments.spread(values, len(selected)), strict=True))
+        self._ask(
+            lambda worker, chosen: ("set_attr", name, {i: by_index[i] for i in chosen}), selected
+        )
+
+    def render(self) -> tuple[Any, ...]:
+        """Every environment's frame."""
+        return self._collect(None, lambda worker, chosen: ("render",))
+
+    def get_state(self) -> list[dict[str, Any] | None]:
+        """The state of every environment, or None where it cannot be captured."""
+        return list(self._collect(None, lambda worker, chosen: ("get_state",)))
+
+    def set_state(self, states: Sequence[dict[str, Any]]) -> None:
+        """Puts every environment where `get_state` found it; the last observation is not kept.
+
+        Raises:
+            Unsupported: (of rlk_vector_environments.env_state) for the state of another kind of
+                environment.
+        """
+        given = arguments.spread(list(states), self.num_envs)
+        self._ask(
+            lambda worker, chosen: ("set_state", given[worker.start : worker.stop]),
+            range(self.num_envs),
+        )
+
+    # ---- asking --------------------------------------------------------------------------------
+
+    def _collect(self, indices: Iterable[int] | None, command: Any) -> tuple[Any, ...]:
+        """One result for each index, in their order."""
+        selected = arguments.resolve_indices(self.num_envs, indices)
+        by_index: dict[int, list[Any]] = {}
+        for chosen, answer in self._ask_by_worker(command, selected):
+            for i, value in zip(chosen, answer, strict=True):
+                by_index.setdefault(i, []).append(value)
+        return tuple(by_index[i].pop(0) for i in selected)
+
+    def _ask(self, command: Any, indices: Iterable[int]) -> list[Any]:
+        return [answer for _, answer in self._ask_by_worker(command, indices)]
+
+    def _ask_by_worker(
+        self, command: Callable[[Any, list[int]], Any], indices: Iterable[int]
+    ) -> list[tuple[list[int], Any]]:
+        """Sends `command(worker, its indices)` to every worker concerned, takes all answers."""
+        self._check_open()
+        if self._waiting:
+            raise gym.error.AlreadyPendingCallError("call step_wait first", "step")
+        selected = list(indices)
+        concerned = []
+        for worker in self._hosts.workers:
+            chosen = [i for i in selected if worker.start <= i < worker.stop]
+            if chosen:
+                self._hosts.ask(worker, command(worker, chosen))
+                concerned.append((worker, chosen))
+        answers = [(chosen, self._hosts.answer(worker)) for worker, chosen in concerned]
+        raise_failures([answer for _, answer in answers])
+        return answers
+
+    def _check_open(self) -> None:
+        if self._hosts.lost is not None:
+            raise EnvironmentFailed(self._hosts.lost)
+        if self.closed:
+            raise gym.error.ClosedEnvironmentError(
+                "this vector environment is closed; make a new one."
+            )

@@ -1,0 +1,121 @@
+"""What a worker, which hosts a share of a learner's environments, does with a command: one reply.
+
+A command is the name of a method of `EnvironmentGroup` and its arguments, or a step. How commands
+and replies travel is the backend's own affair. `hosted.py` is the learner's side.
+"""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import cloudpickle
+import gymnasium as gym
+
+from rlk.errors import EnvironmentFailed, PlanError
+from rlk_vector_environments.env_state import Unsupported
+from rlk_vector_environments.making import Description, describe, make_environments
+from rlk_vector_environments.sent_failures import Failure, failure_of
+from rlk_vector_environments.stepping import EnvironmentGroup
+
+#: The reply to a step in which no episode ended, and to one in which some did without an info.
+QUIET = b"."
+ENDED = b"!"
+
+
+def shares(n: int, n_workers: int) -> list[tuple[int, int]]:
+    """Contiguous (start, stop) for each worker; the first have one more where it leaves a rest."""
+    size, more = divmod(n, n_workers)
+    starts = [worker * size + min(worker, more) for worker in range(n_workers + 1)]
+    return list(itertools.pairwise(starts))
+
+
+def make(
+    envs: list[gym.Env[Any, Any]],
+    start: int,
+    pickled: bytes | None,
+    env_fns: Sequence[Callable[[], Any]] | None = None,
+) -> Failure | list[Description]:
+    """Makes the environments from `start` on; the description of each, or the failure of one.
+
+    Args:
+        envs: is filled, so that the caller can close what was made before one failed.
+        pickled: the functions that make them, as `pickled_makers` gives them.
+        env_fns: these functions themselves, where nothing was pickled.
+    """
+    try:
+        makers = env_fns if pickled is None else cloudpickle.loads(pickled)
+    except Exception as error:
+        what = f"the functions that make environments {start} and on did not arrive."
+        hint = "What they import must be importable in a worker, too."
+        return failure_of(error, message=f"{what} {hint}")
+    try:
+        for env in make_environments(makers or [], start):
+            envs.append(env)
+    except PlanError as error:  # says by itself what to type instead
+        return failure_of(error, "plan")
+    except EnvironmentFailed as error:
+        return failure_of(error)
+    return [describe(env) for env in envs]
+
+
+def pickled_makers(env_fns: Sequence[Callable[[], Any]], start: int, instead: str) -> bytes:
+    """The functions that make environments `start` and on, as bytes for their worker.
+
+    Args:
+        instead: what to use where that cannot be, for the message.
+
+    Raises:
+        EnvironmentFailed: if they hold what cannot be pickled.
+    """
+    try:
+        return bytes(cloudpickle.dumps(list(env_fns)))
+    except Exception as error:
+        raise EnvironmentFailed(
+            f"the functions that make environments {start} to {start + len(env_fns) - 1} cannot be "
+            f"sent to a worker: {error!r}. Let them create what they need instead of holding it, "
+            f"or use {instead}."
+        ) from error
+
+
+def reply(group: EnvironmentGroup, name: str, *arguments: Any) -> Any:
+    """What that method of the group gives, or the Failure that it ends in.
+
+    A `step` gives QUIET, ENDED, or (last infos of ended episodes by index, infos that are kept).
+    """
+    try:
+        found = getattr(group, name)(*arguments)
+    except Unsupported as error:
+        return failure_of(error, "unsupported")
+    except AttributeError as error:  # the environment has no such attribute
+        cause = error.__cause__ if isinstance(error.__cause__, AttributeError) else error
+        return failure_of(cause, "attribute", str(error))
+    except EnvironmentFailed as error:
+        return failure_of(error)
+    return _of_step(*found) if name == "step" else found
+
+
+def _of_step(
+    ended: Sequence[tuple[int, dict[str, Any]]], infos: Sequence[tuple[int, dict[str, Any]]]
+) -> Any:
+    last = {index: info for index, info in ended if info}
+    if last or infos:
+        return last, infos
+    return ENDED if ended else QUIET
+
+
+def dumps(found: Any) -> bytes:
+    """A reply as bytes; where it cannot be pickled, a Failure that says so."""
+    try:
+        return pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
+    except Exception:
+        try:  # of classes that only this process and the learner know
+            return bytes(cloudpickle.dumps(found))
+        except Exception as error:
+            message = (
+                f"what an environment gave cannot be sent to the learner: {error!r}. "
+                "Keep such objects out of its infos and attributes, or use the backend 'dummy'."
+            )
+            return pickle.dumps(failure_of(error, message=message))

@@ -1,0 +1,78 @@
+"""What went wrong where environments are hosted, brought to the learner and raised there."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+from rlk.errors import EnvironmentFailed, PlanError
+from rlk_vector_environments.env_state import Unsupported
+from rlk_vector_environments.failures import EnvironmentRaised, WrongResult, trace_of
+
+Kind = Literal["failed", "wrong", "attribute", "unsupported", "plan"]
+
+
+class Failure(NamedTuple):
+    """An exception on its way to the learner.
+
+    Attributes:
+        kind: what it is raised as: EnvironmentFailed, WrongResult, AttributeError, PlanError, or
+            `rlk_vector_environments.env_state.Unsupported`.
+        message: says which environment, when, and what.
+        trace: the worker's traceback as text, from the environment inwards.
+        error: the exception itself, pickled; None if it cannot be.
+    """
+
+    kind: Kind
+    message: str
+    trace: str
+    error: bytes | None
+
+    def exception(self) -> Exception:
+        """What the learner raises; its cause is the worker's exception where that could travel."""
+        raised: Exception
+        if self.kind == "attribute":
+            raised = AttributeError(self.message)
+        elif self.kind == "unsupported":
+            raised = Unsupported(self.message)
+        elif self.kind == "plan":
+            raised = PlanError(self.message)
+        elif self.kind == "wrong":
+            raised = WrongResult(self.message)
+        else:
+            raised = EnvironmentFailed(f"{self.message}\nThe worker's traceback:\n{self.trace}")
+        try:
+            raised.__cause__ = pickle.loads(self.error) if self.error else None
+        except Exception:  # its class cannot be imported, or made again, here
+            raised.__cause__ = None
+        return raised
+
+
+def failure_of(error: Exception, kind: Kind = "failed", message: str | None = None) -> Failure:
+    """The failure for an exception that was just caught.
+
+    An `EnvironmentRaised` travels as the exception that the environment raised.
+
+    Args:
+        message: what the learner says; by default what the exception itself says.
+    """
+    if isinstance(error, WrongResult):  # no code of the environment is to blame for a traceback
+        return Failure("wrong", str(error), "", None)
+    if isinstance(error, EnvironmentRaised):
+        return Failure(kind, error.headline, error.trace, _pickled(error.__cause__))
+    return Failure(kind, message or str(error), trace_of(error), _pickled(error))
+
+
+def raise_failures(answers: Sequence[Any]) -> None:
+    """Raises the first Failure among the answers, with its worker's traceback."""
+    for answer in answers:
+        if isinstance(answer, Failure):
+            raise answer.exception()
+
+
+def _pickled(error: BaseException | None) -> bytes | None:
+    try:
+        return pickle.dumps(error)
+    except Exception:  # nothing is lost but the cause: the message and the trace are text
+        return None

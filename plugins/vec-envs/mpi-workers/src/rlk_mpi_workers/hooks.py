@@ -1,0 +1,68 @@
+"""The hooks of a run whose environments are on other ranks: which rank learns, and which host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from rlk.hookspecs import hookimpl
+from rlk_mpi.world import guard
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk_mpi_workers.config import MpiWorkersConfig
+
+
+class MpiWorkersHooks:
+    """Rank 0 trains, all others host environments. One rank alone steps them itself."""
+
+    def __init__(self, config: MpiWorkersConfig) -> None:
+        self._config = config
+
+    @hookimpl
+    def rlk_check_plan(self, plan: Plan) -> str | None:
+        """Refuses several learners: a rank trains, or it hosts environments."""
+        together = [name for name, _ in plan.hooks().listeners("rlk_make_communicator")]
+        if together:
+            return (
+                f"vector environment 'mpi-workers' (rlk-mpi-workers) has one learner, rank 0; with "
+                f"plugin {together[0]!r} every rank is one. Leave out one of them: ranks that all "
+                "train have environments of their own, by --vec-env dummy or subprocess."
+            )
+        guard()  # the ranks meet: one that is refused from here on ends the others as well
+        return None
+
+    @hookimpl(trylast=True)
+    def rlk_settle_plan(self, plan: Plan) -> Plan:
+        """Notes how the environments are spread over ranks."""
+        of_process = guard()
+        if of_process is None:
+            note = (
+                "mpi-workers: one rank, which steps the environments itself; for three that host "
+                "them: mpirun -n 4 rlk run … --vec-env mpi-workers"
+            )
+        else:
+            others = of_process.ranks.size - 1
+            hosts = min(others, plan.n_envs)
+            more = f", {others - hosts} ranks have none" if others > hosts else ""
+            note = (
+                f"mpi-workers: rank 0 trains, {plan.n_envs} environments are on {hosts} other ranks"
+                f"{more} ({of_process.ranks.library()})"
+            )
+        return attrs.evolve(plan, notes=(*plan.notes, note))
+
+    @hookimpl
+    def rlk_take_over(self) -> int | None:
+        """A rank other than 0 hosts environments until rank 0 ends."""
+        of_process = guard()
+        if of_process is None:
+            return None
+        if of_process.ranks.rank == 0:
+            from rlk_mpi_workers.learner import learner
+
+            learner()  # from now on, whatever ends this process lets the others go
+            return None
+        from rlk_mpi_workers.hosting import host
+
+        return host()

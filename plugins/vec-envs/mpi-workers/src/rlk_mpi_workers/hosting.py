@@ -1,0 +1,206 @@
+"""A rank that hosts environments: it does what rank 0 says, until rank 0 ends."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import traceback
+from typing import Any
+
+import gymnasium as gym
+
+from rlk_mpi.world import guard
+from rlk_mpi_workers.messages import (
+    COMMAND,
+    FINALS,
+    PICKLED,
+    RESET,
+    WHERE,
+    Mailbox,
+    StepMessages,
+    reply_tag,
+    step_tag,
+    vector_of,
+)
+from rlk_mpi_workers.patience import wait_until
+from rlk_mpi_workers.whereabouts import Whereabouts
+from rlk_ranks.guard import ALONE
+from rlk_vector_environments import rows
+from rlk_vector_environments.hosting import ENDED, QUIET, dumps, make, reply
+from rlk_vector_environments.sent_failures import Failure
+from rlk_vector_environments.step_arrays import allocate
+from rlk_vector_environments.stepping import EnvironmentGroup, close_all
+
+_LEARNER = 0
+
+
+def host() -> int:
+    """Hosts environments for rank 0 until that ends, or calls `release`.
+
+    Returns:
+        The exit code of a rank that has done its work, 0.
+
+    Raises:
+        RuntimeError: where there is no other rank.
+    """
+    of_process = guard()
+    if of_process is None:
+        raise RuntimeError("there is no rank 0 to host environments for: mpirun -n 4 python …")
+    of_process.phase = ALONE
+    ranks: Any = of_process.ranks
+    before = leave_signals_to_learner()
+    try:
+        Hosting(ranks.mpi, ranks.comm).serve()
+    except BaseException as error:  # also an environment that calls sys.exit
+        of_process.failed(error)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return 0
+
+
+def leave_signals_to_learner() -> dict[int, Any]:
+    """Ignores what a launcher passes on to all ranks; the handlers of before.
+
+    Rank 0 decides what Ctrl-C, SIGTERM and the end of a terminal mean.
+    """
+    numbers = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
+    # Programs that an environment starts get the default back from a handler, not from SIG_IGN.
+    return {
+        number: signal.signal(number, lambda number, frame: None)
+        for number in numbers
+        if number is not None
+    }
+
+
+class Share:
+    """The environments of one vector that this rank hosts, and the messages of their steps."""
+
+    def __init__(
+        self, start: int, info_keys: tuple[str, ...] | None, envs: list[gym.Env[Any, Any]]
+    ) -> None:
+        self._start, self._info_keys, self._envs = start, info_keys, envs
+
+    def share(self, mpi: Any, observation_space: Any, action_space: Any) -> None:
+        """Makes the memory that steps are received into and sent from."""
+        self.arrays = allocate(observation_space, action_space, len(self._envs))
+        self.messages = StepMessages(mpi, self.arrays)
+        self.group = EnvironmentGroup(
+            self._envs, self.arrays, start=self._start, info_keys=self._info_keys
+        )
+
+    def before_reset(self, turn: int, seeds: dict[int, Any]) -> None:
+        """Environments that are not reset keep the observation that they had."""
+        if len(seeds) < len(self._envs):
+            slots = self.arrays.slots
+            rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
+
+    def any_ended(self, turn: int) -> bool:
+        """Whether an episode ended in the step into that slot."""
+        slot = self.arrays.slots[turn]
+        return bool(slot.terminated.any() or slot.truncated.any())
+
+    def close(self) -> None:
+        """Closes the environments; what they raise is printed."""
+        for error in close_all(self._envs):
+            traceback.print_exception(error)
+
+
+class Hosting:
+    """This rank's shares of all vector environments of rank 0."""
+
+    def __init__(self, mpi: Any, comm: Any) -> None:
+        self._mpi, self._comm = mpi, comm
+        self._mailbox = Mailbox(mpi, comm)
+        self._shares: dict[int, Share] = {}
+        self._sending: list[tuple[Any, Any]] = []
+        self._whereabouts = Whereabouts(mpi, comm, _LEARNER)
+
+    def serve(self) -> None:
+        """Answers every message, until one says to leave."""
+        while True:
+            wait_until(lambda: self._mailbox.look(_LEARNER, self._mpi.ANY_TAG))
+            vector = vector_of(self._mailbox.tag)
+            if vector is not None:
+                self._step(vector)
+            elif self._mailbox.tag == WHERE:
+                self._mailbox.take()
+                self._whereabouts.answer("no environment is called")
+            elif not self._obey(pickle.loads(self._mailbox.take())):
+                break
+        for share in self._shares.values():
+            share.close()
+        self._send(COMMAND, self._bytes(pickle.dumps(None)))
+        for request, _ in self._sending:
+            request.Wait()
+
+    # ---- steps ---------------------------------------------------------------------------------
+
+    def _step(self, vector: int) -> None:
+        share = self._shares[vector]
+        self._mailbox.take_into(share.messages.actions)
+        turn = int(share.messages.head[0])
+        with self._whereabouts.busy():
+            found = reply(share.group, "step", turn)
+        follows = 0
+        if found is not QUIET:
+            follows |= PICKLED if found is not ENDED else 0
+            if not isinstance(found, Failure) and share.any_ended(turn):
+                follows |= FINALS
+        self._send_result(vector, turn, follows)
+        if follows & FINALS:
+            self._send(step_tag(vector), share.messages.finals)
+        if follows & PICKLED:
+            self._send(reply_tag(vector), self._bytes(dumps(found)))
+
+    def _send_result(self, vector: int, turn: int, follows: int) -> None:
+        messages = self._shares[vector].messages
+        messages.head[0] = follows
+        self._send(step_tag(vector), messages.results[turn])
+
+    # ---- commands ------------------------------------------------------------------------------
+
+    def _obey(self, command: tuple[Any, ...]) -> bool:
+        """Does what a command says and replies; False for the one to leave."""
+        what, *more = command
+        if what == "leave":
+            return False
+        vector, *arguments = more
+        with self._whereabouts.busy():
+            found = getattr(self, f"_{what}")(vector, *arguments)
+        self._send(reply_tag(vector), self._bytes(dumps(found)))
+        if what == "do" and arguments[0] == "reset" and not isinstance(found, Failure):
+            self._send_result(vector, arguments[1], RESET)
+        return True
+
+    def _make(
+        self, vector: int, start: int, info_keys: tuple[str, ...] | None, pickled: bytes
+    ) -> Any:
+        envs: list[gym.Env[Any, Any]] = []
+        self._shares[vector] = Share(start, info_keys, envs)
+        return make(envs, start, pickled)
+
+    def _share(self, vector: int, observation_space: Any, action_space: Any) -> None:
+        self._shares[vector].share(self._mpi, observation_space, action_space)
+
+    def _do(self, vector: int, name: str, *arguments: Any) -> Any:
+        share = self._shares[vector]
+        if name == "reset":
+            share.before_reset(arguments[0], arguments[1])
+        return reply(share.group, name, *arguments)
+
+    def _close(self, vector: int) -> None:
+        self._shares.pop(vector).close()
+
+    # ---- sending -------------------------------------------------------------------------------
+
+    def _bytes(self, data: bytes) -> Any:
+        return [data, self._mpi.BYTE]
+
+    def _send(self, tag: int, message: Any) -> None:
+        """Sends without waiting: rank 0 may first want something of another vector.
+
+        It takes a result before it asks for another, so that no memory changes on the way.
+        """
+        self._sending = [one for one in self._sending if not one[0].Test()]
+        self._sending.append((self._comm.Isend(message, _LEARNER, tag), message))

@@ -1,0 +1,136 @@
+"""The learner's side of the job: rank 0, for which all other ranks host environments."""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import pickle
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import cloudpickle
+
+from rlk_mpi.world import guard
+from rlk_mpi_workers.messages import COMMAND, PLACE, WHERE, Mailbox
+from rlk_mpi_workers.patience import wait_until
+from rlk_ranks.guard import ALONE, Guard
+
+Patience = Callable[[float], None] | None
+#: How long a rank may take to say where it is.
+_ANSWER_SECONDS = 1.0
+#: How long the other ranks get to end what they are doing when the learner ends.
+_LEAVE_SECONDS = 2.0
+
+
+class Learner:
+    """What rank 0 says to the others, apart from steps.
+
+    Attributes:
+        mpi: the module `mpi4py.MPI`. comm: the communicator of all ranks.
+        hosts: the ranks that host environments.
+    """
+
+    def __init__(self, of_process: Guard) -> None:
+        self._guard = of_process
+        self._guard.phase = ALONE
+        ranks: Any = of_process.ranks
+        self.mpi, self.comm = ranks.mpi, ranks.comm
+        self.hosts = range(1, ranks.size)
+        self._mailbox = Mailbox(self.mpi, self.comm)
+        self._vectors: set[int] = set()
+        self._sending: list[tuple[Any, bytes]] = []
+
+    def new_vector(self) -> int:
+        """A number for a vector environment, which nothing else has now."""
+        number = next(n for n in itertools.count() if n not in self._vectors)
+        self._vectors.add(number)
+        return number
+
+    def forget_vector(self, number: int) -> None:
+        """That vector environment is closed on all ranks."""
+        self._vectors.discard(number)
+
+    def tell(self, rank: int, what: Any) -> None:
+        """Sends a command; does not wait, because a rank that hangs takes none."""
+        self._send(rank, COMMAND, cloudpickle.dumps(what))
+
+    def _send(self, rank: int, tag: int, data: bytes) -> None:
+        request = self.comm.Isend([data, self.mpi.BYTE], rank, tag)
+        self._sending = [one for one in self._sending if not one[0].Test()]
+        self._sending.append((request, data))
+
+    def wait_for(self, rank: int, tag: int, still_waiting: Patience = None) -> None:
+        """Waits for a message; `still_waiting` is as of `wait_until`."""
+        wait_until(lambda: self._mailbox.look(rank, tag), still_waiting)
+
+    def take(self) -> Any:
+        """What was pickled in the message that `wait_for` found."""
+        return pickle.loads(self._mailbox.take())
+
+    def take_into(self, memory: Any) -> None:
+        """That message, into the memory that a `StepMessages` describes."""
+        self._mailbox.take_into(memory)
+
+    def where(self, rank: int) -> str | None:
+        """Where that rank is, which does not answer; None if it cannot say."""
+        self._send(rank, WHERE, b"")
+        try:
+            self.wait_for(rank, PLACE, _give_up_after(_ANSWER_SECONDS))
+        except TimeoutError:
+            return None
+        return str(self.take())
+
+    def release(self) -> None:
+        """Lets the other ranks go; ends them if one does not answer."""
+        for rank in self.hosts:
+            self.tell(rank, ("leave",))
+        until = time.monotonic() + _LEAVE_SECONDS
+        for rank in self.hosts:
+            try:
+                self.wait_for(rank, COMMAND, _give_up_after(until - time.monotonic()))
+                self.take()
+            except TimeoutError:
+                name = f"mpi-workers: rank {rank}"
+                self._guard.end(f"{name} does not answer to the end of rank 0, and all end.", 1)
+        for request, _ in self._sending:
+            request.Wait()
+
+
+@cache
+def learner() -> Learner | None:
+    """Rank 0's side, for one that has others; None where it is the only one.
+
+    Raises:
+        RuntimeError: on another rank.
+    """
+    of_process = guard()
+    if of_process is None:
+        return None
+    if of_process.ranks.rank != 0:
+        raise RuntimeError(
+            f"rank {of_process.ranks.rank} hosts environments for rank 0 and makes no vector of "
+            "its own. Call rlk_mpi_workers.host() on every rank but 0."
+        )
+    atexit.register(release)
+    return Learner(of_process)
+
+
+def release() -> None:
+    """Lets the other ranks go: `host` returns there. It happens at the end of the process anyway.
+
+    Vector environments that are not closed cannot be used any more.
+    """
+    if learner.cache_info().currsize and (mine := learner()) is not None:
+        learner.cache_clear()
+        atexit.unregister(release)
+        mine.release()
+
+
+def _give_up_after(seconds: float) -> Patience:
+    def still_waiting(waited: float) -> None:
+        if waited > seconds:
+            raise TimeoutError
+
+    return still_waiting

@@ -1,0 +1,115 @@
+"""The messages between the learner (rank 0) and the ranks that host environments.
+
+What travels at every step are the rows of the step arrays as they lie in memory, described to MPI
+as a datatype: nothing is pickled, and nothing is copied in Python. Everything else is pickled
+bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rlk_vector_environments import rows
+from rlk_vector_environments.step_arrays import StepArrays
+
+#: Tags of commands, of the question where a rank is, and of the answer to that.
+COMMAND, WHERE, PLACE = 1001, 1002, 1003
+_STEPS = 2000
+#: What follows the result of a step, in this order; RESET says that it is the one of a reset.
+FINALS, PICKLED, RESET = 1, 2, 4
+
+
+def step_tag(vector: int) -> int:
+    """The tag of the steps of a vector environment, which are counted from 0."""
+    return _STEPS + 2 * vector
+
+
+def reply_tag(vector: int) -> int:
+    """The tag of pickled replies to its commands."""
+    return step_tag(vector) + 1
+
+
+def vector_of(tag: int) -> int | None:
+    """The vector environment that is to take a step; None where the tag is another one's."""
+    return (tag - _STEPS) // 2 if tag >= _STEPS else None
+
+
+class StepMessages:
+    """The messages of a step of one rank's share of a vector environment.
+
+    Both sides make one from their own memory of that share; the messages fit each other because the
+    arrays of a space are always made in the same order.
+
+    Args:
+        mpi: the module `mpi4py.MPI`.
+        arrays: the rows of the share.
+
+    Attributes:
+        head: int64 [1]; the slot with the actions, what follows with a result.
+        actions, results, finals: what MPI is given to send or to receive; a result for each slot.
+    """
+
+    def __init__(self, mpi: Any, arrays: StepArrays) -> None:
+        self._mpi, self._kept = mpi, arrays  # their addresses are in the datatypes
+        self.head = np.zeros(1, np.int64)
+        self.actions = self._message(self.head, arrays.actions)
+        self.results = [self._message(self.head, *slot) for slot in arrays.slots]
+        self.finals = self._message(arrays.final)
+
+    def _message(self, *trees: rows.Tree) -> Any:
+        arrays = [array for tree in trees for array in leaves(tree) if array.nbytes]
+        places = [self._mpi.Get_address(array) for array in arrays]
+        datatype = self._mpi.BYTE.Create_hindexed([array.nbytes for array in arrays], places)
+        return [self._mpi.BOTTOM, 1, datatype.Commit()]
+
+    def free(self) -> None:
+        """Gives the datatypes back to MPI."""
+        for _, _, datatype in (self.actions, *self.results, self.finals):
+            datatype.Free()
+
+
+def leaves(tree: rows.Tree) -> Iterator[Any]:
+    """The arrays of a tree, in a fixed order."""
+    if isinstance(tree, dict):
+        tree = tuple(tree.values())
+    if not isinstance(tree, tuple):
+        yield tree
+        return
+    for part in tree:
+        yield from leaves(part)
+
+
+class Mailbox:
+    """Takes messages of pickled bytes that have arrived.
+
+    Args:
+        mpi: the module `mpi4py.MPI`. comm: a communicator.
+    """
+
+    def __init__(self, mpi: Any, comm: Any) -> None:
+        self._mpi, self._comm = mpi, comm
+        self._status = mpi.Status()
+        self._message: Any = None
+
+    def look(self, source: int, tag: int) -> bool:
+        """Whether a message of that rank and tag is there; it is kept for the other methods."""
+        self._message = self._comm.Improbe(source, tag, self._status)
+        return self._message is not None
+
+    @property
+    def tag(self) -> int:
+        """The tag of the message."""
+        return int(self._status.Get_tag())
+
+    def take_into(self, memory: Any) -> None:
+        """Receives the message into the memory that a `StepMessages` describes."""
+        self._message.Recv(memory)
+
+    def take(self) -> bytes:
+        """Receives the message as bytes."""
+        found = bytearray(self._status.Get_count(self._mpi.BYTE))
+        self._message.Recv([found, self._mpi.BYTE])
+        return bytes(found)

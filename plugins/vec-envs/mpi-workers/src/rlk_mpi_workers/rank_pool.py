@@ -1,0 +1,209 @@
+"""The learner's side of one vector environment: what is asked of the ranks that host it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import gymnasium as gym
+
+from rlk.errors import EnvironmentFailed
+from rlk_mpi_workers.learner import Learner
+from rlk_mpi_workers.messages import FINALS, PICKLED, RESET, StepMessages, reply_tag, step_tag
+from rlk_vector_environments.hosting import ENDED, QUIET, pickled_makers, shares
+from rlk_vector_environments.making import Description
+from rlk_vector_environments.sent_failures import Failure, raise_failures
+from rlk_vector_environments.step_arrays import StepArrays, allocate
+
+#: How long ranks get to close their environments when one has failed.
+_CLOSE_SECONDS = 0.5
+#: What may be due from a rank: a pickled reply, the result of a step, final observations.
+_REPLY, _RESULT, _FINALS = "reply", "result", "finals"
+
+
+class Host:
+    """A rank, and the environments start to stop - 1 that it hosts."""
+
+    messages: StepMessages  #: of its steps, in the learner's memory
+
+    def __init__(self, rank: int, start: int, stop: int) -> None:
+        self.rank, self.start, self.stop = rank, start, stop
+        self.due: list[str] = []  #: the messages that it was asked for and has not given
+        self.turn = 0  #: the slot of the result that is due
+        self.answer: Any = None  #: what it has given of an answer
+
+    def held(self) -> str:
+        """Its environments, as the subject of a sentence with its verb."""
+        if self.stop - self.start == 1:
+            return f"environment {self.start} is"
+        return f"environments {self.start} to {self.stop - 1} are"
+
+
+class RankPool:
+    """All ranks that host one vector environment (`rlk_vector_environments.hosted.Hosts`).
+
+    Args:
+        job: rank 0's side of the job.
+        env_fns: one for each environment; ranks get contiguous shares that differ by one at most.
+        info_keys: for the environments.
+        timeout_seconds: how long an answer may take; None waits for ever.
+
+    Raises:
+        EnvironmentFailed: if an environment cannot be made, or a rank hangs.
+    """
+
+    def __init__(
+        self,
+        job: Learner,
+        env_fns: Sequence[Callable[[], Any]],
+        info_keys: tuple[str, ...] | None,
+        timeout_seconds: float | None,
+    ) -> None:
+        self._job, self._timeout_seconds = job, timeout_seconds
+        self._until: float | None = None  # when waiting ends, while all of it is closed
+        self._over = False
+        self.lost: str | None = None
+        bounds = shares(len(env_fns), min(len(job.hosts), len(env_fns)))
+        makers = [pickled_makers(env_fns[a:b], a, "the backend 'dummy'") for a, b in bounds]
+        hosts = zip(job.hosts, bounds, strict=False)
+        self.workers = [Host(rank, start, stop) for rank, (start, stop) in hosts]
+        self._number = job.new_vector()
+        self._step, self._reply = step_tag(self._number), reply_tag(self._number)
+        try:
+            for worker, pickled in zip(self.workers, makers, strict=True):
+                self._tell(worker, "make", worker.start, info_keys, pickled)
+            answers = self._answers()
+        except BaseException:
+            self.shutdown()
+            raise
+        self.descriptions: list[Description] = [one for answer in answers for one in answer]
+
+    def share_memory(
+        self, n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]
+    ) -> StepArrays:
+        """Tells all ranks what a step is; the learner's arrays of it."""
+        arrays = allocate(observation_space, action_space, n)
+        for worker in self.workers:
+            self._tell(worker, "share", observation_space, action_space)
+            part = arrays.part(worker.start, worker.stop)
+            worker.messages = StepMessages(self._job.mpi, part)
+        self._answers()
+        return arrays
+
+    # ---- commands and answers ------------------------------------------------------------------
+
+    def ask(self, worker: Host, command: Any) -> None:
+        """Sends the name of a method of `EnvironmentGroup` and its arguments."""
+        self._tell(worker, "do", *command)
+        if command[0] == "reset":
+            worker.turn = command[1]
+            worker.due.append(_RESULT)
+
+    def ask_to_step(self, turn: int) -> list[Host]:
+        """Starts a step of every rank into that slot; those to wait for, the last first."""
+        for worker in self.workers:
+            if worker.due:
+                self.answer(worker)
+            worker.due, worker.turn, worker.messages.head[0] = [_RESULT], turn, turn
+            self._job.comm.Send(worker.messages.actions, worker.rank, self._step)
+        return self.workers[::-1]
+
+    def answer(self, worker: Host) -> Any:
+        """The answer, as soon as all of it is there; after Ctrl-C it may be asked for again.
+
+        Raises:
+            EnvironmentFailed: if the rank takes too long.
+        """
+        while worker.due:
+            self._take(worker, worker.due[0])
+        return worker.answer
+
+    def _answers(self) -> list[Any]:
+        answers = [self.answer(worker) for worker in self.workers]
+        raise_failures(answers)
+        return answers
+
+    def _tell(self, worker: Host, what: str, *more: Any) -> None:
+        if worker.due:  # Ctrl-C came before all of its last answer was there
+            self.answer(worker)
+        worker.due = [_REPLY]
+        self._job.tell(worker.rank, (what, self._number, *more))
+
+    def _take(self, worker: Host, what: str) -> None:
+        """Waits for the message that is due first, and notes what is due then."""
+        tag = self._reply if what == _REPLY else self._step
+        try:
+            self._job.wait_for(worker.rank, tag, lambda waited: self._look_after(worker, waited))
+        except KeyboardInterrupt as interruption:
+            interruption.add_note(self._whereabouts(worker))
+            raise
+        if what == _REPLY:
+            worker.answer = _with_rank(self._job.take(), worker.rank)
+            # An environment that failed in its reset has no observation to send.
+            worker.due = [] if isinstance(worker.answer, Failure) else worker.due[1:]
+        elif what == _FINALS:
+            self._job.take_into(worker.messages.finals)
+            worker.due = worker.due[1:]
+        else:
+            self._job.take_into(worker.messages.results[worker.turn])
+            self._note_result(worker, int(worker.messages.head[0]))
+
+    def _note_result(self, worker: Host, follows: int) -> None:
+        """What a result says: of a step, what follows it; of a reset, nothing."""
+        if follows == RESET:
+            worker.due = worker.due[1:]
+            return
+        worker.answer = ENDED if follows & FINALS else QUIET
+        then = ((FINALS, _FINALS), (PICKLED, _REPLY))
+        worker.due = [what for bit, what in then if follows & bit]
+
+    # ---- the end -------------------------------------------------------------------------------
+
+    def _look_after(self, worker: Host, waited: float) -> None:
+        """Called every few milliseconds while a message is waited for."""
+        if self._until is not None and time.monotonic() > self._until:
+            raise TimeoutError
+        if self._timeout_seconds is not None and waited >= self._timeout_seconds:
+            self._raise_hanging(worker, waited)
+
+    def _raise_hanging(self, worker: Host, waited: float) -> NoReturn:
+        self.lost = (
+            f"{self._whereabouts(worker)}\nThere was no answer for {waited:.0f} s: it hangs, and "
+            "the job ends. Where so much time is needed: --set vec_env.timeout_seconds=… (none "
+            "waits for ever)."
+        )
+        raise EnvironmentFailed(self.lost)
+
+    def _whereabouts(self, worker: Host) -> str:
+        """Which environment of a rank is where, as the rank says itself if it can."""
+        place = self._job.where(worker.rank)
+        return f"rank {worker.rank}: {place or f'{worker.held()} in compiled code'}"
+
+    def shutdown(self, grace_seconds: float = _CLOSE_SECONDS) -> None:
+        """Closes the environments; may be called again.
+
+        A rank that does not answer in time is left to the end of the job. The number of the vector
+        environment stays taken then, so that nothing that the rank still sends is mistaken.
+        """
+        if self._over:
+            return
+        self._over, self._until = True, time.monotonic() + grace_seconds
+        told = [one for one in self.workers if self._in_time(self._tell, one, "close")]
+        closed = [one for one in told if self._in_time(self.answer, one)]
+        if len(closed) == len(self.workers):
+            self._job.forget_vector(self._number)
+
+    def _in_time(self, do: Callable[..., Any], *arguments: Any) -> bool:
+        try:
+            do(*arguments)
+        except TimeoutError:
+            return False
+        return True
+
+
+def _with_rank(answer: Any, rank: int) -> Any:
+    """The answer; a failure says which rank it is from."""
+    if not isinstance(answer, Failure):
+        return answer
+    return answer._replace(message=f"rank {rank}: {answer.message}")

@@ -1,0 +1,64 @@
+"""What a rank that does not answer is doing: rank 0 asks, and a thread of that rank answers.
+
+The thread looks for the question a few times a second. A rank whose compiled code keeps Python's
+lock cannot answer, nor one whose MPI does not let two threads in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+from rlk_mpi_workers.messages import PLACE, WHERE, Mailbox
+from rlk_vector_environments.places import place_of
+
+#: How often the thread looks for the question.
+_EVERY_SECONDS = 0.2
+#: As many calls of the program are shown, from the innermost outwards.
+_CALLS = 6
+
+
+class Whereabouts:
+    """Answers for a rank that is busy.
+
+    Args:
+        mpi: the module `mpi4py.MPI`. comm: the communicator of all ranks.
+        learner: the rank that asks.
+    """
+
+    def __init__(self, mpi: Any, comm: Any, learner: int) -> None:
+        self._mpi, self._comm, self._learner = mpi, comm, learner
+        self._main = threading.get_ident()
+        self._is_busy = False
+        if mpi.Query_thread() == mpi.THREAD_MULTIPLE:
+            threading.Thread(target=self._watch, daemon=True).start()
+
+    @contextlib.contextmanager
+    def busy(self) -> Iterator[None]:
+        """While it is entered, the thread looks for the question; else `Hosting` sees it itself."""
+        self._is_busy = True
+        try:
+            yield
+        finally:
+            self._is_busy = False
+
+    def answer(self, place: str) -> None:
+        """Says where this rank is."""
+        self._comm.Send([pickle.dumps(place), self._mpi.BYTE], self._learner, PLACE)
+
+    def _watch(self) -> None:
+        mailbox, pause = Mailbox(self._mpi, self._comm), threading.Event()
+        while not pause.wait(_EVERY_SECONDS):
+            if self._is_busy and mailbox.look(self._learner, WHERE):
+                mailbox.take()
+                self.answer(self._place())
+
+    def _place(self) -> str:
+        frame = sys._current_frames().get(self._main)
+        trace = "".join(traceback.format_stack(frame)[-_CALLS:]).rstrip()
+        return f"{place_of(frame)}\nThe rank's traceback:\n{trace}"

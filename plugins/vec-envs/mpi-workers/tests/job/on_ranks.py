@@ -1,0 +1,252 @@
+"""What rank 0 of a job tries, while the other ranks host its environments; see `test_job.py`."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import rlk
+from rlk.errors import EnvironmentFailed
+from rlk_dummy import DummyVecEnv
+from rlk_mpi_workers import MpiWorkersVecEnv, host
+from rlk_mpi_workers.messages import Mailbox
+from rlk_testing import VecEnvContract, unusual_spaces
+from rlk_testing.environments import BY_ACTION_SPACE
+
+Everything = unusual_spaces.Everything
+
+
+class TestOnRanks(VecEnvContract):
+    """A step that hangs ends the job: see `test_ends.py`."""
+
+    component = "mpi-workers"
+
+
+@pytest.fixture
+def make():
+    made = []
+
+    def make(*arguments, **keywords):
+        made.append(MpiWorkersVecEnv(*arguments, **keywords))
+        return made[-1]
+
+    yield make
+    for vector in made:
+        vector.close()
+
+
+def compare(vector, env_fns, steps, **keywords):
+    twin = DummyVecEnv(env_fns, **keywords)
+    both = zip(unusual_spaces.play(vector, steps), unusual_spaces.play(twin, steps), strict=True)
+    for step, (found, expected) in enumerate(both):
+        assert unusual_spaces.equal(found, expected), f"step {step}:\n{found}\n{expected}"
+
+
+def cartpole():
+    return gym.make("CartPole-v1")
+
+
+# ---- the same as dummy ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_envs", [1, 2, 5])
+def test_any_number_of_environments_gives_the_bits_that_dummy_gives(make, n_envs):
+    vector = make([cartpole] * n_envs)
+    assert vector.ranks == (1, 2)[:n_envs]
+    compare(vector, [cartpole] * n_envs, 60)
+
+
+@pytest.mark.parametrize(
+    "observation", ["box", "scalar box", "image", "discrete", "multi-discrete", "dict"]
+)
+@pytest.mark.parametrize("info_keys", [(), None, ("speed", "time")])
+def test_every_kind_of_observation_and_info_comes_back_as_from_dummy(make, observation, info_keys):
+    env_fns = [functools.partial(Everything, observation)] * 3
+    compare(make(env_fns, info_keys=info_keys), env_fns, 30, info_keys=info_keys)
+
+
+@pytest.mark.parametrize(
+    "action", ["discrete", "box", "multi-discrete", "multi-binary", "dict", "tuple"]
+)
+def test_every_kind_of_action_does_as_with_dummy(make, action):
+    env_fns = [functools.partial(Everything, "box", action)] * 3
+    compare(make(env_fns), env_fns, 30)
+
+
+def test_a_masked_reset_leaves_the_others_where_they_are(make):
+    vector, twin = make([cartpole] * 5), DummyVecEnv([cartpole] * 5)
+    mask = np.array([False, True, False, False, True])
+    for one in (vector, twin):
+        one.reset(seed=3)
+        one.step(np.zeros(5, np.int64))
+    found, expected = (one.reset(options={"reset_mask": mask})[0] for one in (vector, twin))
+    assert np.array_equal(found, expected)
+    for action in np.random.default_rng(0).integers(0, 2, (50, 5)):
+        assert unusual_spaces.equal(vector.step(action), twin.step(action))
+
+
+def test_a_state_goes_from_one_backend_to_the_other_and_on_the_same(make):
+    vector, twin = make([cartpole] * 3), DummyVecEnv([cartpole] * 3)
+    for _ in unusual_spaces.play(vector, 57):
+        pass
+    twin.set_state(vector.get_state())
+    for action in np.random.default_rng(0).integers(0, 2, (60, 3)):
+        assert unusual_spaces.equal(vector.step(action), twin.step(action))
+
+
+@pytest.mark.parametrize(("algo", "space"), [("ppo2", "Discrete"), ("dqn", "Discrete")])
+def test_an_algorithm_learns_bit_for_bit_what_it_learns_with_dummy(algo, space):
+    settings = {"ppo2": {"n_steps": 16}, "dqn": {"learning_starts": 16, "batch_size": 8}}[algo]
+
+    def parameters(vec_env):
+        given = {"env": BY_ACTION_SPACE[space], "n_envs": 4, "seed": 1, "n_threads": 1}
+        with rlk.make(algo, vec_env=vec_env, **given, **settings) as agent:
+            agent.learn(192)
+            return agent.run.parameters.flat.clone()
+
+    assert parameters("mpi-workers").equal(parameters("dummy"))
+
+
+# ---- messages ------------------------------------------------------------------------------------
+
+
+def test_nothing_is_pickled_on_a_step_where_no_episode_ends(make, monkeypatch):
+    vector = make([functools.partial(gym.make, "Pendulum-v1")] * 4)
+    vector.reset(seed=0)
+    taken = []
+    take_into = Mailbox.take_into
+    monkeypatch.setattr(Mailbox, "take", lambda self: pytest.fail("pickled bytes came"))
+    monkeypatch.setattr(
+        Mailbox, "take_into", lambda self, memory: taken.append(take_into(self, memory))
+    )
+    monkeypatch.setattr(vector._pool._job, "tell", lambda *what: pytest.fail(f"{what} was sent"))
+    for _ in range(10):
+        vector.step(np.zeros((4, 1), np.float32))
+    assert len(taken) == 20, "a message of each rank for each step"
+    monkeypatch.undo()
+
+
+class Huge(gym.Env):
+    """A megabyte to observe, which no library of MPI sends before somebody wants it."""
+
+    observation_space = gym.spaces.Box(0, 255, (1000, 1000), np.uint8)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.full((1000, 1000), 1, np.uint8), {}
+
+    def step(self, action):
+        return np.full((1000, 1000), 2, np.uint8), 0.0, bool(action), False, {}
+
+
+def test_another_vector_is_made_and_stepped_while_a_large_result_is_on_its_way(make):
+    vector = make([Huge] * 2)
+    vector.reset()
+    vector.step_async(np.array([0, 1]))
+    compare(make([cartpole] * 3), [cartpole] * 3, 20)
+    observation, _, terminated, _, infos = vector.step_wait()
+    assert (observation[0] == 2).all() and (observation[1] == 1).all()
+    assert terminated.tolist() == [False, True] and (infos["final_obs"][1] == 2).all()
+
+
+# ---- failures that leave the ranks as they are ---------------------------------------------------
+
+
+class Trouble(gym.Env):
+    """Raises in its constructor, or in the method that the action names."""
+
+    observation_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
+    action_space = gym.spaces.Discrete(3)
+
+    def __init__(self, when=""):
+        if when == "constructor":
+            raise ZeroDivisionError("no such hardware")
+
+    def reset(self, *, seed=None, options=None):
+        if options:
+            raise ZeroDivisionError("it does not start")
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action):
+        if action == 2:
+            raise ZeroDivisionError("the sensor came off")
+        return np.zeros(1, np.float32), 0.0, False, False, {}
+
+    def render(self):
+        raise ZeroDivisionError("no screen")
+
+
+def test_an_exception_comes_with_the_rank_the_environment_and_the_traceback(make):
+    vector = make([Trouble] * 4)
+    vector.reset()
+    with pytest.raises(EnvironmentFailed) as failed:
+        vector.step(np.array([0, 0, 2, 0]))
+    said = str(failed.value)
+    assert said.startswith("rank 2: environment 2 failed in step: ZeroDivisionError"), said
+    assert "on_ranks.py" in said and "in step" in said, "the traceback"
+    assert isinstance(failed.value.__cause__, ZeroDivisionError)
+    with pytest.raises(EnvironmentFailed, match="rank 1: environment 0 failed in reset"):
+        vector.reset(options={"which": "none"})
+    with pytest.raises(EnvironmentFailed, match="failed in render: ZeroDivisionError: no screen"):
+        vector.render()
+    with pytest.raises(AttributeError, match="environment 0 has no attribute 'mass'"):
+        vector.get_attr("mass")
+    vector.reset()
+    assert vector.step(np.zeros(4, np.int64))[0].shape == (4, 1)
+
+
+def test_an_environment_that_cannot_be_made_is_named_and_the_others_are_closed(make):
+    with pytest.raises(EnvironmentFailed, match="rank 2: environment 1 failed when it was made"):
+        make([Trouble, functools.partial(Trouble, "constructor")])
+    with pytest.raises(EnvironmentFailed, match="All environments of a vector must"):
+        make([Trouble, cartpole])
+    compare(make([cartpole] * 2), [cartpole] * 2, 5)
+
+
+def test_what_cannot_travel_is_refused(make):
+    lock = threading.Lock()
+    with pytest.raises(EnvironmentFailed, match="environments 0 to 0 cannot be sent to a worker"):
+        make([lambda: (lock, Trouble())[1], Trouble])
+
+
+def test_ctrl_c_says_where_a_rank_is_and_the_step_can_be_taken_up(make):
+    vector = make([Slow] * 2)
+    vector.reset()
+    waits = vector._pool._job.wait_for
+    interruptions = [KeyboardInterrupt()]
+
+    def interrupted(rank, tag, still_waiting=None):
+        if interruptions and rank == 1 and still_waiting is not None:
+            raise interruptions.pop()
+        return waits(rank, tag, still_waiting)
+
+    vector._pool._job.wait_for = interrupted
+    try:
+        with pytest.raises(KeyboardInterrupt) as interrupt:
+            vector.step(np.zeros(2, np.int64))
+        (note,) = interrupt.value.__notes__
+        assert note.startswith("rank 1: environment 0 is in step (on_ranks.py line"), note
+        assert "time.sleep" in note
+        assert vector.step_wait()[0].shape == (2, 1)
+    finally:
+        del vector._pool._job.wait_for
+
+
+class Slow(Trouble):
+    """A step takes a second."""
+
+    def step(self, action):
+        time.sleep(1.0)
+        return super().step(action)
+
+
+def test_rank_0_hosts_nothing():
+    with pytest.raises(ValueError, match="env_fns is empty"):
+        MpiWorkersVecEnv([])
+    assert callable(host)
