@@ -192,7 +192,10 @@ def vector_of(env_fns: list[MakeEnv], backend: Choice, **keywords: Any) -> Any:
 
 def _spaces_of_vector(vector: Any, env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
     """Those of one environment of a vector, in its wrappers' vector forms."""
-    spaces = vector.single_observation_space, vector.single_action_space
+    spaces = (  # or under the names of those of all, where that is how one tells them
+        getattr(vector, "single_observation_space", vector.observation_space),
+        getattr(vector, "single_action_space", vector.action_space),
+    )
     for wrapper in wrappers:
         if wrapper.component.scope == "env":
             spaces = vector_form(env, wrapper).vector_spaces(*spaces, *given_config(wrapper))
