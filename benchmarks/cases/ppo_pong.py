@@ -1,13 +1,13 @@
 """PPO on Pong with the Nature CNN: 8 games, 128 steps, 4 epochs, minibatches of 256.
 
-Both see the same environment: DeepMind's preprocessing and four stacked frames, uint8 [4, 84, 84].
+Each has its own preprocessing, which is DeepMind's, with four stacked frames of 84x84.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from cases.training import Trained, agent_of, environments, is_rlk, model_of, peer
+from cases.training import Trained, agent_of, is_rlk, model_of, peer
 
 LIBRARIES = ("rlk", "rlk+compile", "sb3")
 WARM_UP, TIMED = 1_024, 2_048
@@ -20,21 +20,23 @@ SAME = {
     "clip_range": 0.1,
     "ent_coef": 0.01,
 }
+ENV = "PongNoFrameskip-v4"
 
 
-def pong() -> Any:
+def games() -> Any:
+    """The peer's vector of games."""
     import ale_py
     import gymnasium as gym
+    from stable_baselines3.common.env_util import make_atari_env
+    from stable_baselines3.common.vec_env import VecFrameStack
 
     gym.register_envs(ale_py)
-    game = gym.make("ALE/Pong-v5", frameskip=1, repeat_action_probability=0.0)
-    return gym.wrappers.FrameStackObservation(gym.wrappers.AtariPreprocessing(game), 4)
+    return VecFrameStack(make_atari_env(ENV, n_envs=N_ENVS, seed=0), 4)
 
 
 def subject(library: str) -> Trained:
     if is_rlk(library):
-        return agent_of(library, "ppo", env=pong, n_envs=N_ENVS, policy="cnn", **SAME)
-    model = peer(library, "PPO")(
-        "CnnPolicy", environments(pong, N_ENVS), seed=0, device="cpu", **SAME
-    )
+        game = {"env": ENV, "plugins": ["atari:frame_stack=true"]}
+        return agent_of(library, "ppo", **game, n_envs=N_ENVS, policy="cnn", **SAME)
+    model = peer(library, "PPO")("CnnPolicy", games(), seed=0, device="cpu", **SAME)
     return model_of(model, N_ENVS * N_STEPS // MINIBATCH)  # it counts epochs

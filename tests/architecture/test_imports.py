@@ -44,6 +44,7 @@ def declared(dist: Path) -> set[str]:
         "rlk-kernel": "rlk",
         "importlib-metadata": "importlib_metadata",
         "attrs": "attrs",
+        "opencv-python-headless": "cv2",
         "pillow": "PIL",
     }
     own = {known.get(name, name.replace("-", "_")) for name in names}

@@ -63,7 +63,8 @@ def test_the_meta_distribution_builds_without_a_module_and_requires_every_distri
         (metadata,) = [name for name in archive.namelist() if name.endswith("METADATA")]
         assert all(".dist-info/" in name for name in archive.namelist())
         lines = archive.read(metadata).decode().splitlines()
-    required = {line.removeprefix("Requires-Dist: ") for line in lines if "Requires-Dist" in line}
+    named = [line.removeprefix("Requires-Dist: ") for line in lines if "Requires-Dist" in line]
+    required = {one for one in named if "extra ==" not in one}
     assert required == {f"{read_manifest(d / 'pyproject.toml').name}>=0.1" for d in DISTRIBUTIONS}
 
 
@@ -94,3 +95,16 @@ def stands_well(folder):
     if folder.parent.name == "shared":
         return not kinds  # what is chosen by name has a folder of its kind
     return folder.parent.name in {FOLDERS.get(kind, kind) for kind in kinds}
+
+
+def test_extras_of_the_meta_distribution_are_extras_of_its_distributions():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    assert {"box2d", "mujoco", "pybullet", "goal", "video"} <= set(extras)
+    found = {}
+    for folder in DISTRIBUTIONS:
+        project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+        found[project["name"]] = set(project.get("optional-dependencies", ()))
+    for requirement in (one for wanted in extras.values() for one in wanted):
+        name, _, extra = requirement.partition(">=")[0].rstrip("]").partition("[")
+        assert extra in found[name], requirement

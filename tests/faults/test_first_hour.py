@@ -341,6 +341,47 @@ def test_an_error_says_what_to_type(rlk_typed, typed, said):
 
 
 @pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"policy_kwargs": {"layers": [32]}},
+            r"are written policy=\{'layers': \[32\]\}, and on the",
+        ),
+        (
+            {"policy": "LnMlpPolicy", "policy_kwargs": {"dueling": False, "layers": [32]}},
+            r"are written dueling=False, \*\*\{'policy.layers': \[32\]\}, and on the command line "
+            r"--set dueling=… --set policy.layers=…. See: rlk plugins show LnMlpPolicy",
+        ),
+        ({"policy_kwargs": None}, r"Leave it out, or say policy=\{…\}"),
+        ({"tensorboard_log": "logs"}, r"out='FOLDER'.* rlk plugins list --kind loggers"),
+        ({"callback": print}, r"plugins=\[…\]"),
+        ({"n_cpu_tf_sess": 1}, "n_threads=…"),
+        ({"full_tensorboard_log": True}, "Leave it out"),
+        ({"env": [DiscreteMatch, DiscreteMatch]}, "n_envs=2 and pass one of these functions"),
+        ({"env": [3, 4]}, r"got list \[3, 4\]\.$"),
+    ],
+)
+def test_what_stable_baselines_calls_otherwise_is_refused_with_its_translation(given, said):
+    with pytest.raises(PlanError, match=said):
+        rlk.make("dqn", **{"env": "CartPole-v1", **given})
+
+
+def test_a_policy_and_an_environment_are_keywords():
+    said = r"rlk.make\('dqn', policy='MlpPolicy', env='CartPole-v1', …\)"
+    with pytest.raises(PlanError, match=said):
+        rlk.make("dqn", "MlpPolicy", "CartPole-v1")
+
+
+def test_the_help_of_run_names_the_recipes(rlk_typed):
+    recipes = rlk.default_kernel().registries.recipes.names()
+    shown = " ".join(rlk_typed("run", "--help").out.split())
+    assert (
+        recipes
+        and f"a recipe, which stands for one with other choices: {', '.join(recipes)}." in shown
+    )
+
+
+@pytest.mark.parametrize(
     "typed",
     [
         "run --algo muzero",

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
@@ -24,6 +25,7 @@ from rlk.agent import Agent
 from rlk.errors import PlanError
 from rlk_testing import stand_in_kernel
 from rlk_testing.contract import same
+from rlk_testing.environments import DiscreteMatch
 from rlk_testing.replay_twin import ReplayTwin, attached
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
 
@@ -140,6 +142,35 @@ def test_so_it_is_with_every_strategy(strategy: str, n_envs: int, prioritized: b
         checked = attached(made.run.storage, twin_for(made, plugins, strategy))
         made.learn(STEPS * n_envs)
     assert sum(source is not None for batch in checked for _, _, source in batch) > 200
+
+
+def test_so_it_is_in_mapped_files(tmp_path: Path) -> None:
+    mapped = {"replay.mapped": str(tmp_path / "maps")}
+    with agent("dqn", PLUGINS, 4, **mapped) as made:
+        checked = attached(made.run.storage, twin_for(made, PLUGINS))
+        made.learn(STEPS * 4)
+        assert (tmp_path / "maps").is_dir()
+    assert sum(map(len, checked)) > 500
+
+
+@pytest.mark.parametrize(("n_envs", "mapped"), [(1, False), (4, True)])
+@pytest.mark.parametrize("plugins", [(), (PLUGINS[0], PLUGINS[2])], ids="+".join)
+def test_so_it_is_with_frames_that_are_kept_once(
+    plugins: tuple[str, ...], n_envs: int, mapped: bool, tmp_path: Path
+) -> None:
+    stacks: dict[str, Any] = {"env": stacked, "policy": "mlp"}
+    stacks |= {"replay.mapped": str(tmp_path)} if mapped else {}
+    with agent("dqn", plugins, n_envs, **stacks) as made:
+        checked = attached(made.run.storage, twin_for(made, plugins))
+        made.learn(STEPS * n_envs)
+        state = made.run.storage.state_dict()
+        assert state["layout"]["frame_stack"] == 16 and state["frames"]
+    assert sum(map(len, checked)) > 500
+
+
+def stacked() -> gym.Env[Any, Any]:
+    """An environment whose observations are stacks, large enough to be kept as frames."""
+    return gym.wrappers.FrameStackObservation(DiscreteMatch(length=5), 16)
 
 
 @pytest.mark.parametrize(

@@ -52,16 +52,18 @@ class Case:
 
     Attributes:
         needs: components that must be installed, the algorithm aside.
-        more_arguments: further arguments of `rlk run`.
+        more_arguments: further arguments of `rlk run`. again: of `rlk resume`, what no file may
+            choose. In both, OUT stands for the run's folder.
     """
 
     algo: str
     env: str
     needs: tuple[str, ...] = ()
     more_arguments: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return "-".join([self.algo, self.env.replace("/", "."), *self.needs])
+        return "-".join([self.algo, self.env.rpartition("/")[2], *self.needs])
 
     @property
     def is_installed(self) -> bool:
@@ -78,8 +80,16 @@ class Case:
             *("--n-envs", "2", "--timesteps", str(2 * N), "--log-interval", "2"),
             *("--plugin", f"checkpoint:every={N}", "--out", str(out)),
             *(word for pair in pairs for word in ("--set", pair)),
-            *self.more_arguments,
+            *_in_folder(self.more_arguments, out),
         ]
+
+    def resumed(self, out: Path) -> list[str]:
+        """Of `rlk`, for what is left of that run."""
+        return ["resume", str(out), "--timesteps", str(2 * N), *_in_folder(self.again, out)]
+
+
+def _in_folder(arguments: tuple[str, ...], out: Path) -> list[str]:
+    return [argument.replace("OUT", str(out)) for argument in arguments]
 
 
 def plain_cases() -> Iterator[Case]:

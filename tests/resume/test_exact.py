@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 import torch
@@ -34,9 +35,18 @@ HINDSIGHT = ("--plugin", "hindsight-replay", "--plugin", "prioritized-replay")
 LSTM = ("--policy", "lstm", "--set", "lstm.n_lstm=8")
 PARAMETERS = ("--plugin", "param-noise:batch_size=8,adaption_interval=5")
 OU = ("--set", "action_noise=ornstein-uhlenbeck-noise", *PARAMETERS)
+#: Frames of stacks that are kept once, in files: code and a folder are named again.
+STACKED = f"{Path(__file__).with_name('stacked.py')}:Stacked"
+MAPPED = ("--set", "replay.mapped=OUT.mapped")
 CASES = [
     *plain_cases(),
-    Case("dqn", "CartPole-v1", ("prioritized-replay", "n-step", "param-noise"), REPLAY),
+    Case(
+        "dqn",
+        STACKED,
+        ("prioritized-replay", "n-step", "param-noise"),
+        (*REPLAY, *MAPPED),
+        ("--env", STACKED, *MAPPED),
+    ),
     Case("dqn", "CartPole-v1", ("compile",), ("--plugin", "compile:backend=eager")),
     Case("ppo2", "CartPole-v1", ("lstm",), LSTM),
     Case("ppo2", "Pendulum-v1", ("subprocess",), ("--vec-env", "subprocess")),
@@ -84,7 +94,7 @@ def test_a_run_killed_after_its_checkpoint_ends_as_the_uninterrupted_one(case, t
     left = broken / "checkpoints"
     assert sorted(path.stem for path in left.iterdir()) == [str(N)]
     assert not (broken / "model.zip").exists()
-    printed = ended(rlk_forks, "resume", broken, "--timesteps", 2 * N, cwd=tmp_path)
+    printed = ended(rlk_forks, *case.resumed(broken), cwd=tmp_path)
 
     # It starts at the checkpoint, neither at zero nor where it was killed.
     assert f"on from {left / str(N)}.zip at {N} timesteps" in printed

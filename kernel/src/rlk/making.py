@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.agent import Agent, Place
+from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import RunSpec, make_spec
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
 
-def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given: Any) -> Agent:
+def make(
+    algo: str, *unnamed: Any, config: Any = None, kernel: Kernel | None = None, **given: Any
+) -> Agent:
     """An agent from keywords.
 
     It has the documented defaults of its algorithm. `rlk run` applies tuned settings where it has
@@ -29,6 +32,7 @@ def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given
 
     Args:
         algo: the algorithm's name.
+        unnamed: nothing: a policy and an environment are keywords.
         config: an instance of its config class, instead of keywords for it (`DQNConfig(…)`).
         kernel: where components come from; None is everything that is installed.
         given: a `RunSpec`'s keys (env, n_envs, policy, plugins, seed, …) and hyperparameters of
@@ -37,6 +41,10 @@ def make(algo: str, *, config: Any = None, kernel: Kernel | None = None, **given
     Raises:
         PlanError: for what does not exist or does not fit, or an `out` that is not empty.
     """
+    if unnamed:
+        named = zip(("policy", "env"), unnamed, strict=False)
+        words = [f"{key}={value!r:.80}" for key, value in named]
+        raise PlanError(f"rlk.make takes keywords: rlk.make({', '.join([repr(algo), *words])}, …)")
     kernel = kernel or default_kernel()
     settings = {} if config is None else attrs.asdict(config, recurse=False)
     spec = make_spec(algo, {**settings, **given})

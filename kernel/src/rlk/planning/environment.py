@@ -66,8 +66,10 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
     if isinstance(asked, str):
         return _named(asked, registries, kwargs)
     if not callable(asked) and not hasattr(asked, "step"):
-        found = f"{type(asked).__name__} {asked!r:.80}"
-        raise PlanError(f"env must be an id, a class, a callable or an environment, got {found}.")
+        raise PlanError(
+            "env must be an id, a class, a callable or an environment, got "
+            f"{type(asked).__name__} {asked!r:.80}.{_instead_of_list(asked)}"
+        )
     registration = registered_as(asked)
     if registration is not None:
         with contextlib.suppress(PlanError):  # no component answers to that id
@@ -75,6 +77,16 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
     registered = getattr(getattr(asked, "spec", None), "id", None)
     name = registered or getattr(asked, "__name__", type(asked).__name__)
     return EnvChoice(str(name), kwargs, asked, again=place_of(asked))
+
+
+def _instead_of_list(asked: Any) -> str:
+    """What to type for functions that make an environment each, as a DummyVecEnv takes them."""
+    if not isinstance(asked, (list, tuple)) or not all(map(callable, asked)):
+        return ""
+    return (
+        f" Say n_envs={len(asked)} and pass one of these functions; if they differ, pass "
+        "gymnasium.vector.SyncVectorEnv(that list, autoreset_mode='SameStep')."
+    )
 
 
 def _named(name: str, registries: Registries, kwargs: Mapping[str, Any]) -> EnvChoice:

@@ -21,6 +21,7 @@ from rlk.planning.draft import Draft
 from rlk.planning.environment import EnvChoice, choose_environment, probe
 from rlk.planning.gather import gather
 from rlk.planning.layers import Rank, SettingLayers
+from rlk.planning.other_words import refuse_other_words
 from rlk.planning.plan import Plan
 from rlk.planning.recipes import written_out
 from rlk.planning.remarks import remarks
@@ -59,6 +60,7 @@ def resolve(
         raise PlanError(f"no algorithm. Say --algo NAME; installed: {shown}{more}.")
     spec = written_out(spec, kernel.registries)
     draft = gather(kernel, spec, moments=_moments(spec, terminal, autostart))
+    refuse_other_words(draft.layers, draft.algorithm)
     chosen = select(draft)
     env = _environment(draft)
     layers = _with_size_of(env, draft.layers)

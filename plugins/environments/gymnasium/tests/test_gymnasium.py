@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import sys
+
 import gymnasium as gym
 import pytest
 
@@ -128,3 +131,25 @@ def test_an_id_that_a_program_registers_is_made_in_workers(rlk_make):
     with rlk_make("ppo2", env="RlkTestProgram-v0", **SETTINGS) as agent:
         agent.learn(8)
     gym.registry.pop("RlkTestProgram-v0")
+
+
+@pytest.mark.parametrize(
+    ("env", "package", "extra"),
+    [("LunarLander-v3", "Box2D", "box2d"), ("Ant-v5", "mujoco", "mujoco")],
+)
+def test_a_package_that_is_missing_is_named_with_the_extra_that_installs_it(
+    monkeypatch, env, package, extra
+):
+    for name in [one for one in sys.modules if one.startswith(f"gymnasium.envs.{extra}")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    what = f"environment '{env}' needs {package}, which is not installed. Type: "
+    message = re.escape(f"{what}pip install 'rlk-gymnasium[{extra}]'")
+    with pytest.raises(PlanError, match=message):
+        known_ids(env)()
+
+
+def test_what_no_extra_installs_is_told_as_it_is():
+    spec = gym.envs.registration.EnvSpec("acme/Broken-v0", entry_point="acme_nowhere:Broken")
+    with pytest.raises(PlanError, match="cannot be made: No module named 'acme_nowhere'"):
+        ById("acme/Broken-v0", spec=spec)()

@@ -131,6 +131,13 @@ def test_state_dependent_exploration_of_sac_is_a_part_of_the_graph() -> None:
     same_numbers("sac", BY_ACTION_SPACE["Box"], "eager", use_sde=True, ent_coef=0.1)
 
 
+@pytest.mark.compiles
+@pytest.mark.parametrize("ent_coef", ["auto", 0.1])
+def test_state_dependent_exploration_of_sac_compiles_to_the_same_numbers(ent_coef: Any) -> None:
+    more = {"use_sde": True, "ent_coef": ent_coef, "compile": {"passes": []}}
+    same_numbers("sac", BY_ACTION_SPACE["Box"], "inductor", **more)
+
+
 POPART = {
     "normalize_returns": True,
     "enable_popart": True,

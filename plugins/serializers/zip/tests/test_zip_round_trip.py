@@ -194,6 +194,7 @@ def test_what_is_larger_than_a_part_is_cut_and_comes_back(
         "tensor": torch.from_numpy(array).transpose(0, 1)[::3],
         "coarse": torch.arange(300).to(torch.bfloat16),
         "wide": np.arange(100.0)[None],
+        "complex": np.arange(90).astype(np.complex64),
         "scalar": np.float32(3.0),
         "single": np.array(4),
         "none": np.ones((0, 4)),

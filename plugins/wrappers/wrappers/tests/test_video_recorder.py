@@ -127,6 +127,13 @@ def test_evaluations_are_filmed_only_if_they_are_to_be(films: Any, tmp_path: Pat
     )
 
 
+def test_an_evaluation_in_a_window_is_not_filmed(films: Any, tmp_path: Path) -> None:
+    window = StandInVecEnv([lambda: Walk(render_mode="human")])
+    config = VideoRecorderConfig(evaluation=True)
+    play(VideoRecorder(window, config, training=False, out=str(tmp_path), hooks=Hooks()), 3)
+    assert not films
+
+
 def test_in_a_run_environments_are_made_to_give_images(films: Any, tmp_path: Path) -> None:
     plugins = ["video-recorder:video_length=3,every_steps=8,evaluation=true", "no:monitor"]
     keywords = {"n_steps": 4, "learning_rate": 1e-6, "seed": 1, "n_threads": 1}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlk.abilities import beginning
+from rlk.episode_ends import counted
 from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Step
@@ -133,12 +134,15 @@ class StepCollector:
         A monitor's returns take precedence, because rewards may be normalised here.
         """
         run, final = self.run, {}
+        is_counted = counted(ended, infos)
         figures = infos.get("final_info", {}).get("episode") or infos.get("episode")
         for env in map(int, np.flatnonzero(ended)):
             final[env] = infos["final_obs"][env]
             if not self._finite(final[env]):
                 row = map_observation(lambda part: part[None], final[env])
                 name_bad(run, None, row, env=env)
+            if not is_counted[env]:
+                continue
             own = figures or {"r": self._returns, "l": self._lengths}
             run.metrics.recent_episodes.append((float(own["r"][env]), int(own["l"][env])))
             run.clock.episodes += 1

@@ -20,11 +20,16 @@ rlk run --algo dqn --plugin prioritized-replay
 rlk run --algo ppo2 --n-envs 8 --env CartPole-v1 --set gamma=0.98 --seed 1"""
 
 
+def algorithms_and_recipes() -> str:
+    """The help of --algo."""
+    recipes = ", ".join(default_kernel().registries.recipes.names())
+    also = f"; or a recipe, which stands for one with other choices: {recipes}" if recipes else ""
+    return f"The algorithm; see rlk plugins list --kind algorithms{also}."
+
+
 @click.command(params=list(SHARED), epilog=EXAMPLES)
 @click.argument("spec_file", required=False, metavar="[SPEC.toml]", type=click.Path(dir_okay=False))
-@click.option(
-    "--algo", metavar="NAME", help="The algorithm; see rlk plugins list --kind algorithms."
-)
+@click.option("--algo", metavar="NAME", help=algorithms_and_recipes())
 @click.option("--n-envs", type=int, help="How many environments are stepped together.")
 @click.option(
     "--preset", metavar="NAME", help="Where tuned settings come from; auto (the default) or none."

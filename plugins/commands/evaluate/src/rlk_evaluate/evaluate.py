@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from rlk.episode_ends import counted
 from rlk.errors import NotFinite, RlkError
 from rlk.records import Array
 
@@ -119,7 +120,7 @@ def evaluate(
             continue
         _check_finite(returns)
         final = infos.get("final_info", {})
-        for index in np.flatnonzero(start):
+        for index in np.flatnonzero(counted(start, infos)):
             if share[index] > 0:
                 share[index] -= 1
                 _count(result, int(index), final, returns, lengths)

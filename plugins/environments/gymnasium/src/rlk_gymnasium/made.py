@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     import gymnasium as gym
     from gymnasium.envs.registration import EnvSpec
 
+#: The packages of Gymnasium's environments that need others, and the extra that installs those.
+EXTRAS = {
+    "gymnasium.envs.box2d": "box2d",
+    "gymnasium.envs.mujoco": "mujoco",
+    "gymnasium.envs.classic_control": "classic-control",
+    "gymnasium.envs.toy_text": "toy-text",
+}
+
 
 @attrs.frozen
 class ById:
@@ -23,7 +31,7 @@ class ById:
     module: str = ""  # registers the id, and is imported before it is looked up
     spec: Any = attrs.field(default=None, eq=False)  # for a worker that nobody registered it in
     again: str | None = ""  # what names it in another process, if the id alone does not
-    install: str = ""  # what to type where the module is missing
+    install: str = ""  # what to type where a package is missing
 
     def __call__(self, **keywords: Any) -> gym.Env[Any, Any]:
         """The environment, without Gymnasium's passive checker, which costs more than many a step.
@@ -35,7 +43,9 @@ class ById:
 
         try:
             return gym.make(self._known(), disable_env_checker=True, **keywords)
-        except (TypeError, gym.error.Error, ImportError) as error:
+        except (gym.error.DependencyNotInstalled, ImportError) as error:
+            raise PlanError(self._needs(error)) from error
+        except (TypeError, gym.error.Error) as error:
             given = ", ".join(f"{key}={value!r}" for key, value in keywords.items())
             made = f"made with {given}" if given else "made"
             raise PlanError(f"environment {self.id!r} cannot be {made}: {error}") from error
@@ -61,6 +71,27 @@ class ById:
         if self.module:
             _import(self.module, self.install)
         return self.id if self.id in gym.registry or self.spec is None else self.spec
+
+    def _needs(self, error: Exception) -> str:
+        """What is not installed, and what to type."""
+        import gymnasium as gym
+
+        spec = gym.registry.get(self.id) or self.spec
+        install = self.install or install_for(getattr(spec, "entry_point", None))
+        if not install:
+            return f"environment {self.id!r} cannot be made: {error}"
+        name = getattr(error.__cause__ or error, "name", None)
+        cause = f"needs {name}, which is not installed" if name else f"cannot be made: {error}"
+        return f"environment {self.id!r} {cause}. Type: {install}"
+
+
+def install_for(entry_point: Any) -> str:
+    """What installs the packages that Gymnasium's own environment at this place needs, or ""."""
+    place = entry_point if isinstance(entry_point, str) else getattr(entry_point, "__module__", "")
+    for package, extra in EXTRAS.items():
+        if place.startswith(package):
+            return f"pip install 'rlk-gymnasium[{extra}]'"
+    return ""
 
 
 def _import(module: str, install: str) -> None:

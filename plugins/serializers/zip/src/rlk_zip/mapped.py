@@ -82,4 +82,4 @@ def _bytes_of(piece: Any) -> memoryview:
     """What an array or a tensor is in memory, in C order."""
     if not isinstance(piece, np.ndarray):
         piece = piece.contiguous().flatten().view(sys.modules["torch"].uint8).numpy()
-    return np.ascontiguousarray(piece).data.cast("B")
+    return np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data

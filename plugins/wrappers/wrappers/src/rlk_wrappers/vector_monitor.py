@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
+from rlk.episode_ends import counted
 from rlk.errors import RlkError
 from rlk.records import Array
 from rlk.registry.hooks import Hooks
@@ -122,6 +123,9 @@ class VectorMonitor(VectorLayer):
         )
         final = infos.setdefault("final_info", {})
         infos.setdefault("_final_info", ended)
+        ended = counted(ended, infos)
+        if not ended.any():
+            return
         returns, lengths = np.where(ended, self._returns, 0.0), np.where(ended, self._lengths, 0)
         if "episode" in final:
             inner, known = final["episode"], final.get("_episode", ended)

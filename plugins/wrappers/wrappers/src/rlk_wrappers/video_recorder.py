@@ -55,10 +55,12 @@ class VideoRecorder(VectorLayer):
         super().__init__(env)
         self._config = config = config or VideoRecorderConfig()
         self._training = training
-        self._records = training or config.evaluation
-        if self._records and env.render_mode != MODE:
+        if training and env.render_mode != MODE:
             raise PlanError(_no_images(env))
         self._videos = _shared_videos(env, config, out, hooks)
+        # An evaluation may have been asked for in a window, or of a model without a folder.
+        filmed = config.evaluation and env.render_mode == MODE and self._videos.has_folder
+        self._records = training or filmed
         self._trigger = trigger or self._is_due
         self._video: Video | None = None
         self._left = 0  # steps of it

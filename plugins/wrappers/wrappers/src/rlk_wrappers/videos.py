@@ -43,6 +43,11 @@ class Videos:
         self._error: OSError | None = None
         self._told = False
 
+    @property
+    def has_folder(self) -> bool:
+        """Whether there is somewhere to write to."""
+        return self._folder is not None
+
     def begin(self, first: int, last: int | None, *, evaluation: bool) -> Video | None:
         """A video of the steps from `first` to `last`, or None if it cannot be written."""
         if self._folder is None:

@@ -1,0 +1,61 @@
+"""Settings that have another form here than in Stable Baselines: refused, with what to type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlk import settings
+from rlk.errors import PlanError
+from rlk.planning.choice import Choice
+from rlk.planning.layers import Rank, SettingLayers
+
+POLICY = "policy_kwargs"
+_NOTHING = "it has nothing to do here. Leave it out."
+#: What is said of every other.
+INSTEAD: Mapping[str, str] = {
+    "tensorboard_log": "loggers write into the run's folder. Say out='FOLDER', and put one in: "
+    "plugins=[…] with one of: rlk plugins list --kind loggers",
+    "full_tensorboard_log": _NOTHING,
+    "_init_setup_model": _NOTHING,
+    "n_cpu_tf_sess": "torch's threads are n_threads=…",
+    "callback": "what is called during training is a plugin: plugins=[…] with an object whose "
+    "methods are hooks (@rlk.hookimpl), or one of: rlk plugins list --kind callbacks",
+}
+
+
+def refuse_other_words(layers: SettingLayers, algorithm: Choice) -> None:
+    """PlanError for the first such setting that is none of the algorithm's own."""
+    own = settings.names(algorithm.component.config)
+    given = {
+        key.removeprefix(f"{algorithm.name}."): setting.value
+        for key, setting in layers
+        if setting.rank >= Rank.FILE
+    }
+    for key in given:
+        word = key.partition(".")[0]
+        if word in own:
+            continue
+        if word == POLICY:
+            policy = layers.find("policy").value
+            raise PlanError(f"{POLICY}: {_of_policy(given, own)} See: rlk plugins show {policy}")
+        if word in INSTEAD:
+            raise PlanError(f"{word}: {INSTEAD[word]}")
+
+
+def _of_policy(given: Mapping[str, Any], own: list[str]) -> str:
+    """The keywords that stand for `policy_kwargs` here."""
+    start = f"{POLICY}."
+    inner = {key.removeprefix(start): v for key, v in given.items() if key.startswith(start)}
+    words = [f"{key}={value!r}" for key, value in inner.items() if key in own]
+    rest = {key: value for key, value in inner.items() if key not in own}
+    if not inner:
+        return "it has no settings of the policy. Leave it out, or say policy={…}."
+    if rest:
+        dotted = {f"policy.{key}": value for key, value in rest.items()}
+        words.append(f"**{dotted!r}" if "policy" in given else f"policy={rest!r}")
+    typed = [f"policy.{key}" if key in rest else key for key in inner]
+    return (
+        f"settings of the policy are written {', '.join(words)}, and on the command line "
+        f"{' '.join(f'--set {key}=…' for key in typed)}."
+    )

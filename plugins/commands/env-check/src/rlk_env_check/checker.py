@@ -1,0 +1,123 @@
+"""`check_env`: everything that can be found out about an environment without training in it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gymnasium as gym
+
+from rlk.errors import RlkError
+from rlk_env_check import goals, play, rendering, spaces
+from rlk_env_check.finding import Finding, error, note
+from rlk_vector_environments.env_state import Unsupported, capture
+
+#: Steps at random that an environment is played for.
+STEPS = 300
+
+
+class UnfitEnvironment(RlkError, AssertionError):
+    """An environment with errors; Stable Baselines' checkers raise AssertionError for those."""
+
+
+def check_env(
+    env: gym.Env[Any, Any],
+    warn: bool = True,
+    skip_render_check: bool = True,
+    *,
+    steps: int = STEPS,
+) -> None:
+    """Checks an environment; it is reset and stepped, and stays open.
+
+    Args:
+        env: the environment.
+        warn: whether to warn of what is no error, as `warnings.warn`.
+        skip_render_check: whether rendering is left out.
+        steps: how many to play at random.
+
+    Raises:
+        UnfitEnvironment: with every error that was found.
+    """
+    found = examine(env, steps=steps, render=not skip_render_check)
+    if warn:
+        for finding in found:
+            if finding.level == "warning":
+                warnings.warn(finding.text, stacklevel=2)
+    errors = [finding.text for finding in found if finding.level == "error"]
+    if errors:
+        raise UnfitEnvironment("\n".join(errors))
+
+
+def examine(
+    env: gym.Env[Any, Any],
+    *,
+    steps: int = STEPS,
+    render: bool = False,
+    make: Callable[[], Any] | None = None,
+) -> list[Finding]:
+    """Everything that was found, in the order in which it was looked for.
+
+    Args:
+        env: the environment, which stays open.
+        steps: how many to play at random.
+        render: whether it is rendered.
+        make: what made it, if that is to be looked at as well.
+    """
+    found: list[Finding] = []
+    try:
+        for part in _parts(env, steps, render, make):
+            found.append(part)
+    except play.Stop as stopped:
+        found.append(stopped.finding)
+    return found
+
+
+def _parts(env: Any, steps: int, render: bool, make: Callable[[], Any] | None) -> Iterator[Finding]:
+    _check_is_environment(env)
+    before = list(spaces.findings(env))
+    yield from before
+    if any(finding.level == "error" for finding in before):
+        return
+    yield from play.findings(env, steps)
+    yield from goals.findings(env)
+    if render:
+        yield from rendering.findings(env)
+    yield from _state(env)
+    if make is not None:
+        yield from _travels(make)
+
+
+def _check_is_environment(env: Any) -> None:
+    if isinstance(env, gym.Env):
+        return
+    if hasattr(env, "num_envs"):
+        raise play.Stop(
+            error("this is a vector of environments: check one of them, as env.envs[0].")
+        )
+    bases = [base.__module__.partition(".")[0] for base in type(env).__mro__]
+    what = "it is one of the old gym" if "gym" in bases else f"it is a {type(env).__name__}"
+    raise play.Stop(
+        error(f"an environment must inherit from gymnasium.Env; {what}. Derive it from that class.")
+    )
+
+
+def _state(env: gym.Env[Any, Any]) -> Iterator[Finding]:
+    """Whether a resumed run goes on in the middle of an episode."""
+    try:
+        capture(env)
+    except Unsupported as problem:
+        yield note(
+            f"a resumed run begins new episodes, because its state cannot be kept: {problem}"
+        )
+
+
+def _travels(make: Callable[[], Any]) -> Iterator[Finding]:
+    """Whether what makes it can be sent to a worker."""
+    import cloudpickle  # type: ignore[import-untyped]
+
+    try:
+        cloudpickle.loads(cloudpickle.dumps(make))
+    except Exception as problem:
+        kind = type(problem).__name__
+        yield note(f"it cannot be sent to workers (--vec-env subprocess): {kind}: {problem}")

@@ -1,0 +1,97 @@
+"""`rlk env check`. What is slow to import is imported when it is called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rlk.errors import PlanError, RlkError
+from rlk_cli.options import given
+
+if TYPE_CHECKING:
+    from rlk.planning.environment import EnvChoice
+
+_COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
+
+
+@click.command()
+@click.argument("env", metavar="ENV")
+@click.option(
+    "--set",
+    "pairs",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A keyword of the environment: env.gravity=9.8. Repeatable.",
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(1),
+    default=300,
+    show_default=True,
+    help="How many steps to play at random.",
+)
+@click.option("--render", is_flag=True, help="Look at what it renders, too.")
+def check(env: str, pairs: tuple[str, ...], steps: int, render: bool) -> None:
+    """Say whether an environment is one that agents can be trained in.
+
+    ENV is an id, module:Id-v0, module:Class or ./file.py:Class. It is played at random. An error
+    has to be corrected; a warning is worth a look; a note says what to expect.
+    """
+    from rlk_env_check.checker import examine
+
+    choice = _chosen(env, pairs)
+    made = _made(choice, render)
+    try:
+        found = examine(made, steps=steps, render=render, make=choice.make)
+        for name in ("observation_space", "action_space"):
+            click.echo(f"{name:<18} {_shown(getattr(made, name, None))}")
+    finally:
+        made.close()
+    for finding in found:
+        level = click.style(f"{finding.level:<8}", fg=_COLOURS[finding.level])
+        click.echo(f"{level} {finding.text}")
+    counts = {level: sum(one.level == level for one in found) for level in ("error", "warning")}
+    summary = ", ".join(f"{n} {level}{'' if n == 1 else 's'}" for level, n in counts.items())
+    click.echo(summary)
+    if counts["error"]:
+        raise RlkError(f"{env} has to be corrected before agents can be trained in it.")
+
+
+def _shown(space: Any) -> str:
+    import gymnasium as gym
+
+    from rlk.spaces import describe
+
+    return describe(space) if isinstance(space, gym.Space) else f"{space!r:.60}"
+
+
+def _chosen(env: str, pairs: tuple[str, ...]) -> EnvChoice:
+    """The environment of that name, with its keywords."""
+    from rlk.planning.environment import choose_environment
+    from rlk.registry.kernel import default_kernel
+
+    settings = given(pairs)
+    others = [key for key in settings if not key.startswith("env.")]
+    if others:
+        raise PlanError(f"--set takes keywords of the environment here: env.{others[0]}=…")
+    keywords = {key.removeprefix("env."): value for key, value in settings.items()}
+    return choose_environment(env, default_kernel().registries, keywords)
+
+
+def _made(choice: EnvChoice, render: bool) -> Any:
+    """The environment; for rendering one that gives images, if it can."""
+    try:
+        if not render:
+            return choice.make()
+        try:
+            return choice.make(render_mode="rgb_array")
+        except (PlanError, TypeError):  # it takes no such keyword
+            return choice.make()
+    except PlanError:
+        raise
+    except Exception as problem:
+        kind = type(problem).__name__
+        raise PlanError(
+            f"environment {choice.name!r} cannot be made: {kind}: {problem}"
+        ) from problem

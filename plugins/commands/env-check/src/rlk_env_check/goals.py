@@ -1,0 +1,62 @@
+"""Goal environments: is the reward a function of goals, as hindsight needs it?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+from rlk_env_check.finding import Finding, error, note, warning
+
+KEYS = {"observation", "achieved_goal", "desired_goal"}
+_ROWS = 3
+
+
+def findings(env: gym.Env[Any, Any]) -> Iterator[Finding]:
+    """What is to be said of an environment whose observations have goals."""
+    space = env.observation_space
+    if not isinstance(space, spaces.Dict) or not set(space.spaces) >= KEYS:
+        return
+    if space["achieved_goal"] != space["desired_goal"]:
+        yield error(
+            "achieved_goal and desired_goal must have one space: hindsight puts one in the place "
+            "of the other."
+        )
+        return
+    if not env.has_wrapper_attr("compute_reward"):
+        yield error(
+            "a goal environment must have compute_reward(achieved_goal, desired_goal, info), which "
+            "hindsight asks for the reward that other goals would have had."
+        )
+        return
+    yield from _compute_reward(env)
+
+
+def _compute_reward(env: gym.Env[Any, Any]) -> Iterator[Finding]:
+    compute = env.get_wrapper_attr("compute_reward")
+    env.reset(seed=7)
+    observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+    del terminated, truncated
+    achieved, desired = observation["achieved_goal"], observation["desired_goal"]
+    try:
+        found = compute(achieved, desired, info)
+        rows = [np.stack([goal] * _ROWS) for goal in (achieved, desired)]
+        together = np.asarray(compute(*rows, np.array([info] * _ROWS, dtype=object)))
+    except Exception as problem:
+        yield error(f"compute_reward() raised {type(problem).__name__}: {problem}.")
+        return
+    if np.shape(found) != () or not np.isclose(float(found), float(reward)):
+        yield error(
+            f"compute_reward() of a step gives {found!r:.60}, but step() gave the reward {reward}. "
+            "They must be one number."
+        )
+    elif together.shape != (_ROWS,) or not np.allclose(together, float(found)):
+        yield warning(
+            f"compute_reward() of {_ROWS} goals at once gives {together!r:.60} instead of {_ROWS} "
+            "rewards: hindsight asks for one at a time then, which is slower."
+        )
+    if "is_success" not in info:
+        yield note("no is_success in the infos: no rate of success is reported.")

@@ -1,0 +1,194 @@
+"""Plays an environment at random and looks at everything that it gives."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from rlk.errors import EnvironmentFailed
+from rlk_env_check import values
+from rlk_env_check.finding import Finding, error, note, warning
+from rlk_vector_environments.results import check_reset, check_step
+
+Env = gym.Env[Any, Any]
+SEED = 7
+#: Steps that are played a second time with the same seed.
+REPEATED = 50
+_OLD = (
+    " It looks like an environment of the old gym, whose reset() gives an observation alone and "
+    "whose step() gives four values: let reset() return (observation, info) and step() "
+    "(observation, reward, terminated, truncated, info)."
+)
+
+
+class Stop(Exception):
+    """What was found makes all further checks pointless."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.text)
+        self.finding = finding
+
+
+def findings(env: Env, steps: int) -> Iterator[Finding]:
+    """What is to be said of resets and of so many steps at random, each thing once.
+
+    Raises:
+        Stop: where the environment cannot be played any further.
+    """
+    _check_signature(env)
+    before = _global_generators()
+    first = Trace(SEED)
+    try:
+        first.play(env, steps)
+    finally:
+        yield from first.found.values()
+    if first.ends == 0 and not _limit(env):
+        yield warning(
+            f"no episode ended in {steps} steps at random, and the environment has no time limit. "
+            "Nothing is reported, and no reset happens, until one ends: put "
+            "gymnasium.wrappers.TimeLimit around it."
+        )
+    if _global_generators() != before:
+        yield warning(
+            "it draws from Python's or numpy's global generator, which a seed does not reach. Draw "
+            "from self.np_random, which super().reset(seed=seed) sets."
+        )
+    yield from _reproducible(env, first)
+    yield note(f"{steps} steps at random; episodes that ended: {first.ends}; {first.described()}")
+
+
+def _check_signature(env: Env) -> None:
+    """Stop where `reset` does not take what a run gives it."""
+    try:
+        taken = inspect.signature(env.unwrapped.reset).parameters
+    except (TypeError, ValueError):
+        return
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken.values()):
+        return
+    missing = [name for name in ("seed", "options") if name not in taken]
+    if missing:
+        raise Stop(
+            error(
+                f"reset() does not take {' and '.join(missing)}. Let it be reset(self, *, "
+                "seed=None, options=None), and begin with super().reset(seed=seed)."
+            )
+        )
+
+
+class Trace:
+    """What steps at random gave that were begun with one seed.
+
+    Attributes:
+        found: findings by what they are about, so that a thing is said once.
+        ends: how many episodes ended.
+        first: the first observation. rewards: of all steps.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.found: dict[str, Finding] = {}
+        self.ends, self.rewards, self.seed = 0, list[float](), seed
+        self.first: Any = None
+
+    def play(self, env: Env, steps: int) -> None:
+        """So many steps; Stop where the environment cannot be played any further."""
+        env.action_space.seed(self.seed)
+        self.first = copy.deepcopy(self._reset(env, self.seed))
+        for _ in range(steps):
+            if self._step(env):
+                self.ends += 1
+                self._reset(env, None)
+
+    def described(self) -> str:
+        """The rewards, in words."""
+        least, most = min(self.rewards), max(self.rewards)
+        return f"rewards from {least:g} to {most:g}"
+
+    def _reset(self, env: Env, seed: int | None) -> Any:
+        result = _called("reset", env.reset, seed=seed, options=None)
+        _checked(check_reset, env, result)
+        observation = result[0]
+        self._note(values.of_observation(env.observation_space, observation, "reset()"))
+        return observation
+
+    def _step(self, env: Env) -> bool:
+        action = env.action_space.sample()
+        given = np.copy(action)
+        result = _called("step", env.step, action)
+        _checked(check_step, env, result)
+        observation, reward, terminated, truncated, _ = result
+        self._note(values.of_observation(env.observation_space, observation, "step()"))
+        self._note(values.of_reward(reward, "step()"))
+        if not np.array_equal(given, action):
+            self._note([warning("step() changes the action that it is given. Let it copy it.")])
+        self.rewards.append(float(reward))
+        return bool(terminated or truncated)
+
+    def _note(self, findings: Any) -> None:
+        for finding in findings:
+            # Numbers differ from step to step; what is wrong does not.
+            about = f"{finding.level} {finding.text.partition(' has ')[0]}"
+            self.found.setdefault(about, finding)
+
+
+def _reproducible(env: Env, first: Trace) -> Iterator[Finding]:
+    """Whether one seed gives one series, as a run promises."""
+    again = Trace(first.seed)
+    again.play(env, min(len(first.rewards), REPEATED))
+    if not _same(first.first, again.first):
+        yield warning(
+            f"reset(seed={SEED}) gives other observations every time, so that no run can be "
+            "repeated. Let reset() begin with super().reset(seed=seed), and draw from "
+            "self.np_random."
+        )
+    elif not np.array_equal(first.rewards[: len(again.rewards)], again.rewards, equal_nan=True):
+        yield warning(
+            "the same seed and the same actions give other rewards, so that no run can be "
+            "repeated. Draw all randomness from self.np_random."
+        )
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, dict):
+        return all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, tuple):
+        return all(_same(a, b) for a, b in zip(one, other, strict=True))
+    return np.array_equal(one, other)
+
+
+def _global_generators() -> Any:
+    """Where Python's and numpy's global generators are."""
+    numpy_state: Any = np.random.get_state(legacy=False)
+    words = numpy_state["state"]
+    return random.getstate(), words["key"].tobytes(), words["pos"], numpy_state["has_gauss"]
+
+
+def _limit(env: Env) -> bool:
+    """Whether something cuts episodes off."""
+    has_limit = env.spec is not None and env.spec.max_episode_steps is not None
+    return has_limit or env.has_wrapper_attr("_max_episode_steps")
+
+
+def _called(name: str, function: Any, *arguments: Any, **keywords: Any) -> Any:
+    try:
+        return function(*arguments, **keywords)
+    except Exception as problem:
+        kind = type(problem).__name__
+        raise Stop(error(f"{name}() raised {kind}: {problem}.")) from problem
+
+
+def _checked(check: Any, env: Env, result: Any) -> None:
+    """Stop where a result has not the form that it must have."""
+    try:
+        check(0, env, result)
+    except EnvironmentFailed as problem:
+        when = "reset" if check is check_reset else "step"
+        wrong = str(problem).partition("\n")[0].partition(" gave a ")[2]
+        text = f"{when}() gave a {wrong.replace(f' in {when}', '', 1)}"
+        is_old = not isinstance(result, tuple) or len(result) == 4
+        raise Stop(error(f"{text}{_OLD if is_old else ''}")) from problem

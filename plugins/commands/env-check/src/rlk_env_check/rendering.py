@@ -1,0 +1,42 @@
+"""Rendering: does an environment give images, as films and windows need them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from rlk_env_check.finding import Finding, error, note, warning
+
+MODE = "rgb_array"
+
+
+def findings(env: gym.Env[Any, Any]) -> Iterator[Finding]:
+    """What is to be said of an environment's metadata and of what it renders."""
+    modes = env.metadata.get("render_modes")
+    if not modes:
+        yield warning("metadata has no render_modes: nothing can be shown of it.")
+        return
+    if "render_fps" not in env.metadata:
+        yield note("metadata has no render_fps: films have 30 frames a second.")
+    if env.render_mode is None:
+        yield note(f"it was made without render_mode (it knows {', '.join(modes)}): not rendered.")
+    elif env.render_mode not in modes:
+        yield error(f"render_mode is {env.render_mode!r}, but metadata says {list(modes)}.")
+    elif env.render_mode == MODE:
+        yield from _image(env)
+
+
+def _image(env: gym.Env[Any, Any]) -> Iterator[Finding]:
+    env.reset(seed=7)
+    try:
+        found: Any = env.render()
+    except Exception as problem:
+        yield error(f"render() raised {type(problem).__name__}: {problem}.")
+        return
+    is_image = isinstance(found, np.ndarray) and found.ndim == 3 and found.shape[-1] == 3
+    if not is_image or found.dtype != np.uint8:
+        shown = f"{found.dtype} of shape {found.shape}" if isinstance(found, np.ndarray) else found
+        yield error(f"render() must give uint8 [height, width, 3] with {MODE}, got {shown!r:.60}.")

@@ -1,0 +1,71 @@
+"""What one reset or step gave: is it in its space, finite, and an array?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rlk_env_check.finding import Finding, error, warning
+
+
+def of_observation(space: Any, found: Any, when: str) -> Iterator[Finding]:
+    """What is to be said of an observation whose structure and shape are right.
+
+    Args:
+        space: its space.
+        when: in which call it was given.
+    """
+    yield from _of_part(space, found, f"the observation of {when}")
+
+
+def _of_part(space: Any, found: Any, where: str) -> Iterator[Finding]:
+    if isinstance(space, spaces.Dict):
+        extra = [key for key in found if key not in space.spaces]
+        if extra:
+            yield warning(f"{where} has keys that are not in its space: {extra}. They are dropped.")
+        for key, part in space.spaces.items():
+            yield from _of_part(part, found[key], f"{where}, key {key!r},")
+    elif isinstance(space, spaces.Tuple):
+        for index, part in enumerate(space.spaces):
+            yield from _of_part(part, found[index], f"{where}, part {index},")
+    elif isinstance(space, spaces.Box):
+        yield from _of_box(space, found, where)
+
+
+def _of_box(space: spaces.Box, found: Any, where: str) -> Iterator[Finding]:
+    if not isinstance(found, np.ndarray):
+        kind = type(found).__name__
+        yield warning(f"{where} is a {kind}, no numpy array: it is converted at every step.")
+    array = np.asarray(found)
+    if array.dtype != space.dtype:
+        yield warning(f"{where} is of {array.dtype}; its space says {space.dtype}: it is cast.")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        yield error(
+            f"{where} has {_first(array, ~np.isfinite(array))}: a run ends there. Correct the "
+            "environment (--plugin check-nan says which action led there)."
+        )
+    outside = (array < space.low) | (array > space.high)
+    if outside.any():
+        index = tuple(int(i) for i in np.argwhere(outside)[0])
+        bounds = f"[{space.low[index]:g}, {space.high[index]:g}]"
+        yield error(
+            f"{where} has {_first(array, outside)}, outside of its bounds {bounds}. Correct the "
+            "bounds, or clip observations."
+        )
+
+
+def _first(array: Any, wrong: Any) -> str:
+    index = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return f"{array[index]} at {list(index)}"
+
+
+def of_reward(reward: Any, when: str) -> Iterator[Finding]:
+    """What is to be said of a reward that is one number."""
+    if not np.isfinite(reward):
+        yield error(f"the reward of {when} is {reward}: a run ends there. Correct the environment.")
+    elif not isinstance(reward, (int, float, np.number, np.bool_)):
+        kind = type(reward).__name__
+        yield warning(f"the reward of {when} is a {kind}, not a float.")

@@ -1,0 +1,1 @@
+"""Environments of gymnasium-robotics by their ids: `component.py` says what registers them."""

@@ -1,0 +1,123 @@
+"""A game in the place of one of the Arcade Learning Environment, whose frames one can count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rlk.records import Array
+from rlk_testing.environments import Result, Walk
+
+#: The actions, and what each frame with them is worth.
+REWARDS = {"NOOP": 0, "FIRE": 0, "RIGHT": 0, "LEFT": 3, "DOWN": -2}
+#: The screen, in pixels each way.
+SIZE = 8
+
+
+class StandInEmulator:
+    """What `atari` uses of ale-py's `ALEInterface`.
+
+    An odd frame shows its number in the left half of the screen, an even one in the right half; the
+    other half is black. A life has `life` frames; whatever is left after `limit` frames is cut off.
+
+    Attributes:
+        frames: so far in this game.
+        played: the action of every frame of all games.
+    """
+
+    def __init__(self, lives: int, life: int, limit: int, fails_at: int) -> None:
+        self._all_lives, self._life, self._limit = lives, life, limit
+        self._fails_at = fails_at
+        self.frames, self.played = 0, list[int]()
+
+    def reset_game(self) -> None:
+        self.frames = 0
+
+    def act(self, action: int) -> int:
+        self.frames += 1
+        self.played.append(action)
+        if len(self.played) == self._fails_at:
+            raise RuntimeError("this environment was told to fail")
+        return list(REWARDS.values())[action]
+
+    def lives(self) -> int:
+        return max(self._all_lives - self.frames // self._life, 0)
+
+    def game_truncated(self) -> bool:
+        return self.frames >= self._limit
+
+    def game_over(self) -> bool:
+        return self.lives() == 0 or self.game_truncated()
+
+    def getScreenDims(self) -> tuple[int, int]:
+        return SIZE, SIZE
+
+    def getScreenGrayscale(self, screen: Array) -> None:
+        half = SIZE // 2
+        screen[:] = 0
+        screen[:, slice(half) if self.frames % 2 else slice(half, SIZE)] = self.frames % 256
+
+    def getScreenRGB(self, screen: Array) -> None:
+        grey = np.empty((SIZE, SIZE), np.uint8)
+        self.getScreenGrayscale(grey)
+        screen[:] = grey[..., None]
+
+    def cloneState(self, *, include_rng: bool = False) -> StandInState:
+        return StandInState(self.frames.to_bytes(4, "little"))
+
+    def restoreState(self, state: StandInState) -> None:
+        self.frames = int.from_bytes(state.serialize(), "little")
+
+
+class StandInState:
+    """As ale-py's `ALEState`."""
+
+    def __init__(self, serialized: bytes) -> None:
+        self._serialized = serialized
+
+    def serialize(self) -> bytes:
+        return self._serialized
+
+
+class StandInGame(Walk):
+    """As ale-py's `AtariEnv`; it is played by its emulator and never stepped.
+
+    Args:
+        lives, life, limit: see `StandInEmulator`.
+        fires: whether it has an action FIRE.
+        spoil, spoil_at: an `error` in frame `spoil_at` of all games, see `environments.Match`.
+    """
+
+    def __init__(
+        self,
+        lives: int = 2,
+        life: int = 20,
+        limit: int = 1000,
+        fires: bool = True,
+        spoil: str = "",
+        spoil_at: int = 0,
+    ) -> None:
+        super().__init__()
+        self.ale = StandInEmulator(lives, life, limit, spoil_at if spoil == "error" else 0)
+        meanings = [one if fires or one != "FIRE" else "UP" for one in REWARDS]
+        self._meanings, self._action_set = meanings, list(range(len(meanings)))
+        self.observation_space = spaces.Box(0, 255, (SIZE, SIZE, 3), np.uint8)
+        self.action_space = spaces.Discrete(len(meanings))
+
+    def get_action_meanings(self) -> list[str]:
+        return self._meanings
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.ale.reset_game()
+        return np.zeros((SIZE, SIZE, 3), np.uint8), {}
+
+    def step(self, action: Any) -> Result:
+        raise AssertionError("a game is played by its emulator")
+
+    def _observation(self) -> Any:
+        return None

@@ -1,0 +1,22 @@
+"""What planning knows: the ids of Atari games, how to install them, and their preprocessing."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_atari.config import AtariConfig
+from rlk_gymnasium.ids import ids
+
+#: What to type where the emulator or the library of images is missing.
+INSTALL = "pip install 'rlk-atari[atari]'"
+
+ale = Component(
+    name="ale",
+    factory=ids("ALE/*", "*NoFrameskip-v[04]", registered_by="rlk_atari.games", install=INSTALL),
+    summary="ALE/Pong-v5, PongNoFrameskip-v4 and their like: Atari games, emulated by ale-py",
+)
+atari = Component(
+    name="atari",
+    factory="rlk_atari.deepmind:AtariGame",
+    summary="DeepMind's preprocessing of Atari games: skipped frames, 84x84 in grey, rewards of 1",
+    config=AtariConfig,
+)

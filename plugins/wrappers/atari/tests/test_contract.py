@@ -1,0 +1,25 @@
+"""The kernel's contracts of an environment component and of a wrapper."""
+
+from importlib.util import find_spec
+
+import pytest
+
+from rlk_testing import EnvironmentContract, WrapperContract
+from rlk_testing.stand_in_game import StandInGame
+
+pytest.importorskip("cv2", reason="OpenCV is an extra")
+
+
+class TestAle(EnvironmentContract):
+    component = "ale"
+    # What an id makes can only be tried where ale-py, an extra, is installed.
+    ids = ("ALE/Pong-v5", "PongNoFrameskip-v4") if find_spec("ale_py") else ()
+
+
+class TestAtari(WrapperContract):
+    component = "atari"
+    env = "rlk_testing.stand_in_game:StandInGame"
+    settings = {"width": 2, "height": 2, "scale": True}
+
+    def around_one(self):
+        return self.made(StandInGame())

@@ -1,0 +1,163 @@
+"""`atari` on a game whose frames are counted: an odd frame is bright on the left, as its number."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from rlk.errors import PlanError
+from rlk_atari.config import AtariConfig
+from rlk_atari.deepmind import AtariGame
+from rlk_testing.stand_in_game import StandInGame
+
+pytest.importorskip("cv2", reason="OpenCV is an extra")
+
+NOOP, FIRE, RIGHT, LEFT, DOWN = range(5)
+#: A game from its first frame on, in images of two pixels: left and right.
+PLAIN = {"noop_max": 0, "width": 2, "height": 1}
+
+
+def played(game, **settings):
+    """The wrapper around a stand-in game, already reset, and the frames that it has played."""
+    env = AtariGame(StandInGame(**game), AtariConfig(**{**PLAIN, **settings}))
+    env.reset(seed=1)
+    return env, env.unwrapped.ale
+
+
+def test_an_action_is_repeated_and_the_brighter_of_the_last_two_frames_is_seen():
+    env, ale = played({"fires": False})
+    observation, reward, *_ = env.step(LEFT)
+    assert ale.played == [LEFT] * 4 and ale.frames == 4
+    assert observation.tolist() == [[[3], [4]]]
+    assert reward == 1.0
+
+
+def test_one_frame_for_each_action_is_seen_as_it_is():
+    env, _ = played({"fires": False}, skip=1)
+    assert env.step(LEFT)[0].tolist() == [[[1], [0]]]
+    assert env.step(LEFT)[0].tolist() == [[[0], [2]]]
+
+
+@pytest.mark.parametrize(
+    ("clip_rewards", "expected"), [(True, [1.0, -1.0, 0.0]), (False, [12.0, -8.0, 0.0])]
+)
+def test_rewards_are_clipped_to_their_sign_or_summed(clip_rewards, expected):
+    env, _ = played({"fires": False}, clip_rewards=clip_rewards)
+    assert [env.step(action)[1] for action in (LEFT, DOWN, NOOP)] == expected
+
+
+def test_a_pixel_is_the_mean_of_what_it_covers():
+    env, _ = played({"fires": False}, width=1)
+    assert env.step(NOOP)[0].item() == 4  # the mean of 3 and 4 is 3.5, rounded to the even number
+
+
+def test_games_begin_with_a_random_number_of_frames_without_action():
+    env, ale = played({"fires": False}, noop_max=5)
+    found = set()
+    for seed in range(40):
+        env.reset(seed=seed)
+        found.add(ale.frames)
+    assert found == {1, 2, 3, 4, 5} and set(ale.played) == {NOOP}
+
+
+def test_games_that_wait_for_fire_are_started():
+    assert played({})[1].played == [FIRE] * 4 + [RIGHT] * 4
+    assert played({"fires": False})[1].played == []
+
+
+def test_an_episode_ends_with_a_life_and_the_game_goes_on():
+    env, ale = played({"fires": False, "lives": 2, "life": 8})
+    assert env.step(LEFT)[2:] == (False, False, {"lives": 2})
+    assert env.step(LEFT)[2:] == (True, False, {"lives": 1, "goes_on": True})
+    assert env.reset()[1] == {"lives": 1}
+    assert ale.frames == 12, "one action without effect"
+    end = env.step(DOWN)
+    assert end[2:4] == (True, False)
+    # Frames are worth 3 in two actions, nothing in the one between the lives, and -2 in one.
+    assert end[4] == {"lives": 0, "episode": {"r": 16.0, "l": 4}}
+    env.reset()
+    assert ale.frames == 0, "a new game"
+
+
+def test_without_episode_life_an_episode_is_a_game():
+    env, _ = played({"fires": False, "lives": 2, "life": 8}, episode_life=False)
+    ends = [env.step(LEFT)[2:] for _ in range(4)]
+    assert [end[0] for end in ends] == [False, False, False, True]
+    assert ends[-1][2]["episode"] == {"r": 48.0, "l": 4}
+
+
+def test_the_game_goes_on_after_a_lost_life_only_and_never_with_a_seed():
+    env, ale = played({"fires": False, "lives": 2, "life": 8})
+    env.step(LEFT)
+    env.reset()
+    assert ale.frames == 0, "in the middle of a life"
+    env.step(LEFT), env.step(LEFT)
+    env.reset(seed=3)
+    assert ale.frames == 0
+
+
+def test_a_game_that_ends_before_the_next_life_begins_anew():
+    env, ale = played({"fires": False, "lives": 2, "life": 8, "limit": 10})
+    env.step(LEFT), env.step(LEFT)
+    env.reset()
+    assert ale.played == [LEFT] * 8 + [NOOP] * 2 and ale.frames == 0
+
+
+def test_the_limit_of_frames_truncates_and_its_last_frame_is_seen_alone():
+    env, ale = played({"fires": False, "lives": 9, "limit": 7})
+    env.step(LEFT)
+    observation, _, terminated, truncated, info = env.step(LEFT)
+    assert ale.frames == 7 and (terminated, truncated) == (False, True)
+    assert observation.tolist() == [[[7], [0]]]
+    assert info["episode"] == {"r": 21.0, "l": 2}
+
+
+def test_a_game_that_the_start_ends_begins_again():
+    env, ale = played({"lives": 1, "life": 8})
+    assert ale.played == [FIRE] * 4 + [RIGHT] * 4 and ale.frames == 0 and env.step(LEFT)[1] == 1.0
+
+
+def test_stacked_frames_are_the_latest_four_and_the_latest_is_last():
+    env, _ = played({"fires": False}, frame_stack=True)
+    first, _ = env.reset()
+    assert first.shape == (1, 2, 4) and not first.any() and env.stack_size == 4
+    seen = [env.step(NOOP)[0] for _ in range(5)]
+    assert seen[1].tolist() == [[[0, 0, 3, 7], [0, 0, 4, 8]]]
+    assert seen[4].tolist() == [[[7, 11, 15, 19], [8, 12, 16, 20]]]
+    assert not first.any(), "what was given stays as it was"
+
+
+@pytest.mark.parametrize("frame_stack", [False, True])
+def test_scaled_observations_are_0_to_1(frame_stack):
+    env, _ = played({"fires": False}, scale=True, frame_stack=frame_stack)
+    observation, *_ = env.step(NOOP)
+    assert observation.dtype == np.float32 and env.observation_space.contains(observation)
+    assert observation[0, :, -1].tolist() == pytest.approx([3 / 255, 4 / 255])
+
+
+# ---- what is refused ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        (lambda: gym.make("CartPole-v1"), "CartPoleEnv is none. Leave it out"),
+        (lambda: gym.wrappers.TimeLimit(StandInGame(), 5), "pass over TimeLimit"),
+        (lambda: gym.wrappers.FlattenObservation(StandInGame()), "shows its RAM"),
+    ],
+)
+def test_what_it_cannot_play_is_refused(env, message):
+    with pytest.raises(PlanError, match=message):
+        AtariGame(env())
+
+
+def test_another_frameskip_of_the_environment_is_refused_not_ignored():
+    gym.register(
+        "RlkTestGame-v0", entry_point=lambda frameskip: StandInGame(), kwargs={"frameskip": 4}
+    )
+    AtariGame(gym.make("RlkTestGame-v0"))
+    AtariGame(gym.make("RlkTestGame-v0", frameskip=1))
+    with pytest.raises(PlanError, match=r"env.frameskip=2 .* --set atari.skip=2"):
+        AtariGame(gym.make("RlkTestGame-v0", frameskip=2))
+    gym.registry.pop("RlkTestGame-v0")
