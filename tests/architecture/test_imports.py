@@ -46,6 +46,7 @@ def declared(dist: Path) -> set[str]:
         "attrs": "attrs",
         "opencv-python-headless": "cv2",
         "pillow": "PIL",
+        "pygame-ce": "pygame",
     }
     own = {known.get(name, name.replace("-", "_")) for name in names}
     return own | ({"attr"} if "attrs" in own else set())

@@ -13,6 +13,7 @@ from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import RunSpec, make_spec
+from rlk.protocols import State
 from rlk.registry.kernel import Kernel, default_kernel
 from rlk.running import checkpoint
 from rlk.running.run_folder import check_out
@@ -78,9 +79,23 @@ def load(
     """
     kernel = kernel or default_kernel()
     state = checkpoint.read(Path(path), kernel, best=best)
+    return from_state(state, Path(path), env=env, plugins=plugins, kernel=kernel, **changes)
+
+
+def from_state(
+    state: State,
+    path: Path,
+    *,
+    env: Any = None,
+    plugins: tuple[Any, ...] = (),
+    kernel: Kernel | None = None,
+    **changes: Any,
+) -> Agent:
+    """An agent from what a serializer has read; `path` is where, and the rest as of `load`."""
+    kernel = kernel or default_kernel()
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
-    plan = _plan(kernel, spec, Path(path))
+    plan = _plan(kernel, spec, path)
     with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
         agent = Agent(plan, kernel, spec, state)
     return agent.restore(state)

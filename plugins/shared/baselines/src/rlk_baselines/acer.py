@@ -1,0 +1,65 @@
+"""`ACER`: actor-critic with experience replay (Wang et al. 2016, arXiv 1611.01224)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeVar
+
+from rlk_baselines.arguments import replaced
+from rlk_baselines.common.base_class import Callback
+from rlk_baselines.models import ActorCriticRLModel
+
+Model = TypeVar("Model", bound="ACER")
+
+
+class ACER(ActorCriticRLModel):
+    """Actor-critic with experience replay (Wang et al. 2016, arXiv 1611.01224).
+
+    Its parameters are those of `acer`, whose README says what each of them does.
+    """
+
+    algo = "acer"
+    names = (
+        "gamma",
+        "n_steps",
+        "num_procs",
+        "q_coef",
+        "ent_coef",
+        "max_grad_norm",
+        "learning_rate",
+        "lr_schedule",
+        "rprop_alpha",
+        "rprop_epsilon",
+        "buffer_size",
+        "replay_ratio",
+        "replay_start",
+        "correction_term",
+        "trust_region",
+        "alpha",
+        "delta",
+        "verbose",
+        "tensorboard_log",
+        "_init_setup_model",
+        "policy_kwargs",
+        "full_tensorboard_log",
+        "seed",
+        "n_cpu_tf_sess",
+    )
+    usual: ClassVar[Mapping[str, Any]] = {"num_procs": None, "n_cpu_tf_sess": 1}
+
+    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
+        replaced(settings, "num_procs", "n_cpu_tf_sess")
+        return settings
+
+    def learn(
+        self: Model,
+        total_timesteps: int,
+        callback: Callback = None,
+        log_interval: int = 100,
+        tb_log_name: str = "ACER",
+        reset_num_timesteps: bool = True,
+    ) -> Model:
+        """As `BaseRLModel.learn`."""
+        return super().learn(
+            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
+        )

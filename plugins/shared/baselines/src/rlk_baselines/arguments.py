@@ -1,0 +1,101 @@
+"""The signatures of the model classes: names and defaults as Stable Baselines documents them.
+
+A class lists the names of its parameters in their order. Defaults of hyperparameters are those of
+the algorithm's config, which has them from the same documentation.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import attrs
+
+from rlk.errors import either, nearest
+from rlk.registry.kernel import default_kernel
+
+#: Parameters of every model that are no hyperparameters, with their defaults.
+OF_ALL: Mapping[str, Any] = {
+    "verbose": 0,
+    "tensorboard_log": None,
+    "_init_setup_model": True,
+    "policy_kwargs": None,
+    "full_tensorboard_log": False,
+    "seed": None,
+    "n_cpu_tf_sess": None,
+}
+
+
+class Documented(type):
+    """Lets `inspect.signature` show the documented signature of a model class."""
+
+    names: ClassVar[tuple[str, ...]]
+    algo: ClassVar[str]
+    usual: ClassVar[Mapping[str, Any]]
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        return signature(cls)
+
+
+def config_of(algo: str) -> Any:
+    """The class of an algorithm's settings."""
+    return default_kernel().registries.algorithms.get(algo).component().config
+
+
+def signature(model: Any) -> inspect.Signature:
+    """The signature of a model class, from its `names`, `algo` and `usual` (other defaults)."""
+    fields = attrs.fields_dict(config_of(model.algo))
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(name, kind) for name in ("policy", "env")]
+    for name in model.names:
+        if name in model.usual:
+            default = model.usual[name]
+        elif name in OF_ALL:
+            default = OF_ALL[name]
+        else:
+            default = _default(fields[name])
+        parameters.append(inspect.Parameter(name, kind, default=default))
+    return inspect.Signature(parameters)
+
+
+def _default(field: attrs.Attribute[Any]) -> Any:
+    made: Any = field.default
+    return made.factory() if hasattr(made, "factory") else made
+
+
+def bound(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Every argument by its name, defaults included.
+
+    Raises:
+        TypeError: for what the signature does not have, with the names that are like it.
+    """
+    found = signature(model)
+    try:
+        given = found.bind(*arguments, **keywords)
+    except TypeError as error:
+        unknown = [name for name in keywords if name not in found.parameters]
+        raise TypeError(f"{model.__name__}: {error}{_meant(unknown, found)}") from None
+    given.apply_defaults()
+    return dict(given.arguments)
+
+
+def _meant(unknown: list[str], found: inspect.Signature) -> str:
+    near = nearest(unknown[0], found.parameters) if unknown else []
+    return f". Did you mean {either(near)}?" if near else ""
+
+
+def replaced(settings: dict[str, Any], old: str, new: str) -> None:
+    """Move the value of a deprecated parameter to the one that has replaced it."""
+    value = settings.pop(old, None)
+    if value is not None:
+        warnings.warn(f"{old} is deprecated: use {new}", DeprecationWarning, stacklevel=5)
+        settings[new] = value
+
+
+def is_other(value: Any, default: Any) -> bool:
+    """Whether an argument is another than its default, which rlk has by itself."""
+    plain = isinstance(value, (bool, int, float, str, tuple))
+    return value is not default and not (plain and value == default)

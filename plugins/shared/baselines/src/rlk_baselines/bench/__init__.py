@@ -1,0 +1,5 @@
+"""`Monitor`, and what reads its files."""
+
+from rlk_baselines.bench.monitor import Monitor, get_monitor_files, load_results
+
+__all__ = ["Monitor", "get_monitor_files", "load_results"]

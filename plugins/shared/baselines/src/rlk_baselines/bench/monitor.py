@@ -1,0 +1,159 @@
+"""`Monitor`: the return, length and time of every episode of one environment."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import numpy as np
+
+from rlk_baselines.environments.interface import takes_seed
+from rlk_baselines.gym.core import Wrapper
+from rlk_wrappers import LoadMonitorResultsError, get_monitor_files
+from rlk_wrappers import load_results as _load_results
+from rlk_wrappers.columns import missing_info_message, plain
+from rlk_wrappers.episode_file import DIGITS, SUFFIX, EpisodeFile, episode_path
+
+__all__ = ["LoadMonitorResultsError", "Monitor", "get_monitor_files", "load_results"]
+
+
+class Monitor(Wrapper):
+    """Records episodes: the info that one ends with has them as `episode`, with `r`, `l` and `t`.
+
+    Args:
+        env: the environment, of gym's interface or Gymnasium's; this has gym's.
+        filename: the CSV file (`x` is `x.monitor.csv`, a folder means `monitor.csv` in it); None
+            writes none.
+        allow_early_resets: whether it may be reset in the middle of an episode.
+        reset_keywords: keywords of `reset` that become columns.
+        info_keywords: keys of the last info that become columns.
+    """
+
+    EXT = SUFFIX
+
+    def __init__(
+        self,
+        env: Any,
+        filename: str | os.PathLike[str] | None,
+        allow_early_resets: bool = True,
+        reset_keywords: tuple[str, ...] = (),
+        info_keywords: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(env)
+        self.t_start = time.time()
+        self.allow_early_resets = allow_early_resets
+        self.reset_keywords, self.info_keywords = tuple(reset_keywords), tuple(info_keywords)
+        self._file: EpisodeFile | None = None
+        if filename is not None:
+            spec = getattr(env, "spec", None)
+            self._file = EpisodeFile(
+                episode_path(filename),
+                (*self.reset_keywords, *self.info_keywords),
+                env_id=None if spec is None else str(spec.id),
+                append=False,
+                flush_seconds=0.0,
+            )
+            self._file.pending = True  # its head is written now, before any episode has ended
+            self._file.flush()
+        self._takes_seed = takes_seed(self.env)
+        self.rewards: list[float] = []
+        self.needs_reset = True
+        self.episode_rewards: list[float] = []
+        self.episode_lengths: list[int] = []
+        self.episode_times: list[float] = []
+        self.total_steps = 0
+        self.current_reset_info: dict[str, Any] = {}
+
+    def reset(self, **kwargs: Any) -> Any:
+        """Begin an episode.
+
+        Raises:
+            RuntimeError: without `allow_early_resets`, in the middle of one.
+            ValueError: if a keyword of `reset_keywords` is missing.
+        """
+        if not self.allow_early_resets and not self.needs_reset:
+            raise RuntimeError(
+                "this environment was reset in the middle of an episode, which "
+                "allow_early_resets=False forbids."
+            )
+        self.rewards, self.needs_reset = [], False
+        for key in self.reset_keywords:
+            if kwargs.get(key) is None:
+                raise ValueError(f"reset_keywords names {key!r}, so pass it: reset({key}=…)")
+            self.current_reset_info[key] = kwargs[key]
+        if not self._takes_seed:
+            kwargs = {k: v for k, v in kwargs.items() if k not in ("seed", "options")}
+        return self.env.reset(**kwargs)
+
+    def step(self, action: Any) -> Any:
+        """One step; where the episode ends, info has `episode`.
+
+        What the environment itself says there of its return and length is taken (an Atari game
+        whose rewards are clipped).
+
+        Raises:
+            RuntimeError: if the episode is over.
+        """
+        if self.needs_reset:
+            raise RuntimeError("this episode is over: call reset() before the next step().")
+        observation, reward, done, info = self.env.step(action)  # type: ignore[misc]
+        self.rewards.append(float(np.asarray(reward).reshape(-1)[0]))
+        self.total_steps += 1
+        if done:
+            self.needs_reset = True
+            if not info.get("goes_on"):  # a life of an Atari game is no episode
+                info = {**info, "episode": self._finish(info)}
+        return observation, reward, done, info
+
+    def _finish(self, info: dict[str, Any]) -> dict[str, Any]:
+        inner = info.get("episode", {"r": sum(self.rewards), "l": len(self.rewards)})
+        return_, length = round(float(inner["r"]), DIGITS), int(inner["l"])
+        seconds = round(time.time() - self.t_start, DIGITS)
+        self.episode_rewards.append(return_)
+        self.episode_lengths.append(length)
+        self.episode_times.append(seconds)
+        missing = [key for key in self.info_keywords if key not in info]
+        if missing:
+            raise KeyError(missing_info_message(missing[0], info))
+        extras = {key: plain(info[key]) for key in self.info_keywords}
+        columns = {**self.current_reset_info, **extras}
+        if self._file is not None:
+            self._file.write(return_, length, seconds, list(columns.values()))
+        return {"r": return_, "l": length, "t": seconds, **columns}
+
+    def close(self) -> None:
+        """Close the environment and the file."""
+        super().close()
+        if self._file is not None:
+            self._file.close()
+
+    def get_total_steps(self) -> int:
+        """Steps of all episodes, the running one included."""
+        return self.total_steps
+
+    def get_episode_rewards(self) -> list[float]:
+        """The return of every finished episode."""
+        return self.episode_rewards
+
+    def get_episode_lengths(self) -> list[int]:
+        """The length of every finished episode, in steps."""
+        return self.episode_lengths
+
+    def get_episode_times(self) -> list[float]:
+        """When every finished episode ended, in seconds since the start."""
+        return self.episode_times
+
+
+def load_results(path: str | os.PathLike[str]) -> Any:
+    """The episodes of all monitor files in a folder, in the order in which they ended.
+
+    Returns:
+        A pandas DataFrame with the columns r, l, t and those of keywords.
+
+    Raises:
+        LoadMonitorResultsError: if there is no such file, or one is damaged.
+    """
+    import pandas
+
+    return pandas.DataFrame(_load_results(path))

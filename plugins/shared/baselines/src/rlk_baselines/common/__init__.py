@@ -1,0 +1,35 @@
+"""What all models share, by the module names of Stable Baselines 2.10."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rlk_baselines.common.base_class import BaseRLModel as BaseRLModel
+    from rlk_baselines.common.cmd_util import make_vec_env as make_vec_env
+    from rlk_baselines.common.misc_util import boolean_flag as boolean_flag
+    from rlk_baselines.common.misc_util import set_global_seeds as set_global_seeds
+    from rlk_baselines.common.misc_util import zipsame as zipsame
+    from rlk_baselines.models import ActorCriticRLModel as ActorCriticRLModel
+    from rlk_baselines.models import OffPolicyRLModel as OffPolicyRLModel
+
+#: The module of every name, below this one.
+_HOMES = {
+    "ActorCriticRLModel": "base_class",
+    "BaseRLModel": "base_class",
+    "OffPolicyRLModel": "base_class",
+    "boolean_flag": "misc_util",
+    "explained_variance": "math_util",
+    "make_vec_env": "cmd_util",
+    "set_global_seeds": "misc_util",
+    "zipsame": "misc_util",
+}
+
+__all__ = [*_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"rlk_baselines.common.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'rlk_baselines.common' has no attribute {name!r}")

@@ -1,0 +1,388 @@
+"""Callbacks: called while a model learns, with the interface of Stable Baselines 2.10."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlk.errors import PlanError
+from rlk_baselines import logger
+from rlk_baselines.common.evaluation import evaluate_policy
+from rlk_baselines.common.vec_env import VecEnv, sync_envs_normalization
+from rlk_baselines.environments.as_vec_env import as_vec_env
+
+if TYPE_CHECKING:
+    from rlk_baselines.common.base_class import BaseRLModel
+
+
+class BaseCallback:
+    """What all callbacks are derived from.
+
+    Args:
+        verbose: 0 prints nothing.
+
+    Attributes:
+        model: the model that learns.
+        training_env: its environment.
+        n_calls: how often it was called.
+        num_timesteps: steps of the environments so far.
+        locals, globals: variables of the training.
+        logger: `rlk_baselines.logger`.
+        parent: the callback that this one is called by, if any.
+    """
+
+    model: BaseRLModel
+
+    def __init__(self, verbose: int = 0) -> None:
+        self.training_env: Any = None
+        self.n_calls = 0
+        self.num_timesteps = 0
+        self.verbose = verbose
+        self.locals: dict[str, Any] = {}
+        self.globals: dict[str, Any] = {}
+        self.logger: Any = None
+        self.parent: BaseCallback | None = None
+
+    def init_callback(self, model: BaseRLModel) -> None:
+        """Take the model and its environment; called at the start of every `learn`."""
+        self.model = model
+        self.training_env = model.get_env()
+        self.logger = logger
+        self._init_callback()
+
+    def _init_callback(self) -> None:
+        """Prepare; to be overridden."""
+
+    def on_training_start(self, locals_: dict[str, Any], globals_: dict[str, Any]) -> None:
+        """Called before the first collection."""
+        self.locals, self.globals = locals_, globals_
+        self._on_training_start()
+
+    def _on_training_start(self) -> None:
+        """Called before the first collection; to be overridden."""
+
+    def on_rollout_start(self) -> None:
+        """Called before every collection."""
+        self._on_rollout_start()
+
+    def _on_rollout_start(self) -> None:
+        """Called before every collection; to be overridden."""
+
+    def _on_step(self) -> bool:
+        """Called after every step of the environments; False stops the training."""
+        raise NotImplementedError(f"{type(self).__name__} has no _on_step(self) -> bool")
+
+    def on_step(self) -> bool:
+        """Called after every step of the environments, or when the event of a parent happens."""
+        self.n_calls += 1
+        self.num_timesteps = self.model.num_timesteps
+        return self._on_step()
+
+    def __call__(self) -> bool:
+        return self.on_step()
+
+    def on_rollout_end(self) -> None:
+        """Called after every collection, before the policy is updated."""
+        self._on_rollout_end()
+
+    def _on_rollout_end(self) -> None:
+        """Called after every collection; to be overridden."""
+
+    def on_training_end(self) -> None:
+        """Called before `learn` returns."""
+        self._on_training_end()
+
+    def _on_training_end(self) -> None:
+        """Called before `learn` returns; to be overridden."""
+
+    def update_locals(self, locals_: dict[str, Any]) -> None:
+        """Take the variables of the training as they are now."""
+        self.locals.update(locals_)
+        self.update_child_locals(locals_)
+
+    def update_child_locals(self, locals_: dict[str, Any]) -> None:
+        """Give them to the callbacks that this one calls; to be overridden."""
+
+
+class EventCallback(BaseCallback):
+    """Calls another callback when an event happens.
+
+    Args:
+        callback: the other one, or None.
+        verbose: 0 prints nothing.
+    """
+
+    def __init__(self, callback: BaseCallback | None = None, verbose: int = 0) -> None:
+        super().__init__(verbose=verbose)
+        self.callback = callback
+        if callback is not None:
+            callback.parent = self
+
+    def init_callback(self, model: BaseRLModel) -> None:
+        super().init_callback(model)
+        if self.callback is not None:
+            self.callback.init_callback(model)
+
+    def _on_training_start(self) -> None:
+        if self.callback is not None:
+            self.callback.on_training_start(self.locals, self.globals)
+
+    def _on_event(self) -> bool:
+        return self.callback() if self.callback is not None else True
+
+    def _on_step(self) -> bool:
+        return True
+
+    def update_child_locals(self, locals_: dict[str, Any]) -> None:
+        if self.callback is not None:
+            self.callback.update_locals(locals_)
+
+
+class CallbackList(BaseCallback):
+    """Calls several callbacks, one after the other; one that returns False stops the training.
+
+    Args:
+        callbacks: the callbacks.
+    """
+
+    def __init__(self, callbacks: list[BaseCallback]) -> None:
+        super().__init__()
+        if not isinstance(callbacks, list):
+            raise PlanError(f"CallbackList takes a list, got {type(callbacks).__name__}.")
+        self.callbacks = callbacks
+
+    def _init_callback(self) -> None:
+        for callback in self.callbacks:
+            callback.init_callback(self.model)
+
+    def _on_training_start(self) -> None:
+        for callback in self.callbacks:
+            callback.on_training_start(self.locals, self.globals)
+
+    def _on_rollout_start(self) -> None:
+        for callback in self.callbacks:
+            callback.on_rollout_start()
+
+    def _on_step(self) -> bool:
+        results = [callback.on_step() for callback in self.callbacks]  # all are called
+        return False not in results
+
+    def _on_rollout_end(self) -> None:
+        for callback in self.callbacks:
+            callback.on_rollout_end()
+
+    def _on_training_end(self) -> None:
+        for callback in self.callbacks:
+            callback.on_training_end()
+
+    def update_child_locals(self, locals_: dict[str, Any]) -> None:
+        for callback in self.callbacks:
+            callback.update_locals(locals_)
+
+
+class CheckpointCallback(BaseCallback):
+    """Saves the model again and again, as `PREFIX_TIMESTEPS_steps.zip`.
+
+    Args:
+        save_freq: calls between two models.
+        save_path: the folder.
+        name_prefix: what the names begin with.
+        verbose: 2 prints every file.
+    """
+
+    def __init__(
+        self, save_freq: int, save_path: str, name_prefix: str = "rl_model", verbose: int = 0
+    ) -> None:
+        super().__init__(verbose)
+        self.save_freq, self.save_path, self.name_prefix = save_freq, save_path, name_prefix
+
+    def _init_callback(self) -> None:
+        os.makedirs(self.save_path, exist_ok=True)
+
+    def _on_step(self) -> bool:
+        if self.n_calls % self.save_freq == 0:
+            name = f"{self.name_prefix}_{self.num_timesteps}_steps"
+            path = os.path.join(self.save_path, name)
+            self.model.save(path)
+            if self.verbose > 1:
+                print(f"Saving model checkpoint to {path}")
+        return True
+
+
+class ConvertCallback(BaseCallback):
+    """Calls a function of local and global variables; False stops the training.
+
+    Args:
+        callback: the function.
+        verbose: nothing.
+    """
+
+    def __init__(self, callback: Callable[[Any, Any], Any], verbose: int = 0) -> None:
+        super().__init__(verbose)
+        self.callback = callback
+
+    def _on_step(self) -> bool:
+        return self.callback(self.locals, self.globals) is not False
+
+
+class EvalCallback(EventCallback):
+    """Evaluates the model, and keeps the best one.
+
+    Args:
+        eval_env: an environment, or a vector of one.
+        callback_on_new_best: called when there is a new best model.
+        n_eval_episodes: episodes in an evaluation.
+        eval_freq: calls between evaluations.
+        log_path: a folder in which `evaluations.npz` holds all of them: `timesteps` [K], `results`
+            and `ep_lengths` [K, episodes].
+        best_model_save_path: a folder for `best_model.zip`.
+        deterministic: whether it acts by the mode of its policy.
+        render: whether it is shown.
+        verbose: 0 prints nothing.
+
+    Raises:
+        PlanError: if there are several environments.
+    """
+
+    def __init__(
+        self,
+        eval_env: Any,
+        callback_on_new_best: BaseCallback | None = None,
+        n_eval_episodes: int = 5,
+        eval_freq: int = 10000,
+        log_path: str | None = None,
+        best_model_save_path: str | None = None,
+        deterministic: bool = True,
+        render: bool = False,
+        verbose: int = 1,
+    ) -> None:
+        super().__init__(callback_on_new_best, verbose=verbose)
+        self.n_eval_episodes, self.eval_freq = n_eval_episodes, eval_freq
+        self.deterministic, self.render = deterministic, render
+        self.best_mean_reward = self.last_mean_reward = -np.inf
+        self.eval_env: VecEnv = as_vec_env(eval_env)
+        if self.eval_env.num_envs != 1:
+            raise PlanError(f"EvalCallback takes one environment, got {self.eval_env.num_envs}.")
+        self.best_model_save_path = best_model_save_path
+        self.log_path = None if log_path is None else os.path.join(log_path, "evaluations")
+        self.evaluations_results: list[list[float]] = []
+        self.evaluations_timesteps: list[int] = []
+        self.evaluations_length: list[list[int]] = []
+
+    def _init_callback(self) -> None:
+        for folder in (self.best_model_save_path, os.path.dirname(self.log_path or "")):
+            if folder:
+                os.makedirs(folder, exist_ok=True)
+
+    def _on_step(self) -> bool:
+        if self.eval_freq <= 0 or self.n_calls % self.eval_freq:
+            return True
+        sync_envs_normalization(self.training_env, self.eval_env)
+        rewards, lengths = evaluate_policy(
+            self.model,
+            self.eval_env,
+            n_eval_episodes=self.n_eval_episodes,
+            render=self.render,
+            deterministic=self.deterministic,
+            return_episode_rewards=True,
+        )
+        if self.log_path is not None:
+            self._log(rewards, lengths)
+        self.last_mean_reward = float(np.mean(rewards))
+        if self.verbose > 0:
+            print(
+                f"Eval num_timesteps={self.num_timesteps}, "
+                f"episode_reward={self.last_mean_reward:.2f} +/- {np.std(rewards):.2f}\n"
+                f"Episode length: {np.mean(lengths):.2f} +/- {np.std(lengths):.2f}"
+            )
+        return self._is_best() if self.last_mean_reward > self.best_mean_reward else True
+
+    def _log(self, rewards: Any, lengths: Any) -> None:
+        assert self.log_path is not None
+        self.evaluations_timesteps.append(self.num_timesteps)
+        self.evaluations_results.append(rewards)
+        self.evaluations_length.append(lengths)
+        np.savez(
+            self.log_path,
+            timesteps=self.evaluations_timesteps,
+            results=self.evaluations_results,
+            ep_lengths=self.evaluations_length,
+        )
+
+    def _is_best(self) -> bool:
+        """Keep the model and tell the other callback, which may stop the training."""
+        if self.verbose > 0:
+            print("New best mean reward!")
+        if self.best_model_save_path is not None:
+            self.model.save(os.path.join(self.best_model_save_path, "best_model"))
+        self.best_mean_reward = self.last_mean_reward
+        return self._on_event()
+
+
+class StopTrainingOnRewardThreshold(BaseCallback):
+    """Stops the training at a mean return; it is called by an `EvalCallback`.
+
+    Args:
+        reward_threshold: the mean return.
+        verbose: 0 prints nothing.
+    """
+
+    def __init__(self, reward_threshold: float, verbose: int = 0) -> None:
+        super().__init__(verbose=verbose)
+        self.reward_threshold = reward_threshold
+
+    def _on_step(self) -> bool:
+        if not isinstance(self.parent, EvalCallback):
+            raise PlanError(
+                "StopTrainingOnRewardThreshold is called by an EvalCallback: pass it as "
+                "EvalCallback(env, callback_on_new_best=…)."
+            )
+        goes_on = bool(self.parent.best_mean_reward < self.reward_threshold)
+        if self.verbose > 0 and not goes_on:
+            print(
+                f"Stopping training because the mean reward {self.parent.best_mean_reward:.2f} "
+                f"is above the threshold {self.reward_threshold}"
+            )
+        return goes_on
+
+
+class EveryNTimesteps(EventCallback):
+    """Calls another callback every so many timesteps.
+
+    Args:
+        n_steps: timesteps between two calls, at least.
+        callback: the other one.
+    """
+
+    def __init__(self, n_steps: int, callback: BaseCallback) -> None:
+        super().__init__(callback)
+        self.n_steps = n_steps
+        self.last_time_trigger = 0
+
+    def _on_step(self) -> bool:
+        if self.num_timesteps - self.last_time_trigger >= self.n_steps:
+            self.last_time_trigger = self.num_timesteps
+            return self._on_event()
+        return True
+
+
+def as_callback(callback: Any) -> BaseCallback | None:
+    """What `learn` was given, as one callback, or None.
+
+    Raises:
+        PlanError: for what can be none.
+    """
+    if callback is None or isinstance(callback, BaseCallback):
+        return callback
+    if isinstance(callback, (list, tuple)):
+        made = [as_callback(one) for one in callback]
+        return CallbackList([one for one in made if one is not None])
+    if not callable(callback):
+        raise PlanError(
+            f"callback must be a BaseCallback, a list of them, or a function of local and global "
+            f"variables, got {type(callback).__name__}."
+        )
+    return ConvertCallback(callback)

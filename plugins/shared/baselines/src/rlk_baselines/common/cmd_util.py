@@ -1,0 +1,187 @@
+"""Functions that make environments for programs, and parsers of their arguments."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rlk_baselines import logger
+from rlk_baselines.bench import Monitor
+from rlk_baselines.common.atari_wrappers import make_atari, wrap_deepmind
+from rlk_baselines.common.misc_util import set_global_seeds
+from rlk_baselines.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv
+from rlk_baselines.environments.ids import make_by_id
+
+
+def make_vec_env(
+    env_id: str | Callable[..., Any],
+    n_envs: int = 1,
+    seed: int | None = None,
+    start_index: int = 0,
+    monitor_dir: str | None = None,
+    wrapper_class: Callable[[Any], Any] | None = None,
+    env_kwargs: Mapping[str, Any] | None = None,
+    vec_env_cls: Callable[..., VecEnv] | None = None,
+    vec_env_kwargs: Mapping[str, Any] | None = None,
+) -> Any:
+    """A vector of environments, each in a `Monitor`.
+
+    Args:
+        env_id: an id, or a class of environments.
+        n_envs: how many.
+        seed: of the first one; the others are seeded by the following numbers.
+        start_index: the number of the first one.
+        monitor_dir: a folder for their monitors' files; None writes none.
+        wrapper_class: wraps each environment, outside of its monitor.
+        env_kwargs: keywords that make them.
+        vec_env_cls: of the vector; None is `DummyVecEnv`.
+        vec_env_kwargs: its keywords.
+    """
+    keywords = dict(env_kwargs or {})
+    if monitor_dir is not None:
+        os.makedirs(monitor_dir, exist_ok=True)
+
+    def make_env(rank: int) -> Callable[[], Any]:
+        def _init() -> Any:
+            made = make_by_id(env_id, **keywords) if isinstance(env_id, str) else env_id(**keywords)
+            path = None if monitor_dir is None else os.path.join(monitor_dir, str(rank))
+            env = Monitor(made, filename=path)
+            if seed is not None:
+                env.seed(seed + rank)
+                env.action_space.seed(seed + rank)
+            return env if wrapper_class is None else wrapper_class(env)
+
+        return _init
+
+    makers = [make_env(i + start_index) for i in range(n_envs)]
+    vector: Any = (vec_env_cls or DummyVecEnv)(makers, **(vec_env_kwargs or {}))
+    if seed is not None:
+        vector.seed(seed + start_index)
+    return vector
+
+
+def make_atari_env(
+    env_id: str,
+    num_env: int,
+    seed: int,
+    wrapper_kwargs: Mapping[str, Any] | None = None,
+    start_index: int = 0,
+    allow_early_resets: bool = True,
+    start_method: str | None = None,
+    use_subprocess: bool = False,
+) -> Any:
+    """A vector of Atari games in a `Monitor`, preprocessed as DeepMind did.
+
+    Args:
+        env_id: an id, such as `PongNoFrameskip-v4`.
+        num_env: how many.
+        seed: of the first one.
+        wrapper_kwargs: keywords of `wrap_deepmind`.
+        start_index: the number of the first one.
+        allow_early_resets: whether they may be reset in the middle of an episode.
+        start_method: how worker processes are started.
+        use_subprocess: whether several environments run in worker processes.
+    """
+
+    def make_env(rank: int) -> Callable[[], Any]:
+        def _thunk() -> Any:
+            env: Any = make_atari(env_id)
+            env.seed(seed + rank)
+            folder = logger.get_dir()
+            path = os.path.join(folder, str(rank)) if folder else None
+            env = Monitor(env, path, allow_early_resets=allow_early_resets)
+            return wrap_deepmind(env, **(wrapper_kwargs or {}))
+
+        return _thunk
+
+    set_global_seeds(seed)
+    makers = [make_env(i + start_index) for i in range(num_env)]
+    if num_env == 1 or not use_subprocess:
+        vector: Any = DummyVecEnv(makers)
+    else:
+        vector = SubprocVecEnv(makers, start_method=start_method)
+    vector.seed(seed + start_index)
+    return vector
+
+
+def make_mujoco_env(env_id: str, seed: int, allow_early_resets: bool = True) -> Any:
+    """An environment of MuJoCo in a `Monitor`, seeded."""
+    return _monitored(env_id, seed, 0, allow_early_resets)
+
+
+def make_robotics_env(
+    env_id: str, seed: int, rank: int = 0, allow_early_resets: bool = True
+) -> Any:
+    """A robot with goals in a `Monitor` that logs its successes, seeded.
+
+    Its observation and desired goal are one row.
+    """
+    from gymnasium.wrappers import FilterObservation, FlattenObservation
+
+    env = FilterObservation(make_by_id(env_id), ["observation", "desired_goal"])
+    path = _monitor_path(rank)
+    made = Monitor(
+        FlattenObservation(env),
+        path,
+        info_keywords=("is_success",),
+        allow_early_resets=allow_early_resets,
+    )
+    made.seed(seed)
+    return made
+
+
+def _monitored(env_id: str, seed: int, rank: int, allow_early_resets: bool) -> Any:
+    set_global_seeds(seed + 10000 * rank)
+    made = Monitor(make_by_id(env_id), _monitor_path(rank), allow_early_resets=allow_early_resets)
+    made.seed(seed)
+    return made
+
+
+def _monitor_path(rank: int) -> str | None:
+    folder = logger.get_dir()
+    return os.path.join(folder, str(rank)) if folder else None
+
+
+def arg_parser() -> ArgumentParser:
+    """An empty parser whose help shows defaults."""
+    return ArgumentParser(formatter_class=ArgumentDefaultsHelpFormatter)
+
+
+def atari_arg_parser() -> ArgumentParser:
+    """A parser with `--env`, `--seed` and `--num-timesteps`, for Atari."""
+    return _with_env("BreakoutNoFrameskip-v4", int(1e7))
+
+
+def mujoco_arg_parser() -> ArgumentParser:
+    """A parser with `--env`, `--seed`, `--num-timesteps` and `--play`, for MuJoCo."""
+    parser = _with_env("Reacher-v2", int(1e6))
+    parser.add_argument("--play", default=False, action="store_true")
+    return parser
+
+
+def robotics_arg_parser() -> ArgumentParser:
+    """A parser with `--env`, `--seed` and `--num-timesteps`, for robots with goals."""
+    return _with_env("FetchReach-v0", int(1e6))
+
+
+def _with_env(env_id: str, num_timesteps: int) -> ArgumentParser:
+    parser = arg_parser()
+    parser.add_argument("--env", help="environment ID", type=str, default=env_id)
+    parser.add_argument("--seed", help="RNG seed", type=int, default=0)
+    parser.add_argument("--num-timesteps", type=int, default=num_timesteps)
+    return parser
+
+
+__all__ = [
+    "arg_parser",
+    "atari_arg_parser",
+    "make_atari_env",
+    "make_mujoco_env",
+    "make_robotics_env",
+    "make_vec_env",
+    "mujoco_arg_parser",
+    "robotics_arg_parser",
+    "set_global_seeds",
+]

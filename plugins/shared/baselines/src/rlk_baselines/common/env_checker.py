@@ -1,0 +1,181 @@
+"""`check_env`: whether an environment does what gym's interface, and the models, expect of it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from rlk.spaces import is_image
+from rlk_baselines.environments.interface import observation_of_reset, takes_seed
+from rlk_baselines.environments.spaces import as_gymnasium_space
+
+_FLAGS = (bool, np.bool_)
+
+
+def check_env(env: Any, warn: bool = True, skip_render_check: bool = True) -> None:
+    """Check an environment of gym's interface or Gymnasium's.
+
+    Args:
+        env: the environment.
+        warn: whether to warn of what works but learns badly.
+        skip_render_check: whether its `render` is not called.
+
+    Raises:
+        AssertionError: for the first thing that is wrong, saying what is expected.
+    """
+    _check_spaces(env)
+    observation_space = as_gymnasium_space(env.observation_space)
+    action_space = as_gymnasium_space(env.action_space)
+    if warn:
+        _warn_of_observations(observation_space)
+        _warn_of_actions(action_space)
+    _check_returned_values(env, observation_space, action_space)
+    if not skip_render_check:
+        _check_render(env)
+    if warn and not takes_seed(env) and not hasattr(env, "seed"):
+        warnings.warn(
+            "the environment has no seed(seed): its episodes cannot be repeated.", stacklevel=2
+        )
+
+
+def _check_spaces(env: Any) -> None:
+    assert hasattr(env, "reset") and hasattr(env, "step"), (
+        "the environment must have reset and step (class MyEnv(gym.Env))"
+    )
+    for name in ("observation_space", "action_space"):
+        assert hasattr(env, name), f"the environment must have {name} (set it in __init__)"
+        space = getattr(env, name)
+        is_space = isinstance(space, gymnasium.Space) or type(space).__module__.startswith("gym.")
+        assert is_space, f"{name} must be one of gym.spaces, got {type(space).__name__}"
+
+
+def _warn_of_observations(space: Any) -> None:
+    if isinstance(space, spaces.Dict):
+        for key, part in space.spaces.items():
+            if isinstance(part, (spaces.Dict, spaces.Tuple)):
+                _say(f"the observation {key!r} is nested, which no model takes.")
+        return
+    if isinstance(space, spaces.Tuple):
+        _say("observations are a Tuple, which no model takes. Use a Dict, or one Box.")
+    if isinstance(space, spaces.Box) and len(space.shape) == 3:
+        _warn_of_images(space)
+    elif isinstance(space, spaces.Box) and len(space.shape) not in (0, 1):
+        _say(
+            f"observations have the shape {space.shape}, neither a row nor an image: MlpPolicy "
+            "flattens them. A custom policy may do better."
+        )
+
+
+def _warn_of_images(space: spaces.Box) -> None:
+    if space.dtype != np.uint8:
+        _say(f"an image is expected to be np.uint8, got {space.dtype}: CnnPolicy takes no other.")
+    elif not is_image(space):
+        _say("an image is expected to have low=0 and high=255: CnnPolicy divides by 255.")
+    height, width = sorted(space.shape)[-2:]
+    if min(height, width) < 36:
+        _say(
+            f"the Nature CNN of CnnPolicy needs 36x36 pixels at least, got {space.shape}. Use a "
+            "custom policy or MlpPolicy."
+        )
+
+
+def _warn_of_actions(space: Any) -> None:
+    if not isinstance(space, spaces.Box):
+        return
+    is_symmetric = np.all(space.low == -space.high) and np.all(np.abs(space.low) == 1)
+    if not is_symmetric:
+        _say(
+            "actions are expected to be symmetric and normalised (Box from -1 to 1): most models "
+            "explore around 0 with a standard deviation of 1."
+        )
+
+
+def _check_returned_values(env: Any, observation_space: Any, action_space: Any) -> None:
+    result = env.reset()
+    five = isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], dict)
+    observation = observation_of_reset(result)
+    _check_observation(observation, observation_space, "reset")
+    data = env.step(action_space.sample())
+    expected = "(obs, reward, terminated, truncated, info)" if five else "(obs, reward, done, info)"
+    assert isinstance(data, tuple) and len(data) == (5 if five else 4), (
+        f"step must return {expected}, got {len(data) if isinstance(data, tuple) else type(data)}"
+    )
+    observation, reward, *flags, info = data
+    _check_observation(observation, observation_space, "step")
+    is_number = isinstance(reward, (float, int, np.floating, np.integer))
+    assert is_number, f"the reward returned by step must be a float, got {type(reward).__name__}"
+    for flag in flags:
+        assert isinstance(flag, _FLAGS), (
+            f"the done signal returned by step must be a boolean, got {type(flag).__name__}"
+        )
+    assert isinstance(info, dict), (
+        f"the info returned by step must be a dictionary, got {type(info).__name__}"
+    )
+    if isinstance(observation_space, spaces.Dict) and hasattr(env, "compute_reward"):
+        keys = ("observation", "achieved_goal", "desired_goal")
+        assert all(key in observation for key in keys), (
+            f"a goal environment shows {', '.join(keys)}"
+        )
+
+
+def _check_observation(observation: Any, space: Any, method: str) -> None:
+    whose = f"the observation returned by {method}"
+    if isinstance(space, spaces.Dict):
+        assert isinstance(observation, dict), (
+            f"{whose} must be a dict, got {type(observation).__name__}"
+        )
+        for key, part in space.spaces.items():
+            assert key in observation, f"{whose} has no {key!r}"
+            _check_observation(observation[key], part, method)
+        return
+    if not isinstance(space, spaces.Tuple):
+        assert not isinstance(observation, tuple), (
+            f"{whose} must be a single value, not a tuple: reset returns the observation alone"
+        )
+    if isinstance(space, spaces.Discrete):
+        is_whole = isinstance(observation, (int, np.integer)) or (
+            isinstance(observation, np.ndarray) and observation.shape == ()
+        )
+        assert is_whole, f"{whose} must be an int, got {type(observation).__name__}"
+    elif isinstance(space, spaces.Box):
+        assert isinstance(observation, np.ndarray), (
+            f"{whose} must be a numpy array, got {type(observation).__name__}"
+        )
+        assert observation.shape == space.shape, (
+            f"{whose} must have the shape of the observation space, {space.shape}, got "
+            f"{observation.shape}"
+        )
+    assert space.contains(observation), (
+        f"{whose} is not in the observation space {space}: {_difference(observation, space)}"
+    )
+
+
+def _difference(observation: Any, space: Any) -> str:
+    dtype = getattr(observation, "dtype", None)
+    if isinstance(space, spaces.Box) and dtype is not None:
+        if not np.can_cast(dtype, space.dtype):
+            return f"its dtype is {dtype}, not {space.dtype}"
+        return f"it goes from {observation.min()} to {observation.max()}"
+    return f"it is {observation!r}"
+
+
+def _check_render(env: Any) -> None:
+    modes = dict(getattr(env, "metadata", None) or {})
+    known = modes.get("render.modes", modes.get("render_modes"))
+    if not known:
+        _say("no render modes are declared (metadata={'render.modes': ['human']}).")
+        return
+    if takes_seed(env):
+        env.render()
+    else:
+        for mode in known:
+            env.render(mode=mode)
+    env.close()
+
+
+def _say(text: str) -> None:
+    warnings.warn(text, UserWarning, stacklevel=4)

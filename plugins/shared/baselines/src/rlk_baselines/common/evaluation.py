@@ -1,0 +1,85 @@
+"""`evaluate_policy`: the mean return of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rlk.errors import RlkError
+from rlk_baselines.common.vec_env import VecEnv
+from rlk_baselines.environments.five_values import FiveValues
+from rlk_baselines.environments.interface import observation_of_reset
+
+
+def evaluate_policy(
+    model: Any,
+    env: Any,
+    n_eval_episodes: int = 10,
+    deterministic: bool = True,
+    render: bool = False,
+    callback: Callable[[dict[str, Any], dict[str, Any]], Any] | None = None,
+    reward_threshold: float | None = None,
+    return_episode_rewards: bool = False,
+) -> Any:
+    """Play episodes, and return the mean and the standard deviation of their returns.
+
+    Args:
+        model: with `predict`.
+        env: an environment of gym's interface or Gymnasium's, or a vector of one.
+        n_eval_episodes: how many episodes.
+        deterministic: whether it acts by the mode of its policy.
+        render: whether to render every step.
+        callback: called after every step with local and global variables.
+        reward_threshold: a mean return that must be exceeded.
+        return_episode_rewards: return the returns and the lengths of all episodes instead.
+
+    Raises:
+        AssertionError: if there are several environments, or the threshold is not met.
+    """
+    if isinstance(env, VecEnv):
+        assert env.num_envs == 1, f"evaluate_policy takes one environment, got {env.num_envs}"
+    elif env is None:
+        raise RlkError("evaluate_policy needs an environment, got None.")
+    reset, step = _moves(env)
+    episode_rewards: list[float] = []
+    episode_lengths: list[int] = []
+    obs = reset()
+    while len(episode_rewards) < n_eval_episodes:
+        done, state = False, None
+        episode_reward, episode_length = 0.0, 0
+        while not done:
+            action, state = model.predict(obs, state=state, deterministic=deterministic)
+            obs, reward, done, _info = step(action)
+            episode_reward += float(np.asarray(reward).reshape(-1)[0])
+            episode_length += 1
+            if callback is not None:
+                callback(locals(), globals())
+            if render:
+                env.render()
+        episode_rewards.append(episode_reward)
+        episode_lengths.append(episode_length)
+        if not isinstance(env, VecEnv):
+            obs = reset()
+    mean_reward, std_reward = float(np.mean(episode_rewards)), float(np.std(episode_rewards))
+    if reward_threshold is not None:
+        assert mean_reward > reward_threshold, (
+            f"Mean reward below threshold: {mean_reward:.2f} < {reward_threshold:.2f}"
+        )
+    if return_episode_rewards:
+        return episode_rewards, episode_lengths
+    return mean_reward, std_reward
+
+
+def _moves(env: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
+    """Functions that reset and step an environment of any interface, with gym's results."""
+    if isinstance(env, VecEnv):
+        return env.reset, env.step
+    inner = FiveValues(env)
+
+    def step(action: Any) -> tuple[Any, Any, bool, Any]:
+        observation, reward, terminated, truncated, info = inner.step(action)
+        return observation, reward, terminated or truncated, info
+
+    return lambda: observation_of_reset(inner.reset()), step

@@ -1,0 +1,41 @@
+"""Small functions that programs of Stable Baselines use."""
+
+from __future__ import annotations
+
+import random
+from argparse import ArgumentParser
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+
+def set_global_seeds(seed: int) -> None:
+    """Seed the generators that are shared by a whole program: Python's, numpy's and torch's.
+
+    rlk draws from none of them; environments and functions of a program may.
+    """
+    import torch
+
+    torch.manual_seed(seed)
+    np.random.seed(seed)
+    random.seed(seed)
+
+
+def boolean_flag(
+    parser: ArgumentParser, name: str, default: bool = False, help_msg: str | None = None
+) -> None:
+    """Let a parser take `--name` and `--no-name`."""
+    dest = name.replace("-", "_")
+    parser.add_argument(f"--{name}", action="store_true", default=default, dest=dest, help=help_msg)
+    parser.add_argument(f"--no-{name}", action="store_false", dest=dest)
+
+
+def flatten_lists(listoflists: Iterable[list[Any]]) -> list[Any]:
+    """The elements of all lists, as one."""
+    return [element for one in listoflists for element in one]
+
+
+def zipsame(*seqs: Any) -> Any:
+    """`zip` of sequences that have the same length."""
+    return zip(*seqs, strict=True)

@@ -1,0 +1,38 @@
+"""Policies by the names of Stable Baselines, and classes to derive one's own from."""
+
+from __future__ import annotations
+
+from rlk_baselines.policies.by_name import (
+    CnnLnLstmPolicy,
+    CnnLstmPolicy,
+    CnnPolicy,
+    MlpLnLstmPolicy,
+    MlpLstmPolicy,
+    MlpPolicy,
+)
+from rlk_baselines.policies.classes import (
+    ActorCriticPolicy,
+    BasePolicy,
+    FeedForwardPolicy,
+    LstmPolicy,
+    RecurrentActorCriticPolicy,
+)
+from rlk_baselines.policies.extractors import nature_cnn
+from rlk_baselines.policies.registered import get_policy_from_name, register_policy
+
+__all__ = [
+    "ActorCriticPolicy",
+    "BasePolicy",
+    "CnnLnLstmPolicy",
+    "CnnLstmPolicy",
+    "CnnPolicy",
+    "FeedForwardPolicy",
+    "LstmPolicy",
+    "MlpLnLstmPolicy",
+    "MlpLstmPolicy",
+    "MlpPolicy",
+    "RecurrentActorCriticPolicy",
+    "get_policy_from_name",
+    "nature_cnn",
+    "register_policy",
+]

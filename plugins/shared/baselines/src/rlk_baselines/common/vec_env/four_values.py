@@ -1,0 +1,138 @@
+"""`FourValues`: a vector environment of Gymnasium's interface, with that of Stable Baselines.
+
+N environments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import VectorEnv
+
+from rlk.records import Array
+from rlk_baselines.common.vec_env.vec_env import (
+    AlreadySteppingError,
+    Indices,
+    NotSteppingError,
+    Stepped,
+    VecEnv,
+)
+from rlk_baselines.environments.five_values import TRUNCATED
+
+
+class FourValues(VecEnv):
+    """A view of a vector that restarts episodes in the step that ends them.
+
+    Args:
+        vector: the vector of Gymnasium's interface, with `call_at`, `get_attr` and `set_attr` as
+            rlk's backends have them.
+    """
+
+    def __init__(self, vector: VectorEnv[Any, Any, Any]) -> None:
+        self.vector: Any = vector
+        super().__init__(
+            vector.num_envs, vector.single_observation_space, vector.single_action_space
+        )
+        self.metadata = vector.metadata
+        self._is_ours = type(self) is not FourValues  # its environments are `FiveValues`
+        self._seeds: list[int] | None = None
+        self._is_stepping = False
+
+    @property
+    def spec(self) -> Any:
+        """The registration of the first environment, or None."""
+        return next(iter(self.vector.get_attr("spec", indices=[0])), None)
+
+    def reset(self) -> Any:
+        if self._is_stepping:
+            self.step_wait()
+        observation, _ = self.vector.reset(seed=self.take_seeds())
+        return copied(observation)
+
+    def take_seeds(self) -> list[int] | None:
+        """What `seed` was given since the last reset, one for each environment, or None."""
+        seeds, self._seeds = self._seeds, None
+        return seeds
+
+    def step_async(self, actions: Any) -> None:
+        if self._is_stepping:
+            raise AlreadySteppingError
+        self.vector.step_async(np.asarray(actions))
+        self._is_stepping = True
+
+    def step_wait(self) -> Stepped:
+        if not self._is_stepping:
+            raise NotSteppingError
+        self._is_stepping = False
+        return four_values(self.num_envs, self.vector.step_wait())
+
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        """The environments are seeded by the next reset, number i by `seed + i`."""
+        if seed is None:
+            return [None] * self.num_envs
+        self._seeds = [seed + i for i in range(self.num_envs)]
+        return list(self._seeds)
+
+    def close(self) -> None:
+        self.vector.close()
+
+    def get_images(self) -> Sequence[Array]:
+        return list(self.vector.render())
+
+    def render(self, mode: str = "human") -> Any:
+        """As of `VecEnv`; one environment alone renders by itself, in whatever modes it has."""
+        if self.num_envs == 1 and self._is_ours:
+            return self.env_method("render_as", mode)[0]
+        return super().render(mode)
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        return list(self.vector.get_attr(attr_name, indices=self._get_indices(indices)))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        chosen = self._get_indices(indices)
+        self.vector.set_attr(attr_name, [value] * len(chosen), indices=chosen)
+
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
+    ) -> list[Any]:
+        chosen = self._get_indices(indices)
+        return list(self.vector.call_at(chosen, method_name, *method_args, **method_kwargs))
+
+
+def four_values(n: int, result: tuple[Any, Any, Any, Any, Mapping[str, Any]]) -> Stepped:
+    """What Stable Baselines' `step` returns, of what Gymnasium's has returned; as copies."""
+    observation, reward, terminated, truncated, gathered = result
+    dones: Array = np.logical_or(terminated, truncated)
+    infos = one_by_one(n, gathered) if gathered else [{} for _ in range(n)]
+    if dones.any():
+        final = one_by_one(n, gathered.get("final_info", {}))
+        for i in np.flatnonzero(dones).tolist():
+            infos[i] = {**final[i], "terminal_observation": gathered["final_obs"][i]}
+            if truncated[i] and not terminated[i]:
+                infos[i][TRUNCATED] = True
+    return copied(observation), np.array(reward), dones, infos
+
+
+def one_by_one(n: int, gathered: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """N infos, of one dict of arrays [N, …] with a mask `_key` for every key (Gymnasium's form)."""
+    infos: list[dict[str, Any]] = [{} for _ in range(n)]
+    for key, column in gathered.items():
+        mask = gathered.get(f"_{key}")
+        if mask is None or key in ("final_obs", "final_info"):
+            continue
+        values = one_by_one(n, column) if isinstance(column, Mapping) else column
+        for i in np.flatnonzero(mask).tolist():
+            value = values[i]
+            infos[i][key] = value.item() if isinstance(value, np.generic) else value
+    return infos
+
+
+def copied(observation: Any) -> Any:
+    """An observation [N, …] that later steps do not overwrite."""
+    if isinstance(observation, dict):
+        return {key: copied(part) for key, part in observation.items()}
+    if isinstance(observation, tuple):
+        return tuple(copied(part) for part in observation)
+    return np.array(observation)

@@ -1,0 +1,76 @@
+"""Reads pickles that hold numbers, arrays and instances of known classes, and nothing that runs."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Iterable
+from typing import IO, Any
+
+from rlk.errors import BadFile
+
+#: What numpy's arrays and numbers are made by, and containers.
+_PLAIN = {
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+    ("numpy.core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy.core.multiarray", "scalar"),
+    ("numpy._core.multiarray", "scalar"),
+    ("numpy._core.numeric", "_frombuffer"),
+    ("collections", "OrderedDict"),
+}
+_DAMAGES = (
+    pickle.UnpicklingError,
+    EOFError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    KeyError,
+    IndexError,
+    ImportError,
+)
+
+
+class RefusedPickle(BadFile):
+    """A pickle that names something else than numbers, arrays and known classes."""
+
+
+class _Restricted(pickle.Unpickler):
+    def __init__(self, file: IO[bytes], classes: Iterable[type], whose: str) -> None:
+        super().__init__(file)
+        self._classes = {(one.__module__, one.__qualname__): one for one in classes}
+        self._whose = whose
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in self._classes:
+            return self._classes[module, name]
+        if (module, name) in _PLAIN:
+            return super().find_class(module, name)
+        raise RefusedPickle(
+            f"{self._whose} is a pickle with {module}.{name} in it, which is code that reading "
+            "would run."
+        )
+
+
+def restricted_load(
+    source: str | os.PathLike[str] | IO[bytes], classes: Iterable[type] = ()
+) -> Any:
+    """What a pickle holds.
+
+    Args:
+        source: a path, or a file that is open.
+        classes: those of which it may hold instances.
+
+    Raises:
+        RefusedPickle: if it holds anything else than those, numbers, texts, arrays and containers.
+        BadFile: if it is damaged.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        with open(source, "rb") as file:
+            return restricted_load(file, classes)
+    whose = str(getattr(source, "name", "this file"))
+    try:
+        return _Restricted(source, classes, whose).load()
+    except _DAMAGES as error:
+        raise BadFile(f"{whose} is no pickle: {type(error).__name__}: {error}.") from None

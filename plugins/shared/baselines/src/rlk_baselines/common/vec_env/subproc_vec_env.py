@@ -1,0 +1,27 @@
+"""`SubprocVecEnv`: environments in worker processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rlk_baselines.common.vec_env.four_values import FourValues
+from rlk_baselines.common.vec_env.making import Make
+from rlk_subprocess import SubprocVecEnv as Backend
+
+
+class SubprocVecEnv(FourValues):
+    """A vector of environments in worker processes, by rlk's backend `subprocess`.
+
+    Several environments share a worker where there are more of them than usable cores; Stable
+    Baselines starts a process for each.
+
+    Args:
+        env_fns: functions without arguments, each of which makes an environment of its own. They
+            are called in the workers, and may be lambdas.
+        start_method: how workers are started, `forkserver` (also None), `spawn` or `fork`.
+    """
+
+    def __init__(self, env_fns: Sequence[Callable[[], Any]], start_method: Any = None) -> None:
+        makers = [Make(one) for one in env_fns]
+        super().__init__(Backend(makers, start_method=start_method, info_keys=None))

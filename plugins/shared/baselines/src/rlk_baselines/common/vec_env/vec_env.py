@@ -1,0 +1,221 @@
+"""`VecEnv` and `VecEnvWrapper`: the interface of vector environments of Stable Baselines 2.10.
+
+`reset` gives the observations alone, `step` gives observations, rewards, dones and a list of infos.
+Where `dones[i]` is true, the observation is the first of the next episode; the last one is
+`infos[i]["terminal_observation"]`. N environments.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import cloudpickle
+
+from rlk.errors import RlkError
+from rlk.records import Array
+from rlk_baselines.environments.window import show
+from rlk_films import tiled
+
+Indices = int | Iterable[int] | None
+Stepped = tuple[Any, Array, Array, list[dict[str, Any]]]
+
+
+class AlreadySteppingError(RlkError):
+    """`step_async` was called while a step was under way."""
+
+    def __init__(self) -> None:
+        super().__init__("already running an async step: call step_wait() first")
+
+
+class NotSteppingError(RlkError):
+    """`step_wait` was called without a step under way."""
+
+    def __init__(self) -> None:
+        super().__init__("not running an async step: call step_async(actions) first")
+
+
+class VecEnv(ABC):
+    """A vector of environments that are stepped together.
+
+    Args:
+        num_envs: N.
+        observation_space: of one environment.
+        action_space: of one environment.
+    """
+
+    metadata: Mapping[str, Any] = {"render.modes": ["human", "rgb_array"]}
+
+    def __init__(self, num_envs: int, observation_space: Any, action_space: Any) -> None:
+        self.num_envs = num_envs
+        self.observation_space = observation_space
+        self.action_space = action_space
+
+    @abstractmethod
+    def reset(self) -> Any:
+        """Start new episodes: the observations [N, …]. A step that is under way is given up."""
+
+    @abstractmethod
+    def step_async(self, actions: Any) -> None:
+        """Begin a step with actions [N, …]; `step_wait` gives its result."""
+
+    @abstractmethod
+    def step_wait(self) -> Stepped:
+        """Observations [N, …], rewards float [N], dones bool [N], and N infos."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the environments."""
+
+    @abstractmethod
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """That attribute of every environment, or of those with these indices."""
+
+    @abstractmethod
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        """Set that attribute of every environment, or of those with these indices."""
+
+    @abstractmethod
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
+    ) -> list[Any]:
+        """What that method of every environment returns, or of those with these indices."""
+
+    @abstractmethod
+    def seed(self, seed: int | None = None) -> list[Any]:
+        """Seed every environment, each by the number after the one before; the seeds."""
+
+    def step(self, actions: Any) -> Stepped:
+        """Step every environment: see `step_wait`."""
+        self.step_async(actions)
+        return self.step_wait()
+
+    def get_images(self) -> Sequence[Array]:
+        """A frame of every environment, uint8 [H, W, 3]."""
+        raise NotImplementedError(f"{type(self).__name__} gives no images: define get_images().")
+
+    def render(self, mode: str = "human") -> Any:
+        """All frames in one image: returned for `rgb_array`, shown for `human`.
+
+        Raises:
+            NotImplementedError: for another mode.
+        """
+        image = tiled(self.get_images())
+        if mode == "rgb_array":
+            return image
+        if mode == "human":
+            return show(image)
+        raise NotImplementedError(f"render has the modes 'human' and 'rgb_array', got {mode!r}")
+
+    @property
+    def unwrapped(self) -> VecEnv:
+        """The vector inside all wrappers."""
+        return self.venv.unwrapped if isinstance(self, VecEnvWrapper) else self
+
+    def getattr_depth_check(self, name: str, already_found: bool) -> str | None:
+        """The class whose attribute of that name is hidden by another, or None."""
+        if hasattr(self, name) and already_found:
+            return f"{type(self).__module__}.{type(self).__name__}"
+        return None
+
+    def _get_indices(self, indices: Indices) -> list[int]:
+        if indices is None:
+            return list(range(self.num_envs))
+        return [indices] if isinstance(indices, int) else list(indices)
+
+
+class VecEnvWrapper(VecEnv):
+    """A vector around another one. What it does not have itself is looked for inside.
+
+    Args:
+        venv: the vector inside.
+        observation_space: of one environment; None is that of the vector inside.
+        action_space: likewise.
+    """
+
+    def __init__(
+        self, venv: VecEnv, observation_space: Any = None, action_space: Any = None
+    ) -> None:
+        self.venv = venv
+        super().__init__(
+            venv.num_envs,
+            observation_space or venv.observation_space,
+            action_space or venv.action_space,
+        )
+        self.class_attributes = dict(inspect.getmembers(type(self)))
+
+    def step_async(self, actions: Any) -> None:
+        self.venv.step_async(actions)
+
+    @abstractmethod
+    def reset(self) -> Any:
+        """As of `VecEnv`."""
+
+    @abstractmethod
+    def step_wait(self) -> Stepped:
+        """As of `VecEnv`."""
+
+    def close(self) -> None:
+        self.venv.close()
+
+    def render(self, mode: str = "human") -> Any:
+        return self.venv.render(mode=mode)
+
+    def get_images(self) -> Sequence[Array]:
+        return self.venv.get_images()
+
+    def seed(self, seed: int | None = None) -> list[Any]:
+        return self.venv.seed(seed)
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        return self.venv.get_attr(attr_name, indices)
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        self.venv.set_attr(attr_name, value, indices)
+
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
+    ) -> list[Any]:
+        return self.venv.env_method(method_name, *method_args, indices=indices, **method_kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """What a vector inside has.
+
+        Raises:
+            AttributeError: if none has it, or several, because it is not clear which is meant.
+        """
+        if name == "venv":  # before __init__, as while it is unpickled
+            raise AttributeError(name)
+        hidden = self.getattr_depth_check(name, already_found=False)
+        if hidden is not None:
+            own = f"{type(self).__module__}.{type(self).__name__}"
+            raise AttributeError(
+                f"{own} has no {name!r}, and several of the vectors inside have one, {hidden} "
+                "among them: reach for it by venv"
+            )
+        return getattr(self.venv, name)
+
+    def getattr_depth_check(self, name: str, already_found: bool) -> str | None:
+        has_it = name in vars(self) or name in dir(type(self))
+        if has_it and already_found:
+            return f"{type(self).__module__}.{type(self).__name__}"
+        return self.venv.getattr_depth_check(name, already_found or has_it)
+
+
+class CloudpickleWrapper:
+    """Carries a function, also one of a notebook, to another process.
+
+    Args:
+        var: the function.
+    """
+
+    def __init__(self, var: Any) -> None:
+        self.var = var
+
+    def __getstate__(self) -> Any:
+        return cloudpickle.dumps(self.var)
+
+    def __setstate__(self, obj: Any) -> None:
+        self.var = cloudpickle.loads(obj)

@@ -1,0 +1,93 @@
+"""`VecVideoRecorder`: frames of a vector as mp4 files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rlk_baselines.common.vec_env.vec_env import Stepped, VecEnv, VecEnvWrapper
+from rlk_films import Film, film
+from rlk_films.writer import FPS
+
+
+class VecVideoRecorder(VecEnvWrapper):
+    """Records videos of all environments, tiled.
+
+    Args:
+        venv: the vector.
+        video_folder: where files go; it is made if it is not there.
+        record_video_trigger: called with the number of steps so far; whether a video begins now.
+        video_length: steps in a video.
+        name_prefix: what the names of files begin with, before `-step-FIRST-to-step-LAST.mp4`.
+    """
+
+    def __init__(
+        self,
+        venv: VecEnv,
+        video_folder: str,
+        record_video_trigger: Callable[[int], bool],
+        video_length: int = 200,
+        name_prefix: str = "rl-video",
+    ) -> None:
+        super().__init__(venv)
+        self.record_video_trigger = record_video_trigger
+        self.video_folder = os.path.abspath(video_folder)
+        os.makedirs(self.video_folder, exist_ok=True)
+        self.name_prefix, self.video_length = name_prefix, video_length
+        self.step_id = 0
+        self.recorded_frames = 0
+        self._film: Film | None = None
+
+    @property
+    def recording(self) -> bool:
+        """Whether a video is being recorded."""
+        return self._film is not None
+
+    def reset(self) -> Any:
+        observation = self.venv.reset()
+        self.start_video_recorder()
+        return observation
+
+    def start_video_recorder(self) -> None:
+        """Begin a video, if the trigger says so.
+
+        Raises:
+            RlkError: if the package that writes videos is not installed.
+        """
+        if self._film is None and self.record_video_trigger(self.step_id):
+            last = self.step_id + self.video_length
+            name = f"{self.name_prefix}-step-{self.step_id}-to-step-{last}.mp4"
+            self._film = film(Path(self.video_folder, name), self._fps())
+            self._capture(self._film)
+
+    def step_wait(self) -> Stepped:
+        result = self.venv.step_wait()
+        self.step_id += 1
+        if self._film is None:
+            self.start_video_recorder()
+        else:
+            self._capture(self._film)
+            if self.recorded_frames > self.video_length:
+                self.close_video_recorder()
+        return result
+
+    def _capture(self, video: Film) -> None:
+        video.add(self.venv.render(mode="rgb_array"))
+        self.recorded_frames += 1
+
+    def close_video_recorder(self) -> None:
+        """Write the video that is being recorded, if there is one."""
+        if self._film is not None:
+            self._film.end()
+        self._film, self.recorded_frames = None, 0
+
+    def _fps(self) -> int:
+        """Frames per second, as the environments say."""
+        metadata = getattr(self.venv, "metadata", None) or {}
+        return int(metadata.get("render_fps") or metadata.get("video.frames_per_second") or FPS)
+
+    def close(self) -> None:
+        self.close_video_recorder()
+        self.venv.close()

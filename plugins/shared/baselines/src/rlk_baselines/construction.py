@@ -1,0 +1,198 @@
+"""What a model is made of: from the arguments of its constructor to an rlk agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeVar
+
+import rlk
+from rlk.agent import Agent
+from rlk_baselines import model_files
+from rlk_baselines.arguments import Documented, bound, is_other, signature
+from rlk_baselines.common.vec_env import VecEnv
+from rlk_baselines.environments.as_vec_env import as_vec_env
+from rlk_baselines.environments.training_vector import training_vector
+from rlk_baselines.learning import Watcher
+from rlk_baselines.policies.chosen import policy_settings
+from rlk_baselines.policies.registered import registered
+from rlk_baselines.refusals import Refused, refused
+
+Model = TypeVar("Model", bound="Constructed")
+#: Arguments that are no settings of the algorithm.
+_ITS_OWN = (
+    "policy",
+    "verbose",
+    "tensorboard_log",
+    "full_tensorboard_log",
+    "_init_setup_model",
+    "policy_kwargs",
+)
+_RENAMED = {"seed": "seed", "n_cpu_tf_sess": "n_threads"}
+
+
+class Constructed(metaclass=Documented):
+    """The part of a model that makes its agent, anew or of a file."""
+
+    algo: ClassVar[str] = ""  #: the name of the algorithm in rlk
+    names: ClassVar[tuple[str, ...]] = ()  #: of its parameters after policy and env, in their order
+    usual: ClassVar[Mapping[str, Any]] = {}  #: defaults that are not those of rlk's config
+    learns_from_vectors: ClassVar[bool] = True  #: or from one environment, as `get_env` gives it
+    acts_deterministically: ClassVar[bool] = False  #: `predict`, unless told otherwise
+    rows_every: ClassVar[int | None] = None  #: log_interval, where the one of `learn` has no effect
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        given = bound(type(self), arguments, keywords)
+        with refused():
+            env = given.pop("env")
+            self._begin(given, None if env is None else as_vec_env(env))
+            if given["_init_setup_model"]:
+                self.setup_model()
+
+    def _begin(self, given: dict[str, Any], env: VecEnv | None) -> None:
+        """Take what the constructor was given, by name."""
+        self._agent: Agent | None = None
+        self._given, self._env = given, env
+        self.policy = given["policy"]
+        self.verbose: int = given["verbose"]
+        self.policy_kwargs: dict[str, Any] = dict(given["policy_kwargs"] or {})
+        self.tensorboard_log: str | None = given["tensorboard_log"]
+        self.full_tensorboard_log: bool = given["full_tensorboard_log"]
+        self.seed: int | None = given["seed"]
+        self._watcher = Watcher()
+
+    def setup_model(self) -> None:
+        """Make the networks and all else that training needs."""
+        if self._env is None:
+            raise Refused(
+                f"{type(self).__name__} needs an environment: pass env, or call set_env(env) first."
+            )
+        with refused():
+            self._take(self._made())
+
+    def _made(self) -> Agent:
+        """The agent of what the constructor was given."""
+        return rlk.make(
+            self.algo,
+            env=self._training_env(),
+            plugins=[*self._plugins(), self._watcher],
+            **self._settings(),
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        """What the constructor was given besides the defaults, by rlk's keys."""
+        usual = self.defaults()
+        own = {k: v for k, v in self._given.items() if k not in usual or is_other(v, usual[k])}
+        return {**self.renamed(own), **self._policy_settings()}
+
+    def renamed(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments of the constructor by rlk's keys, without those that are the model's own."""
+        settings = self.translated({k: v for k, v in given.items() if k not in _ITS_OWN})
+        return {_RENAMED.get(key, key): value for key, value in settings.items()}
+
+    def _policy_settings(self) -> dict[str, Any]:
+        return policy_settings(self.policy, self.policy_kwargs)
+
+    def _plugins(self) -> list[Any]:
+        """Plugins of rlk that the model learns with."""
+        return []
+
+    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Settings by the names of rlk's config, of those that the constructor takes."""
+        return settings
+
+    def defaults(self) -> dict[str, Any]:
+        """The arguments of the constructor after policy and env, with their defaults."""
+        parameters = list(signature(type(self)).parameters.values())[2:]
+        return {one.name: one.default for one in parameters}
+
+    def about(self) -> dict[str, Any]:
+        """What only a model of Stable Baselines needs in a file, as JSON values and arrays."""
+        model: Any = self
+        return model_files.about(model, self._env)
+
+    @classmethod
+    def of_file(cls: type[Model], about: Mapping[str, Any]) -> Model:
+        """A model that is about to become one that was saved; `about` is what `about` gave."""
+        return cls.__new__(cls)
+
+    def go_on(self, saved: model_files.Saved, env: Any) -> None:
+        """Become a model that was saved, in this environment, or None."""
+        vector = saved.awaited() if env is None else as_vec_env(env)
+        self._begin(saved.given, vector)
+        settings = {"n_envs": vector.num_envs, **self.renamed(saved.changes)}
+        if "policy" in saved.changes or registered(self.policy) is not None:
+            settings |= self._policy_settings()
+        plugins = (*self._plugins(), self._watcher)
+        self._take(saved.agent(env=self._training_env(), plugins=plugins, **settings))
+
+    def _training_env(self) -> Any:
+        """What rlk steps."""
+        assert self._env is not None
+        self._agent_env = training_vector(self._env, is_seeded=self.seed is not None)
+        return self._agent_env
+
+    def _take(self, agent: Agent) -> None:
+        """Go on with an agent."""
+        model: Any = self
+        self._agent, self._watcher.model = agent, model
+        self._watcher.watch(agent.run, steps=False)
+
+    @property
+    def agent(self) -> Agent:
+        """The rlk agent.
+
+        Raises:
+            ValueError: if the model was not set up yet.
+        """
+        if self._agent is None:
+            raise Refused("this model was not set up yet: call setup_model().")
+        return self._agent
+
+    # ---- what it is made of ----------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        """A hyperparameter, by its name in the constructor."""
+        given = vars(self).get("_given", {})
+        if name in given:
+            return given[name]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{_why_not(name)}")
+
+    @property
+    def num_timesteps(self) -> int:
+        """Timesteps trained so far, over all environments."""
+        return 0 if self._agent is None else self._agent.num_timesteps
+
+    @num_timesteps.setter
+    def num_timesteps(self, value: int) -> None:
+        self.agent.run.clock.timesteps = value
+
+    @property
+    def observation_space(self) -> Any:
+        """Of one environment."""
+        return self.agent.plan.observation_space if self._agent else self._space("observation")
+
+    @property
+    def action_space(self) -> Any:
+        """Of one environment."""
+        return self.agent.plan.action_space if self._agent else self._space("action")
+
+    def _space(self, which: str) -> Any:
+        return None if self._env is None else getattr(self._env, f"{which}_space")
+
+    @property
+    def n_envs(self) -> int | None:
+        """How many environments it learns from."""
+        return None if self._env is None else self._env.num_envs
+
+    @property
+    def ep_info_buf(self) -> list[dict[str, float]]:
+        """Return `r` and length `l` of the latest episodes, the latest last."""
+        recent = self.agent.run.metrics.recent_episodes
+        return [{"r": return_, "l": length} for return_, length in recent]
+
+
+def _why_not(name: str) -> str:
+    """Why a model has no such attribute, if it is TensorFlow's."""
+    if name in ("sess", "graph", "params", "act_model", "train_model", "step_model", "summary"):
+        return ": it belongs to TensorFlow. The policy as a torch module is model.agent.run.policy"
+    return ""

@@ -1,0 +1,67 @@
+"""`DQN`: deep Q-network (Mnih et al. 2013, arXiv 1312.5602), double, dueling, prioritised."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from rlk_baselines.common.base_class import Callback
+from rlk_baselines.models import OffPolicyRLModel, refuse_replay_wrapper
+
+Model = TypeVar("Model", bound="DQN")
+
+
+class DQN(OffPolicyRLModel):
+    """Deep Q-network (Mnih et al. 2013, arXiv 1312.5602), double, dueling, prioritised.
+
+    Its parameters are those of `dqn`, whose README says what each of them does.
+    """
+
+    algo = "dqn"
+    names = (
+        "gamma",
+        "learning_rate",
+        "buffer_size",
+        "exploration_fraction",
+        "exploration_final_eps",
+        "exploration_initial_eps",
+        "train_freq",
+        "batch_size",
+        "double_q",
+        "learning_starts",
+        "target_network_update_freq",
+        "prioritized_replay",
+        "prioritized_replay_alpha",
+        "prioritized_replay_beta0",
+        "prioritized_replay_beta_iters",
+        "prioritized_replay_eps",
+        "param_noise",
+        "n_cpu_tf_sess",
+        "verbose",
+        "tensorboard_log",
+        "_init_setup_model",
+        "policy_kwargs",
+        "full_tensorboard_log",
+        "seed",
+    )
+
+    def _policy_settings(self) -> dict[str, Any]:
+        """As of `BaseRLModel`; whether the network is dueling is a setting of the algorithm."""
+        found = super()._policy_settings()
+        if "dueling" in self.policy_kwargs:
+            found["dueling"] = found.pop("policy.dueling")
+        return found
+
+    def learn(
+        self: Model,
+        total_timesteps: int,
+        callback: Callback = None,
+        log_interval: int = 100,
+        tb_log_name: str = "DQN",
+        reset_num_timesteps: bool = True,
+        replay_wrapper: Any = None,
+    ) -> Model:
+        """As `BaseRLModel.learn`; HER needs no `replay_wrapper` here."""
+        refuse_replay_wrapper(replay_wrapper)
+        return super().learn(
+            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
+        )

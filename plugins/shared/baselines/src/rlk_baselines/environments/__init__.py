@@ -1,0 +1,1 @@
+"""Environments of either interface: gym's, whose `step` gives four values, and Gymnasium's."""

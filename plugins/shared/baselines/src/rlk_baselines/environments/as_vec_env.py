@@ -1,0 +1,124 @@
+"""Whatever a model may be given as its environment, as a vector of Stable Baselines' interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gymnasium.vector import VectorEnv
+
+from rlk.errors import PlanError
+from rlk_baselines.common.vec_env.dummy_vec_env import DummyVecEnv
+from rlk_baselines.common.vec_env.four_values import FourValues
+from rlk_baselines.common.vec_env.vec_env import Stepped, VecEnv
+from rlk_baselines.environments.ids import make_by_id
+from rlk_baselines.environments.unvectorized import Unvectorized
+
+
+def as_vec_env(env: Any) -> VecEnv:
+    """A vector: the one that is given, or one of the environment that is given or named.
+
+    Args:
+        env: an id, an environment of gym's interface or Gymnasium's, or a vector of either
+            interface.
+
+    Raises:
+        PlanError: for anything else.
+    """
+    if isinstance(env, Unvectorized):
+        return env.venv
+    if isinstance(env, VecEnv):
+        return env
+    if isinstance(env, VectorEnv):
+        return _of_vector(env)
+    if isinstance(env, str):
+        return DummyVecEnv([lambda: make_by_id(env)])
+    if isinstance(env, (list, tuple)):
+        raise PlanError("the environment is a list. Write DummyVecEnv([lambda: env, …]).")
+    return DummyVecEnv([lambda: env])
+
+
+def _of_vector(env: VectorEnv[Any, Any, Any]) -> VecEnv:
+    missing = [name for name in ("step_async", "step_wait", "call_at") if not hasattr(env, name)]
+    if missing:
+        raise PlanError(
+            f"{type(env).__name__} has no {', '.join(missing)}. Pass DummyVecEnv or SubprocVecEnv "
+            "of rlk_baselines.common.vec_env instead, made of the same functions."
+        )
+    return FourValues(env)
+
+
+class AwaitedVecEnv(VecEnv):
+    """The environments of a loaded model, which are made when they are first needed.
+
+    Args:
+        num_envs: how many.
+        observation_space, action_space: of one environment.
+        env_id: what they are; None if that is not known.
+    """
+
+    def __init__(
+        self, num_envs: int, observation_space: Any, action_space: Any, env_id: str | None
+    ) -> None:
+        super().__init__(num_envs, observation_space, action_space)
+        self.env_id = env_id
+        self._made: VecEnv | None = None
+        self._seed: int | None = None
+
+    @property
+    def is_made(self) -> bool:
+        """Whether they are there already."""
+        return self._made is not None
+
+    @property
+    def venv(self) -> VecEnv:
+        """The environments.
+
+        Raises:
+            PlanError: if nobody said what they are.
+        """
+        if self._made is None:
+            if self.env_id is None:
+                raise PlanError(
+                    "this model was loaded without an environment, which predict needs none of. "
+                    "Pass one to learn: load(path, env=env), or model.set_env(env)."
+                )
+            name = self.env_id
+            self._made = DummyVecEnv([lambda: make_by_id(name)] * self.num_envs)
+            if self._seed is not None:
+                self._made.seed(self._seed)
+        return self._made
+
+    def reset(self) -> Any:
+        return self.venv.reset()
+
+    def step_async(self, actions: Any) -> None:
+        self.venv.step_async(actions)
+
+    def step_wait(self) -> Stepped:
+        return self.venv.step_wait()
+
+    def close(self) -> None:
+        if self._made is not None:
+            self._made.close()
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        if attr_name == "spec" and self._made is None:
+            return [None] * len(self._get_indices(indices))
+        return self.venv.get_attr(attr_name, indices)
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        self.venv.set_attr(attr_name, value, indices)
+
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
+    ) -> list[Any]:
+        return self.venv.env_method(method_name, *method_args, indices=indices, **method_kwargs)
+
+    def seed(self, seed: int | None = None) -> list[Any]:
+        if self._made is not None:
+            return self._made.seed(seed)
+        self._seed = seed
+        return [None if seed is None else seed + i for i in range(self.num_envs)]
+
+    def get_images(self) -> Any:
+        return self.venv.get_images()

@@ -1,0 +1,178 @@
+"""The vector that a model trains in: what Stable Baselines' vectors give, as rlk's loop takes it.
+
+It belongs to the program that made it, so nothing of rlk closes it. N environments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from gymnasium.vector.utils import batch_space
+
+from rlk.errors import EnvironmentFailed
+from rlk_baselines.common.vec_env.four_values import FourValues, one_by_one
+from rlk_baselines.common.vec_env.vec_env import VecEnv
+from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
+from rlk_baselines.environments.five_values import TRUNCATED
+from rlk_baselines.environments.spaces import as_gymnasium_space
+from rlk_vector_environments import infos as gathered
+
+Result = tuple[Any, Any, Any, Any, dict[str, Any]]
+
+
+def training_vector(venv: VecEnv, *, is_seeded: bool) -> BareVector | WrappedVector:
+    """A vector for rlk, of one with the interface of Stable Baselines.
+
+    Args:
+        venv: the vector.
+        is_seeded: whether the model has a seed, from which the environments are then seeded; else
+            they keep what their own `seed` was given.
+    """
+    is_bare = isinstance(venv, FourValues) and type(venv).step_wait is FourValues.step_wait
+    if is_bare:
+        return BareVector(venv, is_seeded)  # type: ignore[arg-type]
+    return WrappedVector(venv, is_seeded)
+
+
+class BareVector(VectorWrapper[Any, Any, Any, Any, Any]):
+    """A vector without wrappers: it is stepped as rlk's backend inside.
+
+    Attributes:
+        venv: the vector as the program has it.
+    """
+
+    def __init__(self, venv: FourValues, is_seeded: bool) -> None:
+        super().__init__(venv.vector)
+        self.venv, self.is_seeded = venv, is_seeded
+        self._infos: Mapping[str, Any] = {}
+
+    @property
+    def spec(self) -> Any:  # type: ignore[override]
+        """The registration of its environments, or None."""
+        return self.venv.spec
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> Any:
+        own: Any = self.venv.take_seeds()
+        return self.env.reset(seed=seed if self.is_seeded else own, options=options)
+
+    def step(self, actions: Any) -> Result:
+        result = self.env.step(actions)
+        self._infos = result[4]
+        return result
+
+    def infos(self) -> list[dict[str, Any]]:
+        """The infos of the latest step, one for each environment."""
+        found = one_by_one(self.num_envs, self._infos)
+        last = one_by_one(self.num_envs, self._infos.get("final_info", {}))
+        for i in np.flatnonzero(self._infos.get("_final_info", ())).tolist():
+            found[i] = last[i]
+        return found
+
+    def close(self, **kwargs: Any) -> None:
+        """Nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "env":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self.env, name)
+
+    def __del__(self) -> None:
+        """Nothing is closed."""
+
+
+class WrappedVector(VectorEnv[Any, Any, Any]):
+    """A vector in wrappers, or one that a program has written, by its own interface.
+
+    Attributes:
+        venv: the vector as the program has it.
+    """
+
+    def __init__(self, venv: VecEnv, is_seeded: bool) -> None:
+        self.venv, self.is_seeded = venv, is_seeded
+        self.num_envs = venv.num_envs
+        name = type(venv).__name__
+        self.single_observation_space = as_gymnasium_space(venv.observation_space, name)
+        self.single_action_space = as_gymnasium_space(venv.action_space, name)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        own = getattr(venv, "metadata", None) or {}
+        self.metadata = {**own, "autoreset_mode": AutoresetMode.SAME_STEP}
+        self.render_mode = None
+        self._infos: list[dict[str, Any]] = []
+
+    @property
+    def spec(self) -> Any:  # type: ignore[override]
+        """The registration of its environments, or None."""
+        try:
+            return next(iter(self.venv.get_attr("spec", 0)), None)
+        except (AttributeError, NotImplementedError):
+            return None
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> Any:
+        if self.is_seeded and seed is not None:
+            self.venv.seed(int(seed[0]) if isinstance(seed, (list, tuple)) else int(seed))
+        return self.venv.reset(), {}
+
+    def step(self, actions: Any) -> Result:
+        observation, rewards, dones, infos = self.venv.step(actions)
+        self._infos = list(infos)
+        ended = np.asarray(dones, bool)
+        cut = [bool(info.get(TRUNCATED)) for info in infos]
+        truncated = ended & np.asarray(cut)
+        over = np.flatnonzero(ended).tolist()
+        ends = [(i, self._last(i, observation, infos[i]), infos[i]) for i in over]
+        entries = [(i, info) for i, info in enumerate(infos) if info and not ended[i]]
+        found = gathered.of_step(self.num_envs, None, ends, entries) if ends or entries else {}
+        return observation, np.asarray(rewards), ended & ~truncated, truncated, found
+
+    def _last(self, i: int, observation: Any, info: Mapping[str, Any]) -> Any:
+        """What an episode ended on."""
+        if "terminal_observation" in info:
+            return info["terminal_observation"]
+        if info.get(TRUNCATED):
+            raise EnvironmentFailed(
+                f"{type(self.venv).__name__} cut off the episode of environment {i}, and its info "
+                "has no 'terminal_observation', whose value is still to be learnt from. Put the "
+                "last observation there."
+            )
+        if isinstance(observation, Mapping):
+            return {key: part[i] for key, part in observation.items()}
+        return observation[i]  # of a state that has no value: it stands for any
+
+    def infos(self) -> list[dict[str, Any]]:
+        """The infos of the latest step, one for each environment."""
+        return self._infos
+
+    def close(self, **kwargs: Any) -> None:
+        """Nothing."""
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """What that method, or attribute, of every environment gives.
+
+        Raises:
+            AttributeError: of a loaded model whose environments are not made yet: it is not worth
+                making them to look at them.
+        """
+        if isinstance(self.venv, AwaitedVecEnv) and not self.venv.is_made:
+            raise AttributeError(name)
+        return tuple(self.venv.env_method(name, *args, **kwargs))
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """That attribute of every environment."""
+        return tuple(self.venv.get_attr(name))
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set that attribute of every environment."""
+        many = values if isinstance(values, (list, tuple)) else [values] * self.num_envs
+        for i, value in enumerate(many):
+            self.venv.set_attr(name, value, i)
+
+    def render(self) -> tuple[Any, ...]:
+        """Every environment's frame."""
+        return tuple(self.venv.get_images())
+
+    def __del__(self) -> None:
+        """Nothing is closed."""

@@ -1,0 +1,36 @@
+"""A vector of one environment as that environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlk_baselines.common.vec_env.vec_env import VecEnv, VecEnvWrapper
+
+
+class Unvectorized(VecEnvWrapper):
+    """What the models give out that learn from one environment: without the axis of the vector.
+
+    Episodes still begin anew by themselves.
+    """
+
+    def __init__(self, venv: VecEnv) -> None:
+        super().__init__(venv)
+
+    def reset(self) -> Any:
+        return _first(self.venv.reset())
+
+    def step_async(self, actions: Any) -> None:
+        self.venv.step_async(np.asarray(actions)[None])
+
+    def step_wait(self) -> Any:
+        """One observation, one reward, whether the episode ended, and one info."""
+        observation, rewards, dones, infos = self.venv.step_wait()
+        return _first(observation), float(rewards[0]), bool(dones[0]), infos[0]
+
+
+def _first(observation: Any) -> Any:
+    if isinstance(observation, dict):
+        return {key: part[0] for key, part in observation.items()}
+    return observation[0]

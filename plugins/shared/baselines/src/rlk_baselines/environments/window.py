@@ -1,0 +1,37 @@
+"""A window for the frames of environments, where there is a display."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+
+from rlk.records import Array
+from rlk_evaluate.window import display_problem
+
+_opened: dict[str, Any] = {}
+
+
+def show(image: Array) -> None:
+    """Show a frame, uint8 [H, W, 3]; without a display nothing is shown, which is said once."""
+    problem = display_problem(os.environ, sys.platform)
+    if problem is not None:
+        if "warned" not in _opened:
+            _opened["warned"] = True
+            advice = "Frames are not shown; render(mode='rgb_array') returns them."
+            warnings.warn(f"{problem} {advice}", stacklevel=3)
+        return
+    import pygame
+
+    size = image.shape[1], image.shape[0]
+    if _opened.get("size") != size:
+        pygame.display.init()
+        _opened["window"] = pygame.display.set_mode(size)
+        _opened["size"] = size
+    surface = pygame.surfarray.make_surface(np.swapaxes(image, 0, 1))
+    _opened["window"].blit(surface, (0, 0))
+    pygame.event.pump()
+    pygame.display.flip()

@@ -1,0 +1,43 @@
+"""gym's interface of old over Gymnasium: `reset()` gives the observation, `step` four values.
+
+A program written for gym 0.21 or before runs with `from rlk_baselines import gym`. Environments
+that `make` gives may be passed to everything of rlk and of `rlk_baselines`.
+"""
+
+from __future__ import annotations
+
+import gymnasium
+from gymnasium import error
+from gymnasium.envs.registration import register, spec
+
+from rlk_baselines.gym import envs, spaces, utils, wrappers
+from rlk_baselines.gym.core import (
+    ActionWrapper,
+    Env,
+    GoalEnv,
+    ObservationWrapper,
+    RewardWrapper,
+    Space,
+    Wrapper,
+)
+from rlk_baselines.gym.making import make
+
+__version__ = f"0.21 over Gymnasium {gymnasium.__version__}"
+
+__all__ = [
+    "ActionWrapper",
+    "Env",
+    "GoalEnv",
+    "ObservationWrapper",
+    "RewardWrapper",
+    "Space",
+    "Wrapper",
+    "envs",
+    "error",
+    "make",
+    "register",
+    "spaces",
+    "spec",
+    "utils",
+    "wrappers",
+]

@@ -1,0 +1,146 @@
+"""`Env` and `Wrapper` with gym's interface of old. They are Gymnasium's classes, too."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import gymnasium
+from gymnasium.spaces import Dict, Space
+
+from rlk.errors import PlanError
+
+__all__ = [
+    "ActionWrapper",
+    "Env",
+    "GoalEnv",
+    "ObservationWrapper",
+    "RewardWrapper",
+    "Space",
+    "Wrapper",
+]
+
+
+class Env(gymnasium.Env[Any, Any]):
+    """An environment whose `reset` gives the observation, and whose `step` gives four values."""
+
+    metadata: ClassVar[dict[str, Any]] = {"render.modes": []}  # type: ignore[misc]
+    reward_range = (-float("inf"), float("inf"))
+
+    @abstractmethod
+    def step(self, action: Any) -> Any:
+        """(observation, reward, done, info)."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def reset(self, **kwargs: Any) -> Any:
+        """The first observation of an episode."""
+        raise NotImplementedError
+
+    def render(self, mode: str = "human") -> Any:
+        """Show it, or return a frame for `rgb_array`."""
+        raise NotImplementedError(f"{type(self).__name__} does not render")
+
+    def seed(self, seed: int | None = None) -> Any:
+        """Seed what it draws from."""
+        return [seed]
+
+
+class GoalEnv(Env):
+    """An environment with goals: observations are a Dict with three keys."""
+
+    def reset(self, **kwargs: Any) -> Any:
+        """Check the observation space; call it by `super().reset()`.
+
+        Raises:
+            PlanError: if a key is missing.
+        """
+        space = self.observation_space
+        if not isinstance(space, Dict):
+            raise PlanError(f"a GoalEnv has a Dict of observations, got {space}.")
+        for key in ("observation", "achieved_goal", "desired_goal"):
+            if key not in space.spaces:
+                raise PlanError(f"a GoalEnv's observations have {key!r}, and here it is missing.")
+
+    @abstractmethod
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
+        """The reward for having reached a goal where another was wanted."""
+        raise NotImplementedError
+
+
+class Wrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """An environment around another one, both with gym's interface of old.
+
+    Args:
+        env: the one inside; one of Gymnasium's interface is brought to gym's.
+    """
+
+    def __init__(self, env: Any) -> None:
+        from rlk_baselines.gym.making import four_values
+
+        super().__init__(four_values(env))
+
+    def step(self, action: Any) -> Any:
+        return self.env.step(action)
+
+    def reset(self, **kwargs: Any) -> Any:
+        return self.env.reset(**kwargs)
+
+    def render(self, mode: str = "human", **kwargs: Any) -> Any:
+        """As the environment's."""
+        return self.env.render(mode, **kwargs)  # type: ignore[call-arg]
+
+    def seed(self, seed: int | None = None) -> Any:
+        """As the environment's."""
+        return self.env.seed(seed)  # type: ignore[attr-defined]
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
+        """As the environment's."""
+        return self.env.compute_reward(achieved_goal, desired_goal, info)  # type: ignore[attr-defined]
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else the environment has."""
+        if name.startswith("_") or name == "env":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self.env, name)
+
+
+class ObservationWrapper(Wrapper):
+    """Changes observations, by `observation`."""
+
+    def reset(self, **kwargs: Any) -> Any:
+        return self.observation(self.env.reset(**kwargs))
+
+    def step(self, action: Any) -> Any:
+        observation, reward, done, info = self.env.step(action)  # type: ignore[misc]
+        return self.observation(observation), reward, done, info
+
+    @abstractmethod
+    def observation(self, observation: Any) -> Any:
+        """What is seen instead."""
+        raise NotImplementedError
+
+
+class RewardWrapper(Wrapper):
+    """Changes rewards, by `reward`."""
+
+    def step(self, action: Any) -> Any:
+        observation, reward, done, info = self.env.step(action)  # type: ignore[misc]
+        return observation, self.reward(reward), done, info
+
+    @abstractmethod
+    def reward(self, reward: Any) -> Any:
+        """What is given instead."""
+        raise NotImplementedError
+
+
+class ActionWrapper(Wrapper):
+    """Changes actions, by `action`."""
+
+    def step(self, action: Any) -> Any:
+        return self.env.step(self.action(action))
+
+    @abstractmethod
+    def action(self, action: Any) -> Any:
+        """What is done instead."""
+        raise NotImplementedError

@@ -1,0 +1,5 @@
+"""Registration of environments."""
+
+from rlk_baselines.gym.envs import registration
+
+__all__ = ["registration"]

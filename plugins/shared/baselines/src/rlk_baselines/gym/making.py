@@ -1,0 +1,140 @@
+"""`make`, and environments of Gymnasium's interface brought to gym's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from rlk_baselines.environments.five_values import TRUNCATED
+from rlk_baselines.environments.ids import make_by_id
+from rlk_baselines.environments.interface import (
+    layers,
+    takes_seed,
+    without_makers_wrappers,
+)
+from rlk_baselines.environments.spaces import as_gymnasium_space
+from rlk_baselines.environments.window import show
+
+
+def make(id: str, **kwargs: Any) -> Any:
+    """The environment of an id, with gym's interface.
+
+    Where Gymnasium has replaced a version, the next one is made (`Pendulum-v0` is `Pendulum-v1`).
+
+    Raises:
+        PlanError: if nothing answers to the id.
+    """
+    return four_values(make_by_id(id, **kwargs))
+
+
+def four_values(env: Any) -> Any:
+    """An environment with gym's interface: itself, or with its results put into four values."""
+    if not isinstance(env, gymnasium.Env):
+        return Adopted(env)
+    bare, limit = without_makers_wrappers(env)
+    if isinstance(bare, FourValuesEnv) or not _gives_five(bare):
+        return bare if limit is None else _limited(bare, limit)
+    return FourValuesEnv(bare)
+
+
+def _gives_five(env: Any) -> bool:
+    """Whether an environment has Gymnasium's interface, by what is known without stepping it."""
+    from rlk_baselines.gym.core import Env, Wrapper
+
+    own = any(isinstance(layer, (Env, Wrapper, FourValuesEnv)) for layer in layers(env))
+    return isinstance(env, gymnasium.Env) and not own and takes_seed(env)
+
+
+def _limited(env: Any, limit: int) -> Any:
+    from rlk_baselines.gym.wrappers import TimeLimit
+
+    return TimeLimit(env, limit)
+
+
+class Adopted(gymnasium.Env[Any, Any]):
+    """An environment of gym's interface whose class is none of Gymnasium's, such as gym's own."""
+
+    def __init__(self, env: Any) -> None:
+        self.env = env
+        self.observation_space = as_gymnasium_space(env.observation_space)
+        self.action_space = as_gymnasium_space(env.action_space)
+        self.metadata = dict(getattr(env, "metadata", None) or {})
+        self.spec = getattr(env, "spec", None)
+
+    def reset(self, **kwargs: Any) -> Any:
+        return self.env.reset(**kwargs)
+
+    def step(self, action: Any) -> Any:
+        return self.env.step(action)
+
+    def render(self, mode: str = "human", **kwargs: Any) -> Any:
+        """As the environment's."""
+        return self.env.render(mode, **kwargs)
+
+    def seed(self, seed: int | None = None) -> Any:
+        """As the environment's, if it has one."""
+        return self.env.seed(seed) if hasattr(self.env, "seed") else [seed]
+
+    def close(self) -> None:
+        if hasattr(self.env, "close"):
+            self.env.close()
+
+    @property
+    def unwrapped(self) -> Any:
+        """The environment inside."""
+        return getattr(self.env, "unwrapped", self.env)
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else the environment has."""
+        if name.startswith("__") or name == "env":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self.env, name)
+
+
+class FourValuesEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """An environment of Gymnasium's interface, with gym's.
+
+    An episode that was cut off ends as done, with `TimeLimit.truncated` in its last info.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self._seed: int | None = None
+
+    def reset(self, **kwargs: Any) -> Any:
+        seed, self._seed = self._seed, None
+        if seed is not None:
+            kwargs.setdefault("seed", seed)
+        return self.env.reset(**kwargs)[0]
+
+    def step(self, action: Any) -> Any:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        if truncated and not terminated:
+            info = {**info, TRUNCATED: True}
+        return observation, float(reward), bool(terminated or truncated), info
+
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        """The next reset is seeded by it."""
+        self._seed = seed
+        self.env.action_space.seed(seed)
+        return [seed]
+
+    def render(self, mode: str = "human", **kwargs: Any) -> Any:
+        """A frame for `rgb_array`; for `human` it is shown, where there is a display."""
+        frame = self.env.render()
+        if mode != "human":
+            return frame
+        return show(np.asarray(frame)) if frame is not None else None
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
+        """As the environment's."""
+        reward = self.env.get_wrapper_attr("compute_reward")
+        return reward(achieved_goal, desired_goal, info)
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else the environment has."""
+        if name.startswith("__") or name == "env":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return self.env.get_wrapper_attr(name)

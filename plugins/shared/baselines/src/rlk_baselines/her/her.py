@@ -1,0 +1,205 @@
+"""`HER`: learning by hindsight (Andrychowicz et al. 2017, arXiv 1707.01495)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import rlk
+import rlk_baselines
+from rlk.agent import Agent
+from rlk_baselines.arguments import bound, signature
+from rlk_baselines.common.base_class import Callback
+from rlk_baselines.common.vec_env.four_values import FourValues
+from rlk_baselines.common.vec_env.vec_env import VecEnv
+from rlk_baselines.environments.five_values import FiveValues
+from rlk_baselines.environments.ids import make_by_id
+from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper
+from rlk_baselines.model_files import Saved
+from rlk_baselines.models import OffPolicyRLModel
+from rlk_baselines.refusals import Refused, refused
+from rlk_her.flat_goals import FlatGoals
+from rlk_her.model import POLICIES
+
+Model = TypeVar("Model", bound="HER")
+_OWN = {"n_sampled_goal": 4, "goal_selection_strategy": "future"}
+
+
+class HER(OffPolicyRLModel):
+    """Hindsight experience replay, with DQN, SAC, TD3 or DDPG.
+
+    Args:
+        policy: the name of a policy.
+        env: a goal environment, an id of one, or one in a `HERGoalEnvWrapper`.
+        model_class: the class of the model that learns.
+        n_sampled_goal: goals in hindsight for every real one.
+        goal_selection_strategy: which goals these are.
+        args, kwargs: those of `model_class`.
+
+    Raises:
+        ValueError: for what does not exist or does not fit.
+    """
+
+    algo = "her"
+    names = ("model_class", *_OWN)
+
+    def __init__(
+        self,
+        policy: Any,
+        env: Any,
+        model_class: type[OffPolicyRLModel],
+        n_sampled_goal: int = 4,
+        goal_selection_strategy: Any = "future",
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        with refused():
+            self.model_class = _model_class(model_class)
+            given = bound(self.model_class, (policy, env, *args), kwargs)
+            given |= {
+                "n_sampled_goal": n_sampled_goal,
+                "goal_selection_strategy": str(goal_selection_strategy),
+            }
+            self._goal_env = _goal_env(given.pop("env"))
+            self._begin(given, None)
+            if given["_init_setup_model"]:
+                self.setup_model()
+
+    def setup_model(self) -> None:
+        """As of `BaseRLModel`."""
+        if self._goal_env is None:
+            raise Refused("HER needs a goal environment: pass env, or call set_env(env) first.")
+        with refused():
+            self._take(self._made())
+
+    def _made(self) -> Agent:
+        return rlk.make(
+            self.algo,
+            env=self._goal_env,
+            model=self.model_class.algo,
+            plugins=[self._watcher],
+            **self._settings(),
+        )
+
+    def _take(self, agent: Agent) -> None:
+        super()._take(agent)
+        self._env = FourValues(agent.get_env())
+
+    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = self.model_class.translated(self, settings)
+        return found
+
+    def _policy_settings(self) -> dict[str, Any]:
+        if self.policy not in POLICIES:
+            return super()._policy_settings()
+        kwargs = {f"policy.{key}": value for key, value in self.policy_kwargs.items()}
+        if "policy.dueling" in kwargs:
+            kwargs["dueling"] = kwargs.pop("policy.dueling")
+        return {"policy": "multi-input", **POLICIES[self.policy], **kwargs}
+
+    def defaults(self) -> dict[str, Any]:
+        parameters = list(signature(self.model_class).parameters.values())[2:]
+        return {**{one.name: one.default for one in parameters}, **_OWN}
+
+    # ---- learning and acting ---------------------------------------------------------------------
+
+    def learn(
+        self: Model,
+        total_timesteps: int,
+        callback: Callback = None,
+        log_interval: int = 100,
+        tb_log_name: str = "HER",
+        reset_num_timesteps: bool = True,
+    ) -> Model:
+        """As `BaseRLModel.learn`."""
+        return super().learn(
+            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
+        )
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        mask: Any = None,
+        deterministic: bool | None = True,
+    ) -> tuple[Any, Any]:
+        """As `BaseRLModel.predict`; also for rows of a `HERGoalEnvWrapper`."""
+        return super().predict(self._parts(observation), state, mask, deterministic)
+
+    def action_probability(
+        self,
+        observation: Any,
+        state: Any = None,
+        mask: Any = None,
+        actions: Any = None,
+        logp: bool = False,
+    ) -> Any:
+        """As of the model that learns; also for rows of a `HERGoalEnvWrapper`."""
+        parts = self._parts(observation)
+        return self.model_class.action_probability(self, parts, state, mask, actions, logp)
+
+    def _parts(self, observation: Any) -> Any:
+        if isinstance(observation, Mapping):
+            return observation
+        return FlatGoals(self.observation_space).parts(observation)
+
+    # ---- the environment and files ---------------------------------------------------------------
+
+    def set_env(self, env: Any) -> None:
+        """Learn from another goal environment from now on."""
+        with refused():
+            self._goal_env = _goal_env(env)
+            if self._agent is not None:
+                self._agent.set_env(self._goal_env)
+                self._env = FourValues(self._agent.get_env())
+
+    def about(self) -> dict[str, Any]:
+        return {**super().about(), "model_class": self.model_class.__name__}
+
+    @classmethod
+    def of_file(cls: type[Model], about: Mapping[str, Any]) -> Model:
+        model = cls.__new__(cls)
+        model.model_class = _model_class(getattr(rlk_baselines, str(about["model_class"]), None))
+        return model
+
+    def go_on(self, saved: Saved, env: Any) -> None:
+        self._goal_env = _goal_env(saved.about["env_id"] if env is None else env)
+        if self._goal_env is None:
+            raise Refused(
+                f"HER needs its environment again: HER.load({str(saved.path)!r}, env=env)."
+            )
+        self._begin(saved.given, None)
+        settings = {
+            f"hindsight-replay.{key}" if key in _OWN else key: value
+            for key, value in self.renamed(saved.changes).items()
+        }
+        self._take(saved.agent(env=self._goal_env, plugins=(self._watcher,), **settings))
+
+
+def _model_class(asked: Any) -> Any:
+    """A class of off-policy models.
+
+    Raises:
+        Refused: for anything else.
+    """
+    if isinstance(asked, str):
+        asked = getattr(rlk_baselines, asked.upper(), None)
+    if not (isinstance(asked, type) and issubclass(asked, OffPolicyRLModel)) or asked is HER:
+        raise Refused("model_class must be DQN, SAC, TD3 or DDPG.")
+    return asked
+
+
+def _goal_env(env: Any) -> Any:
+    """The goal environment for rlk, of an id, an environment, a vector of one, or None."""
+    while isinstance(env, (HERGoalEnvWrapper, VecEnv)):
+        env = env.env if isinstance(env, HERGoalEnvWrapper) else _the_one(env)
+    if env is None:
+        return None
+    return FiveValues(make_by_id(env) if isinstance(env, str) else env)
+
+
+def _the_one(venv: Any) -> Any:
+    envs: Any = getattr(venv.unwrapped, "envs", ())
+    if len(envs) != 1:
+        raise Refused("HER learns from one environment: pass it, instead of a vector.")
+    return envs[0]

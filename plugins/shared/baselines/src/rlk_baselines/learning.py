@@ -1,0 +1,179 @@
+"""What happens while a model learns: callbacks are called, rows are printed and written.
+
+`Watcher` is in the run of every model and answers its hooks. It listens to single steps only while
+there is a callback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from rlk import hookimpl
+from rlk.records import Step
+from rlk_baselines import logger
+from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+    from rlk_baselines.common.base_class import BaseRLModel
+    from rlk_baselines.common.callbacks import BaseCallback
+
+#: Names of rlk's metrics that Stable Baselines has other names for.
+_NAMES = {
+    "rollout/ep_rew_mean": "ep_reward_mean",
+    "rollout/ep_len_mean": "ep_len_mean",
+    "train/n_updates": "n_updates",
+    "train/entropy": "policy_entropy",
+}
+
+
+@attrs.define
+class Call:
+    """One call of `learn`, as callbacks see it."""
+
+    total_timesteps: int
+    callback: BaseCallback | None
+    log_interval: int
+    tb_log_name: str
+    reset_num_timesteps: bool
+    writer: ScalarWriter | None = None
+
+    def variables(self, model: BaseRLModel) -> dict[str, Any]:
+        """The variables of `learn` that callbacks find in `locals` at all times."""
+        names = ("total_timesteps", "callback", "log_interval", "tb_log_name", "writer")
+        found = {name: getattr(self, name) for name in (*names, "reset_num_timesteps")}
+        new_tb_log = model.num_timesteps == 0
+        return {"self": model, "new_tb_log": new_tb_log, "replay_wrapper": None, **found}
+
+
+class Watcher:
+    """Answers the hooks of a model's run.
+
+    Attributes:
+        call: the call of `learn` that goes on, or None.
+    """
+
+    def __init__(self) -> None:
+        self.model: BaseRLModel | None = None
+        self.call: Call | None = None
+        self._variables: dict[str, Any] = {}
+        self._seen_episodes = 0
+
+    def learn(self, model: BaseRLModel, call: Call) -> None:
+        """Train as a call says."""
+        agent, run = model.agent, model.agent.run
+        # An interval of 0 or None, which Stable Baselines takes for never, is longer than any run.
+        interval = int(model.rows_every or call.log_interval or 2**31)
+        run.plan = attrs.evolve(run.plan, log_interval=interval)
+        if call.reset_num_timesteps:
+            run.clock.timesteps = 0
+        if model.tensorboard_log is not None:
+            is_new = run.timesteps == 0
+            folder = folder_of_run(model.tensorboard_log, call.tb_log_name, is_new=is_new)
+            call.writer = ScalarWriter(folder)
+        if call.callback is not None:
+            call.callback.init_callback(model)
+        self.call = call
+        self.watch(run, steps=call.callback is not None)
+        try:
+            agent.learn(call.total_timesteps, reset_num_timesteps=False)
+        finally:
+            self.call = None
+            self.watch(run, steps=False)
+
+    def watch(self, run: Run, *, steps: bool) -> None:
+        """Listen to single steps, or let the run pay nothing for them."""
+        found = run.hooks.listeners("rlk_step")
+        own = type(self).__name__
+        heard = [(name, listener) for name, listener in found if steps or own not in name]
+        run.listeners["rlk_step"] = [listener for _, listener in heard]
+
+    @hookimpl
+    def rlk_training_start(self, run: Run) -> None:
+        self._seen_episodes = run.clock.episodes
+        if self.call is not None and self.call.callback is not None:
+            assert self.model is not None
+            self._variables = self.call.variables(self.model)
+            self.call.callback.on_training_start(self._variables, {})
+
+    @hookimpl
+    def rlk_rollout_start(self) -> None:
+        if self.call is not None and self.call.callback is not None:
+            self.call.callback.on_rollout_start()
+
+    @hookimpl
+    def rlk_step(self, run: Run, step: Step) -> bool | None:
+        """Tell the callback; it stops the training by returning False."""
+        if self.call is None or self.call.callback is None:
+            return None
+        self._variables.update(variables_of_step(run, step))
+        self.call.callback.update_locals(self._variables)
+        return None if self.call.callback.on_step() is not False else False
+
+    @hookimpl
+    def rlk_rollout_end(self, run: Run) -> None:
+        if self.call is None:
+            return
+        self._write_episodes(run)
+        if self.call.callback is not None:
+            self.call.callback.on_rollout_end()
+
+    @hookimpl
+    def rlk_training_end(self) -> None:
+        if self.call is not None and self.call.callback is not None:
+            self.call.callback.on_training_end()
+
+    @hookimpl
+    def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
+        assert self.model is not None
+        named = {_NAMES.get(tag, tag.rpartition("/")[2]): value for tag, value in row.items()}
+        if self.model.verbose > 0 or logger.is_configured():
+            for key, value in named.items():
+                logger.logkv(key, value)
+            logger.dumpkvs(to_stdout=self.model.verbose > 0)
+        if self.call is not None and self.call.writer is not None:
+            for tag, value in row.items():
+                self.call.writer.add_scalar(tag, value, run.timesteps)
+
+    def _write_episodes(self, run: Run) -> None:
+        """The returns of the episodes that have ended in this collection, for tensorboard."""
+        new, self._seen_episodes = run.clock.episodes - self._seen_episodes, run.clock.episodes
+        if self.call is None or self.call.writer is None or not new:
+            return
+        for return_, _ in list(run.metrics.recent_episodes)[-new:]:
+            self.call.writer.add_scalar("episode_reward", return_, run.timesteps)
+
+
+def variables_of_step(run: Run, step: Step) -> dict[str, Any]:
+    """What callbacks find in `locals` after a step, by the names of vectors and of single ones."""
+    infos = run.env.infos() if hasattr(run.env, "infos") else [{}] * run.n_envs
+    dones = np.logical_or(step.terminated, step.truncated)
+    found: dict[str, Any] = {
+        "obs": step.next_observation,
+        "new_obs": step.next_observation,
+        "actions": step.action,
+        "clipped_actions": step.action,
+        "rewards": step.reward,
+        "true_reward": step.reward,
+        "dones": dones,
+        "infos": infos,
+    }
+    extras = {"value": "values", "log_prob": "neglogpacs"}
+    for name, theirs in extras.items():
+        if name in step.extras:
+            found[theirs] = -step.extras[name] if theirs == "neglogpacs" else step.extras[name]
+    found["ep_infos"] = [info["episode"] for info in infos if "episode" in info]
+    if run.n_envs == 1:
+        singles = {"action": "actions", "reward": "rewards", "rew": "rewards", "done": "dones"}
+        found |= {one: found[many][0] for one, many in singles.items()}
+        found |= {
+            "info": infos[0],
+            "env_action": found["action"],
+            "unscaled_action": found["action"],
+        }
+        found["maybe_ep_info"] = infos[0].get("episode")
+    return found

@@ -1,0 +1,214 @@
+"""How the logger writes rows: for people, as CSV, as JSON, as tensorboard's events."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from rlk_baselines.tensorboard import ScalarWriter
+
+#: Keys and values for people are cut to so many letters.
+_WIDTH = 23
+
+
+class KVWriter:
+    """Writes rows."""
+
+    def writekvs(self, kvs: Mapping[str, Any]) -> None:
+        """Write a row of values by key."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close its file."""
+
+
+class SeqWriter:
+    """Writes words."""
+
+    def writeseq(self, seq: Sequence[str]) -> None:
+        """Write words separated by spaces."""
+        raise NotImplementedError
+
+
+class HumanOutputFormat(KVWriter, SeqWriter):
+    """A table for people.
+
+    Args:
+        filename_or_file: a path, or an open file.
+    """
+
+    def __init__(self, filename_or_file: str | IO[str]) -> None:
+        self._is_own = isinstance(filename_or_file, str)
+        self.file: IO[str] = (
+            open(filename_or_file, "w")  # noqa: SIM115 - it is closed by close()
+            if isinstance(filename_or_file, str)
+            else filename_or_file
+        )
+
+    @property
+    def is_stdout(self) -> bool:
+        """Whether it prints, rather than writes a file of its own."""
+        return not self._is_own
+
+    def writekvs(self, kvs: Mapping[str, Any]) -> None:
+        rows = {_cut(key): _cut(_for_people(value)) for key, value in sorted(kvs.items())}
+        if not rows:
+            return
+        widths = max(map(len, rows)), max(map(len, rows.values()))
+        line = "-" * (sum(widths) + 7)
+        table = [f"| {key:<{widths[0]}} | {value:<{widths[1]}} |" for key, value in rows.items()]
+        self._write("\n".join([line, *table, line]))
+
+    def writeseq(self, seq: Sequence[str]) -> None:
+        self._write(" ".join(seq))
+
+    def _write(self, text: str) -> None:
+        if self._is_own:
+            self.file.write(f"{text}\n")
+            self.file.flush()
+        else:
+            print(text, flush=True)  # to what is standard output now
+
+    def close(self) -> None:
+        if self._is_own:
+            self.file.close()
+
+
+def _for_people(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
+def _cut(text: str) -> str:
+    return f"{text[: _WIDTH - 3]}..." if len(text) > _WIDTH else text
+
+
+class JSONOutputFormat(KVWriter):
+    """A line of JSON for every row.
+
+    Args:
+        filename: its path.
+    """
+
+    def __init__(self, filename: str) -> None:
+        self.file = open(filename, "w")  # noqa: SIM115 - it is closed by close()
+
+    def writekvs(self, kvs: Mapping[str, Any]) -> None:
+        row = {key: _plain(value) for key, value in sorted(kvs.items())}
+        self.file.write(json.dumps(row) + "\n")
+        self.file.flush()
+
+    def close(self) -> None:
+        self.file.close()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.item() if isinstance(value, np.generic) else value
+
+
+class CSVOutputFormat(KVWriter):
+    """A file with a column for every key; a new key adds a column to all rows.
+
+    Args:
+        filename: its path.
+    """
+
+    def __init__(self, filename: str) -> None:
+        self._path = Path(filename)
+        self._path.write_text("")
+        self.keys: list[str] = []
+        self._rows: list[list[str]] = []
+
+    def writekvs(self, kvs: Mapping[str, Any]) -> None:
+        new = sorted(kvs.keys() - set(self.keys))
+        self.keys.extend(new)
+        row = ["" if kvs.get(key) is None else str(kvs[key]) for key in self.keys]
+        self._rows.append(row)
+        if new:
+            width = len(self.keys)
+            lines = [self.keys, *(one + [""] * (width - len(one)) for one in self._rows)]
+            self._path.write_text("".join(f"{','.join(line)}\n" for line in lines))
+        else:
+            with self._path.open("a") as file:
+                file.write(f"{','.join(row)}\n")
+
+
+class TensorBoardOutputFormat(KVWriter):
+    """Events for tensorboard; the step is the number of the row.
+
+    Args:
+        folder: where they go.
+    """
+
+    def __init__(self, folder: str) -> None:
+        os.makedirs(folder, exist_ok=True)
+        self.dir, self.step = folder, 1
+        self.writer: ScalarWriter | None = ScalarWriter(Path(folder))
+
+    def writekvs(self, kvs: Mapping[str, Any]) -> None:
+        assert self.writer is not None, "it is closed"
+        for key, value in sorted(kvs.items()):
+            if valid_float_value(value):
+                self.writer.add_scalar(key, float(value), self.step)
+        self.step += 1
+
+    def close(self) -> None:
+        if self.writer is not None:
+            self.writer.flush()
+            self.writer = None
+
+
+def valid_float_value(value: Any) -> bool:
+    """Whether something can be a float."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def make_output_format(_format: str, ev_dir: str, log_suffix: str = "") -> KVWriter:
+    """The writer of that name.
+
+    Args:
+        _format: `stdout`, `log`, `json`, `csv` or `tensorboard`.
+        ev_dir: where its file goes.
+        log_suffix: is put into the name of the file.
+
+    Raises:
+        ValueError: for another name.
+    """
+    os.makedirs(ev_dir, exist_ok=True)
+    if _format == "stdout":
+        return HumanOutputFormat(sys.stdout)
+    if _format == "log":
+        return HumanOutputFormat(os.path.join(ev_dir, f"log{log_suffix}.txt"))
+    if _format == "json":
+        return JSONOutputFormat(os.path.join(ev_dir, f"progress{log_suffix}.json"))
+    if _format == "csv":
+        return CSVOutputFormat(os.path.join(ev_dir, f"progress{log_suffix}.csv"))
+    if _format == "tensorboard":
+        return TensorBoardOutputFormat(os.path.join(ev_dir, f"tb{log_suffix}"))
+    raise ValueError(f"unknown format {_format!r}: it is stdout, log, json, csv or tensorboard")
+
+
+def read_json(fname: str) -> Any:
+    """The rows of a JSON file, as a pandas DataFrame."""
+    import pandas
+
+    with open(fname) as file:
+        return pandas.DataFrame([json.loads(line) for line in file])
+
+
+def read_csv(fname: str) -> Any:
+    """The rows of a CSV file, as a pandas DataFrame."""
+    import pandas
+
+    return pandas.read_csv(fname, index_col=None, comment="#")

@@ -1,0 +1,235 @@
+"""Key-value logging by the names of Stable Baselines: `logkv`, `dumpkvs`, `configure` and so on.
+
+Models write their rows of metrics here. Until `configure` is called they are only printed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlk_baselines.log_formats import (
+    CSVOutputFormat,
+    HumanOutputFormat,
+    JSONOutputFormat,
+    KVWriter,
+    SeqWriter,
+    TensorBoardOutputFormat,
+    make_output_format,
+    read_csv,
+    read_json,
+    valid_float_value,
+)
+
+__all__ = [
+    "CSVOutputFormat",
+    "HumanOutputFormat",
+    "JSONOutputFormat",
+    "KVWriter",
+    "Logger",
+    "SeqWriter",
+    "TensorBoardOutputFormat",
+    "configure",
+    "debug",
+    "dump_tabular",
+    "dumpkvs",
+    "error",
+    "get_dir",
+    "get_level",
+    "getkvs",
+    "info",
+    "is_configured",
+    "log",
+    "logkv",
+    "logkv_mean",
+    "logkvs",
+    "make_output_format",
+    "read_csv",
+    "read_json",
+    "record_tabular",
+    "reset",
+    "set_level",
+    "valid_float_value",
+    "warn",
+]
+
+DEBUG, INFO, WARN, ERROR, DISABLED = 10, 20, 30, 40, 50
+
+
+class Logger:
+    """Collects values by key, and writes them as a row.
+
+    Args:
+        folder: where files go, or None.
+        output_formats: what writes rows.
+
+    Attributes:
+        CURRENT: the one that the functions of this module use.
+        DEFAULT: the one that there is before `configure`, which prints.
+    """
+
+    DEFAULT: Logger
+    CURRENT: Logger
+
+    def __init__(self, folder: str | None, output_formats: Sequence[Any]) -> None:
+        self.name2val: dict[str, Any] = defaultdict(float)
+        self.name2cnt: dict[str, int] = defaultdict(int)
+        self.level = INFO
+        self.dir = folder
+        self.output_formats = list(output_formats)
+
+    def logkv(self, key: str, val: Any) -> None:
+        """Put a value into the next row."""
+        self.name2val[key] = val
+
+    def logkv_mean(self, key: str, val: float | None) -> None:
+        """Put the mean of several values into the next row."""
+        if val is None:
+            self.name2val[key] = None
+            return
+        before, count = self.name2val[key], self.name2cnt[key]
+        self.name2val[key] = before * count / (count + 1) + val / (count + 1)
+        self.name2cnt[key] = count + 1
+
+    def dumpkvs(self, *, to_stdout: bool = True) -> None:
+        """Write the row, and begin another one."""
+        if self.level == DISABLED:
+            return
+        for writer in self.output_formats:
+            prints = isinstance(writer, HumanOutputFormat) and writer.is_stdout
+            if isinstance(writer, KVWriter) and (to_stdout or not prints):
+                writer.writekvs(dict(self.name2val))
+        self.name2val.clear()
+        self.name2cnt.clear()
+
+    def log(self, *args: Any, level: int = INFO) -> None:
+        """Write words separated by spaces, if the level is high enough."""
+        if self.level <= level:
+            for writer in self.output_formats:
+                if isinstance(writer, SeqWriter):
+                    writer.writeseq([str(word) for word in args])
+
+    def set_level(self, level: int) -> None:
+        """Write nothing of a lower level from now on."""
+        self.level = level
+
+    def get_dir(self) -> str | None:
+        """Where files go."""
+        return self.dir
+
+    def close(self) -> None:
+        """Close the files."""
+        for writer in self.output_formats:
+            writer.close()
+
+
+Logger.DEFAULT = Logger.CURRENT = Logger(None, [HumanOutputFormat(sys.stdout)])
+
+
+def configure(folder: str | None = None, format_strs: Sequence[str] | None = None) -> None:
+    """Write rows into files from now on.
+
+    Args:
+        folder: where; None is the environment variable OPENAI_LOGDIR, or a temporary folder.
+        format_strs: of `stdout`, `log`, `json`, `csv`, `tensorboard`; None is the environment
+            variable OPENAI_LOG_FORMAT (words with commas), or `stdout,log,csv`.
+    """
+    if folder is None:
+        folder = os.getenv("OPENAI_LOGDIR")
+    if folder is None:
+        now = datetime.datetime.now().strftime("openai-%Y-%m-%d-%H-%M-%S-%f")
+        folder = os.path.join(tempfile.gettempdir(), now)
+    os.makedirs(folder, exist_ok=True)
+    if format_strs is None:
+        format_strs = os.getenv("OPENAI_LOG_FORMAT", "stdout,log,csv").split(",")
+    formats = [make_output_format(one, folder) for one in filter(None, format_strs)]
+    reset()
+    Logger.CURRENT = Logger(folder, formats)
+    log(f"Logging to {folder}")
+
+
+def is_configured() -> bool:
+    """Whether `configure` was called."""
+    return Logger.CURRENT is not Logger.DEFAULT
+
+
+def reset() -> None:
+    """Close what `configure` has opened, and only print again."""
+    if is_configured():
+        Logger.CURRENT.close()
+        Logger.CURRENT = Logger.DEFAULT
+
+
+def logkv(key: str, val: Any) -> None:
+    """Put a value into the next row."""
+    Logger.CURRENT.logkv(key, val)
+
+
+def logkv_mean(key: str, val: float | None) -> None:
+    """Put the mean of several values into the next row."""
+    Logger.CURRENT.logkv_mean(key, val)
+
+
+def logkvs(key_values: Mapping[str, Any]) -> None:
+    """Put several values into the next row."""
+    for key, value in key_values.items():
+        logkv(key, value)
+
+
+def dumpkvs(*, to_stdout: bool = True) -> None:
+    """Write the row, and begin another one."""
+    Logger.CURRENT.dumpkvs(to_stdout=to_stdout)
+
+
+def getkvs() -> dict[str, Any]:
+    """The values of the next row so far."""
+    return Logger.CURRENT.name2val
+
+
+def log(*args: Any, level: int = INFO) -> None:
+    """Write words separated by spaces, if the level is high enough."""
+    Logger.CURRENT.log(*args, level=level)
+
+
+def debug(*args: Any) -> None:
+    """`log` at the level DEBUG."""
+    log(*args, level=DEBUG)
+
+
+def info(*args: Any) -> None:
+    """`log` at the level INFO."""
+    log(*args, level=INFO)
+
+
+def warn(*args: Any) -> None:
+    """`log` at the level WARN."""
+    log(*args, level=WARN)
+
+
+def error(*args: Any) -> None:
+    """`log` at the level ERROR."""
+    log(*args, level=ERROR)
+
+
+def set_level(level: int) -> None:
+    """Write nothing of a lower level from now on."""
+    Logger.CURRENT.set_level(level)
+
+
+def get_level() -> int:
+    """The level from which on something is written."""
+    return Logger.CURRENT.level
+
+
+def get_dir() -> str | None:
+    """Where files go, or None."""
+    return Logger.CURRENT.get_dir()
+
+
+record_tabular = logkv
+dump_tabular = dumpkvs

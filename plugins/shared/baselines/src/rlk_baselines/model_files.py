@@ -1,0 +1,212 @@
+"""Models in files: rlk's, with what a model needs to act without its environment."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import attrs
+
+from rlk.making import from_state
+from rlk.registry.kernel import default_kernel
+from rlk.running import checkpoint
+from rlk.running.named_parameters import named_parameters
+from rlk.settings import plain
+from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
+from rlk_baselines.environments.spaces import space_of, space_state
+from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
+from rlk_baselines.refusals import Refused
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+    from rlk.protocols import Serializer, State
+    from rlk_baselines.common.base_class import BaseRLModel
+
+Place = str | os.PathLike[str] | IO[bytes]
+#: Under which key a file holds what only these models need.
+KEY = "baselines"
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+def save(model: BaseRLModel, place: Place, *, as_pickle: bool) -> None:
+    """Write a model to a path or into an open file."""
+    run = model.agent.run
+    state = {**checkpoint.model_state(run), KEY: model.about()}
+    if as_pickle:
+        _write(place, as_pickle_bytes(state), ".pkl")
+        return
+    serializer: Serializer = run.plan.serializer.make()
+    if isinstance(place, (str, os.PathLike)):
+        serializer.write(_with_suffix(place, ".zip"), state)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.zip")
+        serializer.write(path, state)
+        _write(place, path.read_bytes(), ".zip")
+
+
+def about(model: BaseRLModel, env: Any) -> State:
+    """What only a model of Stable Baselines needs in a file, as JSON values and arrays."""
+    policy = model.policy
+    name = getattr(policy, "__name__", type(policy).__name__)
+    return {
+        "class": type(model).__name__,
+        "policy": policy if isinstance(policy, str) else name,
+        "policy_kwargs": plain(model.policy_kwargs),
+        "observation_space": space_state(model.observation_space),
+        "action_space": space_state(model.action_space),
+        "env_id": env_id(env),
+    }
+
+
+def env_id(env: Any) -> str | None:
+    """The id that makes environments of a vector anew, bare of wrappers; None if none does."""
+    if isinstance(env, AwaitedVecEnv):
+        return env.env_id
+    try:
+        spec = next(iter(env.get_attr("spec", 0)), None)
+    except (AttributeError, NotImplementedError):
+        return None
+    return None if spec is None else str(spec.id)
+
+
+def _write(place: Place, data: bytes, suffix: str) -> None:
+    if isinstance(place, (str, os.PathLike)):
+        _with_suffix(place, suffix).write_bytes(data)
+    else:
+        place.write(data)
+
+
+def _with_suffix(place: str | os.PathLike[str], suffix: str) -> Path:
+    path = Path(place)
+    return path if path.suffix else path.with_name(path.name + suffix)
+
+
+@attrs.frozen
+class Saved:
+    """A model that was saved."""
+
+    path: Path  #: its file
+    state: State  #: what the file holds
+    given: dict[str, Any]  #: all arguments of its constructor
+    changes: dict[str, Any]  #: those of them that are others than the saved ones
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What `about` gave."""
+        found: Mapping[str, Any] = self.state[KEY]
+        return found
+
+    def agent(self, **keywords: Any) -> Agent:
+        """The agent, made with these keywords of `rlk.load`."""
+        state = {key: part for key, part in self.state.items() if key != KEY}
+        return from_state(state, self.path, **keywords)
+
+    def awaited(self) -> AwaitedVecEnv:
+        """Stands for its environments, if it is loaded without."""
+        spaces = (space_of(self.about[f"{name}_space"]) for name in ("observation", "action"))
+        observation, action = spaces
+        n_envs = int(checkpoint.part_of(self.state, "manifest")["plan"]["run"]["n_envs"])
+        return AwaitedVecEnv(n_envs, observation, action, self.about["env_id"])
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def read(place: Place, *, runs_code: bool = False) -> tuple[Path, State]:
+    """The state in a file of either form, and where it was.
+
+    Args:
+        place: a path, with or without `.zip`, or an open file.
+        runs_code: whether code in a pickle may run.
+
+    Raises:
+        ValueError: if there is no such file.
+        BadFile: if it is none of rlk's, or damaged.
+    """
+    if not isinstance(place, (str, os.PathLike)):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "model.zip")
+            path.write_bytes(place.read())
+            return path, read(path, runs_code=runs_code)[1]
+    path = Path(place)
+    if not path.is_file():
+        with_suffix = path.with_name(f"{path.name}.zip")
+        if not with_suffix.is_file():
+            raise Refused(f"the file {path} could not be found, nor {with_suffix}.")
+        path = with_suffix
+    if not zipfile.is_zipfile(path):
+        warnings.warn(
+            f"{path} is a pickle. Save the model without cloudpickle=True for a zip, which "
+            "needs no trust and keeps longer.",
+            DeprecationWarning,
+            stacklevel=5,
+        )
+        return path, state_in_pickle(path, runs_code=runs_code)
+    serializer = checkpoint.serializers(default_kernel())[0]
+    return path, serializer.read(path)
+
+
+def parameters_in(place: Place) -> Mapping[str, Any]:
+    """The parameters in a saved model, by name."""
+    _, state = read(place)
+    parts = [checkpoint.part_of(state, part) for part in ("parameters", "algorithm")]
+    return named_parameters(*parts)
+
+
+def load(
+    cls: type[BaseRLModel],
+    place: Place,
+    env: Any,
+    custom_objects: Mapping[str, Any],
+    changes: dict[str, Any],
+) -> Any:
+    """As `BaseRLModel.load`."""
+    runs_code = bool(changes.pop("cloudpickle", False))
+    path, state = read(place, runs_code=runs_code)
+    about = state.get(KEY)
+    if not isinstance(about, dict):
+        raise Refused(
+            f"{path} is no model that {cls.__name__}.save has written. rlk.load({str(path)!r}) "
+            "loads what rlk itself has saved."
+        )
+    if not any(base.__name__ == about["class"] for base in cls.__mro__):
+        raise Refused(
+            f"{path} holds a model of {about['class']}, not of {cls.__name__}. Write "
+            f"{about['class']}.load({str(path)!r})."
+        )
+    given = {**custom_objects, **changes}
+    model = cls.of_file(about)
+    own = {**model.defaults(), **_plan_settings(state), "policy": about["policy"]}
+    own["policy_kwargs"] = about["policy_kwargs"]
+    _check(cls.__name__, given, own)
+    model.go_on(Saved(path, state, {**own, **given}, given), env)
+    return model
+
+
+def _check(name: str, given: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    """Refuse what cannot be replaced."""
+    unknown = sorted(given.keys() - own.keys())
+    if unknown:
+        raise Refused(
+            f"{name} has no {', '.join(unknown)} to replace. custom_objects and keywords of load "
+            f"are arguments of its constructor: {', '.join(own)}."
+        )
+    if "policy_kwargs" in given and plain(given["policy_kwargs"]) != own["policy_kwargs"]:
+        raise Refused(
+            f"policy_kwargs={given['policy_kwargs']!r} are not those of the saved model, "
+            f"{own['policy_kwargs']!r}: its networks have other sizes."
+        )
+
+
+def _plan_settings(state: State) -> dict[str, Any]:
+    """The settings of the algorithm, as the file has them."""
+    found = checkpoint.part_of(state, "manifest")["plan"]["components"]
+    return next(dict(one["settings"]) for one in found if one["slot"] == "algorithm")

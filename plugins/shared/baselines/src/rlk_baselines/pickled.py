@@ -1,0 +1,74 @@
+"""Models as pickles, which Stable Baselines calls the cloudpickle form.
+
+A model is a dict of plain values and arrays, which is read without running anything. Code in such a
+file (functions among the settings) runs only where the program says so.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import torch
+
+from rlk.errors import BadFile
+from rlk.protocols import State
+from rlk_baselines.common.vec_env.restricted_pickle import RefusedPickle, restricted_load
+
+#: Marks the arrays that were tensors.
+_TENSOR = "tensor"
+
+
+def as_pickle_bytes(state: State) -> bytes:
+    """The pickle of a state."""
+    return bytes(cloudpickle.dumps(("rlk_baselines", _arrays(state))))
+
+
+def state_in_pickle(path: Path, *, runs_code: bool) -> State:
+    """The state in a pickle.
+
+    Args:
+        path: the file.
+        runs_code: whether to run what code it has.
+
+    Raises:
+        BadFile: if it is no model, or has code that nobody allowed.
+    """
+    if runs_code:
+        with path.open("rb") as file:
+            found = pickle.load(file)
+    else:
+        try:
+            found = restricted_load(path)
+        except RefusedPickle as error:
+            raise BadFile(
+                f"{error} If you trust the file, let it: load({str(path)!r}, cloudpickle=True)."
+            ) from None
+    if not isinstance(found, tuple) or found[:1] != ("rlk_baselines",):
+        raise BadFile(
+            f"{path} is a pickle, but not of a model of rlk_baselines. Models of Stable Baselines "
+            "itself hold TensorFlow's parameters and cannot be loaded."
+        )
+    state: State = _tensors(found[1])
+    return state
+
+
+def _arrays(value: Any) -> Any:
+    """Tensors as marked arrays, in nested dicts and lists."""
+    if isinstance(value, torch.Tensor):
+        return {_TENSOR: value.detach().cpu().numpy()}
+    if isinstance(value, Mapping):
+        return {key: _arrays(item) for key, item in value.items()}
+    return [_arrays(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _tensors(value: Any) -> Any:
+    """The inverse of `_arrays`."""
+    if isinstance(value, dict):
+        if value.keys() == {_TENSOR}:
+            return torch.from_numpy(value[_TENSOR].copy())
+        return {key: _tensors(item) for key, item in value.items()}
+    return [_tensors(item) for item in value] if isinstance(value, list) else value

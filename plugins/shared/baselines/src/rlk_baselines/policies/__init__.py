@@ -1,0 +1,1 @@
+"""Policies: the documented names, classes to derive from, and what becomes of either in rlk."""

@@ -1,0 +1,124 @@
+"""What a model was given as its policy, as settings of rlk."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+import torch
+from torch import nn
+from torch.nn import functional
+
+from rlk.component import Component
+from rlk.errors import PlanError
+from rlk_baselines.policies.classes import BasePolicy
+from rlk_baselines.policies.registered import registered
+from rlk_mlp.config import ACTIVATION_NAMES
+
+#: Classes of activations whose names are not those of the functions.
+_MODULES = {"leaky_relu": "LeakyReLU", "silu": "SiLU", "relu": "ReLU"}
+#: Names of TensorFlow's module in a program.
+_TENSORFLOW = {"tf", "tensorflow", "tf1"}
+
+
+def policy_settings(policy: Any, kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The policy and its settings, by rlk's dotted keys.
+
+    Args:
+        policy: a name, a class of `rlk_baselines.common.policies`, one derived from them, or
+            whatever `rlk.make` takes.
+        kwargs: `policy_kwargs`.
+
+    Raises:
+        PlanError: for a class that builds TensorFlow's graph.
+    """
+    kwargs = dict(kwargs or {})
+    if "act_fun" in kwargs:
+        kwargs["act_fun"] = named_activation(kwargs["act_fun"])
+    if isinstance(policy, str):
+        policy = registered(policy) or policy
+    if isinstance(policy, type):
+        policy = vars(policy).get("stands_for", policy)
+    if isinstance(policy, type):
+        refuse_tensorflow(policy)
+        if issubclass(policy, BasePolicy):
+            return {"policy": component_of(policy, kwargs)}
+    return {"policy": policy, **{f"policy.{key}": value for key, value in kwargs.items()}}
+
+
+def named_activation(act_fun: Any) -> Any:
+    """The name of an activation of torch, which files can hold; any other as it is."""
+    for name in ACTIVATION_NAMES:
+        of_torch = {getattr(torch, name, None), getattr(functional, name, None)}
+        camel = "".join(part.capitalize() for part in name.split("_"))
+        of_torch |= {
+            getattr(nn, one, None) for one in (name.upper(), camel, _MODULES.get(name, ""))
+        }
+        if act_fun in of_torch - {None}:
+            return name
+    return act_fun
+
+
+def component_of(policy: type[BasePolicy], kwargs: Mapping[str, Any]) -> Component:
+    """A component that builds policies of a class."""
+    return Component(
+        name=policy.__name__,
+        factory=lambda config: Deferred(policy, config, kwargs),
+        config=policy.config,
+        kind="policies",
+        recurrent=policy.recurrent,
+    )
+
+
+@attrs.frozen
+class Deferred:
+    """Makes a policy of a class when its observation space is known."""
+
+    policy: type[BasePolicy]
+    config: Any
+    kwargs: Mapping[str, Any]
+
+    def build(self, observation_space: Any, heads: Any) -> Any:
+        """The policy module, with these heads."""
+        try:
+            made = self.policy(
+                self.config, observation_space, None, 1, 1, None, reuse=False, **self.kwargs
+            )
+        except TypeError as error:
+            raise PlanError(f"policy {self.policy.__name__!r}: {error}") from error
+        return made.build(observation_space, heads)
+
+    def flatten(self, module: Any) -> Any:
+        """The flat parameters of a module that `build` made."""
+        from rlk_flat_parameters import FlatParameters
+
+        return FlatParameters(module)
+
+
+def refuse_tensorflow(policy: type) -> None:
+    """PlanError for a class that builds TensorFlow's graph."""
+    from_there = [
+        base for base in policy.__mro__ if base.__module__.startswith("stable_baselines.")
+    ]
+    where = next(_functions_of_tensorflow(policy), None)
+    if from_there:
+        what = f"is derived from {from_there[0].__module__}.{from_there[0].__name__}"
+    elif where:
+        what = f"builds TensorFlow's graph in {where}"
+    else:
+        return
+    raise PlanError(
+        f"policy {policy.__name__!r} {what}, and here networks are torch's. Say the sizes of its "
+        "layers instead (class derived from rlk_baselines.common.policies.FeedForwardPolicy, with "
+        "net_arch=[dict(pi=[…], vf=[…])]), or write its modules in torch (derived from "
+        "ActorCriticPolicy, with encoder and trunk: docs/custom-policies.md)."
+    )
+
+
+def _functions_of_tensorflow(policy: type) -> Iterator[str]:
+    """The methods of a class that name TensorFlow."""
+    for name, member in vars(policy).items():
+        if isinstance(member, types.FunctionType) and _TENSORFLOW & set(member.__code__.co_names):
+            yield name

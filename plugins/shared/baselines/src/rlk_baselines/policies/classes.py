@@ -1,0 +1,197 @@
+"""Classes to derive policies of one's own from, with the signatures of Stable Baselines 2.10.
+
+There, a policy is built into TensorFlow's graph by its constructor. Here the constructor says what
+the networks are, and rlk builds them in torch: `sess` holds what rlk was told of the policy
+(`policy_kwargs`, defaults of the algorithm), and `n_env`, `n_steps` and `n_batch` have no meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import attrs
+from torch import nn
+
+from rlk.errors import PlanError
+from rlk_baselines.policies.extractors import nature_cnn
+from rlk_custom_policies.feed_forward import FeedForwardConfig
+from rlk_custom_policies.keywords import with_keywords
+from rlk_custom_policies.lstm import LstmPolicyConfig
+from rlk_lstm.network import Lstm
+from rlk_networks import Architecture
+
+#: Arguments that were needed for TensorFlow's graph alone, and are passed over.
+_OF_THE_GRAPH = ("reuse", "scale", "obs_ph", "obs_phs", "add_action_ph")
+
+
+class BasePolicy(Architecture):
+    """What all policies share.
+
+    Args:
+        sess: what rlk was told of the policy; pass it on.
+        ob_space, ac_space: of one environment; the action space is None.
+        n_env, n_steps, n_batch, reuse, scale, obs_ph, add_action_ph: nothing.
+    """
+
+    #: The settings that `sess` holds.
+    config: ClassVar[type] = FeedForwardConfig
+    recurrent: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        sess: Any,
+        ob_space: Any,
+        ac_space: Any,
+        n_env: int = 1,
+        n_steps: int = 1,
+        n_batch: int | None = None,
+        reuse: bool = False,
+        scale: bool = False,
+        obs_ph: Any = None,
+        add_action_ph: bool = False,
+    ) -> None:
+        self.settings = sess
+        self.ob_space, self.ac_space = ob_space, ac_space
+
+    def encoder(self, observation_space: Any) -> nn.Module:
+        raise NotImplementedError(
+            f"{type(self).__name__} has no encoder: define encoder(self, observation_space), which "
+            "returns a torch module with the attribute features (docs/custom-policies.md)."
+        )
+
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+        raise NotImplementedError(
+            f"{type(self).__name__} has no hidden layers: define trunk(self, role, features, *, "
+            "extra=0, n_copies=1) (docs/custom-policies.md)."
+        )
+
+
+class ActorCriticPolicy(BasePolicy):
+    """A policy written by hand: `encoder` and `trunk` return its torch modules.
+
+    `docs/custom-policies.md` has an example. Its signature is that of `BasePolicy`.
+    """
+
+
+class _Configured(BasePolicy):
+    """A policy whose networks are said by keywords."""
+
+    _architecture: Architecture
+
+    def encoder(self, observation_space: Any) -> nn.Module:
+        return self._architecture.encoder(observation_space)
+
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+        return self._architecture.trunk(role, features, extra=extra, n_copies=n_copies)
+
+    def named_roles(self) -> tuple[str, ...]:
+        return self._architecture.named_roles()
+
+
+class FeedForwardPolicy(_Configured):
+    """Hidden layers, or a CNN and hidden layers, for actor-critics, DQN, DDPG, SAC and TD3.
+
+    Args:
+        sess, ob_space, ac_space, n_env, n_steps, n_batch, reuse: as of `BasePolicy`.
+        layers: sizes of hidden layers; None is [64, 64], and behind a CNN what its family has.
+        net_arch: shared layers, then `dict(pi=[…], vf=[…])`; overrides layers.
+        act_fun: the activation, a function of a tensor or its name; None is the algorithm's.
+        cnn_extractor: a module, or what makes one of the observation space, for images.
+        feature_extraction: `"cnn"` or `"mlp"`.
+        kwargs: `layer_norm`, and `features` and `channels` of the Nature CNN.
+
+    Raises:
+        PlanError: for another keyword, or a value that it does not take.
+    """
+
+    def __init__(
+        self,
+        sess: Any,
+        ob_space: Any,
+        ac_space: Any,
+        n_env: int = 1,
+        n_steps: int = 1,
+        n_batch: int | None = None,
+        reuse: bool = False,
+        layers: list[int] | None = None,
+        net_arch: list[Any] | None = None,
+        act_fun: str | Callable[[Any], Any] | None = None,
+        cnn_extractor: Any = nature_cnn,
+        feature_extraction: str = "cnn",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(sess, ob_space, ac_space, n_env, n_steps, n_batch, reuse)
+        named = {"layers": layers, "net_arch": net_arch, "act_fun": act_fun}
+        chosen = _chosen(
+            self, {**named, "cnn_extractor": cnn_extractor, **kwargs}, feature_extraction
+        )
+        self._architecture = chosen.architecture()
+
+
+class LstmPolicy(_Configured):
+    """Hidden layers or a CNN, an LSTM that all heads share, and layers behind it.
+
+    Args:
+        sess, ob_space, ac_space, n_env, n_steps, n_batch, reuse: as of `BasePolicy`.
+        n_lstm: units of the LSTM.
+        layers: sizes of hidden layers before the LSTM; None is [64, 64].
+        net_arch: shared layers with `"lstm"` among them, then `dict(pi=[…], vf=[…])`.
+        act_fun: the activation, a function of a tensor or its name.
+        cnn_extractor: a module, or what makes one of the observation space, for images.
+        layer_norm: whether the LSTM is layer-normalised.
+        feature_extraction: `"cnn"` or `"mlp"`.
+        kwargs: `features` and `channels` of the Nature CNN.
+
+    Raises:
+        PlanError: for another keyword, or a value that it does not take.
+    """
+
+    config = LstmPolicyConfig
+    recurrent = True
+
+    def __init__(
+        self,
+        sess: Any,
+        ob_space: Any,
+        ac_space: Any,
+        n_env: int = 1,
+        n_steps: int = 1,
+        n_batch: int | None = None,
+        n_lstm: int = 256,
+        reuse: bool = False,
+        layers: list[int] | None = None,
+        net_arch: list[Any] | None = None,
+        act_fun: str | Callable[[Any], Any] | None = None,
+        cnn_extractor: Any = nature_cnn,
+        layer_norm: bool = False,
+        feature_extraction: str = "cnn",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(sess, ob_space, ac_space, n_env, n_steps, n_batch, reuse)
+        named = {"layers": layers, "net_arch": net_arch, "act_fun": act_fun, "n_lstm": n_lstm}
+        named |= {"layer_norm": layer_norm, "cnn_extractor": cnn_extractor}
+        self._architecture = Lstm(_chosen(self, {**named, **kwargs}, feature_extraction))
+
+
+#: The name that Stable Baselines has for the class above `LstmPolicy`.
+RecurrentActorCriticPolicy = LstmPolicy
+
+
+def _chosen(policy: BasePolicy, keywords: dict[str, Any], feature_extraction: str) -> Any:
+    """The settings of a policy: what rlk was told, and the keywords, which win over it."""
+    name = type(policy).__name__
+    if "dueling" in keywords:
+        raise PlanError(
+            f"policy {name!r}: dueling is a setting of DQN. Pass it to the model instead: "
+            f"DQN({name}, env, policy_kwargs=dict(dueling={keywords['dueling']}))."
+        )
+    given = {
+        key: value
+        for key, value in keywords.items()
+        if value is not None and value is not nature_cnn and key not in _OF_THE_GRAPH
+    }
+    told = policy.settings if attrs.has(type(policy.settings)) else None
+    return with_keywords(
+        told, policy.config, {**given, "feature_extraction": feature_extraction}, name
+    )

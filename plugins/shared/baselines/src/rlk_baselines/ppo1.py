@@ -1,0 +1,55 @@
+"""`PPO1`: proximal policy optimisation, for many ranks (Schulman et al. 2017, arXiv 1707.06347)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeVar
+
+from rlk_baselines.common.base_class import Callback
+from rlk_baselines.models import ActorCriticRLModel
+
+Model = TypeVar("Model", bound="PPO1")
+
+
+class PPO1(ActorCriticRLModel):
+    """Proximal policy optimisation, for many ranks (Schulman et al. 2017, arXiv 1707.06347).
+
+    Its parameters are those of `ppo1`, whose README says what each of them does.
+    """
+
+    algo = "ppo1"
+    names = (
+        "gamma",
+        "timesteps_per_actorbatch",
+        "clip_param",
+        "entcoeff",
+        "optim_epochs",
+        "optim_stepsize",
+        "optim_batchsize",
+        "lam",
+        "adam_epsilon",
+        "schedule",
+        "verbose",
+        "tensorboard_log",
+        "_init_setup_model",
+        "policy_kwargs",
+        "full_tensorboard_log",
+        "seed",
+        "n_cpu_tf_sess",
+    )
+    usual: ClassVar[Mapping[str, Any]] = {"n_cpu_tf_sess": 1}
+    learns_from_vectors = False
+    rows_every = 1
+
+    def learn(
+        self: Model,
+        total_timesteps: int,
+        callback: Callback = None,
+        log_interval: int = 100,
+        tb_log_name: str = "PPO1",
+        reset_num_timesteps: bool = True,
+    ) -> Model:
+        """As `BaseRLModel.learn`."""
+        return super().learn(
+            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
+        )

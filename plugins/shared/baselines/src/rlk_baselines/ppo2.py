@@ -1,0 +1,52 @@
+"""`PPO2`: proximal policy optimisation (Schulman et al. 2017, arXiv 1707.06347)."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from rlk_baselines.common.base_class import Callback
+from rlk_baselines.models import ActorCriticRLModel
+
+Model = TypeVar("Model", bound="PPO2")
+
+
+class PPO2(ActorCriticRLModel):
+    """Proximal policy optimisation (Schulman et al. 2017, arXiv 1707.06347).
+
+    Its parameters are those of `ppo2`, whose README says what each of them does.
+    """
+
+    algo = "ppo2"
+    names = (
+        "gamma",
+        "n_steps",
+        "ent_coef",
+        "learning_rate",
+        "vf_coef",
+        "max_grad_norm",
+        "lam",
+        "nminibatches",
+        "noptepochs",
+        "cliprange",
+        "cliprange_vf",
+        "verbose",
+        "tensorboard_log",
+        "_init_setup_model",
+        "policy_kwargs",
+        "full_tensorboard_log",
+        "seed",
+        "n_cpu_tf_sess",
+    )
+
+    def learn(
+        self: Model,
+        total_timesteps: int,
+        callback: Callback = None,
+        log_interval: int = 1,
+        tb_log_name: str = "PPO2",
+        reset_num_timesteps: bool = True,
+    ) -> Model:
+        """As `BaseRLModel.learn`."""
+        return super().learn(
+            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
+        )

@@ -1,0 +1,144 @@
+"""Learning curves of monitor files, drawn by matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlk.records import Array
+from rlk_baselines.bench.monitor import load_results
+
+__all__ = [
+    "COLORS",
+    "EPISODES_WINDOW",
+    "POSSIBLE_X_AXES",
+    "X_EPISODES",
+    "X_TIMESTEPS",
+    "X_WALLTIME",
+    "load_results",
+    "main",
+    "plot_curves",
+    "plot_results",
+    "rolling_window",
+    "ts2xy",
+    "window_func",
+]
+
+X_TIMESTEPS = "timesteps"
+X_EPISODES = "episodes"
+X_WALLTIME = "walltime_hrs"
+POSSIBLE_X_AXES = [X_TIMESTEPS, X_EPISODES, X_WALLTIME]
+EPISODES_WINDOW = 100
+#: Of the Okabe-Ito palette, which most colour-blind people can tell apart.
+COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+
+
+def rolling_window(array: Array, window: int) -> Array:
+    """Every run of so many neighbours: [..., E] to [..., E - window + 1, window]."""
+    return np.lib.stride_tricks.sliding_window_view(array, window, axis=-1)
+
+
+def window_func(
+    var_1: Array, var_2: Array, window: int, func: Callable[..., Any]
+) -> tuple[Array, Array]:
+    """A function of every run of so many neighbours, and where each run ends.
+
+    Args:
+        var_1: [E], where the values stand.
+        var_2: [E], the values.
+        window: neighbours in a run.
+        func: of an array along its last axis (`np.mean`).
+    """
+    return var_1[window - 1 :], func(rolling_window(var_2, window), axis=-1)
+
+
+def ts2xy(timesteps: Any, xaxis: str) -> tuple[Array, Array]:
+    """Where the episodes of a monitor stand, and their returns: both [E].
+
+    Args:
+        timesteps: what `load_results` gave.
+        xaxis: `X_TIMESTEPS`, `X_EPISODES` or `X_WALLTIME`.
+
+    Raises:
+        NotImplementedError: for another axis.
+    """
+    returns: Array = np.asarray(timesteps["r"])
+    if xaxis == X_TIMESTEPS:
+        return np.cumsum(np.asarray(timesteps["l"])), returns
+    if xaxis == X_EPISODES:
+        return np.arange(len(returns)), returns
+    if xaxis == X_WALLTIME:
+        return np.asarray(timesteps["t"]) / 3600.0, returns
+    raise NotImplementedError(f"xaxis is one of {POSSIBLE_X_AXES}, got {xaxis!r}")
+
+
+def plot_curves(xy_list: Sequence[tuple[Array, Array]], xaxis: str, title: str) -> Any:
+    """Draw episodes as dots, and the mean of every 100 as a line; the figure.
+
+    Args:
+        xy_list: what `ts2xy` gave, of every folder.
+        xaxis: what the horizontal axis is.
+        title: above the figure.
+    """
+    from matplotlib import pyplot
+
+    figure = pyplot.figure(title, figsize=(8, 4.5))
+    last = max((float(x[-1]) for x, _ in xy_list if len(x)), default=0.0)
+    for i, (x, y) in enumerate(xy_list):
+        colour = COLORS[i % len(COLORS)]
+        pyplot.scatter(x, y, s=2, color=colour)
+        if len(x) >= EPISODES_WINDOW:
+            pyplot.plot(*window_func(x, y, EPISODES_WINDOW, np.mean), color=colour)
+    if last > 0:
+        pyplot.xlim(0, last)
+    pyplot.title(title)
+    pyplot.xlabel(xaxis)
+    pyplot.ylabel("Episode Rewards")
+    pyplot.tight_layout()
+    return figure
+
+
+def plot_results(
+    dirs: Sequence[str], num_timesteps: float | None, xaxis: str, task_name: str
+) -> None:
+    """Draw the learning curves of folders with monitor files; `pyplot.show()` shows them.
+
+    Args:
+        dirs: the folders.
+        num_timesteps: draw what is before that timestep; None is all.
+        xaxis: `X_TIMESTEPS`, `X_EPISODES` or `X_WALLTIME`.
+        task_name: the title.
+    """
+    curves = []
+    for folder in dirs:
+        episodes = load_results(folder)
+        if num_timesteps is not None:
+            episodes = episodes[episodes.l.cumsum() <= num_timesteps]
+        curves.append(ts2xy(episodes, xaxis))
+    plot_curves(curves, xaxis, task_name)
+
+
+def main() -> None:
+    """`python -m rlk_baselines.results_plotter`: draw folders with monitor files, and show them."""
+    import argparse
+
+    from matplotlib import pyplot
+
+    parser = argparse.ArgumentParser(description="Draw the returns of monitor files.")
+    parser.add_argument("--dirs", nargs="*", default=["./log"], help="folders with monitor files")
+    parser.add_argument("--num_timesteps", type=int, default=int(10e6), help="where to end")
+    parser.add_argument("--xaxis", default=X_TIMESTEPS, choices=POSSIBLE_X_AXES)
+    parser.add_argument("--task_name", default="Breakout", help="the title")
+    parser.add_argument("--save", help="a file to write the figure to, instead of showing it")
+    options = parser.parse_args()
+    plot_results(options.dirs, options.num_timesteps, options.xaxis, options.task_name)
+    if options.save:
+        pyplot.savefig(options.save)
+    else:
+        pyplot.show()
+
+
+if __name__ == "__main__":
+    main()

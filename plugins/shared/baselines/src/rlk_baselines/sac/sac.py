@@ -1,0 +1,56 @@
+"""`SAC`: soft actor-critic (Haarnoja et al. 2018, arXiv 1801.01290)."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from rlk_baselines.common.base_class import Callback
+from rlk_baselines.models import OffPolicyRLModel, refuse_replay_wrapper
+
+Model = TypeVar("Model", bound="SAC")
+
+
+class SAC(OffPolicyRLModel):
+    """Soft actor-critic (Haarnoja et al. 2018, arXiv 1801.01290).
+
+    Its parameters are those of `sac`, whose README says what each of them does.
+    """
+
+    algo = "sac"
+    names = (
+        "gamma",
+        "learning_rate",
+        "buffer_size",
+        "learning_starts",
+        "train_freq",
+        "batch_size",
+        "tau",
+        "ent_coef",
+        "target_update_interval",
+        "gradient_steps",
+        "target_entropy",
+        "action_noise",
+        "random_exploration",
+        "verbose",
+        "tensorboard_log",
+        "_init_setup_model",
+        "policy_kwargs",
+        "full_tensorboard_log",
+        "seed",
+        "n_cpu_tf_sess",
+    )
+
+    def learn(
+        self: Model,
+        total_timesteps: int,
+        callback: Callback = None,
+        log_interval: int = 4,
+        tb_log_name: str = "SAC",
+        reset_num_timesteps: bool = True,
+        replay_wrapper: Any = None,
+    ) -> Model:
+        """As `BaseRLModel.learn`; HER needs no `replay_wrapper` here."""
+        refuse_replay_wrapper(replay_wrapper)
+        return super().learn(
+            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
+        )

@@ -1,0 +1,6 @@
+"""TD3 and its policies."""
+
+from rlk_baselines.td3.policies import CnnPolicy, LnCnnPolicy, LnMlpPolicy, MlpPolicy
+from rlk_baselines.td3.td3 import TD3
+
+__all__ = ["TD3", "CnnPolicy", "LnCnnPolicy", "LnMlpPolicy", "MlpPolicy"]

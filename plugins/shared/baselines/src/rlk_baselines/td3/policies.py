@@ -1,0 +1,18 @@
+"""Policies by the names of Stable Baselines; those of all off-policy models are the same here."""
+
+from rlk_baselines.policies.by_name import CnnPolicy, LnCnnPolicy, LnMlpPolicy, MlpPolicy
+from rlk_baselines.policies.classes import BasePolicy as TD3Policy
+from rlk_baselines.policies.classes import FeedForwardPolicy
+from rlk_baselines.policies.extractors import nature_cnn
+from rlk_baselines.policies.registered import register_policy
+
+__all__ = [
+    "CnnPolicy",
+    "FeedForwardPolicy",
+    "LnCnnPolicy",
+    "LnMlpPolicy",
+    "MlpPolicy",
+    "TD3Policy",
+    "nature_cnn",
+    "register_policy",
+]

@@ -1,0 +1,56 @@
+"""`TD3`: twin delayed DDPG (Fujimoto et al. 2018, arXiv 1802.09477)."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from rlk_baselines.common.base_class import Callback
+from rlk_baselines.models import DeterministicModel, refuse_replay_wrapper
+
+Model = TypeVar("Model", bound="TD3")
+
+
+class TD3(DeterministicModel):
+    """Twin delayed DDPG (Fujimoto et al. 2018, arXiv 1802.09477).
+
+    Its parameters are those of `td3`, whose README says what each of them does.
+    """
+
+    algo = "td3"
+    names = (
+        "gamma",
+        "learning_rate",
+        "buffer_size",
+        "learning_starts",
+        "train_freq",
+        "gradient_steps",
+        "batch_size",
+        "tau",
+        "policy_delay",
+        "action_noise",
+        "target_policy_noise",
+        "target_noise_clip",
+        "random_exploration",
+        "verbose",
+        "tensorboard_log",
+        "_init_setup_model",
+        "policy_kwargs",
+        "full_tensorboard_log",
+        "seed",
+        "n_cpu_tf_sess",
+    )
+
+    def learn(
+        self: Model,
+        total_timesteps: int,
+        callback: Callback = None,
+        log_interval: int = 4,
+        tb_log_name: str = "TD3",
+        reset_num_timesteps: bool = True,
+        replay_wrapper: Any = None,
+    ) -> Model:
+        """As `BaseRLModel.learn`; HER needs no `replay_wrapper` here."""
+        refuse_replay_wrapper(replay_wrapper)
+        return super().learn(
+            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
+        )

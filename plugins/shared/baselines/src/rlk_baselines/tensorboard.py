@@ -1,0 +1,46 @@
+"""Where a model's tensorboard events go: a folder of its own for every run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from rlk_loggers.tensorboard import EventFile
+
+
+class ScalarWriter:
+    """Writes numbers by timesteps; callbacks find it in `locals["writer"]`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._file = EventFile(folder)
+
+    def add_scalar(self, tag: str, value: float, step: int) -> None:
+        """Write one number."""
+        from tensorboard.compat.proto.summary_pb2 import Summary
+
+        self.add_summary(Summary(value=[Summary.Value(tag=tag, simple_value=float(value))]), step)
+
+    def add_summary(self, summary: Any, step: int) -> None:
+        """Write a summary of tensorboard (`tensorboard.compat.proto.summary_pb2.Summary`)."""
+        self._file.write(step=int(step), summary=summary)
+
+    def flush(self) -> None:
+        """Write what is waiting."""
+        self._file.flush()
+
+
+def folder_of_run(log: str, name: str, *, is_new: bool) -> Path:
+    """The folder of a run: `NAME_1`, `NAME_2`, … in that of the logs.
+
+    Args:
+        log: `tensorboard_log`.
+        name: `tb_log_name`.
+        is_new: whether another run begins, or the latest of this name goes on.
+    """
+    numbered = re.compile(re.escape(name) + r"_(\d+)")
+    there = Path(log).iterdir() if Path(log).is_dir() else ()
+    found = [numbered.fullmatch(path.name) for path in there]
+    latest = max((int(match[1]) for match in found if match), default=0)
+    return Path(log) / f"{name}_{latest + 1 if is_new else max(latest, 1)}"
