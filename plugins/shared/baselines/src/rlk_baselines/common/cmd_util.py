@@ -87,7 +87,7 @@ def make_atari_env(
 
     def make_env(rank: int) -> Callable[[], Any]:
         def _thunk() -> Any:
-            env = make_atari(env_id)
+            env: Any = make_atari(env_id)
             env.seed(seed + rank)
             folder = logger.get_dir()
             path = os.path.join(folder, str(rank)) if folder else None
