@@ -20,7 +20,7 @@ from rlk_action_scaling import middle_and_half
 if TYPE_CHECKING:
     from rlk.running.run import Run
     from rlk_baselines.common.base_class import BaseRLModel
-    from rlk_baselines.gail import ExpertDataset
+    from rlk_baselines.gail.dataset import ExpertDataset
 
 #: Of observations and the expert's actions.
 LossOf = Callable[[Tensor, Tensor], Tensor]
