@@ -1,10 +1,15 @@
+"""A kernel to plan with and a run of the stand-ins.
+
+Every process of pytest loads this file as it starts, also the one that only hands out tests: torch
+is imported where it is needed.
+"""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import attrs
 import pytest
-import torch
 
 from rlk import protocols
 from rlk.component import STAGES
@@ -12,12 +17,12 @@ from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk.settings import PluginText
-from rlk_testing.environments import BY_ACTION_SPACE
-from rlk_testing.stand_ins import COMPONENTS, StandIn, StandInStorage
 
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
+    import torch
+
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -78,6 +83,8 @@ class Presets:
 
 @pytest.fixture
 def planning_kernel(rlk_stand_in_kernel):
+    from rlk_testing.stand_ins import COMPONENTS, StandInStorage
+
     registries = rlk_stand_in_kernel.registries
     registries.algorithms.register(
         "algo",
@@ -158,6 +165,9 @@ def plan(planning_kernel):
 
 @pytest.fixture
 def make(rlk_make, rlk_stand_in_kernel):
+    from rlk_testing.environments import BY_ACTION_SPACE
+    from rlk_testing.stand_ins import COMPONENTS, StandIn
+
     def made(*plugins, algorithm=StandIn, **given):
         registry = rlk_stand_in_kernel.registries.algorithms
         registry.unregister("stand-in")

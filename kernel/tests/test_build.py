@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import attrs
 import gymnasium as gym
-import numpy as np
 import pytest
 import torch
 
@@ -12,11 +10,9 @@ from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import PlanError, RlkError
 from rlk.optimise import OneProcess
-from rlk.running.vec_env import make_vec_env, stack_size
+from rlk.running.vec_env import stack_size
 from rlk_testing.environments import BY_ACTION_SPACE, DiscreteMatch
 from rlk_testing.stand_in_parameters import StandInParameters
-from rlk_testing.stand_in_policy import StandInPolicy
-from rlk_testing.stand_in_vec_env import StandInVecEnv
 from rlk_testing.stand_ins import StandIn
 
 MATCH = BY_ACTION_SPACE["Discrete"]
@@ -272,135 +268,3 @@ def test_two_runs_share_nothing_that_one_has_activated(make):
     assert make(Stops()).learn_until(100) == "at once"
     other = make()
     assert other.learn_until(100) is None
-
-
-def test_a_vector_wrapper_activates_what_its_environments_share_and_filters_observations(
-    make, rlk_stand_in_kernel
-):
-    import gymnasium as gym
-
-    class Twice(torch.nn.Module):
-        def forward(self, observation):
-            return 2.0 * observation
-
-    class Shared:
-        module = Twice()
-
-        @hookimpl
-        def rlk_filter_observation(self):
-            return self.module
-
-    class Wraps(gym.vector.VectorWrapper):
-        def __init__(self, env, *, training, hooks, **_):
-            super().__init__(env)
-            if hooks.get("wraps") is None:
-                hooks.activate(Shared(), "wraps")
-            self.shared = hooks.get("wraps")
-
-    component = Component(name="wraps", factory=Wraps, scope="vector")
-    rlk_stand_in_kernel.registries.wrappers.register("wraps", component)
-    agent = make("wraps")
-    assert agent.run.policy.filter1 is Shared.module
-    evaluation = make_vec_env(agent.plan, agent.run.hooks, 1, training=False)
-    assert evaluation.shared is agent.run.env.shared
-    agent.set_env(agent.plan.env.name)
-    assert agent.run.env.shared is evaluation.shared
-
-
-def test_a_policy_is_built_for_the_space_that_a_plugin_says(make, rlk_stand_in_kernel):
-    class TakesOut:
-        @hookimpl
-        def rlk_policy_space(self, plan):
-            self.asked = plan.observation_space
-            return gym.spaces.Box(-1.0, 1.0, (7,), np.float32)
-
-        @hookimpl
-        def rlk_check_plan(self, plan):
-            self.checked = plan.policy_space
-
-    seen = []
-
-    class Builds(StandInPolicy):
-        def build(self, observation_space, heads):
-            seen.append(observation_space)
-            return super().build(observation_space, heads)
-
-    rlk_stand_in_kernel.registries.policies.register("builds", Builds)
-    takes = TakesOut()
-    plan = make(takes, policy="builds").plan
-    assert plan.policy_space.shape == takes.checked.shape == (7,)
-    assert seen == [plan.policy_space]
-    assert takes.asked is plan.observation_space and takes.asked.shape != (7,)
-
-
-def test_wrappers_of_one_environment_wrap_a_vector_that_was_passed_inside_all_others(
-    make, rlk_stand_in_kernel
-):
-    class Wider(gym.vector.VectorWrapper):
-        """Shows every number twice."""
-
-        def __init__(self, env, config):
-            super().__init__(env)
-            self.times = config.times
-            self.single_observation_space = self.of(env.single_observation_space, None, config)[0]
-            batch = gym.vector.utils.batch_space
-            self.observation_space = batch(self.single_observation_space, env.num_envs)
-
-        @staticmethod
-        def of(observation_space, action_space, config):
-            size = config.times * observation_space.shape[0]
-            return gym.spaces.Box(-1.0, 1.0, (size,), np.float32), action_space
-
-    class Wraps:
-        """Tells how it wraps a vector."""
-
-        vector_spaces = staticmethod(Wider.of)
-        around_vector = Wider
-
-    @attrs.frozen
-    class Config:
-        times: int = 2
-
-    class Outside(gym.vector.VectorWrapper):
-        def __init__(self, env, **_):
-            super().__init__(env)
-
-    wrappers = rlk_stand_in_kernel.registries.wrappers
-    wrappers.register("outside", Component(name="outside", factory=Outside, scope="vector"))
-    wrappers.register("widens", Component(name="widens", factory=Wraps, config=Config))
-    vector = StandInVecEnv([DiscreteMatch] * 2)
-    agent = make("outside", "widens:times=3", env=vector)
-    assert agent.plan.observation_space.shape == (9,)
-    assert type(agent.run.env) is Outside and type(agent.run.env.env) is Wider
-    assert agent.run.env.env.env is vector and agent.run.env.env.times == 3
-
-
-def test_a_policy_that_takes_no_filters_is_refused_where_there_is_one(make):
-    class Filters:
-        @hookimpl
-        def rlk_filter_observation(self):
-            return torch.nn.Identity()
-
-    class Plain:
-        @hookimpl
-        def rlk_make_policy(self):
-            return torch.nn.Linear(3, 1)
-
-    with pytest.raises(PlanError, match=r"policy 'stand-in-policy' .* takes no filters"):
-        make(Filters(), Plain())
-
-
-def test_a_storage_that_takes_no_decorator_is_refused_where_there_is_one(make, rlk_stand_in_kernel):
-    class Decorates:
-        def open(self, base, schema): ...
-        def added(self, slots): ...
-        def feedback(self, batch, update): ...
-        def state_dict(self): ...
-        def load_state_dict(self, state): ...
-        def choose(self, n): ...
-
-    storages = rlk_stand_in_kernel.registries.storages
-    storages.register("decorates", Decorates, stages=("choose",))
-    message = r"storage 'stand-in-storage' .* takes no decorator, but there is .*'decorates'"
-    with pytest.raises(PlanError, match=message):
-        make("decorates")

@@ -7,6 +7,7 @@ import pytest
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
 from rlk.planning.spec import Patch, make_spec
+from rlk.registry.entry import Entry
 
 
 def test_a_setting_of_the_algorithm_feeds_the_component_that_uses_it(plan):
@@ -23,6 +24,14 @@ def test_the_components_own_key_is_the_same_setting(plan, key):
     assert found.storages[0].config.size == 7
     assert found.algorithm.config.store_size == 7
     assert plan(store_size=7, **{key: 7}).storages[0].config.size == 7
+
+
+def test_it_is_also_under_the_name_that_the_component_was_asked_for_by(planning_kernel, plan):
+    storages = planning_kernel.registries.storages
+    keeps = storages.get("keeps").component()
+    storages.add(Entry("storages", "keeps-all", "rlk-keeps", "1.0", lambda: keeps))
+    found = plan(storage="keeps-all", **{"keeps-all.size": 7})
+    assert found.storages[0].config.size == found.algorithm.config.store_size == 7
 
 
 def test_one_setting_with_two_values_is_refused(plan):

@@ -1,10 +1,9 @@
-"""Planning: which layer wins, what settings are taken, and what fills a slot."""
+"""Planning: which layer wins, what settings are taken, and what a plan says."""
 
 from __future__ import annotations
 
 import json
 
-import attrs
 import pytest
 
 from rlk import Patch, hookimpl
@@ -13,18 +12,6 @@ from rlk.errors import BrokenPlugin, PlanError, UnknownName
 from rlk.planning.saved_plan import as_json
 from rlk.planning.spec import make_spec
 from rlk.registry.entry import Entry
-from rlk_testing.stand_ins import COMPONENTS, StandInPolicy
-
-
-class Wraps:
-    def __init__(self, run, config=None): ...
-
-    def wrap(self, actor, policy): ...
-
-
-@attrs.frozen(kw_only=True)
-class Pitched:
-    pitch: float = 1.0
 
 
 class Silent:
@@ -195,172 +182,6 @@ def test_an_unknown_algorithm_and_none_are_refused_with_those_there_are(plan):
         plan("")
 
 
-# ---- slots ---------------------------------------------------------------------------------------
-
-
-def noises(plan):
-    return [choice.name for choice in plan.noises]
-
-
-def test_a_plugin_goes_into_its_slot_whatever_its_kind(plan):
-    found = plan(plugins=["fancy", "hoards", "shakes", "watches", "writes", "wraps", "sharpens"])
-    assert found.policy.name == "fancy" and noises(found) == ["shakes"]
-    assert [c.name for c in found.storages] == ["hoards", "sharpens"]
-    assert [c.name for c in found.callbacks] == ["watches"]
-    assert [c.name for c in found.loggers] == ["writes"]
-    assert [c.name for c in found.wrappers] == ["wraps"]
-
-
-def test_decorators_are_stacked_by_their_first_stage_and_wrappers_as_written(plan):
-    found = plan(plugins=["folds", "relabels", "sharpens", "guards", "wraps"])
-    assert [c.name for c in found.storages] == ["keeps", "sharpens", "folds", "relabels"]
-    assert [c.name for c in found.wrappers] == ["guards", "wraps"]
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"plugins": ["keeps", "hoards"]}, "'keeps' and 'hoards' both fill the slot 'storage'"),
-        ({"storage": "keeps", "plugins": ["hoards"]}, "both fill the slot"),
-        ({"policy": "plain", "plugins": ["fancy"]}, "both fill the slot"),
-        ({"plugins": ["sharpens", "chooses"]}, "both take the sampling stage 'choose'"),
-        (
-            {"storage": "sharpens"},
-            "decorates a storage and cannot be one by itself. Say --plugin sharpens",
-        ),
-        ({"plugins": ["other"]}, "choose it with --algo other"),
-        ({"plugins": ["does"]}, "no part of a run"),
-        ({"plugins": ["tuned"]}, "no part of a run"),
-    ],
-)
-def test_two_for_one_slot_or_what_is_in_none_is_refused(plan, given, message):
-    with pytest.raises(PlanError, match=message):
-        plan(**given)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"plugins": ["shakes", "trembles"]},
-        {"noise": ["shakes", "trembles"]},
-        {"noise": "shakes", "plugins": ["trembles"]},
-        {"noise": ("shakes", "trembles"), "plugins": ["trembles", "shakes"]},
-        {"plugins": ["shakes"], "shaken": "trembles:size=3"},
-    ],
-)
-def test_noises_are_put_around_one_another_in_the_order_written(plan, given):
-    assert noises(plan(**given)) == ["shakes", "trembles"]
-
-
-def test_a_noise_on_the_policy_is_the_innermost_and_there_is_one(planning_kernel, plan):
-    for name in ("perturbs", "disturbs"):
-        planning_kernel.registries.noises.register(name, Wraps, scope="policy")
-    assert noises(plan(plugins=["shakes", "perturbs"])) == ["perturbs", "shakes"]
-    with pytest.raises(PlanError, match=r"'perturbs' .* 'disturbs' .*a policy of their own"):
-        plan(plugins=["perturbs", "disturbs"])
-
-
-def test_one_of_several_noises_can_be_taken_out(plan):
-    assert noises(plan(noise=["shakes", "trembles"], plugins=["no:shakes"])) == ["trembles"]
-
-
-def test_noises_of_several_settings_stay_together_whoever_set_them(planning_kernel, plan):
-    class Wants:
-        def find(self, algo, env):
-            return {"shaken": "shakes:size=3"}
-
-    planning_kernel.registries.presets.register("wants", Wants)
-    found = plan(preset="wants", trembling="trembles")
-    assert noises(found) == ["shakes", "trembles"] and found.noises[0].config.size == 3
-    found = plan(preset="wants", trembling="trembles", **{"shakes.size": 4})
-    assert found.noises[0].config.size == 4
-
-
-def test_a_noise_of_the_user_takes_the_place_of_one_of_a_preset_and_says_so(planning_kernel, plan):
-    class Wants:
-        def find(self, algo, env):
-            return {"shaken": "shakes:size=3"}
-
-    planning_kernel.registries.presets.register("wants", Wants)
-    found = plan(preset="wants", plugins=["trembles"])
-    assert noises(found) == ["trembles"]
-    (note,) = [note for note in found.notes if note.startswith("noise")]
-    assert note == (
-        "noise 'trembles' takes the place of 'shakes', with which algo explores by preset wants: "
-        "to have both, say --plugin shakes as well"
-    )
-
-
-def test_a_noise_of_the_user_takes_the_place_of_one_of_a_file_with_its_settings(plan):
-    lower = make_spec("algo", {"noise": "shakes", "shakes.size": 3}, origin="spec.toml")
-    assert noises(plan(lower=lower)) == ["shakes"]
-    assert noises(plan(lower=lower, noise="trembles")) == ["trembles"]
-    with pytest.raises(PlanError, match="'shakes' is not in this run"):
-        plan(noise="trembles", **{"shakes.size": 3})
-
-
-def test_a_setting_of_the_slot_of_noises_is_one_of_any_of_them(planning_kernel, plan):
-    planning_kernel.registries.noises.register("hums", Wraps, config=Pitched)
-    found = plan(plugins=["shakes", "hums"], **{"noise.size": 3, "noise.pitch": 2.0})
-    assert [noise.config.size for noise in found.noises[:1]] == [3]
-    assert found.noises[1].config.pitch == 2.0
-    with pytest.raises(UnknownName, match="setting of this run's noises: 'ptch'"):
-        plan(plugins=["shakes", "hums"], **{"noise.ptch": 2.0})
-
-
-def test_naming_the_same_component_twice_is_fine(plan):
-    found = plan(storage="hoards", plugins=["hoards:size=3"])
-    assert [c.name for c in found.storages] == ["hoards"] and found.storages[0].config.size == 3
-    assert len(plan(plugins=["watches", "watches:size=3"]).callbacks) == 1
-
-
-def test_a_plugin_of_the_user_takes_the_slot_of_one_of_a_preset(planning_kernel, plan):
-    class Wants:
-        def find(self, algo, env):
-            return {"plugins": ["hoards"]}
-
-    planning_kernel.registries.presets.register("wants", Wants)
-    assert plan(preset="wants").storages[0].name == "hoards"
-    assert plan(preset="wants", plugins=["keeps"]).storages[0].name == "keeps"
-
-
-def test_what_a_default_put_in_can_be_taken_out(plan):
-    assert noises(plan(noise="shakes")) == ["shakes"]
-    assert noises(plan(noise="shakes", plugins=["no:shakes"])) == []
-    with pytest.raises(PlanError, match="nothing fills the slot 'policy'"):
-        plan(plugins=["no:plain"])
-
-
-def test_the_command_line_counts_more_than_a_file_also_for_a_slot(plan):
-    lower = make_spec("algo", {"storage": "keeps", "store_size": 5}, origin="spec.toml")
-    found = plan(plugins=["hoards"], lower=lower)
-    assert (found.storages[0].name, found.storages[0].by) == ("hoards", "user")
-    fed = plan(lower=lower, **{"keeps.size": 8})
-    assert fed.storages[0].config.size == fed.algorithm.config.store_size == 8
-
-
-def test_what_the_user_says_counts_more_than_the_arguments_of_a_presets_plugin(
-    planning_kernel, plan
-):
-    class Wants:
-        def find(self, algo, env):
-            return {"plugins": ["watches:size=4"]}
-
-    planning_kernel.registries.presets.register("wants", Wants)
-    assert plan(preset="wants").callbacks[0].config.size == 4
-    assert plan(preset="wants", watches={"size": 6}).callbacks[0].config.size == 6
-
-
-def test_two_that_count_as_much_must_not_contradict_each_other(plan):
-    with pytest.raises(PlanError, match=r"different values for 'watches.size': 4 and 3"):
-        plan(plugins=["watches:size=3"], watches={"size": 4})
-
-
-def test_what_a_preset_put_in_can_be_taken_out(plan):
-    assert [c.name for c in plan(preset="tuned").callbacks] == ["watches"]
-    assert plan(preset="tuned", plugins=["no:watches"]).callbacks == ()
-
-
 def test_an_object_may_fill_a_slot_and_be_a_plugin(plan):
     class Mine:
         def build(self, space, heads): ...
@@ -370,36 +191,6 @@ def test_an_object_may_fill_a_slot_and_be_a_plugin(plan):
     found = plan(plugins=[watcher, Proposes({})]).extensions
     assert [choice.name for choice in found] == ["Proposes-0", "Proposes-1"]
     assert found[0].make() is watcher and found[0].owner == "passed as object"
-
-
-def test_a_component_that_a_finder_finds_is_put_in_its_slot(planning_kernel, plan):
-    mine = Component(name="mine", factory=StandInPolicy, kind="policies")
-    planning_kernel.registries.finders.register("shelf", lambda place, kind: mine)
-    found = plan(plugins=["shelf:mine"]).policy
-    assert (found.name, found.dist) == ("mine", "shelf:mine")
-    assert plan(policy="./mine.py").policy.dist == "./mine.py"
-
-
-def test_an_algorithm_that_names_no_environment_wants_one(planning_kernel, plan):
-    defaults = dict(COMPONENTS["algorithms"].defaults)
-    defaults.pop("env")
-    planning_kernel.registries.algorithms.register(
-        "homeless", attrs.evolve(COMPONENTS["algorithms"], name="homeless", defaults=defaults)
-    )
-    with pytest.raises(PlanError, match=r"'homeless' names no default. Say --env NAME"):
-        plan("homeless")
-    assert plan("homeless", env="CartPole-v1").sources["env"] == "user"
-    assert plan("stand-in").sources["env"] == "algorithm stand-in"
-
-
-def test_a_slot_that_nothing_fills_is_refused(planning_kernel, plan):
-    defaults = dict(COMPONENTS["algorithms"].defaults)
-    defaults.pop("serializer")
-    planning_kernel.registries.algorithms.register(
-        "bare", attrs.evolve(COMPONENTS["algorithms"], name="bare", defaults=defaults)
-    )
-    with pytest.raises(PlanError, match="nothing fills the slot 'serializer'"):
-        plan("bare")
 
 
 # ---- what a plan says ---------------------------------------------------------------------------

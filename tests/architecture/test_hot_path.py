@@ -14,6 +14,9 @@ import pytest
 import rlk
 from rlk.hookspecs import hookimpl
 
+#: What must answer at once.
+STARTS = (["--help"], ["plugins", "list"], ["run", "--help"], ["plugins", "show", "dqn"])
+
 
 class Idle:
     """A plugin that listens to nothing that happens per step."""
@@ -92,34 +95,21 @@ def test_a_step_listener_is_called_once_per_vector_step_and_others_pay_nothing()
     assert seen == list(range(2, 65, 2))
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["plugins", "list"], ["run", "--help"], ["plugins", "show", "dqn"]]
-)
-def test_the_command_line_starts_without_torch(arguments: list[str]) -> None:
-    script = (
-        "import sys\n"
-        "from rlk_cli.main import main\n"
-        "try:\n"
-        f"    main({arguments!r})\n"
-        "except SystemExit as end:\n"
-        "    assert not end.code, end.code\n"
-        "heavy = {'torch', 'mpi4py', 'matplotlib', 'gymnasium'} & set(sys.modules)\n"
-        "assert not heavy, heavy\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-
-
-def test_every_component_is_described_without_torch() -> None:
+def test_the_command_line_starts_and_describes_every_component_without_torch() -> None:
     script = (
         "import sys\n"
         "from rlk.registry.kernel import Kernel\n"
+        "from rlk_cli.main import main\n"
+        "heavy = lambda: {'torch', 'mpi4py', 'matplotlib', 'gymnasium'} & set(sys.modules)\n"
+        f"for arguments in {STARTS!r}:\n"
+        "    try:\n"
+        "        main(arguments)\n"
+        "    except SystemExit as end:\n"
+        "        assert not end.code, end.code\n"
+        "    assert not heavy(), (arguments, heavy())\n"
         "seen = [e.component().name for registry in Kernel().registries for e in registry]\n"
         "assert len(seen) > 15, seen\n"
-        "heavy = {'torch', 'mpi4py', 'matplotlib', 'gymnasium'} & set(sys.modules)\n"
-        "assert not heavy, heavy\n"
+        "assert not heavy(), heavy()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False

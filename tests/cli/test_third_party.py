@@ -1,35 +1,29 @@
 """The package in examples/third_party_plugin, built, installed and used by `rlk run`."""
 
-import contextlib
 import json
-import os
 from pathlib import Path
 
 import pytest
 
-from rlk_testing.forks import ForkServer
 from rlk_testing.wheels import install
 
 PACKAGE = Path(__file__).resolve().parents[2] / "examples" / "third_party_plugin"
 
 
 @pytest.fixture(scope="module")
-def forks(tmp_path_factory):
-    """Forks of a Python that has the package besides what is installed here."""
+def installed(tmp_path_factory):
+    """A folder that the package is installed in."""
     target = tmp_path_factory.mktemp("installed")
     install([PACKAGE], target)
-    path = os.pathsep.join([str(target), os.environ.get("PYTHONPATH", "")])
-    modules = ["torch", "gymnasium", "rlk_cli.main"]
-    with contextlib.closing(ForkServer(modules, {"PYTHONPATH": path})) as server:
-        yield server
+    return target
 
 
 @pytest.fixture
-def python(forks, tmp_path):
-    """A function that runs a module of that Python and returns what it printed."""
+def python(rlk_forks, installed, tmp_path):
+    """A function that runs a module of a Python that has the package; what it printed."""
 
     def run(*arguments):
-        with forks.start("-m", *arguments, cwd=tmp_path) as running:
+        with rlk_forks.start("-m", *arguments, cwd=tmp_path, path=installed) as running:
             printed, _ = running.communicate()
         assert running.returncode == 0, printed
         return printed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -21,5 +22,11 @@ def test_every_row_of_the_tables_names_a_test():
 @pytest.mark.parametrize(("name", "test"), NAMED)
 def test_the_tests_that_show_a_promise_are_there(name, test):
     path = ROOT / name if "/" in name else ROOT / "tests" / "faults" / name
+    assert test in functions(path)
+
+
+@functools.cache
+def functions(path):
+    """The names of the functions and methods of a file."""
     nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    assert test in {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    return {node.name for node in nodes if isinstance(node, ast.FunctionDef)}

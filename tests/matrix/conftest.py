@@ -4,6 +4,14 @@ import pytest
 import torch
 
 
+def pytest_generate_tests(metafunc):
+    """The thousands of `matrix_full` are not made where nobody asks for them."""
+    left_out = "not matrix_full" in metafunc.config.option.markexpr
+    for mark in metafunc.definition.iter_markers("combinations"):
+        name, cases = mark.args
+        metafunc.parametrize(name, [one for one in cases if not (left_out and one.marks)])
+
+
 @pytest.fixture(autouse=True)
 def one_thread():
     """Agents set how many threads torch has in this process."""

@@ -145,8 +145,15 @@ def keywords(one: Combination) -> dict[str, Any]:
 
 
 #: A test run is to have these together only by chance: an algorithm sees observations through its
-#: policy alone, and nothing of how environments are stepped.
-APART = ({"algorithm", "observation"}, {"algorithm", "vec_env"})
+#: policy alone, and nothing of how environments are stepped. That the update of every algorithm
+#: becomes a graph is tested with rlk-compile; a graph sees tensors, whichever storage they are of.
+APART = (
+    {"algorithm", "observation"},
+    {"algorithm", "vec_env"},
+    {"algorithm", "extension"},
+    {"storage", "extension"},
+    {"observation", "extension"},
+)
 
 
 def covering(combinations: Iterable[Parts]) -> list[Parts]:

@@ -18,7 +18,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("one", CASES)
+@pytest.mark.combinations("one", CASES)
 def test_it_trains_saves_loads_and_acts_the_same(one, tmp_path, capfd, counted):
     compiled = one.extension == "compile"
 
@@ -27,7 +27,7 @@ def test_it_trains_saves_loads_and_acts_the_same(one, tmp_path, capfd, counted):
             check_compiled(one, agent, capfd.readouterr().err)
 
     settings = {**keywords(one), "verbose": int(compiled)}
-    # Tracing anew takes long; tests/resume goes on compiled.
+    # Tracing anew takes long; the tests of rlk-compile go on compiled.
     trial(one.algorithm, settings, tmp_path, goes_on=not compiled, look=look)
     counted("allowed: trained, saved, loaded, acted the same")
 

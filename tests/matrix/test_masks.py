@@ -40,7 +40,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("one", CASES)
+@pytest.mark.combinations("one", CASES)
 def test_a_masked_policy_tries_nothing_that_is_forbidden(one, tmp_path, counted):
     settings = {**keywords(one), "env": GAME}
     settings["plugins"] = [*settings["plugins"], "action-masking"]

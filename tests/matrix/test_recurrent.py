@@ -17,6 +17,7 @@ SMALL = {"n_lstm": 6, "layers": [8]}
 
 class Recurrent(AlgorithmContract):
     component = "ppo2"
+    variant = True
     settings = {"nminibatches": 1, "noptepochs": 2}
     policy = ""
 

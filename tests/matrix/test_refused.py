@@ -85,7 +85,7 @@ def faults(one, message):
     return wrong
 
 
-@pytest.mark.parametrize("group", CASES)
+@pytest.mark.combinations("group", CASES)
 def test_the_plan_refuses_what_the_tables_refuse_and_nothing_else(group, counted):
     wrong = {}
     for one in group:

@@ -107,18 +107,25 @@ def twin_for(made: Agent, plugins: tuple[str, ...], strategy: str = "future") ->
 
 
 #: Storages see no more of an algorithm than its actions: all combinations are tried with discrete
-#: ones (`dqn`) and continuous ones (`stand-in`), the others with none and with all.
+#: ones (`dqn`) and continuous ones (`stand-in`), the other algorithms with all storages at once.
 TRIED = [
     (algo, plugins)
     for algo in ALGORITHMS
-    for plugins in (COMBINATIONS if algo in ("dqn", "stand-in") else ((), PLUGINS))
+    for plugins in (COMBINATIONS if algo in ("dqn", "stand-in") else (PLUGINS,))
+]
+WITH_N_ENVS = [
+    (algo, plugins, n_envs)
+    for algo, plugins in TRIED
+    for n_envs in ((1, 4) if algo in ("dqn", "stand-in") else (4,))
 ]
 
 
-@pytest.mark.parametrize("n_envs", [1, 4])
-@pytest.mark.parametrize(
-    ("algo", "plugins"), TRIED, ids=lambda one: one if isinstance(one, str) else "+".join(one)
-)
+def named(one: Any) -> str:
+    """The part of a test's name that stands for a parameter."""
+    return "+".join(one) if isinstance(one, tuple) else str(one)
+
+
+@pytest.mark.parametrize(("algo", "plugins", "n_envs"), WITH_N_ENVS, ids=named)
 def test_every_batch_is_the_twins(algo: str, plugins: tuple[str, ...], n_envs: int) -> None:
     with agent(algo, plugins, n_envs) as made:
         checked = attached(made.run.storage, twin_for(made, plugins))
@@ -138,7 +145,7 @@ def test_every_batch_is_the_twins(algo: str, plugins: tuple[str, ...], n_envs: i
 def test_so_it_is_with_every_strategy(strategy: str, n_envs: int, prioritized: bool) -> None:
     plugins = PLUGINS if prioritized else PLUGINS[1:]
     settings = {"hindsight-replay.goal_selection_strategy": strategy}
-    with agent("dqn", plugins, n_envs, **settings) as made:
+    with agent("stand-in", plugins, n_envs, **settings) as made:
         checked = attached(made.run.storage, twin_for(made, plugins, strategy))
         made.learn(STEPS * n_envs)
     assert sum(source is not None for batch in checked for _, _, source in batch) > 200
@@ -174,9 +181,7 @@ def stacked() -> gym.Env[Any, Any]:
 
 
 @pytest.mark.parametrize(
-    ("algo", "plugins"),
-    [one for one in TRIED if one[0] in ("dqn", "sac")],
-    ids=lambda one: one if isinstance(one, str) else "+".join(one),
+    ("algo", "plugins"), [one for one in TRIED if one[0] in ("dqn", "sac")], ids=named
 )
 def test_a_restored_run_goes_on_bit_for_bit(
     algo: str, plugins: tuple[str, ...], tmp_path: Path
@@ -192,6 +197,16 @@ def test_a_restored_run_goes_on_bit_for_bit(
             assert same(restored.run.storage.state_dict(), made.run.storage.state_dict())
 
 
+@pytest.fixture(scope="module")
+def twin_and_batch() -> tuple[ReplayTwin, Any]:
+    """A twin that has seen a training, and a batch of its storage."""
+    with agent("dqn", PLUGINS, 2) as made:
+        twin = twin_for(made, PLUGINS)
+        attached(made.run.storage, twin)
+        made.learn(100)
+        return twin, made.run.storage.sample(4)
+
+
 @pytest.mark.parametrize(
     ("field", "key"),
     [
@@ -199,12 +214,8 @@ def test_a_restored_run_goes_on_bit_for_bit(
         *[(field, "") for field in ("action", "reward", "discount")],
     ],
 )
-def test_the_twin_notices_what_is_wrong(field: str, key: str) -> None:
-    with agent("dqn", PLUGINS, 2) as made:
-        twin = twin_for(made, PLUGINS)
-        attached(made.run.storage, twin)
-        made.learn(100)
-        batch = made.run.storage.sample(4)
+def test_the_twin_notices_what_is_wrong(twin_and_batch: Any, field: str, key: str) -> None:
+    twin, batch = twin_and_batch
     value = getattr(batch, field)
     wrong = {**value, key: value[key] ^ 1} if isinstance(value, dict) else value + 1
     with pytest.raises(AssertionError, match="row 0"):

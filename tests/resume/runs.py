@@ -93,12 +93,13 @@ def _in_folder(arguments: tuple[str, ...], out: Path) -> list[str]:
 
 
 def plain_cases() -> Iterator[Case]:
-    """Every installed algorithm on those of both environments whose actions it serves."""
+    """Every installed algorithm, on the first of the environments whose actions it serves."""
     for entry in KERNEL.registries.algorithms:
         served = entry.component().action_spaces
         for env, actions in ENVIRONMENTS.items():
             if not served or actions in served:
                 yield Case(entry.name, env)
+                break
 
 
 def ended(forks: ForkServer, *arguments: object, cwd: Path) -> str:

@@ -47,7 +47,6 @@ CASES = [
         (*REPLAY, *MAPPED),
         ("--env", STACKED, *MAPPED),
     ),
-    Case("dqn", "CartPole-v1", ("compile",), ("--plugin", "compile:backend=eager")),
     Case("ppo2", "CartPole-v1", ("lstm",), LSTM),
     Case("ppo2", "Pendulum-v1", ("subprocess",), ("--vec-env", "subprocess")),
     Case("ppo2", "Pendulum-v1", ("normalize",), ("--plugin", "normalize")),

@@ -76,15 +76,16 @@ def forwarded(layers: SettingLayers, algorithm: Choice, choices: Iterable[Choice
     Raises:
         PlanError: if they do not agree.
     """
-    slots = {choice.name: choice.slot for choice in choices}
+    others = {choice.name: (choice.alias, choice.slot) for choice in choices}
     usual = configured(algorithm, layers).config
     result = layers
     for target, keys in _by_target(algorithm).items():
         name, _, setting = target.partition(".")
-        if name not in slots:
+        if name not in others:
             continue
         telling = [key for key in keys if not _says_nothing(key, layers, algorithm, len(keys) > 1)]
-        found = _set_under(layers, (*telling, target, f"{slots[name]}.{setting}"))
+        elsewhere = (target, *(f"{other}.{setting}" for other in others[name]))
+        found = _set_under(layers, (*telling, *elsewhere))
         if found:
             winner = agreed(found)
             for key in keys:

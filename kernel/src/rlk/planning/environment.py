@@ -192,11 +192,17 @@ def vector_of(env_fns: list[MakeEnv], backend: Choice, **keywords: Any) -> Any:
 
 def _spaces_of_vector(vector: Any, env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
     """Those of one environment of a vector, in its wrappers' vector forms."""
-    spaces = vector.single_observation_space, vector.single_action_space
+    spaces = _space(vector, "observation_space"), _space(vector, "action_space")
     for wrapper in wrappers:
         if wrapper.component.scope == "env":
             spaces = vector_form(env, wrapper).vector_spaces(*spaces, *given_config(wrapper))
     return spaces
+
+
+def _space(vector: Any, name: str) -> Any:
+    """That of one environment, which some vectors have under the name of that of all."""
+    single = f"single_{name}"
+    return getattr(vector, single if hasattr(vector, single) else name)
 
 
 def _changed(spaces: tuple[Any, Any], wrappers: Iterable[Choice]) -> tuple[Any, Any]:

@@ -34,7 +34,7 @@ def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
     in_run = {choice.name for _, choice in plan.choices()}
     switches = {plugin: key for key, plugin in component.activates.items()}
     config: Any = component.config
-    for key in component.forwards.keys() - component.activates.keys():
+    for key in (key for key in component.forwards if key not in component.activates):
         names = [to.partition(".")[0] for own, to in component.forwarded() if own == key]
         setting, usual = draft.layers.find(key), attrs.fields_dict(config)[key].default
         is_demand = setting.rank == Rank.USER and setting.value != usual

@@ -31,6 +31,7 @@ class TestDQN(OffPolicyContract):
 
 class TestDQNWithPriorities(AlgorithmContract):
     component = "dqn"
+    variant = True
     settings = {"prioritized_replay": True, "dueling": False, "gradient_steps": 2}
 
 
@@ -223,8 +224,7 @@ def test_it_learns_what_the_observation_shows(rlk_make):
     assert mean_return(agent, MATCH) == 8.0
 
 
-@pytest.mark.parametrize("dueling", [False, True])
-@pytest.mark.parametrize("double_q", [False, True])
+@pytest.mark.parametrize(("dueling", "double_q"), [(False, False), (True, True)])
 def test_it_learns_with_and_without_its_extensions(rlk_make, dueling, double_q):
     settings = {"dueling": dueling, "double_q": double_q, "gamma": 0.5, "n_envs": 2}
     agent = rlk_make("dqn", env=MATCH, seed=0, exploration_fraction=0.5, **settings, **QUICK)

@@ -27,6 +27,7 @@ class TestPPO(AlgorithmContract):
 
 class TestPPOWithLimits(AlgorithmContract):
     component = "ppo"
+    variant = True
     settings = {"clip_range_vf": 0.2, "target_kl": 0.01, "learning_rate": "lin_0.01"}
 
 

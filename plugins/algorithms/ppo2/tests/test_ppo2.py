@@ -27,6 +27,7 @@ class TestPPO2(AlgorithmContract):
 
 class TestPPO2WithoutClippedValues(AlgorithmContract):
     component = "ppo2"
+    variant = True
     settings = {"cliprange_vf": -1.0, "max_grad_norm": None, "learning_rate": "lin_0.001"}
 
 

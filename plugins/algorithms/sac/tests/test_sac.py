@@ -21,6 +21,7 @@ class TestSAC(OffPolicyContract):
 
 class TestSACWithGSDEPrioritiesNoiseAndAFixedEntropy(AlgorithmContract):
     component = "sac"
+    variant = True
     settings = {
         "use_sde": True,
         "sde_sample_freq": 3,

@@ -29,6 +29,7 @@ class TestTD3(OffPolicyContract):
 
 class TestTD3WithOtherSettings(AlgorithmContract):
     component = "td3"
+    variant = True
     settings = {
         "policy_delay": 1,
         "target_policy_noise": 0.0,

@@ -25,11 +25,13 @@ class TestTRPO(AlgorithmContract):
 
 class TestTRPOWithEntropyAndASchedule(AlgorithmContract):
     component = "trpo"
+    variant = True
     settings = {"entcoeff": 0.01, "vf_stepsize": "lin_0.001", "vf_iters": 1}
 
 
 class TestTRPOWithSharedLayers(AlgorithmContract):
     component = "trpo"
+    variant = True
 
     def run_settings(self):
         return {**super().run_settings(), "policy": {"net_arch": [8, {"pi": [8], "vf": [8]}]}}

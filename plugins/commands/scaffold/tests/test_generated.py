@@ -1,14 +1,12 @@
 """Packages as they are generated: built, installed, and their own tests run."""
 
-import contextlib
-import os
+import functools
 
 import pytest
 
 from rlk.registry.kinds import KINDS, singular
 from rlk_scaffold.kinds import VARIANTS, example
 from rlk_scaffold.package import names, render_package, write_package
-from rlk_testing.forks import ForkServer
 from rlk_testing.wheels import install
 
 EVERY = {
@@ -38,40 +36,35 @@ def packages(tmp_path_factory):
     return folder, target
 
 
-@pytest.fixture(scope="module")
-def python(packages):
-    """Forks of a Python in which they are installed."""
+@pytest.fixture
+def start(packages, rlk_forks):
+    """A function that starts a program of a Python in which they are installed."""
     _, target = packages
-    path = os.pathsep.join([str(target), os.environ.get("PYTHONPATH", "")])
-    modules = ["torch", "gymnasium", "pytest"]
-    with contextlib.closing(ForkServer(modules, {"PYTHONPATH": path})) as server:
-        yield server
+    return functools.partial(rlk_forks.start, path=target)
 
 
-def test_the_tests_of_every_generated_package_pass(packages, python):
+def test_the_tests_of_every_generated_package_pass(packages, start):
     folder, _ = packages
     options = ["--quiet", "--import-mode=importlib", "-p", "no:cacheprovider", "-p", "no:xdist"]
     options += ["-p", "no:hypothesispytest"]  # which takes a second to import
-    with python.start("-m", "pytest", *options, "--rootdir", folder, folder, cwd=folder) as running:
+    with start("-m", "pytest", *options, "--rootdir", folder, folder, cwd=folder) as running:
         printed, _ = running.communicate()
     assert running.returncode == 0, printed[-6000:]
 
 
-def test_the_kernel_finds_every_generated_component(packages, python, tmp_path):
+def test_the_kernel_finds_every_generated_component(packages, start, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PRINT_COMPONENTS)
-    with python.start(program, cwd=tmp_path) as running:
+    with start(program, cwd=tmp_path) as running:
         printed, _ = running.communicate()
     assert running.returncode == 0, printed
     expected = {f"{kind} {name} {name} True" for name, (kind, _) in EVERY.items()}
     assert set(printed.splitlines()) == expected
 
 
-def test_the_table_of_settings_in_every_generated_readme_is_up_to_date(packages, python):
+def test_the_table_of_settings_in_every_generated_readme_is_up_to_date(packages, start):
     folder, _ = packages
-    with python.start(
-        "-m", "rlk_scaffold.docs", "--check", "--root", folder, cwd=folder
-    ) as running:
+    with start("-m", "rlk_scaffold.docs", "--check", "--root", folder, cwd=folder) as running:
         printed, _ = running.communicate()
     assert (running.returncode, printed) == (0, "")
 

@@ -1,4 +1,4 @@
-"""Films: whole ones under their name, or none; and frames side by side."""
+"""Films: whole ones under their name, or none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from rlk.errors import RlkError
-from rlk_films import film, tiled
+from rlk_films import film
 from rlk_films.writer import mp4_is_there
 
 mp4 = pytest.mark.skipif(not mp4_is_there(), reason="imageio-ffmpeg is not installed")
@@ -17,25 +17,6 @@ mp4 = pytest.mark.skipif(not mp4_is_there(), reason="imageio-ffmpeg is not insta
 
 def frames(n: int, height: int = 33, width: int = 47) -> list[np.ndarray]:
     return [np.full((height, width, 3), 20 * i, np.uint8) for i in range(n)]
-
-
-def test_frames_stand_side_by_side_from_the_top_left() -> None:
-    picture = tiled([np.full((2, 3, 1), i, np.uint8) for i in range(1, 6)])
-    assert picture.shape == (6, 6, 1)
-    expected = np.kron(np.array([[1, 2], [3, 4], [5, 0]]), np.ones((2, 3)))
-    assert np.array_equal(picture[..., 0], expected)
-
-
-def test_a_smaller_frame_leaves_black_beside_it() -> None:
-    picture = tiled([np.ones((2, 2, 1), np.uint8), np.ones((1, 1, 1), np.uint8)])
-    assert picture[..., 0].tolist() == [[1, 1], [1, 1], [1, 0], [0, 0]]
-
-
-def test_one_frame_is_the_picture_and_none_is_an_error() -> None:
-    (one,) = frames(1)
-    assert tiled([one]) is one
-    with pytest.raises(ValueError, match="no frame"):
-        tiled([])
 
 
 def test_a_gif_has_every_frame(tmp_path: Path) -> None:

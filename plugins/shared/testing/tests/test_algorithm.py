@@ -32,6 +32,10 @@ def broken(factory: type, **fields: object) -> type:
     return suite(attrs.evolve(GOOD, factory=factory, **fields))
 
 
+#: One for all tests, because a suite trains once for most of its checks.
+GOOD_SUITE = suite(GOOD)
+
+
 class SeedsItself(StandIn):
     def actor(self, rng=None):
         return RandomActor(self.run.action_space, np.random.default_rng())
@@ -302,7 +306,7 @@ CASES = [
     ("factory", "check"), CASES, ids=lambda value: getattr(value, "__name__", None)
 )
 def test_a_broken_algorithm_fails_the_check_that_is_meant_for_it(rlk_verdict, factory, check):
-    assert rlk_verdict(suite(GOOD), check) == "passed"
+    assert rlk_verdict(GOOD_SUITE, check) == "passed"
     assert rlk_verdict(broken(factory), check).startswith("failed")
 
 
@@ -323,7 +327,7 @@ COMPONENT_CASES = [
 
 @pytest.mark.parametrize(("fields", "check"), COMPONENT_CASES)
 def test_a_component_that_says_something_wrong_fails(rlk_verdict, fields, check):
-    assert rlk_verdict(suite(GOOD), check) == "passed"
+    assert rlk_verdict(GOOD_SUITE, check) == "passed"
     assert rlk_verdict(suite(attrs.evolve(GOOD, **fields)), check).startswith("failed")
 
 
@@ -331,7 +335,7 @@ def test_a_config_in_a_module_that_imports_torch_fails(rlk_verdict):
     check = "test_planning_with_it_imports_neither_torch_nor_gymnasium"
     config = attrs.make_class("Heavy", {"x": attrs.field(default=1)}, kw_only=True)
     config.__module__ = "rlk_testing.stand_ins"
-    assert rlk_verdict(suite(GOOD), check) == "passed"
+    assert rlk_verdict(GOOD_SUITE, check) == "passed"
     assert "torch" in rlk_verdict(suite(attrs.evolve(GOOD, config=config)), check)
 
 
@@ -343,7 +347,7 @@ def test_a_suite_without_a_component_says_so(rlk_verdict):
 
 def test_an_algorithm_that_does_not_learn_what_it_should_fails(rlk_verdict):
     check = "test_it_learns_what_can_be_learnt"
-    assert rlk_verdict(suite(GOOD), check) == "does not apply"
+    assert rlk_verdict(GOOD_SUITE, check) == "does not apply"
     learns = {"learns": {"total_timesteps": 64}}
     assert "mean return" in rlk_verdict(suite(GOOD, **learns), check)
     assert rlk_verdict(suite(GOOD, learns_to=0.0, **learns), check) == "passed"

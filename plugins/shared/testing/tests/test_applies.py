@@ -16,7 +16,7 @@ CONTRACTS = [name for name in rlk_testing.__all__ if name.endswith("Contract")]
 #: Suite -> how many checks ask whether they apply, besides those of suites that it inherits from.
 #: Who adds one counts it here: a question that is wrong would leave checks out without a word.
 CONDITIONAL = {
-    "AlgorithmContract": 10,
+    "AlgorithmContract": 12,
     "CallbackContract": 1,
     "CommandContract": 1,
     "Contract": 5,
@@ -29,7 +29,7 @@ CONDITIONAL = {
     "PresetContract": 3,
     "SerializerContract": 9,
     "StorageContract": 19,
-    "VecEnvContract": 2,
+    "VecEnvContract": 9,
     "WrapperContract": 14,
 }
 

@@ -58,6 +58,20 @@ def test_a_module_is_run_as_python_does(forks, tmp_path):
     assert running.returncode == 0 and "usage: " in printed
 
 
+def test_a_program_may_have_packages_that_others_have_not(forks, tmp_path):
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    (packages / "rare.py").write_text("NAME = 'rare'\n")
+    program = tmp_path / "program.py"
+    program.write_text("import os, rare\nprint(rare.NAME, os.environ['PYTHONPATH'])\n")
+    with forks.start(program, cwd=tmp_path, path=packages) as running:
+        printed, _ = running.communicate()
+    assert running.returncode == 0, printed
+    assert printed.startswith(f"rare {packages}")
+    with forks.start(program, cwd=tmp_path) as running:
+        assert "No module named 'rare'" in running.communicate()[0]
+
+
 @pytest.mark.parametrize(
     ("text", "code", "end"),
     [

@@ -30,7 +30,8 @@ def test_a_suite_and_its_attributes_are_named(suite):
 def own(suite):
     """Those that no other suite gives it, for these are named there."""
     bases = [base for base in suite.__mro__[1:] if base in CONTRACTS]
-    shared = {"algo", "env", "timesteps"} if "as a callback" in row(suite) else set()
+    run = {"algo", "env", "timesteps", "given", "spoilt"}
+    shared = run if "as a callback" in row(suite) else set()
     return attributes(suite).difference(shared, *map(attributes, bases))
 
 

@@ -257,3 +257,15 @@ def test_importing_it_imports_no_torch():
 
     code = "import sys, rlk_vector_environments.env_state; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_renderer_that_was_in_use_is_made_anew_when_it_is_needed():
+    env, twin = (gym.make("CartPole-v1", render_mode="rgb_array") for _ in range(2))
+    play(env, [0, 1, 1], seed=3)
+    shown = env.render()
+    twin.reset(seed=4)
+    restore(twin, through_json(capture(env)))
+    assert np.array_equal(twin.render(), shown)
+    assert same(play(env, [1, 0, 0, 1]), play(twin, [1, 0, 0, 1]))
+    for one in (env, twin):
+        one.close()

@@ -55,6 +55,12 @@ def test_an_environments_own_time_limit_counts_first(make: Any, left: float) -> 
     assert env.step(np.zeros(1, np.int64))[0][0, -1] == pytest.approx(left)
 
 
+def test_the_time_limit_of_a_vector_that_has_no_single_environments_counts() -> None:
+    env = TimeFeature(gym.make_vec("CartPole-v1", 2, vectorization_mode="vector_entry_point"))
+    env.reset(seed=1)
+    assert env.step(np.zeros(2, np.int64))[0][:, -1].tolist() == pytest.approx([1 - 1 / 500] * 2)
+
+
 def test_the_feature_stays_one_in_test_mode_and_is_never_below_zero(counting: Any) -> None:
     env = TimeFeature(counting(length=5), TimeFeatureConfig(max_steps=1))
     constant = TimeFeature(counting(length=5), TimeFeatureConfig(max_steps=1, test_mode=True))

@@ -28,7 +28,9 @@ class Render:
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
         problem = window_problem(plan.env)
-        return None if problem is None else f"callback 'render': {problem} Leave it out: no:render"
+        if problem is None:
+            return None
+        return f"callback 'render': {problem}\nLeave it out, or film it: --plugin video-recorder"
 
 
 def window_problem(env: EnvChoice) -> str | None:

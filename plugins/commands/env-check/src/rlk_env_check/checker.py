@@ -114,7 +114,7 @@ def _state(env: gym.Env[Any, Any]) -> Iterator[Finding]:
 
 def _travels(make: Callable[[], Any]) -> Iterator[Finding]:
     """Whether what makes it can be sent to a worker."""
-    import cloudpickle  # type: ignore[import-untyped]
+    import cloudpickle
 
     try:
         cloudpickle.loads(cloudpickle.dumps(make))

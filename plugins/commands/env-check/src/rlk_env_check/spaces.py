@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from rlk.errors import PlanError
 from rlk.planning.usable_spaces import check_usable
-from rlk.spaces import describe
+from rlk.spaces import describe, flat_space
 from rlk_env_check.finding import Finding, error, warning
 
 #: Pixels each way that the convolutions of the policy `cnn` need.
@@ -51,8 +51,8 @@ def _unusable(observation_space: Any, action_space: Any) -> Iterator[Finding]:
         )
         return
     try:
-        check_usable("it", observation_space, action_space)
-    except PlanError as problem:
+        check_usable("it", flat_space(observation_space), action_space)
+    except (PlanError, ValueError) as problem:
         yield error(str(problem).removeprefix("environment 'it': "))
 
 

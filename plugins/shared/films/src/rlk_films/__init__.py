@@ -1,6 +1,6 @@
-"""Rendered frames as a film, and those of several environments in one picture."""
+"""Rendered frames as a film; `tiled` puts those of several environments in one picture."""
 
-from rlk_films.tiles import tiled
 from rlk_films.writer import Film, check_film, film
+from rlk_vector_environments.tiling import tile as tiled
 
 __all__ = ["Film", "check_film", "film", "tiled"]

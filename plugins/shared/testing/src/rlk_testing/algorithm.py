@@ -10,13 +10,12 @@ import attrs
 import numpy as np
 import pytest
 
-from rlk.abilities import ForeseesUpdates, offers
 from rlk.errors import NotFinite, PlanError
 from rlk.registry.kinds import SLOTS
-from rlk_testing.acting import Watch, mean_return
+from rlk_testing.acting import mean_return
 from rlk_testing.algorithm_state import AlgorithmStateChecks
 from rlk_testing.applies import applies
-from rlk_testing.contract import global_generators_untouched, once_per_suite, one_thread
+from rlk_testing.contract import has_usual_settings, one_thread
 from rlk_testing.environments import BY_ACTION_SPACE, BY_SPACE_OF_SEVERAL_AXES
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ class AlgorithmContract(AlgorithmStateChecks):
         declared = self.record().action_spaces or tuple(BY_SPACE_OF_SEVERAL_AXES)
         return [env for space, env in BY_SPACE_OF_SEVERAL_AXES.items() if space in declared]
 
-    @applies(lambda suite: bool(suite.several_axes()))
+    @applies(has_usual_settings, lambda suite: bool(suite.several_axes()))
     def test_actions_of_several_axes_reach_the_environment_in_their_shape(self) -> None:
         """They are kept flat; the environment refuses an action that is not in its space."""
         for env in self.several_axes():
@@ -181,27 +180,19 @@ class AlgorithmContract(AlgorithmStateChecks):
 
     def test_the_updates_that_it_foresees_are_those_that_it_makes(self) -> None:
         """About, because they may depend on how long episodes are."""
-        watch = Watch()
-        with self.agent(plugins=[watch]) as agent:
-            algorithm: Any = agent.run.algorithm
-            if not offers(algorithm, ForeseesUpdates):
-                return
-            foreseen = algorithm.updates_ahead(self.n_steps_trained)
-            agent.learn(self.n_steps_trained)
-        if foreseen is None:
+        training = self.training()
+        if training.foreseen is None:
             return
-        made, sizes = len(watch.updates), {len(batch.action) for batch, _, _ in watch.updates}
-        assert abs(made - foreseen[0]) <= 0.2 * made and sizes == {foreseen[1]}, (
-            f"updates_ahead({self.n_steps_trained}) says {foreseen[0]} of {foreseen[1]} "
-            f"transitions; there were {made} of {sizes}"
+        made = len(training.updates)
+        sizes = {len(batch.action) for batch, _, _ in training.updates}
+        assert abs(made - training.foreseen[0]) <= 0.2 * made and sizes == {training.foreseen[1]}, (
+            f"updates_ahead({self.n_steps_trained}) says {training.foreseen[0]} of "
+            f"{training.foreseen[1]} transitions; there were {made} of {sizes}"
         )
 
     def test_training_again_counts_on_if_told_so(self) -> None:
-        with self.agent() as agent:
-            agent.learn(self.n_steps_trained)
-            first = agent.num_timesteps
-            agent.learn(self.n_steps_trained, reset_num_timesteps=False)
-            assert agent.num_timesteps >= first + self.n_steps_trained
+        first, second = self.training().timesteps
+        assert second >= first + self.n_steps_trained
 
     @applies(lambda suite: bool(suite.learns))
     def test_it_learns_what_can_be_learnt(self) -> None:
@@ -216,24 +207,10 @@ class AlgorithmContract(AlgorithmStateChecks):
 
     # ---- updates ---------------------------------------------------------------------------------
 
-    @once_per_suite
-    def watched(self) -> Watch:
-        """A training, and every update in it."""
-        watch = Watch()
-        with self.agent(plugins=[watch]) as agent:
-            agent.learn(self.n_steps_trained)
-        assert watch.updates, (
-            f"no update in {self.n_steps_trained} timesteps; give smaller `settings`"
-        )
-        return watch
-
-    def updates(self) -> list[Any]:
-        return self.watched().updates
-
     def test_metrics_are_finite_tensors_that_nobody_has_read(self) -> None:
         import torch
 
-        for _, _, update in self.updates():
+        for _, _, update in self.training().updates:
             assert update.metrics, "Update(metrics={}) is empty: at least the loss belongs there"
             for name, value in update.metrics.items():
                 assert isinstance(value, torch.Tensor), (
@@ -249,7 +226,7 @@ class AlgorithmContract(AlgorithmStateChecks):
         import torch
 
         reports = self.record().reports
-        for batch, _, update in self.updates():
+        for batch, _, update in self.training().updates:
             for name in reports:
                 value = getattr(update, name, None)
                 assert isinstance(value, torch.Tensor), (
@@ -266,17 +243,14 @@ class AlgorithmContract(AlgorithmStateChecks):
                 )
 
     def test_an_update_leaves_its_batch_as_it_was(self) -> None:
-        written = self.watched().written
+        written = self.training().watch.written
         assert not written, (
             f"an update wrote to {sorted(written)} of its batch, maybe the storage's own memory"
         )
 
     def test_parameters_stay_views_of_one_flat_tensor(self) -> None:
-        with self.agent() as agent:
-            memory = agent.run.parameters.flat.data_ptr()
-            agent.learn(self.n_steps_trained)
-            agent.run.parameters.check()
-            assert agent.run.parameters.flat.data_ptr() == memory
+        if (error := self.training().replaced) is not None:
+            raise error
 
     def test_every_parameter_is_moved_by_some_group(self) -> None:
         with self.agent() as agent:
@@ -289,24 +263,16 @@ class AlgorithmContract(AlgorithmStateChecks):
     # ---- hooks -----------------------------------------------------------------------------------
 
     def test_hooks_are_called_once_an_iteration_and_never_by_step_or_update(self) -> None:
-        watch = Watch()
-        with self.agent(plugins=[watch]) as agent:
-            calls: list[str] = []
-            manager = agent.run.hooks._manager
-            undo = manager.add_hookcall_monitoring(
-                lambda name, *_: calls.append(name), lambda *_: None
-            )
-            agent.learn(self.n_steps_trained)
-            undo()
-            iterations = agent.run.clock.iterations
-            steps = agent.num_timesteps
-        assert len(calls) <= iterations, (
-            f"{len(calls)} pluggy calls in {iterations} iterations: {set(calls)}"
+        training = self.training()
+        calls, iterations = training.hook_calls, training.iterations
+        assert len(calls) <= iterations[0], (
+            f"{len(calls)} pluggy calls in {iterations[0]} iterations: {set(calls)}"
         )
-        assert watch.calls["training_start"] == watch.calls["training_end"] == 1
+        counts = training.watch.calls
+        assert counts["training_start"] == counts["training_end"] == len(iterations)
         for hook in ("rollout_start", "rollout_end", "update_end"):
-            assert watch.calls[hook] == iterations, f"{hook} was called {watch.calls[hook]} times"
-        assert watch.calls["step"] == steps
+            assert counts[hook] == iterations[1], f"{hook} was called {counts[hook]} times"
+        assert counts["step"] == training.timesteps[1]
 
     # ---- what is not finite ----------------------------------------------------------------------
 
@@ -314,7 +280,7 @@ class AlgorithmContract(AlgorithmStateChecks):
         name = self.environments()[0]
         return {"env": {"id": name, "spoil": how, "spoil_at": self.n_steps_trained // 2}}
 
-    @applies(trains_on_a_match)
+    @applies(has_usual_settings, trains_on_a_match)
     @pytest.mark.parametrize("field", ["reward", "observation"])
     def test_a_non_finite_number_stops_the_run_and_leaves_parameters_finite(
         self, field: str
@@ -336,6 +302,4 @@ class AlgorithmContract(AlgorithmStateChecks):
             )
 
     def test_nothing_draws_from_a_global_generator(self) -> None:
-        with self.agent() as agent, global_generators_untouched():
-            agent.learn(self.n_steps_trained)
-            agent.predict(agent.plan.observation_space.sample())
+        assert not self.training().drawn

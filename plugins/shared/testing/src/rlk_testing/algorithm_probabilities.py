@@ -11,6 +11,8 @@ import gymnasium as gym
 import numpy as np
 
 from rlk.abilities import TellsProbabilities, offers
+from rlk_testing.applies import applies
+from rlk_testing.contract import has_usual_settings
 from rlk_testing.recurrent import RecurrentAgentChecks
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ class AlgorithmProbabilityChecks(RecurrentAgentChecks):
     def environments(self) -> list[str]:
         raise NotImplementedError
 
+    @applies(has_usual_settings)
     def test_it_tells_how_likely_its_actions_are_or_always_takes_the_same(self) -> None:
         for env in self.environments():
             with self.agent(env=env) as agent:

@@ -16,6 +16,7 @@ import attrs
 from rlk.hookspecs import hookimpl
 from rlk_testing.algorithm_probabilities import AlgorithmProbabilityChecks
 from rlk_testing.applies import applies
+from rlk_testing.contract import has_usual_settings
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -51,7 +52,7 @@ class AlgorithmScheduleChecks(AlgorithmProbabilityChecks):
             and isinstance(values[name], (int, float))
         }
 
-    @applies(lambda suite: bool(suite.schedules()))
+    @applies(has_usual_settings, lambda suite: bool(suite.schedules()))
     def test_a_scheduled_setting_is_a_function_of_what_remains_by_the_runs_clock(self) -> None:
         schedules = self.schedules()
         with self.agent(**schedules) as agent:
@@ -73,6 +74,7 @@ class AlgorithmScheduleChecks(AlgorithmProbabilityChecks):
                         f"remained (reset_num_timesteps={reset}): schedules follow run.clock"
                     )
 
+    @applies(has_usual_settings)
     def test_scheduled_numbers_go_on_over_calls_of_learn_and_after_loading(
         self, tmp_path: Path
     ) -> None:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rlk_testing.acting import Watch
 from rlk_testing.algorithm_schedules import AlgorithmScheduleChecks
-from rlk_testing.contract import global_generators_untouched, one_thread, plain, same
+from rlk_testing.algorithm_training import Training, train_twice
+from rlk_testing.applies import applies
+from rlk_testing.contract import (
+    global_generators_untouched,
+    has_usual_settings,
+    once_per_suite,
+    one_thread,
+    plain,
+    same,
+)
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -29,6 +40,17 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
     def trained(self, **settings: Any) -> Any:
         raise NotImplementedError
 
+    @once_per_suite
+    def training(self) -> Training:
+        """What becomes of an agent with the suite's settings, which most checks look at."""
+        watch = Watch()
+        with self.agent(plugins=[watch]) as agent:
+            training = train_twice(agent, watch, self.n_steps_trained, self.observations(agent))
+        assert training.updates, (
+            f"no update in {self.n_steps_trained} timesteps; give smaller `settings`"
+        )
+        return training
+
     def loaded(self, path: Path, agent: Agent) -> Agent:
         """The agent in a file, with the environment passed again as a file may not name code."""
         return self.loaded_again(path, agent)
@@ -41,12 +63,13 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
     # ---- seeds -----------------------------------------------------------------------------------
 
     def test_the_same_seed_gives_parameters_that_are_equal_bit_for_bit(self) -> None:
-        assert self.trained(seed=3).equal(self.trained(seed=3)), (
+        assert self.trained().equal(self.training().parameters[0]), (
             "two runs with one seed differ: draw from run.streams, and from nothing else"
         )
 
+    @applies(has_usual_settings)
     def test_another_seed_gives_other_parameters(self) -> None:
-        assert not self.trained(seed=3).equal(self.trained(seed=4))
+        assert not self.trained(seed=4).equal(self.training().parameters[0])
 
     def test_building_an_agent_draws_from_no_global_generator(self) -> None:
         with self.agent():
@@ -68,8 +91,8 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
     def test_it_predicts_for_a_batch_what_it_predicts_for_each(self) -> None:
         from gymnasium.vector.utils import concatenate, create_empty_array
 
-        with self.agent() as agent:
-            agent.learn(self.n_steps_trained)
+        training = self.training()
+        with self.loaded(training.model, training.agent) as agent:
             space, each = agent.plan.observation_space, self.observations(agent)
             empty: Any = create_empty_array(space, len(each))
             batch = concatenate(space, each, empty)
@@ -106,65 +129,58 @@ class AlgorithmStateChecks(AlgorithmScheduleChecks):
             )
 
     def test_predicting_between_two_trainings_does_not_change_the_second(self) -> None:
-        def parameters(predicts: int) -> Any:
-            with self.agent() as agent:
-                agent.learn(self.n_steps_trained)
-                for observation in self.observations(agent, predicts):
-                    agent.predict(observation)
-                agent.learn(self.n_steps_trained, reset_num_timesteps=False)
-                return agent.run.parameters.flat.clone()
-
-        assert parameters(0).equal(parameters(5)), "predict draws from a stream that training uses"
+        with self.agent() as agent:
+            agent.learn(self.n_steps_trained)
+            for observation in self.observations(agent, 5):
+                agent.predict(observation)
+            agent.learn(self.n_steps_trained, reset_num_timesteps=False)
+            assert agent.run.parameters.flat.equal(self.training().parameters[1]), (
+                "predict, or writing a checkpoint, draws from a stream that training uses"
+            )
 
     # ---- files -----------------------------------------------------------------------------------
 
-    def test_a_loaded_model_acts_as_the_saved_one(self, tmp_path: Path) -> None:
-        with self.agent() as agent:
-            agent.learn(self.n_steps_trained)
-            with self.loaded(agent.save(tmp_path / "model"), agent) as loaded:
-                assert loaded.run.parameters.flat.equal(agent.run.parameters.flat)
-                for observation in self.observations(agent):
-                    expected, _ = agent.predict(observation, deterministic=True)
-                    action, _ = loaded.predict(observation, deterministic=True)
-                    assert np.array_equal(action, expected)
+    def test_a_loaded_model_acts_as_the_saved_one_all_along_an_episode(self) -> None:
+        training = self.training()
+        with self.loaded(training.model, training.agent) as loaded:
+            assert loaded.run.parameters.flat.equal(training.parameters[1])
+            state = None
+            for observation, expected, expected_state in training.acted:
+                action, state = loaded.predict(observation, state, deterministic=True)
+                assert np.array_equal(action, expected) and same(state, expected_state)
 
-    def test_a_restored_checkpoint_learns_on_bit_for_bit(self, tmp_path: Path) -> None:
-        with self.agent() as agent:
-            agent.learn(self.n_steps_trained)
-            with self.loaded(agent.save_checkpoint(tmp_path / "checkpoint"), agent) as restored:
-                assert restored.differs == [], restored.differs
-                for one in (agent, restored):
-                    one.learn(self.n_steps_trained, reset_num_timesteps=False)
-                assert restored.num_timesteps == agent.num_timesteps
-                assert restored.run.parameters.flat.equal(agent.run.parameters.flat), (
-                    "after a checkpoint learning goes on otherwise than without one: is everything "
-                    "that lives "
-                    "from update to update in state_dict()?"
-                )
+    def test_a_restored_checkpoint_learns_on_bit_for_bit(self) -> None:
+        training = self.training()
+        with self.loaded(training.checkpoint, training.agent) as restored:
+            assert restored.differs == [], restored.differs
+            restored.learn(self.n_steps_trained, reset_num_timesteps=False)
+            assert restored.num_timesteps == training.timesteps[1]
+            assert restored.run.parameters.flat.equal(training.parameters[1]), (
+                "after a checkpoint learning goes on otherwise than without one: is everything "
+                "that lives from update to update in state_dict()?"
+            )
 
     def test_its_state_is_plain_and_comes_back_as_it_was(self) -> None:
-        with self.agent() as agent, self.agent(seed=9) as other:
-            agent.learn(self.n_steps_trained)
-            state = agent.run.algorithm.state_dict()
-            plain(state)
-            other.run.algorithm.load_state_dict(state)
+        state = self.training().state
+        plain(state)
+        with self.agent(seed=9) as other:
+            other.run.algorithm.load_state_dict(copy.deepcopy(dict(state)))
             assert same(other.run.algorithm.state_dict(), state)
 
     def test_parameters_can_be_taken_out_and_put_into_another_agent(self) -> None:
-        with self.agent() as agent, self.agent(seed=9) as other:
-            agent.learn(self.n_steps_trained)
-            values = agent.get_parameters()
-            other.load_parameters(values)
-            assert other.run.parameters.flat.equal(agent.run.parameters.flat)
+        training = self.training()
+        with self.agent(seed=9) as other:
+            other.load_parameters(training.named)
+            assert other.run.parameters.flat.equal(training.parameters[1])
             other.run.parameters.check()
             theirs = dict(learnt(other.run.algorithm.state_dict()))
-            for path, value in learnt(agent.run.algorithm.state_dict()):
+            for path, value in learnt(training.state):
                 assert same(value, theirs.get(path)), (
                     f"load_parameters(get_parameters()) leaves {path} of state_dict() behind: a "
                     f"target or a coefficient is to be a tensor of floating point there, and "
                     f"load_state_dict must take it from there"
                 )
-            assert same(values, other.get_parameters())
+            assert same(training.named, other.get_parameters())
 
 
 def learnt(state: Any, path: str = "") -> Iterator[tuple[str, Any]]:

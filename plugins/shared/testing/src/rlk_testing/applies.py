@@ -17,18 +17,19 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 _QUESTIONS = "_rlk_applies"
 
 
-def applies(question: Question) -> Callable[[Decorated], Decorated]:
+def applies(*asked: Question) -> Callable[[Decorated], Decorated]:
     """Decorator of a check, or of a class for all the checks that it defines itself.
 
     Args:
-        question: whether the check applies to an instance of the suite. It is asked when tests are
-            collected, so it may look at records and classes, and must build nothing.
+        asked: whether the check applies to an instance of the suite; all must say so. They are
+            asked when tests are collected, so they may look at records and classes, and must build
+            nothing.
     """
 
     def decorate(decorated: Decorated) -> Decorated:
         checks = [decorated] if not isinstance(decorated, type) else _own_checks(decorated)
         for check in checks:
-            setattr(check, _QUESTIONS, (*questions(check), question))
+            setattr(check, _QUESTIONS, (*questions(check), *asked))
         return decorated
 
     return decorate

@@ -34,6 +34,11 @@ def has_settings(suite: Contract) -> bool:
     return suite.record().config is not None
 
 
+def has_usual_settings(suite: Contract) -> bool:
+    """Whether this is the component's own suite, and not one of other settings."""
+    return not suite.variant
+
+
 def is_installed(suite: Contract) -> bool:
     """Whether the component is of an installed distribution, so that a fresh Python knows it."""
     return suite.entry().dist != "this program"
@@ -64,11 +69,14 @@ class Contract:
     Attributes:
         component: the name that a user types, or a `Component` that is not installed.
         settings: of the component, where its defaults are too large for a test.
+        variant: True if another suite has the component with its usual settings, so that checks
+            whose outcome does not depend on them are left out of this one.
     """
 
     kind: ClassVar[str] = ""
     component: ClassVar[str | Component] = ""
     settings: ClassVar[Mapping[str, Any]] = {}
+    variant: ClassVar[bool] = False
 
     # ---- what suites are built of ----------------------------------------------------------------
 
@@ -218,21 +226,30 @@ def one_thread() -> Iterator[None]:
 
 
 @contextmanager
-def global_generators_untouched() -> Iterator[None]:
-    """Raises AssertionError if what runs inside draws from a global generator, or seeds one."""
+def global_draws() -> Iterator[list[str]]:
+    """What is wrong with how global generators were used inside; filled when it is left."""
     import torch
 
     # Drawn from once before: a seed that was set earlier does not look like no seed then.
     random.random(), np.random.random(), torch.rand(())
     before = random.getstate(), np.random.get_state(), torch.get_rng_state()
-    yield
-    assert random.getstate() == before[0], "it uses Python's global generator"
+    found: list[str] = []
+    yield found
+    if random.getstate() != before[0]:
+        found.append("it uses Python's global generator")
     now = np.random.get_state()
-    same = all(np.array_equal(a, b) for a, b in zip(now, before[1], strict=True))
-    assert same, "it uses numpy's global generator; draw from the stream it is given"
-    assert torch.equal(torch.get_rng_state(), before[2]), (
-        "it uses torch's global generator; draw from the stream it is given"
-    )
+    if not all(np.array_equal(a, b) for a, b in zip(now, before[1], strict=True)):
+        found.append("it uses numpy's global generator; draw from the stream it is given")
+    if not torch.equal(torch.get_rng_state(), before[2]):
+        found.append("it uses torch's global generator; draw from the stream it is given")
+
+
+@contextmanager
+def global_generators_untouched() -> Iterator[None]:
+    """Raises AssertionError if what runs inside draws from a global generator, or seeds one."""
+    with global_draws() as found:
+        yield
+    assert not found, "; ".join(found)
 
 
 def plain(value: Any, where: str = "state") -> None:

@@ -5,6 +5,9 @@ need is the second or more that importing torch takes in each. A `ForkServer` is
 imports what takes long and then forks for every program that it is asked to run; each is a process
 of its own, with its own working directory and output, and can be killed like any other.
 
+What was imported before the fork is out of the garbage collector's sight (`gc.freeze`): looking at
+it, as every interpreter does when it ends, would copy all of its memory into each fork.
+
 This module runs on both sides: `ForkServer` and `Fork` in the tests, the rest in the server. It
 wants a system that forks (Linux, macOS).
 """
@@ -12,6 +15,7 @@ wants a system that forks (Linux, macOS).
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -51,9 +55,17 @@ class ForkServer:
                 env={**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})},
             )
 
-    def start(self, *arguments: object, cwd: Path) -> Fork:
-        """Run in that folder what `python ARGUMENTS…` runs: `-m module …` or `file.py …`."""
-        request = {"arguments": [str(argument) for argument in arguments], "cwd": str(cwd)}
+    def start(self, *arguments: object, cwd: Path, path: Path | None = None) -> Fork:
+        """Run in that folder what `python ARGUMENTS…` runs: `-m module …` or `file.py …`.
+
+        Args:
+            path: a folder of packages that this program has besides, as by `PYTHONPATH`.
+        """
+        request = {
+            "arguments": [str(argument) for argument in arguments],
+            "cwd": str(cwd),
+            "path": None if path is None else str(path),
+        }
         output = tempfile.TemporaryFile()  # noqa: SIM115
         status, theirs = os.pipe()
         message = json.dumps(request).encode()
@@ -154,7 +166,7 @@ def serve(connection: socket.socket) -> list[str] | None:
             request = json.loads(message)
             if _wait_for_fork(status):
                 os._exit(0)
-            _take_place(request["cwd"], output)
+            _take_place(request["cwd"], output, request["path"])
             return list(request["arguments"])
         os.close(output)
         os.close(status)
@@ -179,14 +191,18 @@ def _wait_for_fork(status: int) -> bool:
     return True
 
 
-def _take_place(folder: str, output: int) -> None:
-    """Make this process what the program expects: its streams and its folder."""
+def _take_place(folder: str, output: int, path: str | None) -> None:
+    """Make this process what the program expects: its streams, its folder, and its packages."""
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.close(output)
     os.chdir(folder)
+    if path is not None:
+        known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        os.environ["PYTHONPATH"] = os.pathsep.join([path, *filter(None, known)])
+        sys.path.insert(1, path)  # the first is the program's own
 
 
 def run_program(arguments: list[str]) -> None:
@@ -204,6 +220,8 @@ def run_program(arguments: list[str]) -> None:
 if __name__ == "__main__":
     for name in sys.argv[2:]:
         importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
     program = serve(socket.socket(fileno=int(sys.argv[1])))
     if program is not None:
         run_program(program)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from rlk_testing.contract import Contract
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
+    from rlk_testing.algorithm_training import Training
 
 
 def plans_a_recurrent_policy(suite: Any) -> bool:
@@ -32,12 +33,8 @@ class RecurrentAgentChecks(Contract):
     They look at `predict`: what is learnt from state is looked at by the other checks.
     """
 
-    n_steps_trained: ClassVar[int] = 128
-
-    @contextlib.contextmanager
-    def agent(self, **settings: Any) -> Iterator[Agent]:
+    def training(self) -> Training:
         raise NotImplementedError
-        yield
 
     def loaded(self, path: Path, agent: Agent) -> Agent:
         raise NotImplementedError
@@ -47,9 +44,9 @@ class RecurrentAgentChecks(Contract):
 
     @contextlib.contextmanager
     def recurrent(self) -> Iterator[Agent]:
-        """A trained agent."""
-        with self.agent() as agent:
-            agent.learn(self.n_steps_trained)
+        """An agent that was trained elsewhere."""
+        training = self.training()
+        with self.loaded(training.model, training.agent) as agent:
             yield agent
 
     def test_a_state_is_predicted_with_for_any_number_of_environments(self) -> None:
@@ -72,16 +69,3 @@ class RecurrentAgentChecks(Contract):
             assert np.array_equal(masked[[0, 2]], goes_on[[0, 2]])
             assert np.allclose(masked[1], fresh[1], atol=1e-6)
             assert not np.allclose(goes_on, fresh), "the state makes no difference"
-
-    def test_a_loaded_model_acts_as_the_saved_one_all_along_an_episode(
-        self, tmp_path: Path
-    ) -> None:
-        with (
-            self.recurrent() as agent,
-            self.loaded(agent.save(tmp_path / "model"), agent) as loaded,
-        ):
-            state = other = None
-            for observation in self.observations(agent):
-                expected, state = agent.predict(observation, state, deterministic=True)
-                action, other = loaded.predict(observation, other, deterministic=True)
-                assert np.array_equal(action, expected) and np.array_equal(state, other)

@@ -16,6 +16,7 @@ from rlk.errors import EnvironmentFailed, PlanError
 from rlk_vector_environments import rows
 from rlk_vector_environments.infos import ended as gather_ended
 from rlk_vector_environments.infos import gather, missing, of_row
+from rlk_vector_environments.lists import FromLists, gives_lists
 
 AnyVector = VectorEnv[Any, Any, Any]
 
@@ -29,6 +30,8 @@ def adopt(env: AnyVector, *, info_keys: Sequence[str] = ()) -> AnyVector:
     Raises:
         PlanError: if it restarts episodes in the next step and cannot be made not to.
     """
+    if gives_lists(env):
+        env = FromLists(env)
     mode, inner = autoreset_mode(env), KeepInfos(env, info_keys) if info_keys else env
     if mode == AutoresetMode.SAME_STEP:
         return inner

@@ -43,7 +43,9 @@ def capture(env: gym.Env[Any, Any]) -> dict[str, Any]:
         name, own = type(layer).__name__, {"get_state", "set_state"} <= set(dir(type(layer)))
         kept = {k: v for k, v in _state(layer).items() if not own or k.startswith("_np_random")}
         attributes = {key: _encode(value, f"{name}.{key}", seen) for key, value in kept.items()}
-        layers.append({"class": name, "attributes": attributes})
+        layers.append(
+            {"class": name, "attributes": attributes, "configuration": _configured(layer)}
+        )
         if own:
             state = layer.get_state()  # type: ignore[attr-defined]
             layers[-1]["own"] = _encode(state, f"{name}.get_state()", seen)
@@ -68,10 +70,11 @@ def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
         raise Unsupported(
             f"a state of {' > '.join(map(str, taken))} does not fit {' > '.join(found)}"
         )
-    for layer, (attributes, _) in zip(layers, decoded, strict=True):
+    for layer, (attributes, *_) in zip(layers, decoded, strict=True):
         _refuse_foreign(layer, attributes)
-    for layer, (attributes, own) in zip(layers, decoded, strict=True):
-        for key in [] if own else _state(layer):
+    for layer, (attributes, own, configured) in zip(layers, decoded, strict=True):
+        # What was a renderer there may be None here, and stays so.
+        for key in [] if own else _state(layer).keys() - configured:
             del vars(layer)[key]
         vars(layer).update(attributes)
         if own:
@@ -89,13 +92,16 @@ def _silence_checker(env: Any) -> None:
         env = env.env
 
 
-def _decoded(layers: list[dict[str, Any]]) -> list[tuple[dict[str, Any], list[Any]]]:
-    """The attributes of every layer, and in a list what its own `get_state` gave, if it has one."""
+def _decoded(layers: list[dict[str, Any]]) -> list[tuple[dict[str, Any], list[Any], set[str]]]:
+    """Of every layer its attributes, in a list what its own `get_state` gave, if it has one, and
+    the names of what it had set up by itself.
+    """
     seen: list[Any] = []
     found = []
     for saved in layers:
         attributes = {key: _decode(node, seen) for key, node in saved["attributes"].items()}
-        found.append((attributes, [_decode(saved["own"], seen)] if "own" in saved else []))
+        own = [_decode(saved["own"], seen)] if "own" in saved else []
+        found.append((attributes, own, set(map(str, saved.get("configuration", ())))))
     return found
 
 
@@ -125,6 +131,11 @@ def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
 def _state(layer: object) -> dict[str, Any]:
     found = vars(layer).items()
     return {k: v for k, v in found if k not in _SKIPPED and not _is_configuration(v)}
+
+
+def _configured(layer: object) -> list[str]:
+    """The attributes that a new environment sets up by itself."""
+    return [k for k, v in vars(layer).items() if k not in _SKIPPED and _is_configuration(v)]
 
 
 def _is_configuration(value: Any) -> bool:

@@ -11,7 +11,7 @@ import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import cloudpickle  # type: ignore[import-untyped]
+import cloudpickle
 import gymnasium as gym
 
 from rlk.errors import EnvironmentFailed, PlanError

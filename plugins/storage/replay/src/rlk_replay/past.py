@@ -17,8 +17,8 @@ from rlk_replay.memory import Zeros
 from rlk_replay.ring import Ring
 from rlk_stored_steps.leaves import observation_of
 
-#: Transitions that are read at a time.
-_AT_A_TIME = 1024
+#: Transitions that are read at a time, and at most so many bytes of observations.
+_AT_A_TIME, _BYTES_AT_A_TIME = 1024, 4 << 20
 
 
 def steps_of(state: State, schema: Schema, capacity: int, zeros: Zeros) -> Iterator[Step]:
@@ -45,7 +45,8 @@ def steps_of(state: State, schema: Schema, capacity: int, zeros: Zeros) -> Itera
     slots = _in_order(ring).reshape(-1)
     length = len(slots) // schema.n_envs
     slots = slots[: length * schema.n_envs].reshape(schema.n_envs, length).T[-capacity:]
-    steps = max(1, _AT_A_TIME // schema.n_envs)
+    size = sum(leaf.size for leaf in ring.leaves)
+    steps = max(1, min(_AT_A_TIME, _BYTES_AT_A_TIME // size) // schema.n_envs)
     parts = (slots[begin : begin + steps] for begin in range(0, len(slots), steps))
     return chain.from_iterable(_read(ring, part) for part in parts)
 

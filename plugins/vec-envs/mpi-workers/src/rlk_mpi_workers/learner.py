@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import cloudpickle  # type: ignore[import-untyped]
+import cloudpickle
 
 from rlk_mpi.world import guard
 from rlk_mpi_workers.messages import COMMAND, PLACE, WHERE, Mailbox

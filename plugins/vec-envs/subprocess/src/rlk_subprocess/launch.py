@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
-import cloudpickle  # type: ignore[import-untyped]
+import cloudpickle
 
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk_subprocess import worker

@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-import cloudpickle  # type: ignore[import-untyped]
+import cloudpickle
 import gymnasium as gym
 
 from rlk.errors import EnvironmentFailed, PlanError

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-import cloudpickle  # type: ignore[import-untyped]
+import cloudpickle
 import gymnasium as gym
 
 from rlk.errors import EnvironmentFailed

@@ -96,7 +96,8 @@ def _box(low: Array, high: Array, like: spaces.Box) -> spaces.Box:
 
 def _limits(env: Any, otherwise: int) -> list[int]:
     """After how many steps each environment cuts its episodes off."""
-    limits = [spec.max_episode_steps if spec else None for spec in _asked(env, "spec")]
+    specs = [spec or env.spec for spec in _asked(env, "spec")]  # of one, or of a whole vector
+    limits = [spec.max_episode_steps if spec else None for spec in specs]
     around = _asked(env, "_max_episode_steps")  # of a TimeLimit around an unregistered one
     pairs = zip(limits, around, strict=True)
     return [int(limit or outside or otherwise) for limit, outside in pairs]

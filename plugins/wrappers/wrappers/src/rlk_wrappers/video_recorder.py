@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from gymnasium.vector import VectorEnv
 
 from rlk.errors import PlanError, RlkError
@@ -132,13 +131,11 @@ class VideoRecorder(VectorLayer):
         self._video = None
 
     def _picture(self) -> Array:
-        """What all environments show, uint8 [height, width, 3]."""
-        frames = self.env.render()
-        if isinstance(frames, np.ndarray) and frames.ndim == 3:
-            return frames  # somebody has put them side by side already
+        """What all environments show, uint8 [height, width, 3], as Stable Baselines tiles it."""
+        frames: Any = self.env.render()
         if frames is None or any(frame is None for frame in frames):
             raise RlkError(_no_images(self.env))
-        return tiled([np.asarray(frame, np.uint8) for frame in frames])
+        return tiled(frames)
 
     def close(self, **kwargs: Any) -> None:
         self._end()

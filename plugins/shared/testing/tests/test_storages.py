@@ -1,12 +1,8 @@
-"""Contracts of storages and serializers fail where a component is broken."""
+"""The contracts of storages fail where a component is broken."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
-import pickle
-import zipfile
-import zlib
 from types import SimpleNamespace
 
 import attrs
@@ -16,9 +12,8 @@ import torch
 
 import rlk_testing as testing
 from rlk.component import Component
-from rlk.errors import BadFile, RlkError
+from rlk.errors import RlkError
 from rlk_testing import stand_ins
-from rlk_testing.forged import packed
 from rlk_testing.stand_ins import COMPONENTS
 
 
@@ -282,156 +277,3 @@ def test_a_decorator_that_needs_what_no_update_reports_fails(rlk_fails):
     broken = attrs.evolve(DECORATOR, needs=("happiness",))
     check = "test_what_it_needs_is_what_some_update_could_report"
     rlk_fails(testing.DecoratorContract, DECORATOR, broken, check)
-
-
-# ---- serializers ---------------------------------------------------------------------------------
-
-
-class Pickles(stand_ins.StandInSerializer):
-    def write(self, path, state):
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(pickle.dumps(state))
-
-    def read(self, path):
-        return pickle.loads(path.read_bytes())
-
-
-class ReadsPicklesToo(stand_ins.StandInSerializer):
-    def read(self, path):
-        data = path.read_bytes()
-        return pickle.loads(data) if data[:1] == b"\x80" else super().read(path)
-
-
-class HasNoChecksum(stand_ins.StandInSerializer):
-    def write(self, path, state):
-        super().write(path, state)
-        path.write_bytes(zlib.decompress(path.read_bytes()))
-
-    def read(self, path):
-        aside = path.with_name("aside")
-        aside.write_bytes(zlib.compress(path.read_bytes()))
-        return super().read(aside)
-
-
-class TakesWhatIsLeft(HasNoChecksum):
-    def read(self, path):
-        try:
-            return super().read(path)
-        except BadFile:
-            return {"manifest": {}}
-
-
-class TransposesSilently(stand_ins.StandInSerializer):
-    def write(self, path, state):
-        super().write(path, {k: _raveled(v) for k, v in state.items()})
-
-
-def _raveled(value):
-    if isinstance(value, np.ndarray) and value.ndim == 2:
-        return np.frombuffer(value.tobytes("A"), value.dtype).reshape(value.shape)
-    return value
-
-
-class MakesArraysOfTensors(stand_ins.StandInSerializer):
-    def write(self, path, state):
-        super().write(
-            path, {k: v.numpy() if isinstance(v, torch.Tensor) else v for k, v in state.items()}
-        )
-
-
-class TakesTheManifestOut(stand_ins.StandInSerializer):
-    def write(self, path, state):
-        manifest = state.pop("manifest")
-        super().write(path, {"manifest": manifest, **state})
-
-
-class HasNoManifest(stand_ins.StandInSerializer):
-    def manifest(self, path):
-        return self.read(path)
-
-
-class ClaimsEveryFile(stand_ins.StandInSerializer):
-    def find(self, place, best=False):
-        return place if place.is_file() else super().find(place, best)
-
-
-class NeverMeansTheBest(stand_ins.StandInSerializer):
-    def find(self, place, best=False):
-        return super().find(place)
-
-
-class EmptiesTheFileFirst(stand_ins.StandInSerializer):
-    def write(self, path, state):
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(b"")
-        super().write(path, state)
-
-
-class WritesInPlace(stand_ins.StandInSerializer):
-    def write(self, path, state):
-        path.write_bytes(zlib.compress(json.dumps(stand_ins._pack(state)).encode()))
-
-
-class NamesNoFile(stand_ins.StandInSerializer):
-    def read(self, path):
-        try:
-            return super().read(path)
-        except BadFile:
-            raise BadFile("this file is bad") from None
-
-
-class WritesPlainZips(stand_ins.StandInSerializer):
-    """As somebody might begin: JSON in a zip, of which everything is believed."""
-
-    def write(self, path, state):
-        document = json.dumps(stand_ins._pack(state)).encode()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(packed([("state.json", document)]))
-
-    def read(self, path):
-        try:
-            with zipfile.ZipFile(path) as archive:
-                return stand_ins._unpack(json.loads(archive.read("state.json")))
-        except zipfile.BadZipFile as error:
-            raise BadFile(str(error)) from None
-
-
-SERIALIZER = COMPONENTS["serializers"]
-
-
-@pytest.mark.parametrize(
-    ("factory", "check"),
-    [
-        (Pickles, "test_an_object_that_is_no_state_is_not_written"),
-        (ReadsPicklesToo, "test_a_pickle_is_refused_and_not_run"),
-        (Pickles, "test_other_files_are_refused"),
-        (HasNoChecksum, "test_a_file_with_a_byte_changed_is_refused_or_read_as_it_was"),
-        (TakesWhatIsLeft, "test_a_file_that_was_cut_off_is_refused"),
-        (TransposesSilently, "test_arrays_that_are_not_contiguous_come_back_as_they_look"),
-        (MakesArraysOfTensors, "test_tensors_of_every_type_and_shape_come_back_bit_for_bit"),
-        (TakesTheManifestOut, "test_writing_leaves_the_state_as_it_was"),
-        (HasNoManifest, "test_the_manifest_can_be_read_by_itself"),
-        (ClaimsEveryFile, "test_a_file_is_found_by_its_name_with_and_without_the_suffix"),
-        (NeverMeansTheBest, "test_a_run_folder_means_its_model_and_else_its_newest_checkpoint"),
-        (EmptiesTheFileFirst, "test_a_write_that_fails_leaves_what_was_there"),
-        (WritesInPlace, "test_a_full_disk_leaves_what_was_there"),
-        (WritesPlainZips, "test_a_file_with_other_values_is_refused_or_read_as_a_state"),
-        (WritesPlainZips, "test_a_file_in_which_a_name_is_there_twice_is_refused"),
-        (NamesNoFile, "test_a_file_that_is_not_there_or_bad_is_refused_by_its_name"),
-    ],
-    ids=lambda value: getattr(value, "__name__", None),
-)
-def test_a_broken_serializer_fails(rlk_fails, factory, check):
-    broken = attrs.evolve(SERIALIZER, factory=factory)
-    rlk_fails(testing.SerializerContract, SERIALIZER, broken, check)
-
-
-def test_a_serializer_that_reads_newer_files_without_a_word_fails(rlk_verdict):
-    class Suite(testing.SerializerContract):
-        component = SERIALIZER
-
-        def newer(self, data):
-            return data
-
-    found = rlk_verdict(Suite, "test_a_file_of_a_newer_format_is_refused")
-    assert found.startswith("failed")

@@ -1,0 +1,68 @@
+"""Vector environments that give a list of infos, such as SuperSuit's of PettingZoo's agents.
+
+They are Gymnasium's by their base class only: their `observation_space` is that of one environment,
+episodes restart in the same step, and what one ended on is its info's `terminal_observation`.
+N is the number of environments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from rlk_vector_environments import rows
+from rlk_vector_environments.infos import ended as of_ends
+
+
+def gives_lists(env: Any) -> bool:
+    """Whether a vector environment is of this form: it does not tell the spaces of one."""
+    return isinstance(env, VectorEnv) and not hasattr(env, "single_observation_space")
+
+
+class FromLists(VectorEnv[Any, Any, Any]):
+    """One of them as Gymnasium's, with same-step restarts.
+
+    Infos are those that episodes ended with; others are left out. All of its environments are reset
+    together, with the first one's seed: the agents of a game have one.
+    """
+
+    def __init__(self, env: Any) -> None:
+        self.env, self.num_envs = env, int(env.num_envs)
+        self.single_observation_space: gym.Space[Any] = env.observation_space
+        self.single_action_space: gym.Space[Any] = env.action_space
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.metadata = {**env.metadata, "autoreset_mode": AutoresetMode.SAME_STEP}
+        self.render_mode = env.render_mode
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        first = seed if seed is None or isinstance(seed, int) else seed[0]
+        observation, _ = self.env.reset(seed=first, options=options)
+        return observation, {}
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        observation, reward, terminated, truncated, infos = self.env.step(actions)
+        terminated, truncated = np.asarray(terminated, bool), np.asarray(truncated, bool)
+        ends = []
+        for i in np.flatnonzero(terminated | truncated).tolist():
+            info = dict(infos[i])
+            final = info.pop("terminal_observation", None)
+            ends.append((i, rows.read(observation, i) if final is None else final, info))
+        found = of_ends(self.num_envs, ends) if ends else {}
+        return observation, np.asarray(reward, np.float32), terminated, truncated, found
+
+    def render(self) -> Any:
+        return self.env.render()
+
+    def close_extras(self, **kwargs: Any) -> None:
+        self.env.close()

@@ -1,0 +1,70 @@
+"""Where files from elsewhere are opened, and what a user types there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from faults.mutations import EVIL
+from faults.typed import MAZE, SMALL, Ended
+
+import rlk
+from rlk_cli.main import main
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a module that leaves a trace where it is imported."""
+    (tmp_path / f"{EVIL}.py").write_text("open('it ran', 'w')\nclass Evil: pass\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+@pytest.fixture
+def command(downloads: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """A function that runs a command line: its exit code, and what it printed as errors."""
+
+    def run(*arguments: Any) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        code = ended.value.code
+        return (code if isinstance(code, int) else 1), capsys.readouterr().err
+
+    return run
+
+
+@pytest.fixture
+def rlk_typed(tmp_path, monkeypatch, capsys):
+    """A function that runs a command line in a folder with `maze_of_mine.py`."""
+    monkeypatch.chdir(tmp_path)
+    Path("maze_of_mine.py").write_text(MAZE)
+
+    def command(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return Ended(ended.value.code or 0, printed.out, printed.err)
+
+    yield command
+    gym.registry.pop("RlkMaze-v0", None)
+    sys.modules.pop("maze_of_mine", None)
+
+
+@pytest.fixture
+def trained(tmp_path, monkeypatch):
+    """A function that trains from Python for a moment, in a folder of the test's own."""
+    monkeypatch.chdir(tmp_path)
+
+    def train(**given):
+        with rlk.make("ppo2", **{"env": "CartPole-v1", **SMALL, **given}) as agent:
+            return agent.learn()
+
+    return train

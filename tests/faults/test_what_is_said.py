@@ -1,0 +1,263 @@
+"""The first hour of a user: errors name whose they are and what to type, surprises are said."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import attrs
+import gymnasium as gym
+import numpy as np
+import pytest
+from faults.typed import TYPED
+
+import rlk
+import rlk_presets
+from rlk.component import Component
+from rlk.errors import PlanError, RlkError, nearest
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
+from rlk.registry.entry import Entry
+from rlk.registry.kernel import Kernel
+from rlk_cli.check import fault
+from rlk_testing.environments import DiscreteMatch
+from rlk_testing.stand_ins import COMPONENTS, StandIn
+
+# ---- faults at run time --------------------------------------------------------------------------
+
+
+FAILS = """
+from rlk import hookimpl
+
+@hookimpl
+def rlk_update_end(run):
+    run.plan.algorithm.config.gradient_step
+"""
+
+
+def test_an_error_at_run_time_names_distribution_file_and_line(rlk_typed, tmp_path):
+    Path("fails.py").write_text(FAILS)
+    ended = rlk_typed("run", "--algo", "ppo2", *TYPED, "--out", "failed", "--plugin", "./fails.py")
+    assert ended.code == 1
+    first, second, third = ended.err.splitlines()
+    assert first == "Error: AttributeError: 'PPO2Config' object has no attribute 'gradient_step'"
+    place = f"  in fails.py, {tmp_path / 'fails.py'}:6: run.plan.algorithm.config.gradient_step"
+    assert second == place
+    assert third == "This may be a fault of fails.py; --debug shows the whole traceback."
+
+
+@pytest.mark.parametrize("returned", [({}, None), None, {"loss": 1.0}])
+def test_an_update_that_returns_no_update_says_so(rlk_stand_in_kernel, returned):
+    class Tuples(StandIn):
+        def update(self, batch, optimise):
+            super().update(batch, optimise)
+            return returned
+
+    algorithm = attrs.evolve(COMPONENTS["algorithms"], name="tuples", factory=Tuples)
+    rlk_stand_in_kernel.registries.algorithms.register("tuples", algorithm)
+    made = rlk.make("tuples", env=DiscreteMatch, kernel=rlk_stand_in_kernel)
+    kind = type(returned).__name__
+    message = rf"update of algorithm 'tuples' \(this program\) returned {kind}, not an Update"
+    with made as agent, pytest.raises(RlkError, match=message):
+        agent.learn(8)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"defaults": {"storage": "replya"}}, "the default storage='replya': .*'replay'"),
+        ({"defaults": {"distribution": {"Box": "categorial"}}}, "distribution.*'categorical'"),
+        ({"defaults": {"vf_optimiser": "adm"}}, "the default vf_optimiser='adm': .*'adam'"),
+        ({"defaults": {"policy": "mlp", "policy.layer": [64]}}, "policy.layer.*'layers'"),
+        ({"defaults": {"n_env": 8}}, "the default n_env=8: .*'n_envs'"),
+        ({"forwards": {"speed": "replay.bufer_size"}}, "'bufer_size'. Did you mean 'buffer_size'"),
+        ({"activates": {"speed": "n-steps"}}, "'n-steps' is not installed. .*'n-step'"),
+        ({"selects": {"speed": "noise"}}, "selects one of 'noise': .*'noises'"),
+        ({"forwards": {"sped": "replay.buffer_size"}}, "forwards: .*'sped'. .*'speed'"),
+    ],
+)
+def test_a_component_that_names_what_is_not_there_is_found_by_plugins_check(changes, problem):
+    component = Component(name="mine", factory=StandIn, config=Speeding, **changes)
+    entry = Entry("algorithms", "mine", "my-own", "0.1", lambda: component)
+    assert re.search(problem, fault(entry, rlk.default_kernel().registries) or "sound")
+
+
+@attrs.frozen(kw_only=True)
+class Speeding:
+    """Settings of a component."""
+
+    speed: bool = False
+
+
+def test_what_need_not_be_installed_is_no_fault(rlk_empty_kernel):
+    rlk_empty_kernel.registries.storages.register("replay", Path)
+    forwards = {"speed": "prioritized-replay.alpha"}
+    component = Component(name="mine", factory=StandIn, config=Speeding, forwards=forwards)
+    entry = Entry("algorithms", "mine", "my-own", "0.1", lambda: component)
+    assert fault(entry, rlk_empty_kernel.registries) is None
+
+
+# ---- errors say what to type ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("run --algo ppo2 --gamma 0.9", "Type: --set gamma=0.9"),
+        ("run --algo ppo2 --gama=0.9", "Type: --set gamma=0.9"),
+        ("run --algo ppo2 --learning-rate 1e-3", "Type: --set learning_rate=1e-3"),
+        ("run --algo dqn --layers [64,64]", "Type: --set 'policy.layers=[64,64]'"),
+        ("run --algo dqn --n-threads 1", "Type: --set n_threads=1"),
+        ("run --algo dqn --total-timesteps 100", "Type: --timesteps 100"),
+        ("run --algo dqn --n_envs 2", "Type: --n-envs 2"),
+        ("run --algo dqn --stop-at 475", "Type: --set evaluation.stop_at=475"),
+        ("run --algo dqn --tensorboard-log", "No such option '--tensorboard-log'."),
+        ("plugins list --kind replay", "--kind storages, or rlk plugins show replay"),
+        ("plugins list --kind sotrages", "Did you mean 'storages'?"),
+        (
+            "run --algo ppo2 --env ./maze_of_mine.py",
+            "--env ./maze_of_mine.py:Maze or --env ./maze_",
+        ),
+        ("run --algo ppo2 --env ./not_here.py", "file './not_here.py' does not exist"),
+        ("run --algo ppo2 --env ./maze_of_mine.py:Maz", "Did you mean 'Maze'?"),
+        ("run --algo ppo2 --env CartPole-v9", "environment 'CartPole-v9' cannot be made: "),
+        ("run --algo ppo2 --env cartpole", "Did you mean 'CartPole-v0' or 'CartPole-v1'?"),
+        ("run --algo ppo2 --set n-step.n=3", "Add --plugin n-step"),
+    ],
+)
+def test_an_error_says_what_to_type(rlk_typed, typed, said):
+    ended = rlk_typed(*typed.split())
+    assert ended.code == 2
+    assert said in ended.err
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"policy_kwargs": {"layers": [32]}},
+            r"are written policy=\{'layers': \[32\]\}, and on the",
+        ),
+        (
+            {"policy": "LnMlpPolicy", "policy_kwargs": {"dueling": False, "layers": [32]}},
+            r"are written dueling=False, \*\*\{'policy.layers': \[32\]\}, and on the command line "
+            r"--set dueling=… --set policy.layers=…. See: rlk plugins show LnMlpPolicy",
+        ),
+        ({"policy_kwargs": None}, r"Leave it out, or say policy=\{…\}"),
+        ({"tensorboard_log": "logs"}, r"out='FOLDER'.* rlk plugins list --kind loggers"),
+        ({"callback": print}, r"plugins=\[…\]"),
+        ({"n_cpu_tf_sess": 1}, "n_threads=…"),
+        ({"full_tensorboard_log": True}, "Leave it out"),
+        ({"env": [DiscreteMatch, DiscreteMatch]}, "n_envs=2 and pass one of these functions"),
+        ({"env": [3, 4]}, r"got list \[3, 4\]\.$"),
+    ],
+)
+def test_what_stable_baselines_calls_otherwise_is_refused_with_its_translation(given, said):
+    with pytest.raises(PlanError, match=said):
+        rlk.make("dqn", **{"env": "CartPole-v1", **given})
+
+
+def test_a_policy_and_an_environment_are_keywords():
+    said = r"rlk.make\('dqn', policy='MlpPolicy', env='CartPole-v1', …\)"
+    with pytest.raises(PlanError, match=said):
+        rlk.make("dqn", "MlpPolicy", "CartPole-v1")
+
+
+def test_the_help_of_run_names_the_recipes(rlk_typed):
+    recipes = rlk.default_kernel().registries.recipes.names()
+    shown = " ".join(rlk_typed("run", "--help").out.split())
+    assert (
+        recipes
+        and f"a recipe, which stands for one with other choices: {', '.join(recipes)}." in shown
+    )
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "run --algo muzero",
+        "run --algo ppo2 --plugin sticky",
+        "run --algo ppo2 --env NoSuch-v0",
+        "run --algo ppo2 --policy resnet",
+        "run --algo ppo2 --set no_such=1",
+        "run --bogus",
+        "plugins show nothing-like-it",
+        "plugins list --kind gadgets",
+    ],
+)
+def test_an_error_shows_at_most_five_names_and_none_for_lack_of_a_better(rlk_typed, typed):
+    ended = rlk_typed(*typed.split())
+    assert ended.code == 2
+    assert "Did you mean" not in ended.err
+    kernel = rlk.default_kernel()
+    names = {entry.name for registry in kernel.registries for entry in registry}
+    assert len(set(re.findall(r"[\w-]+", ended.err)) & (names | set(gym.registry))) <= 5
+
+
+def test_nobody_is_told_twice_that_a_listener_stopped_the_run(trained, capsys):
+    class Enough:
+        @rlk.hookimpl
+        def rlk_step(self, run):
+            return run.timesteps < 3
+
+    trained(plugins=[Enough()], verbose=1)
+    said = "stopped by plugin 'Enough-0' (rlk_step returned False) after 3 timesteps"
+    assert said in capsys.readouterr().out
+
+
+def test_names_are_near_by_a_few_letters_or_as_a_word():
+    known = ["sac", "dqn", "ppo2", "trpo", "normal-noise", "MlpPolicy", "LnMlpPolicy"]
+    near = {name: nearest(name, known) for name in ("a2c", "dnq", "PPO", "noise", "mlp-policy")}
+    assert near == {
+        "a2c": [],
+        "dnq": ["dqn"],
+        "PPO": ["ppo2"],
+        "noise": ["normal-noise"],
+        "mlp-policy": ["MlpPolicy", "LnMlpPolicy"],
+    }
+    assert len(nearest("step", [f"step-{number}" for number in range(9)])) == 5
+
+
+# ---- what one may not expect is said -------------------------------------------------------------
+
+
+class Shakes:
+    def wrap(self, actor, policy):
+        return actor
+
+
+@pytest.mark.parametrize("given", [{"plugins": ["sticky"]}, {"noise": "sticky"}])
+def test_a_noise_that_switches_the_usual_one_off_says_so(given):
+    kernel = Kernel()
+    kernel.registries.noises.register("sticky", Shakes)
+    notes = resolve(kernel, make_spec("dqn", given)).notes
+    said = "noise 'sticky' takes the place of 'epsilon-greedy', with which dqn explores by default"
+    assert [note.partition(":")[0] for note in notes] == [said]
+    assert resolve(kernel, make_spec("dqn", {})).notes == ()
+    assert resolve(kernel, make_spec("dqn", {"noise": "epsilon-greedy"})).notes == ()
+
+
+def seen(low, high, shape, kind):
+    """A function that makes an environment with such observations."""
+    space = gym.spaces.Box(low, high, shape, kind)
+    return lambda: gym.wrappers.TransformObservation(DiscreteMatch(), lambda one: one, space)
+
+
+def test_images_that_get_a_policy_for_vectors_say_so():
+    image, vector = seen(0, 255, (84, 84, 4), np.uint8), seen(0, 1, (4,), np.float32)
+    kernel = rlk.default_kernel()
+    (note,) = resolve(kernel, make_spec("ppo2", {"env": image})).notes
+    assert note.startswith("observations are images, Box((84, 84, 4), uint8): policy 'mlp'")
+    assert note.endswith("for images: --policy cnn")
+    for given in (
+        {"env": vector},
+        {"env": image, "policy": "cnn"},
+        {"env": image, "policy": "mlp"},
+    ):
+        assert resolve(kernel, make_spec("ppo2", given)).notes == ()
+
+
+def test_where_presets_apply_is_said_where_one_looks():
+    readme = Path(rlk_presets.__file__).parents[2] / "README.md"
+    for text in (rlk.make.__doc__, readme.read_text()):
+        assert "preset='zoo'" in text.replace('"', "'") and "rlk run" in text

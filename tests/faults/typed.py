@@ -1,0 +1,39 @@
+"""What a user types in the first hour, and what comes of it."""
+
+from __future__ import annotations
+
+import shlex
+
+import attrs
+
+#: An environment in a file of the user's own, which also registers an id.
+MAZE = """
+import gymnasium as gym
+from rlk_testing.environments import DiscreteMatch
+
+class Maze(DiscreteMatch):
+    pass
+
+class Cave(Maze):
+    pass
+
+gym.register("RlkMaze-v0", entry_point=Maze)
+"""
+#: A run of a moment.
+SMALL = {"n_steps": 8, "nminibatches": 1, "noptepochs": 1, "n_threads": 1, "total_timesteps": 16}
+TYPED = ["--preset", "none", "--timesteps", 16]
+TYPED += [word for key in list(SMALL)[:-1] for word in ("--set", f"{key}={SMALL[key]}")]
+
+
+@attrs.frozen
+class Ended:
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    def commands(self) -> list[list[str]]:
+        """The commands of rlk that it says to type, as words."""
+        typed = (line[line.find("rlk ") :] for line in self.out.splitlines() if "rlk " in line)
+        return [shlex.split(line)[1:] for line in typed if not line.startswith("rlk.")]
