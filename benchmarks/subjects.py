@@ -3,9 +3,9 @@
 `python subjects.py LIBRARY CASE [cpu]` prints JSON; with `cpu` it is the process's time that
 counts and not the clock's, for a machine that others use.
 
-All libraries get the same hyperparameters, the same environment and one core. A first call of
-`learn` warms everything up, compiles what is to be compiled and fills the replay; the second is
-timed.
+All libraries get the same hyperparameters, the same environment and one core, or as many as a case
+says (`CORES`). A first call of `learn` warms everything up, compiles what is to be compiled and
+fills the replay; the second is timed.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ def case(name: str) -> ModuleType:
     return importlib.import_module(f"cases.{name.replace('-', '_')}")
 
 
-def one_core() -> None:
-    """Peers that ignore how many threads they are told stay on one core like the rest."""
+def use_cores(count: int) -> None:
+    """Peers that ignore how many threads they are told stay on as many cores as the rest."""
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-count:])
 
 
 def main() -> None:
     library, name, *clock = sys.argv[1:]
     chosen = case(name)
     now = time.process_time if clock == ["cpu"] else time.perf_counter
-    one_core()
+    use_cores(getattr(chosen, "CORES", 1))
     learn, updates, compiling = chosen.subject(library)
     learn(chosen.WARM_UP)
     before, began = updates(), now()

@@ -280,3 +280,15 @@ def read(place: Path, kernel: Kernel, *, best: bool = False, part: Part = "model
         missing = "transitions" if part == "storage" else part
         raise BadFile(f"{path} holds no {missing}. {_WITHOUT[part]}")
     return state
+
+
+def read_manifest(place: Path, kernel: Kernel) -> State:
+    """What stands under `manifest` in the file that RUN means; the rest may be large.
+
+    Raises:
+        BadFile: if it is damaged as far as that shows, written by a newer rlk, or no file of rlk's.
+    """
+    path, serializer = find(place, kernel)
+    manifest = serializer.manifest(path)
+    check_manifest(path, manifest)
+    return manifest

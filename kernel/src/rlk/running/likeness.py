@@ -7,10 +7,10 @@ by value: text is no number, a tensor has its type and its shape. What a new par
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
-import torch
 
 from rlk.errors import BadFile
 
@@ -32,7 +32,7 @@ def check_like(saved: Any, own: Any, what: str) -> None:
     elif isinstance(own, list | tuple):
         _check(isinstance(saved, list | tuple), saved, own, what)
         _check_items(saved, own, what)
-    elif isinstance(own, np.ndarray | torch.Tensor):
+    elif _is_array(own):
         _check(isinstance(saved, type(own)), saved, own, what)
         _check_array(saved, own, what)
     else:
@@ -73,6 +73,12 @@ def _check(is_like: bool, saved: Any, own: Any, what: str) -> None:
 
 
 def _described(value: Any) -> str:
-    if isinstance(value, np.ndarray | torch.Tensor):
+    if _is_array(value):
         return f"{type(value).__name__} of {value.dtype}, shape {tuple(value.shape)},"
     return f"{type(value).__name__} {value!r:.60}"
+
+
+def _is_array(value: Any) -> bool:
+    """Whether it is an array or a tensor; nothing is one where nobody has imported torch."""
+    torch = sys.modules.get("torch")
+    return isinstance(value, np.ndarray) or (torch is not None and isinstance(value, torch.Tensor))

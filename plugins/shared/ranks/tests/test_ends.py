@@ -43,8 +43,9 @@ def test_an_exception_on_one_rank(ranks, programs):
 @under("mpi")
 def test_a_non_finite_reward_on_one_rank(ranks, programs):
     code, printed = ranks.rlk(*trouble(ranks, programs, "no-number", "--timesteps", 100_000))
-    assert code == 1 and "rank 1 of 2 failed" in printed, printed
-    assert "nan in reward" in printed and "Traceback" not in printed, printed
+    assert code == 1 and "rank 1 of 2 failed, and all end:\n" in printed, printed
+    text = printed.partition("rank 1 of 2 failed, and all end:\n")[2]
+    assert "nan in reward" in text and not text.startswith("Traceback"), printed
 
 
 @under()

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rlk_prioritized_replay import tree as trees
 from rlk_prioritized_replay.tree import _MOST_CHANGES, SumTree
 
-#: One level; its border; two levels; three levels.
-SIZES = [1, 2, 31, 33, 2048, 2049, 5000, 70_000]
+#: One block; its border; several; many.
+SIZES = [1, 2, 31, 32, 33, 5000, 70_000]
 
 
 def naive_find(leaves: np.ndarray, targets: np.ndarray) -> list[int]:
@@ -50,7 +51,7 @@ def test_it_finds_what_a_running_sum_finds_after_any_changes(n: int) -> None:
 def test_with_rounding_it_still_finds_a_leaf_that_is_not_zero(
     leaves: list[float], parts: int
 ) -> None:
-    tree = SumTree(3000)  # two levels
+    tree = SumTree(3000)
     values = np.array([*leaves, 1e-3])
     index = np.linspace(0, 2999, len(values)).astype(int)
     tree.set(index, values)
@@ -107,8 +108,20 @@ def test_the_sums_depend_on_the_leaves_alone_bit_for_bit(n: int) -> None:
     made.set(np.arange(n), lived.leaves)
     assert made.total() == lived.total()
     assert made.minimum() == lived.minimum()
-    for one, other in zip(made._sums, lived._sums, strict=True):
-        assert one.tobytes() == other.tobytes()
+    assert made._sums.tobytes() == lived._sums.tobytes()
+    assert made._running.tobytes() == lived._running.tobytes()
+
+
+def test_so_many_leaves_that_there_were_too_many_blocks_make_larger_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(trees, "_MOST_BLOCKS", 4)
+    tree, leaves = SumTree(300), np.arange(300.0)
+    tree.set(np.arange(300), leaves)
+    assert tree._blocks.shape == (3, 128)
+    assert (tree.total(), tree.minimum()) == (leaves.sum(), 1.0)
+    targets = np.array([0.0, 1.0, 3.0, leaves[:128].sum(), leaves.sum() - 1])
+    assert tree.find(targets).tolist() == naive_find(leaves, targets)
 
 
 def test_changes_are_not_heaped_up_without_end() -> None:

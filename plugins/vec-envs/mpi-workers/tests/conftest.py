@@ -23,6 +23,8 @@ OPEN_MPI = {
 }
 BESIDE = Path(sys.executable).with_name("mpirun")
 MPIRUN = str(BESIDE) if BESIDE.exists() else shutil.which("mpirun")
+#: Every rank imports the environments of the job's tests from there.
+JOB = Path(__file__).parent / "job"
 HAS_MPI = MPIRUN is not None and importlib.util.find_spec("mpi4py") is not None
 collect_ignore = [] if HAS_MPI else ["test_job.py", "test_ends.py"]
 
@@ -31,7 +33,7 @@ class Job:
     """`mpirun -n SIZE python ARGUMENTS` in a folder."""
 
     def __init__(self, folder, size, arguments):
-        own = {"OMP_NUM_THREADS": "1", "NO_COLOR": "1"}
+        own = {"OMP_NUM_THREADS": "1", "NO_COLOR": "1", "PYTHONPATH": str(JOB)}
         self.process = subprocess.Popen(
             [MPIRUN, "-n", str(size), sys.executable, *map(str, arguments)],
             stdout=subprocess.PIPE,

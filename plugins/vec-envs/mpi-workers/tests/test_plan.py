@@ -38,8 +38,18 @@ def test_without_other_ranks_there_is_nothing_to_be_made_and_nobody_to_host_for(
         host()
 
 
-def test_who_hosts_environments_imports_no_torch():
-    code = (
-        "import sys, rlk_mpi_workers.hosting, rlk_mpi_workers.hooks; exit('torch' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+PLANS_AND_HOSTS = """
+import sys
+import rlk_mpi_workers.hosting
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
+from rlk.registry.kernel import default_kernel
+
+given = {"vec_env": "mpi-workers", "out": "run", "verbose": 1, "plugins": ("evaluation",)}
+resolve(default_kernel(), make_spec("ppo2", given)).hooks()
+sys.exit("torch" in sys.modules)
+"""
+
+
+def test_who_plans_and_hosts_environments_imports_no_torch():
+    assert subprocess.run([sys.executable, "-c", PLANS_AND_HOSTS]).returncode == 0

@@ -78,3 +78,12 @@ def test_a_vector_that_was_passed_can_be_wrapped_but_for_action_repeat() -> None
         made.learn(24)
     with pytest.raises(rlk.errors.PlanError, match=r"action-repeat.*was passed as a vector"):
         rlk.make("stand-in", env=vector(), plugins=PLUGINS, **keywords)
+
+
+def test_normalize_goes_around_what_changes_observations() -> None:
+    keywords = {"kernel": KERNEL, "env": BoxMatch, "n_steps": 6, "learning_rate": 1e-4}
+    with rlk.make("stand-in", plugins=["history", "normalize"], n_threads=1, **keywords) as made:
+        made.learn(24)
+    for outer in ("frame-stack", "time-feature"):
+        with pytest.raises(rlk.errors.PlanError, match=f"normalize after --plugin {outer}"):
+            rlk.make("stand-in", plugins=["normalize", outer], **keywords)

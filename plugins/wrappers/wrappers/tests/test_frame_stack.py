@@ -133,6 +133,17 @@ def test_goals_are_not_stacked_unless_they_are_named(counting: Any) -> None:
     assert env.single_observation_space["observation"].shape == (1,)
 
 
+def test_images_of_a_dict_are_stacked_along_their_channels(counting: Any) -> None:
+    env = stacked(counting(key="screen", shape=(8, 6, 3), dtype=np.uint8))
+    env.reset()
+    screen = env.step(ACTIONS)[0]["screen"]
+    assert screen.shape == (2, 8, 6, 9)
+    assert screen[0, 0, 0].tolist() == [0, 0, 0, 10, 10, 10, 11, 11, 11]
+    for _ in range(2):
+        *_, infos = env.step(ACTIONS)
+    assert infos["final_obs"][0]["screen"][0, 0].tolist() == [11] * 3 + [12] * 3 + [13] * 3
+
+
 @pytest.mark.parametrize(
     ("keywords", "settings", "message"),
     [

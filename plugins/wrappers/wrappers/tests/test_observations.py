@@ -101,6 +101,17 @@ def test_a_history_has_observations_and_then_the_actions_that_led_to_them(counti
     assert env.observation_space.contains(observation)
 
 
+def test_of_a_goal_environment_the_observation_has_the_history(counting: Any) -> None:
+    env = History(counting(key="observation", length=1), HistoryConfig(horizon=2))
+    env.reset()
+    observation, *_, infos = env.step(np.ones((2, 2), np.float32))
+    assert observation["observation"][0].tolist() == [0, 20, 0, 0, 0, 0]
+    assert infos["final_obs"][0]["observation"].tolist() == [10, 11, 0, 0, 1, 1]
+    assert observation["desired_goal"].shape == (2, 1) and env.observation_space.contains(
+        observation
+    )
+
+
 @pytest.mark.parametrize(
     ("space", "actions", "numbers"),
     [

@@ -46,12 +46,13 @@ def resume(
 
     kernel = default_kernel()
     path = newest(Path(run), kernel)
-    state = checkpoint.read(path, kernel)
-    if "run" not in state["manifest"]["contents"]:
+    manifest = checkpoint.read_manifest(path, kernel)
+    if "run" not in manifest["contents"]:
         raise BadFile(f"{path} is not a checkpoint. {NO_MODEL}")
     changes = given(**options) | {"verbose": 0 if quiet else 1 + verbosity}
-    saved = state["manifest"]["plan"]
-    spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes, observers=True)
+    spec = spec_of(
+        manifest["plan"], kernel, env=env, plugins=plugins, changes=changes, observers=True
+    )
     spec = make_spec("", {"out": str(path.parent.parent)}).over(spec)
     plan = resolve(kernel, spec, autostart=False)
     if explained:
@@ -60,6 +61,7 @@ def resume(
     code = take_over(plan)
     if code is not None:
         return code
+    state = checkpoint.read(path, kernel)
     with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
         agent = Agent(plan, kernel, spec, state)
     agent = restored(agent, state, path)

@@ -7,6 +7,7 @@ import copy
 import io
 import os
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -44,9 +45,10 @@ class RunContract(Contract):
     @once_per_suite
     def kernel(self) -> Kernel:
         """Stand-ins and everything that is installed, with the component if it is an object."""
+        if not isinstance(self.component, Component):
+            return _with_stand_ins()
         kernel = stand_in_kernel(discover=True)
-        if isinstance(self.component, Component):
-            kernel.registries[self.kind].register(self.component.name, self.component)
+        kernel.registries[self.kind].register(self.component.name, self.component)
         return kernel
 
     @contextlib.contextmanager
@@ -199,6 +201,12 @@ class ExtensionContract(ObserverChecks):
     """What every extension must do; it may change everything, but in the same way every time."""
 
     kind = "extensions"
+
+
+@cache
+def _with_stand_ins() -> Kernel:
+    """Stand-ins and everything that is installed: looking for that takes a tenth of a second."""
+    return stand_in_kernel(discover=True)
 
 
 @contextlib.contextmanager

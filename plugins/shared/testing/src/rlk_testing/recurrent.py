@@ -13,15 +13,18 @@ import pytest
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk_testing.applies import applies
-from rlk_testing.contract import Contract
+from rlk_testing.contract import Contract, once_per_suite
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk_testing.algorithm_training import Training
 
 
+@once_per_suite
 def plans_a_recurrent_policy(suite: Any) -> bool:
     """Whether the policy of the suite's runs is recurrent."""
+    if not suite.record().recurrent:
+        return False
     plan = resolve(suite.kernel(), make_spec(suite.entry().name, suite.run_settings()))
     return plan.policy.component.recurrent
 

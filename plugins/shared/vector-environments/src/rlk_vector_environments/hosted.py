@@ -16,7 +16,7 @@ from gymnasium.vector import VectorEnv
 from rlk.errors import EnvironmentFailed
 from rlk_vector_environments import arguments, infos, making, rows
 from rlk_vector_environments.adoption import adopt
-from rlk_vector_environments.hosting import ENDED, QUIET
+from rlk_vector_environments.hosting import ENDED
 from rlk_vector_environments.sent_failures import raise_failures
 from rlk_vector_environments.step_arrays import StepArrays
 
@@ -31,10 +31,17 @@ class Host(Protocol):
     stop: int  #: the index after its last
 
 
+def told_seeds(host: Host, seeds: Sequence[int | None]) -> str:
+    """A sentence for the error about a worker: how its environments were seeded, if they were."""
+    own = seeds[host.start : host.stop]
+    return "" if None in own else f" Seeds of the latest reset: {', '.join(map(str, own))}."
+
+
 class Hosts(Protocol):
     """All workers of one vector environment."""
 
     descriptions: list[making.Description]  #: of every environment
+    seeds: list[int | None]  #: of every environment, at its latest reset that gave it one
     lost: str | None  #: why they are gone, or None
 
     @property
@@ -51,6 +58,15 @@ class Hosts(Protocol):
 
     def ask_to_step(self, turn: int) -> list[Any]:
         """Starts a step of every worker into that slot; the workers to wait for, the last first."""
+
+    def wait(self, waiting: list[Any], answers: list[tuple[Any, Any]], turn: int) -> None:
+        """Takes all answers of a step; it may be called again after Ctrl-C.
+
+        Args:
+            waiting: the workers that have been asked, the last first; they are taken out.
+            answers: what they answered is added, unless it is nothing but that they have stepped.
+            turn: the slot of the step.
+        """
 
     def answer(self, worker: Any) -> Any:
         """Waits for what `hosting.reply` gave that worker; EnvironmentFailed if it is lost."""
@@ -86,6 +102,7 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
         self._arrays = hosts.share_memory(
             self.num_envs, self.single_observation_space, self.single_action_space
         )
+        self._wait = hosts.wait
         self._turn = 0
         self._waiting: list[Any] = []
         self._answers: list[tuple[Any, Any]] = []
@@ -117,6 +134,8 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
         if len(selected) < self.num_envs:
             rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
         chosen = {index: seeds[index] for index in selected}
+        for index, seed in chosen.items():
+            self._hosts.seeds[index] = self._hosts.seeds[index] if seed is None else seed
         answers = self._ask(
             lambda worker, indices: ("reset", turn, {i: chosen[i] for i in indices}, options),
             selected,
@@ -150,11 +169,7 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
         waiting, answers = self._waiting, self._answers
         if not waiting:
             raise gym.error.NoAsyncCallError("step_wait needs a step_async before it", "step")
-        while waiting:
-            answer = self._hosts.answer(waiting[-1])
-            worker = waiting.pop()
-            if answer != QUIET:
-                answers.append((worker, answer))
+        self._wait(waiting, answers, self._turn)
         observation, reward, terminated, truncated = self._arrays.slots[self._turn]
         self._turn ^= 1
         found: dict[str, Any] = {}
@@ -200,9 +215,20 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
             lambda worker, chosen: ("set_attr", name, {i: by_index[i] for i in chosen}), selected
         )
 
+    def env_method(
+        self, method_name: str, *args: Any, indices: Iterable[int] | None = None, **kwargs: Any
+    ) -> list[Any]:
+        """`call_at` under the name that Stable Baselines has for it; None is all environments."""
+        chosen = range(self.num_envs) if indices is None else indices
+        return list(self.call_at(chosen, method_name, *args, **kwargs))
+
     def render(self) -> tuple[Any, ...]:
-        """Every environment's frame."""
+        """Every environment's frame; `rlk_vector_environments.tiling.tile` makes one of them."""
         return self._collect(None, lambda worker, chosen: ("render",))
+
+    def get_images(self) -> list[Any]:
+        """The same as a list, as Stable Baselines has it."""
+        return list(self.render())
 
     def get_state(self) -> list[dict[str, Any] | None]:
         """The state of every environment, or None where it cannot be captured."""

@@ -166,3 +166,14 @@ def samples(tree: Tree, n: int) -> list[Any]:
         columns = [samples(sub, n) for sub in tree]
         return [tuple(column[i] for column in columns) for i in range(n)]
     return list(tree.copy())
+
+
+def replaced(tree: Tree, indices: list[int], batch: Tree) -> Tree:
+    """A copy of the tree in which these rows are those of a smaller batch, in its order."""
+    if isinstance(tree, dict):
+        return {key: replaced(sub, indices, batch[key]) for key, sub in tree.items()}
+    if isinstance(tree, tuple):
+        return tuple(replaced(sub, indices, part) for sub, part in zip(tree, batch, strict=True))
+    copied = tree.copy()
+    copied[indices] = batch
+    return copied

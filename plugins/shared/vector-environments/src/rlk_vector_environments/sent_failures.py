@@ -20,7 +20,8 @@ class Failure(NamedTuple):
         kind: what it is raised as: EnvironmentFailed, WrongResult, AttributeError, PlanError, or
             `rlk_vector_environments.env_state.Unsupported`.
         message: says which environment, when, and what.
-        trace: the worker's traceback as text, from the environment inwards.
+        trace: the worker's traceback as text, from the environment inwards, with the environment's
+            history (its seed) before it.
         error: the exception itself, pickled; None if it cannot be.
     """
 
@@ -41,7 +42,7 @@ class Failure(NamedTuple):
         elif self.kind == "wrong":
             raised = WrongResult(self.message)
         else:
-            raised = EnvironmentFailed(f"{self.message}\nThe worker's traceback:\n{self.trace}")
+            raised = EnvironmentFailed(f"{self.message}\n{self.trace}")
         try:
             raised.__cause__ = pickle.loads(self.error) if self.error else None
         except Exception:  # its class cannot be imported, or made again, here
@@ -60,8 +61,11 @@ def failure_of(error: Exception, kind: Kind = "failed", message: str | None = No
     if isinstance(error, WrongResult):  # no code of the environment is to blame for a traceback
         return Failure("wrong", str(error), "", None)
     if isinstance(error, EnvironmentRaised):
-        return Failure(kind, error.headline, error.trace, _pickled(error.__cause__))
-    return Failure(kind, message or str(error), trace_of(error), _pickled(error))
+        history = f"{error.history}\n" if error.history else ""
+        trace = f"{history}The worker's traceback:\n{error.trace}"
+        return Failure(kind, error.headline, trace, _pickled(error.__cause__))
+    trace = f"The worker's traceback:\n{trace_of(error)}"
+    return Failure(kind, message or str(error), trace, _pickled(error))
 
 
 def raise_failures(answers: Sequence[Any]) -> None:

@@ -11,6 +11,7 @@ import gymnasium as gym
 from rlk.errors import EnvironmentFailed
 from rlk_mpi_workers.learner import Learner
 from rlk_mpi_workers.messages import FINALS, PICKLED, RESET, StepMessages, reply_tag, step_tag
+from rlk_vector_environments.hosted import told_seeds
 from rlk_vector_environments.hosting import ENDED, QUIET, pickled_makers, shares
 from rlk_vector_environments.making import Description
 from rlk_vector_environments.sent_failures import Failure, raise_failures
@@ -64,6 +65,7 @@ class RankPool:
         self._until: float | None = None  # when waiting ends, while all of it is closed
         self._over = False
         self.lost: str | None = None
+        self.seeds: list[int | None] = [None] * len(env_fns)
         bounds = shares(len(env_fns), min(len(job.hosts), len(env_fns)))
         makers = [pickled_makers(env_fns[a:b], a, "the backend 'dummy'") for a, b in bounds]
         hosts = zip(job.hosts, bounds, strict=False)
@@ -108,6 +110,14 @@ class RankPool:
             worker.due, worker.turn, worker.messages.head[0] = [_RESULT], turn, turn
             self._job.comm.Send(worker.messages.actions, worker.rank, self._step)
         return self.workers[::-1]
+
+    def wait(self, waiting: list[Host], answers: list[tuple[Host, Any]], turn: int) -> None:
+        """Takes all answers of a step; it may be called again after Ctrl-C."""
+        while waiting:
+            answer = self.answer(waiting[-1])
+            worker = waiting.pop()
+            if answer != QUIET:
+                answers.append((worker, answer))
 
     def answer(self, worker: Host) -> Any:
         """The answer, as soon as all of it is there; after Ctrl-C it may be asked for again.
@@ -171,7 +181,7 @@ class RankPool:
         self.lost = (
             f"{self._whereabouts(worker)}\nThere was no answer for {waited:.0f} s: it hangs, and "
             "the job ends. Where so much time is needed: --set vec_env.timeout_seconds=… (none "
-            "waits for ever)."
+            f"waits for ever).{told_seeds(worker, self.seeds)}"
         )
         raise EnvironmentFailed(self.lost)
 

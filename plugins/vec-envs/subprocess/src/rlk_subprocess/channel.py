@@ -15,9 +15,6 @@ from typing import Any
 # ---- from the learner: step into slot 0 or 1, or close
 STEPS = (b"0", b"1")
 CLOSE = b"x"
-# ---- from a worker: no episode ended; episodes ended, and there is no info to send
-QUIET = b"."
-ENDED = b"!"
 
 _FRAME = b"#"
 _HEADER = struct.Struct("!cQ")

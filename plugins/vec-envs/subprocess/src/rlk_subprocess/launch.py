@@ -18,8 +18,6 @@ import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
-import cloudpickle
-
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk_subprocess import worker
 
@@ -223,15 +221,3 @@ def _exists(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-def pickled_functions(env_fns: list[Callable[[], Any]], start: int) -> bytes:
-    """What makes environments, to be sent to a worker; `start` is the index of the first."""
-    try:
-        return bytes(cloudpickle.dumps(env_fns))
-    except Exception as error:
-        raise EnvironmentFailed(
-            f"the functions that make environments {start} to {start + len(env_fns) - 1} cannot be "
-            f"sent to a worker: {error!r}. Let them create what they need instead of holding it, "
-            "or use start_method=fork or the backend 'dummy'."
-        ) from error

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from rlk.errors import EnvironmentFailed
-from rlk_subprocess.channel import QUIET
-from rlk_subprocess.failures import Failure, raise_failures
 from rlk_subprocess.worker_handle import WorkerHandle, WorkerLost
 from rlk_subprocess.worker_pool import WorkerPool
 from rlk_vector_environments import rows
+from rlk_vector_environments.hosting import QUIET
+from rlk_vector_environments.sent_failures import Failure, raise_failures
 from rlk_vector_environments.step_arrays import StepArrays
 
 #: The tag of how many workers were started again so far, in the rows that a run logs.

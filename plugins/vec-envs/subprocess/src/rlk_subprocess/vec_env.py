@@ -6,35 +6,22 @@ N is the number of environments.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
-from gymnasium.vector import VectorEnv
 
-from rlk.errors import EnvironmentFailed
-from rlk_subprocess.channel import ENDED
 from rlk_subprocess.config import SubprocessConfig
-from rlk_subprocess.failures import raise_failures
 from rlk_subprocess.launch import usable_cores
 from rlk_subprocess.restarts import Restarts
-from rlk_subprocess.worker_handle import WorkerHandle
 from rlk_subprocess.worker_pool import WorkerPool
-from rlk_vector_environments import arguments, infos, making, rows
-from rlk_vector_environments.adoption import adopt
-
-Array = np.ndarray[Any, np.dtype[Any]]
-Result = tuple[Any, Array, Array, Array, dict[str, Any]]
+from rlk_vector_environments.hosted import HostedVecEnv
 
 
-class SubprocVecEnv(VectorEnv[Any, Any, Array]):
+class SubprocVecEnv(HostedVecEnv):
     """A Gymnasium vector environment with same-step autoreset whose environments run in workers.
 
-    What `step` returns is overwritten by the step after the next: an observation stays valid while
-    the following step runs. Rewards are float32 [N] (Gymnasium's own are float64), terminated and
-    truncated bool [N]. Where an episode ended, the observation is the first of the next episode,
-    and `infos["final_obs"]` and `infos["final_info"]` hold what it ended with.
+    What `step` returns is overwritten by the step after the next: see `HostedVecEnv`.
 
     Args:
         env_fns: functions without arguments, each returning an environment of its own. They are
@@ -51,9 +38,6 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         rlk.errors.PlanError: for a space that does not fit into arrays.
     """
 
-    #: Brings a vector environment that was passed into the form of this one.
-    adopt = staticmethod(adopt)
-
     def __init__(
         self,
         env_fns: Sequence[Callable[[], gym.Env[Any, Any]]],
@@ -69,11 +53,10 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         if config is not None and any(value is not None for value in settings.values()):
             raise ValueError(f"give {', '.join(settings)}, or a config that holds them; not both.")
         config = config or SubprocessConfig(**settings)
-        n = len(env_fns)
         keys = None if info_keys is None else tuple(info_keys)
         self._pool = WorkerPool(
             env_fns,
-            min(config.n_workers or usable_cores(), n),
+            min(config.n_workers or usable_cores(), len(env_fns)),
             config.start_method or "forkserver",
             keys,
             config.timeout_seconds,
@@ -81,170 +64,23 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         #: Ends the workers when this object is collected or the interpreter leaves.
         self._finalizer = weakref.finalize(self, self._pool.shutdown, 1.0)
         try:
-            making.check_equal_spaces(self._pool.descriptions)
-            making.describe_vector(self, self._pool.descriptions)
-            self._arrays = self._pool.share_memory(
-                n, self.single_observation_space, self.single_action_space
-            )
+            super().__init__(self._pool, keys)
         except BaseException:
             self._pool.shutdown()
             raise
-        self._info_keys = keys
-        self._turn = 0
-        restarts = Restarts(self._pool, self._arrays, keys) if config.restart_workers else None
-        self._wait = self._pool.wait if restarts is None else restarts.wait
-        self._restarts = restarts
-        self._waiting: list[WorkerHandle] = []
-        self._answers: list[tuple[WorkerHandle, Any]] = []
+        self._restarts: Restarts | None = None
+        if config.restart_workers:
+            self._restarts = Restarts(self._pool, self._arrays, keys)
+            self._wait = self._restarts.wait
 
     @property
     def pids(self) -> tuple[int, ...]:
         """The process ids of the workers, in the order of their environments."""
         return tuple(worker.process.pid for worker in self._pool.workers)
 
-    # ---- stepping ------------------------------------------------------------------------------
-
-    def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
-    ) -> tuple[Any, dict[str, Any]]:
-        """Starts new episodes: observations [N, ...] and infos.
-
-        Args:
-            seed: an int gives environment i `seed + i`; a list has one entry for each; None leaves
-                the generators as they are, as later automatic resets do.
-            options: for every environment's reset. `reset_mask`, bool [N], resets only those.
-
-        Raises:
-            EnvironmentFailed: if one raises, or its observation has another shape than its space,
-                or a worker died.
-        """
-        seeds, selected, options = arguments.resolve_reset(self.num_envs, seed, options)
-        self._check_open()
-        if self._waiting:
-            self.step_wait()
-        slots, turn = self._arrays.slots, self._turn
-        if len(selected) < self.num_envs:
-            rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
-        chosen = {index: seeds[index] for index in selected}
-        for index, seed in chosen.items():
-            self._pool.seeds[index] = self._pool.seeds[index] if seed is None else seed
-        answers = self._ask(
-            lambda worker, indices: ("reset", turn, {i: chosen[i] for i in indices}, options),
-            selected,
-        )
-        self._turn ^= 1
-        entries = [entry for answer in answers for entry in answer]
-        return rows.view(slots[turn].observation), infos.gather(self.num_envs, entries)
-
-    def step(self, actions: Any) -> Result:
-        """One step of every environment: observation, reward, terminated, truncated, infos.
-
-        Args:
-            actions: [N, ...], of the action space's structure; cast to its dtype.
-
-        Raises:
-            EnvironmentFailed: naming the environment that raised, or those whose worker died.
-        """
-        self.step_async(actions)
-        return self.step_wait()
-
-    def step_async(self, actions: Any) -> None:
-        """Starts the step in all workers; `step_wait` returns its result."""
-        self._check_open()
-        if self._waiting:
-            raise gym.error.AlreadyPendingCallError("step_async was called twice", "step")
-        rows.copy_into(self._arrays.actions, actions)
-        self._waiting = self._pool.ask_to_step(self._turn)
-
-    def step_wait(self) -> Result:
-        """The result of the step that `step_async` began; may be called again after Ctrl-C."""
-        waiting, answers = self._waiting, self._answers
-        if not waiting:
-            raise gym.error.NoAsyncCallError("step_wait needs a step_async before it", "step")
-        self._wait(waiting, answers, self._turn)
-        observation, reward, terminated, truncated = self._arrays.slots[self._turn]
-        self._turn ^= 1
-        found: dict[str, Any] = {}
-        if answers or self._info_keys:
-            self._answers = []
-            found = self._gather(answers, terminated | truncated)
-        return rows.view(observation), reward, terminated, truncated, found
-
-    def _gather(self, answers: list[tuple[WorkerHandle, Any]], over: Array) -> dict[str, Any]:
-        """The step's infos from the workers' answers; raises what an environment raised."""
-        raise_failures([answer for _, answer in answers])
-        last: dict[int, dict[str, Any]] = {}
-        entries: list[tuple[int, dict[str, Any]]] = []
-        for _, answer in answers:
-            if answer != ENDED:
-                last.update(answer[0])
-                entries.extend(answer[1])
-        final = self._arrays.final
-        ends = [(i, rows.read(final, i), last.get(i, {})) for i in np.flatnonzero(over).tolist()]
-        return infos.of_step(self.num_envs, self._info_keys, ends, entries)
-
-    # ---- reaching into the environments --------------------------------------------------------
-
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Calls that method of every environment (or reads the attribute), through its wrappers."""
-        return self.call_at(range(self.num_envs), name, *args, **kwargs)
-
-    def call_at(
-        self, indices: Iterable[int], name: str, *args: Any, **kwargs: Any
-    ) -> tuple[Any, ...]:
-        """The same for the environments with these indices."""
-        return self._collect(indices, lambda worker, chosen: ("call", name, chosen, args, kwargs))
-
-    def get_attr(self, name: str, *, indices: Iterable[int] | None = None) -> tuple[Any, ...]:
-        """That attribute of every environment, or of those with these indices; never a call."""
-        return self._collect(indices, lambda worker, chosen: ("get_attr", name, chosen))
-
-    def set_attr(self, name: str, values: Any, *, indices: Iterable[int] | None = None) -> None:
-        """Sets an attribute: a list or tuple has one value for each, anything else is for all."""
-        selected = arguments.resolve_indices(self.num_envs, indices)
-        by_index = dict(zip(selected, arguments.spread(values, len(selected)), strict=True))
-        self._ask(
-            lambda worker, chosen: ("set_attr", name, {i: by_index[i] for i in chosen}), selected
-        )
-
-    def env_method(
-        self, method_name: str, *args: Any, indices: Iterable[int] | None = None, **kwargs: Any
-    ) -> list[Any]:
-        """`call_at` under the name that Stable Baselines has for it; None is all environments."""
-        chosen = range(self.num_envs) if indices is None else indices
-        return list(self.call_at(chosen, method_name, *args, **kwargs))
-
-    def render(self) -> tuple[Any, ...]:
-        """Every environment's frame; `rlk_vector_environments.tiling.tile` makes one of them."""
-        return self._collect(None, lambda worker, chosen: ("render",))
-
-    def get_images(self) -> list[Any]:
-        """The same as a list, as Stable Baselines has it."""
-        return list(self.render())
-
     def metrics(self) -> Mapping[str, float]:
         """With `restart_workers`, how many were started again; else nothing."""
         return {} if self._restarts is None else self._restarts.metrics()
-
-    def get_state(self) -> list[dict[str, Any] | None]:
-        """The state of every environment, or None where it cannot be captured."""
-        return list(self._collect(None, lambda worker, chosen: ("get_state",)))
-
-    def set_state(self, states: Sequence[dict[str, Any]]) -> None:
-        """Puts every environment where `get_state` found it; the last observation is not kept.
-
-        Raises:
-            Unsupported: (of rlk_vector_environments.env_state) for the state of another kind of
-                environment.
-        """
-        given = arguments.spread(list(states), self.num_envs)
-        self._ask(
-            lambda worker, chosen: ("set_state", given[worker.start : worker.stop]),
-            range(self.num_envs),
-        )
 
     def close_extras(self, timeout: float = 5.0, terminate: bool = False, **kwargs: Any) -> None:
         """Ends all workers.
@@ -256,43 +92,3 @@ class SubprocVecEnv(VectorEnv[Any, Any, Array]):
         if hasattr(self, "_finalizer"):
             self._finalizer.detach()
             self._pool.shutdown(0.0 if terminate else timeout)
-
-    # ---- asking --------------------------------------------------------------------------------
-
-    def _collect(self, indices: Iterable[int] | None, command: Any) -> tuple[Any, ...]:
-        """One result for each index, in their order."""
-        selected = arguments.resolve_indices(self.num_envs, indices)
-        by_index: dict[int, list[Any]] = {}
-        for chosen, answer in self._ask_by_worker(command, selected):
-            for i, value in zip(chosen, answer, strict=True):
-                by_index.setdefault(i, []).append(value)
-        return tuple(by_index[i].pop(0) for i in selected)
-
-    def _ask(self, command: Any, indices: Iterable[int]) -> list[Any]:
-        return [answer for _, answer in self._ask_by_worker(command, indices)]
-
-    def _ask_by_worker(
-        self, command: Callable[[WorkerHandle, list[int]], Any], indices: Iterable[int]
-    ) -> list[tuple[list[int], Any]]:
-        """Sends `command(worker, its indices)` to every worker concerned, takes all answers."""
-        self._check_open()
-        if self._waiting:
-            raise gym.error.AlreadyPendingCallError("call step_wait first", "step")
-        selected = list(indices)
-        concerned = []
-        for worker in self._pool.workers:
-            chosen = [i for i in selected if worker.start <= i < worker.stop]
-            if chosen:
-                self._pool.ask(worker, command(worker, chosen))
-                concerned.append((worker, chosen))
-        answers = [(chosen, self._pool.answer(worker)) for worker, chosen in concerned]
-        raise_failures([answer for _, answer in answers])
-        return answers
-
-    def _check_open(self) -> None:
-        if self._pool.lost is not None:
-            raise EnvironmentFailed(self._pool.lost)
-        if self.closed:
-            raise gym.error.ClosedEnvironmentError(
-                "this vector environment is closed; make a new one."
-            )

@@ -8,13 +8,12 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from rlk_vector_environments.stepping import environment_in
+from rlk_vector_environments.places import place_of
 
 #: How long a worker may take to answer; it runs at the next line of Python.
 _ANSWER_SECONDS = 0.5
@@ -32,7 +31,7 @@ def answer_by_signal(note: Note) -> None:
     """
 
     def answer(number: int, frame: FrameType | None) -> None:
-        text = _place(frame).encode()[: len(note) - 1]
+        text = place_of(frame).encode()[: len(note) - 1]
         note[: len(text)] = np.frombuffer(text, np.uint8)
         note[-1] = _END
 
@@ -49,18 +48,3 @@ def ask(send_signal: Callable[[int], None], note: Note) -> str | None:
             return None
         time.sleep(0.005)
     return note[:-1].tobytes().rstrip(b"\0").decode(errors="replace")
-
-
-def _place(frame: FrameType | None) -> str:
-    """Which environment is in which of its methods, and the line of the program."""
-    if frame is None:
-        return ""
-    code = frame.f_code
-    where = f"({Path(code.co_filename).name} line {frame.f_lineno}, in {code.co_name})"
-    inner, outer = frame, frame.f_back
-    while outer is not None:
-        index = environment_in(outer)
-        if index is not None:
-            return f"environment {index} is in {inner.f_code.co_name} {where}"
-        inner, outer = outer, outer.f_back
-    return f"no environment is called {where}"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from rlk.errors import EnvironmentFailed
 from rlk_subprocess.channel import Channel
 from rlk_subprocess.launch import Process
+from rlk_vector_environments.hosted import told_seeds
 
 #: After so long without an answer the learner checks that every worker is alive.
 PATIENCE_SECONDS = 1
@@ -80,7 +81,7 @@ def death_of(worker: WorkerHandle, seeds: Sequence[int | None]) -> WorkerLost:
     if code == -signal.SIGKILL:
         hint = "Only the system or a user sends SIGKILL: is the machine out of memory?"
     who = f"{worker.describe()} lost: their worker (pid {worker.process.pid})"
-    return WorkerLost(worker, f"{who} {how}. {hint}{_seeded(worker, seeds)}")
+    return WorkerLost(worker, f"{who} {how}. {hint}{told_seeds(worker, seeds)}")
 
 
 def hanging(
@@ -90,12 +91,5 @@ def hanging(
     return WorkerLost(
         worker,
         f"{where}, without an answer for {waited} s: it hangs. Where so much time is needed: "
-        f"--set vec_env.timeout_seconds=… (none waits for ever).{_seeded(worker, seeds)}",
+        f"--set vec_env.timeout_seconds=… (none waits for ever).{told_seeds(worker, seeds)}",
     )
-
-
-def _seeded(worker: WorkerHandle, seeds: Sequence[int | None]) -> str:
-    own = [seeds[index] for index in worker.indices]
-    if None in own:
-        return ""
-    return f" Seeds of the latest reset: {', '.join(map(str, own))}."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import signal
 import socket
@@ -16,9 +15,8 @@ import gymnasium as gym
 
 from rlk.errors import EnvironmentFailed
 from rlk_subprocess import memory
-from rlk_subprocess.channel import CLOSE, QUIET, STEPS
-from rlk_subprocess.failures import raise_failures
-from rlk_subprocess.launch import Launcher, pickled_functions
+from rlk_subprocess.channel import CLOSE, STEPS
+from rlk_subprocess.launch import Launcher
 from rlk_subprocess.whereabouts import ask
 from rlk_subprocess.worker_handle import (
     PATIENCE_SECONDS,
@@ -27,9 +25,13 @@ from rlk_subprocess.worker_handle import (
     death_of,
     hanging,
 )
+from rlk_vector_environments.hosting import QUIET, pickled_makers, shares
 from rlk_vector_environments.making import Description, check_equal_spaces
+from rlk_vector_environments.sent_failures import raise_failures
 from rlk_vector_environments.step_arrays import StepArrays
 
+#: What does not send the functions that make environments.
+INSTEAD = "start_method=fork or the backend 'dummy'"
 #: How long the other workers may take to close their environments when one has failed.
 _CLOSE_SECONDS = 0.5
 #: How long workers get to close if one is in the middle of a command, and may hang in it.
@@ -72,7 +74,7 @@ class WorkerPool:
         self._over = False
         self._launcher = Launcher(start_method)
         try:
-            for start, stop in _shares(len(self._env_fns), n_workers):
+            for start, stop in shares(len(self._env_fns), n_workers):
                 self.workers.append(self._start(start, stop))
             answers = [self.answer(worker) for worker in self.workers]
             raise_failures(answers)
@@ -84,7 +86,7 @@ class WorkerPool:
     def _start(self, start: int, stop: int) -> WorkerHandle:
         """A new worker that makes these environments; it owes their descriptions."""
         own = self._env_fns[start:stop]
-        pickled = None if self._method == "fork" else pickled_functions(own, start)
+        pickled = None if self._method == "fork" else pickled_makers(own, start, INSTEAD)
         end, process = self._launcher.start(own)
         worker = WorkerHandle(start, stop, end, process)
         try:
@@ -282,10 +284,3 @@ class WorkerPool:
     def _signal(self, number: int) -> None:
         for worker in self._running():
             worker.process.send_signal(number)
-
-
-def _shares(n: int, n_workers: int) -> list[tuple[int, int]]:
-    """Contiguous (start, stop) for each worker; the first have one more where it leaves a rest."""
-    size, more = divmod(n, n_workers)
-    starts = [worker * size + min(worker, more) for worker in range(n_workers + 1)]
-    return list(itertools.pairwise(starts))

@@ -5,11 +5,26 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING
 
+from rlk.abilities import ChangesSpaces, offers
 from rlk.errors import PlanError
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
+    from rlk_wrappers.config import NormalizeConfig
     from rlk_wrappers.config_steps import VideoRecorderConfig
+
+
+def sees_what_the_policy_sees(config: NormalizeConfig, plan: Plan) -> None:
+    """PlanError where observations are changed after they have been counted."""
+    around = [choice for choice in plan.wrappers if choice.component.scope == "vector"]
+    names = [choice.name for choice in around]
+    for choice in around[names.index("normalize") + 1 :]:
+        if offers(choice.load(), ChangesSpaces):
+            raise PlanError(
+                "wrapper 'normalize' (rlk-wrappers) normalises what the policy sees, but "
+                f"{choice.title} around it changes that. Say --plugin normalize after "
+                f"--plugin {choice.name}."
+            )
 
 
 def can_write_videos(config: VideoRecorderConfig, plan: Plan) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
-from rlk_wrappers.checks import can_write_videos
+from rlk_wrappers.checks import can_write_videos, sees_what_the_policy_sees
 from rlk_wrappers.config import MonitorConfig, NormalizeConfig
 from rlk_wrappers.config_observations import (
     FrameStackConfig,
@@ -31,6 +31,7 @@ normalize = Component(
     factory="rlk_wrappers.normalize:normalize",
     summary="Normalises observations and rewards by running statistics, as VecNormalize.",
     config=NormalizeConfig,
+    check=sees_what_the_policy_sees,
     scope="vector",
 )
 

@@ -1,0 +1,31 @@
+"""Environments by EnvPool's names: `envpool/Pong-v5`. Nothing of EnvPool is imported here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from rlk.errors import PlanError
+
+PREFIX = "envpool/"
+
+
+@attrs.frozen
+class Task:
+    """A task of EnvPool's, which only its backend makes."""
+
+    id: str
+
+    def __call__(self, **keywords: Any) -> Any:
+        """Raises PlanError: there is no single environment."""
+        raise PlanError(
+            f"environment '{PREFIX}{self.id}' is made by EnvPool, many at a time. Say --vec-env "
+            "envpool."
+        )
+
+
+def task_named(asked: str) -> Task | None:
+    """The task of a name that begins with `envpool/`, whether EnvPool has it or not."""
+    task = asked.removeprefix(PREFIX)
+    return Task(task) if asked.startswith(PREFIX) and task else None

@@ -1,0 +1,174 @@
+"""EnvPool's environments as rlk's loop takes them.
+
+EnvPool (Weng et al. 2022, arXiv 2206.10558) steps environments in C++ threads. It restarts an
+episode in the step after its end, and takes no action in it. Here rows that have ended are reset by
+their numbers in the step that ends them, after which the next step is an ordinary one for them. So
+no transition is made up or lost, and the other rows are left alone. N environments.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from rlk.errors import EnvironmentFailed, PlanError
+from rlk.planning.environment import MakeEnv
+from rlk_envpool.config import EnvPoolConfig
+from rlk_envpool.tasks import PREFIX
+from rlk_vector_environments import arguments, infos, rows
+from rlk_vector_environments.adoption import adopt
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Result = tuple[Any, Array, Array, Array, dict[str, Any]]
+#: Numbers of EnvPool's own in its infos: which row each is of.
+_OWN = ("env_id", "players")
+_SEEDS = 2**31
+
+
+class EnvPoolVecEnv(VectorEnv[Any, Any, Array]):
+    """A Gymnasium vector environment with same-step autoreset, around a pool of EnvPool's.
+
+    A pool is seeded when it is made, so a reset with seeds makes another one.
+
+    Args:
+        env_fns: as a run makes them; the first names the task, and there are as many.
+        config: its settings.
+        info_keys: numbers of every info to keep in `infos["kept"]`; None gives all infos.
+
+    Raises:
+        PlanError: if EnvPool is not installed, has no such task, or refuses its keywords.
+        EnvironmentFailed: in a step, if an info that is kept is missing.
+    """
+
+    #: Brings a vector environment that was passed into the form of this one.
+    adopt = staticmethod(adopt)
+
+    def __init__(
+        self,
+        env_fns: Sequence[MakeEnv],
+        *,
+        config: EnvPoolConfig | None = None,
+        info_keys: Sequence[str] | None = (),
+    ) -> None:
+        one = env_fns[0]
+        self._task = one.choice.name.removeprefix(PREFIX)
+        self._keywords = {
+            **one.choice.kwargs,
+            **one.extra,
+            "num_envs": len(env_fns),
+            "num_threads": (config or EnvPoolConfig()).num_threads,
+        }
+        self._info_keys = None if info_keys is None else tuple(info_keys)
+        self._pool = _pool(self._task, self._keywords)
+        self.num_envs = len(env_fns)
+        self.single_observation_space = _as_space(self._pool.observation_space)
+        self.single_action_space = _as_space(self._pool.action_space)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.metadata = {**self._pool.metadata, "autoreset_mode": AutoresetMode.SAME_STEP}
+        self.render_mode = self._pool.render_mode
+        self._observation: Any = None
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Starts new episodes: observations [N, ...] and infos.
+
+        Args:
+            seed: an int gives environment i `seed + i`; a list has one entry for each. EnvPool's
+                seeds have 31 bits.
+            options: `reset_mask`, bool [N], resets only those, and then without seeds.
+        """
+        seeds, chosen, _ = arguments.resolve_reset(self.num_envs, seed, options)
+        if None not in seeds:
+            self._pool.close()
+            own = [int(one) % _SEEDS for one in seeds if one is not None]
+            self._pool = _pool(self._task, {**self._keywords, "seed": own})
+        if len(chosen) == self.num_envs:
+            observation, found = self._pool.reset()
+            self._observation = _tree(observation)
+        else:
+            found = self._restart(chosen)
+        entries = [(i, infos.of_row(_clean(found), row)) for row, i in enumerate(chosen)]
+        told = infos.gather(self.num_envs, entries) if self._info_keys is None else {}
+        return rows.view(self._observation), told
+
+    def step(self, actions: Any) -> Result:
+        """One step of every environment: observation, reward, terminated, truncated, infos."""
+        observation, reward, terminated, truncated, found = self._pool.step(actions)
+        self._observation = _tree(observation)
+        ended = np.flatnonzero(np.logical_or(terminated, truncated)).tolist()
+        told = self._infos(_clean(found), ended) if ended or self._info_keys != () else {}
+        return rows.view(self._observation), reward, terminated, truncated, told
+
+    def _infos(self, found: dict[str, Any], ended: list[int]) -> dict[str, Any]:
+        """The infos of a step that are asked for; rows that have ended are restarted in it."""
+        ends = [(i, rows.read(self._observation, i), infos.of_row(found, i)) for i in ended]
+        of_step = {i: infos.of_row(found, i) for i in range(self.num_envs)}
+        restarted = _clean(self._restart(ended)) if ended else {}
+        if self._info_keys is None:  # whole infos are those of the restart
+            of_step |= {i: infos.of_row(restarted, row) for row, i in enumerate(ended)}
+        entries = [] if self._info_keys == () else list(of_step.items())
+        return infos.of_step(self.num_envs, self._info_keys, ends, entries)
+
+    def _restart(self, ended: list[int]) -> dict[str, Any]:
+        """Resets those rows, and no others; their infos, in their order."""
+        observation, found = self._pool.reset(np.array(ended, np.int32))
+        self._observation = rows.replaced(self._observation, ended, _tree(observation))
+        return found  # type: ignore[no-any-return]
+
+    def render(self) -> tuple[Any, ...]:
+        """Every environment's frame."""
+        frames = self._pool.render()
+        return (None,) * self.num_envs if frames is None else tuple(frames)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Ends EnvPool's threads."""
+        self._pool.close()
+
+
+def _pool(task: str, keywords: dict[str, Any]) -> Any:
+    """EnvPool's own vector of environments."""
+    try:
+        envpool = importlib.import_module("envpool")
+    except ImportError as error:
+        raise PlanError(
+            f"backend 'envpool' (rlk-envpool) needs EnvPool: {error}. Type: pip install "
+            "'rlk-envpool[envpool]' (700 MB, with the models of its robots)."
+        ) from error
+    try:
+        return envpool.make_gymnasium(task, **keywords)
+    except (AssertionError, TypeError, ValueError) as error:
+        given = ", ".join(f"{key}={value!r}" for key, value in keywords.items())
+        raise PlanError(f"EnvPool cannot make {task!r} with {given}: {error}") from error
+    except Exception as error:
+        raise EnvironmentFailed(f"EnvPool failed to make {task!r}: {error}") from error
+
+
+def _as_space(space: Any) -> gym.Space[Any]:
+    """A space of Gymnasium's; EnvPool gives a plain dict of spaces for structured observations."""
+    if isinstance(space, dict):
+        return gym.spaces.Dict({key: _as_space(part) for key, part in space.items()})
+    found: gym.Space[Any] = space
+    return found
+
+
+def _tree(observation: Any) -> Any:
+    """Observations as arrays in plain dicts."""
+    if isinstance(observation, dict):
+        return {key: _tree(part) for key, part in observation.items()}
+    return np.asarray(observation)
+
+
+def _clean(found: dict[str, Any]) -> dict[str, Any]:
+    """EnvPool's infos without the numbers of rows."""
+    return {key: value for key, value in found.items() if key not in _OWN}

@@ -1,0 +1,93 @@
+"""A stand-in for EnvPool with the interface that was recorded from EnvPool 1.2.5."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+from gymnasium.vector.utils import concatenate, create_empty_array
+
+from rlk_testing.environments import Walk
+
+
+class Pool:
+    """As `envpool.make_gymnasium` makes it, of walks; seeds are fixed when it is made.
+
+    A row that has ended is reset in the next step, whatever its action; `reset(env_id)` resets
+    those rows alone, and gives their rows alone.
+    """
+
+    metadata = {"render_modes": ["rgb_array"]}
+    render_mode = None
+
+    def __init__(self, num_envs, num_threads=0, seed=42, **keywords):
+        seeds = seed if isinstance(seed, list) else [seed + i for i in range(num_envs)]
+        assert len(seeds) == num_envs and all(0 <= one < 2**31 for one in seeds)
+        self.envs = [Walk(**keywords) for _ in range(num_envs)]
+        self.seeds, self.num_threads = list(seeds), num_threads
+        self.observation_space = self.envs[0].observation_space
+        self.action_space = self.envs[0].action_space
+        self.ended = np.zeros(num_envs, bool)
+
+    def reset(self, env_id=None):
+        ids = np.arange(len(self.envs), dtype=np.int32) if env_id is None else env_id
+        assert ids.dtype == np.int32
+        results = [self._start(i) for i in ids.tolist()]
+        return self._batch([one[0] for one in results]), self._infos(ids, [r[1] for r in results])
+
+    def _start(self, i):
+        seed, self.seeds[i] = self.seeds[i], None
+        self.ended[i] = False
+        return self.envs[i].reset(seed=seed)
+
+    def step(self, actions):
+        results = []
+        for i, env in enumerate(self.envs):
+            if self.ended[i]:
+                observation, info = self._start(i)
+                results.append((observation, 0.0, False, False, info))
+            else:
+                results.append(env.step(actions[i]))
+        observations, rewards, terminated, truncated, infos = zip(*results, strict=True)
+        self.ended = np.array(terminated) | np.array(truncated)
+        ids = np.arange(len(self.envs), dtype=np.int32)
+        return (
+            self._batch(list(observations)),
+            np.array(rewards, np.float32),
+            np.array(terminated),
+            np.array(truncated),
+            self._infos(ids, infos),
+        )
+
+    def render(self):
+        return None
+
+    def close(self):
+        self.envs = []
+
+    def _batch(self, observations):
+        space = self.observation_space
+        return concatenate(space, observations, create_empty_array(space, len(observations)))
+
+    def _infos(self, ids, found):
+        """EnvPool's infos are arrays of all rows that are given, without masks."""
+        own = {"env_id": ids, "players": {"env_id": ids}}
+        if not found[0]:
+            return own
+        return {**own, "elapsed_step": np.array([info["steps"] for info in found])}
+
+
+@pytest.fixture(autouse=True)
+def envpool(monkeypatch):
+    """The stand-in as the module `envpool`; its only task is `Walk-v0`."""
+    module = ModuleType("envpool")
+
+    def make_gymnasium(task_id, **keywords):
+        assert task_id == "Walk-v0", f"{task_id} is not supported, list_all_envs() may help."
+        return Pool(**keywords)
+
+    module.make_gymnasium = make_gymnasium
+    monkeypatch.setitem(sys.modules, "envpool", module)
+    return module

@@ -1,0 +1,92 @@
+"""What is special about EnvPool: its seeds, its infos, and what is refused."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import rlk
+from rlk.errors import EnvironmentFailed, PlanError
+from rlk.planning.environment import EnvChoice, MakeEnv
+from rlk_envpool import EnvPoolVecEnv
+from rlk_envpool.config import EnvPoolConfig
+from rlk_envpool.tasks import task_named
+
+ZEROS = np.zeros(2, np.int64)
+NAME = "envpool/Walk-v0"
+
+
+def walks(n=2, info_keys=(), config=None, **keywords):
+    choice = EnvChoice(NAME, keywords, task_named(NAME))
+    return EnvPoolVecEnv([MakeEnv(choice)] * n, config=config, info_keys=info_keys)
+
+
+def test_a_reset_with_seeds_makes_another_pool_and_threads_are_as_told():
+    vector = walks(config=EnvPoolConfig(num_threads=3))
+    first = vector._pool
+    assert first.num_threads == 3
+    vector.reset()
+    assert vector._pool is first
+    vector.reset(seed=[2**31 + 5, 7])
+    assert vector._pool is not first and first.envs == [] and vector._pool.num_threads == 3
+
+
+def test_infos_are_those_of_the_step_or_of_the_restart_without_envpools_own():
+    vector = walks(info_keys=None, infos=True, length=2)
+    assert vector.reset(seed=[1, 2])[1]["elapsed_step"].tolist() == [0, 0]
+    assert set(vector.step(ZEROS)[4]) <= {"elapsed_step", "_elapsed_step", *_ENDS}
+    for _ in range(6):
+        _, _, terminated, truncated, infos = vector.step(ZEROS)
+        over = terminated | truncated
+        assert (infos["elapsed_step"] == 0).tolist() == over.tolist()
+        if over.any():
+            assert (infos["final_info"]["elapsed_step"][over] > 0).all()
+
+
+_ENDS = ("final_obs", "_final_obs", "final_info", "_final_info")
+
+
+def test_numbers_that_are_kept_are_those_of_the_step_also_at_an_end():
+    vector = walks(info_keys=("elapsed_step",), infos=True, length=2)
+    vector.reset(seed=[1, 2])
+    for _ in range(6):
+        infos = vector.step(ZEROS)[4]
+        assert (infos["kept"]["info.elapsed_step"] > 0).all()
+    vector = walks(info_keys=("speed",))
+    vector.reset()
+    with pytest.raises(EnvironmentFailed, match="environment 0 gave no info 'speed'"):
+        vector.step(ZEROS)
+
+
+def test_it_trains_evaluates_and_is_loaded_again(tmp_path):
+    from rlk_evaluate.evaluate import evaluate_agent
+
+    settings = {"n_steps": 8, "nminibatches": 1, "noptepochs": 1, "n_threads": 1}
+    with rlk.make("ppo2", env=NAME, vec_env="envpool", n_envs=3, seed=0, **settings) as agent:
+        agent.learn(72)
+        assert agent.run.clock.updates > 0
+        assert len(evaluate_agent(agent, 2).returns) == 2
+        path = agent.save(tmp_path / "model")
+    with rlk.load(path) as again:
+        assert again.plan.env.name == NAME and again.plan.vec_env.name == "envpool"
+
+
+@pytest.mark.parametrize(
+    ("env", "settings", "message"),
+    [
+        (NAME, {"vec_env": "dummy"}, "made by EnvPool.*Say --vec-env envpool"),
+        ("envpool/Nothing-v0", {"vec_env": "envpool"}, "cannot make 'Nothing-v0'.*not supported"),
+        (NAME, {"vec_env": "envpool", "env.mass": 3}, "cannot make 'Walk-v0' with mass=3.*mass"),
+    ],
+)
+def test_what_envpool_cannot_make_is_refused_while_planning(env, settings, message):
+    with pytest.raises(PlanError, match=message):
+        rlk.make("ppo2", env=env, **settings)
+
+
+def test_where_it_is_not_installed_it_is_said_what_to_type(monkeypatch):
+    monkeypatch.setitem(sys.modules, "envpool", None)
+    with pytest.raises(PlanError, match=r"needs EnvPool.*pip install 'rlk-envpool\[envpool\]'"):
+        rlk.make("ppo2", env=NAME, vec_env="envpool")

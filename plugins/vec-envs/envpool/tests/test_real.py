@@ -1,0 +1,39 @@
+"""EnvPool itself, where it is installed: what the stand-in was recorded from still holds."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from rlk.planning.environment import EnvChoice, MakeEnv
+from rlk_envpool import EnvPoolVecEnv
+from rlk_envpool.tasks import task_named
+
+
+@pytest.fixture
+def real(monkeypatch):
+    monkeypatch.delitem(sys.modules, "envpool")
+    return pytest.importorskip("envpool", reason="pip install 'rlk-envpool[envpool]'")
+
+
+def test_rows_that_end_restart_in_the_same_step_and_the_others_go_on(real):
+    name = "envpool/CartPole-v1"
+    choice = EnvChoice(name, {}, task_named(name))
+    vector = EnvPoolVecEnv([MakeEnv(choice)] * 3)
+    one = real.make_gymnasium("CartPole-v1", num_envs=1, seed=[5])
+    observation, expected = vector.reset(seed=[4, 5, 6])[0], one.reset()[0]
+    ended = 0
+    for t in range(80):
+        before = observation
+        assert np.array_equal(observation[1], expected[0]), f"step {t}"
+        observation, _, terminated, truncated, infos = vector.step(np.array([0, t % 2, 1]))
+        assert not np.shares_memory(before, observation)
+        expected, _, over, cut, _ = one.step(np.array([t % 2]))
+        assert terminated[1] == over[0] and truncated[1] == cut[0]
+        if over[0] or cut[0]:
+            ended += 1
+            assert np.array_equal(infos["final_obs"][1], expected[0])
+            expected, *_ = one.step(np.array([0]))  # which EnvPool spends on the restart
+    assert ended >= 1

@@ -1,0 +1,58 @@
+"""Environments that the ranks of a job host. They import no torch, and neither do those ranks."""
+
+from __future__ import annotations
+
+import time
+
+import gymnasium as gym
+import numpy as np
+
+
+def cartpole():
+    return gym.make("CartPole-v1")
+
+
+class Huge(gym.Env):
+    """A megabyte to observe, which no library of MPI sends before somebody wants it."""
+
+    observation_space = gym.spaces.Box(0, 255, (1000, 1000), np.uint8)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.full((1000, 1000), 1, np.uint8), {}
+
+    def step(self, action):
+        return np.full((1000, 1000), 2, np.uint8), 0.0, bool(action), False, {}
+
+
+class Trouble(gym.Env):
+    """Raises in its constructor, or in the method that the action names."""
+
+    observation_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
+    action_space = gym.spaces.Discrete(3)
+
+    def __init__(self, when=""):
+        if when == "constructor":
+            raise ZeroDivisionError("no such hardware")
+
+    def reset(self, *, seed=None, options=None):
+        if options:
+            raise ZeroDivisionError("it does not start")
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action):
+        if action == 2:
+            raise ZeroDivisionError("the sensor came off")
+        return np.zeros(1, np.float32), 0.0, False, False, {}
+
+    def render(self):
+        raise ZeroDivisionError("no screen")
+
+
+class Slow(Trouble):
+    """A step takes a second."""
+
+    def step(self, action):
+        time.sleep(1.0)
+        return super().step(action)
