@@ -111,8 +111,9 @@ def with_effect(algo: str, settings: Mapping[str, Any]) -> dict[str, Any]:
         if key in component.activates:
             continue
         targets = [to.partition(".")[0] for own, to in component.forwarded() if own == key]
-        switches = [switch_of.get(one) for one in targets]
-        if targets and None not in switches and not any(settings.get(one) for one in switches):
+        switches = [switch_of[one] for one in targets if one in switch_of]
+        is_switched = len(switches) == len(targets) > 0
+        if is_switched and not any(settings.get(one) for one in switches):
             warn_without_effect(key, kept.pop(key), f"{switches[0]}=…")
     return kept
 

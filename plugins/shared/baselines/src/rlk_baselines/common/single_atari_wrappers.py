@@ -97,7 +97,7 @@ class EpisodicLifeEnv(Wrapper):
     def step(self, action: Any) -> Any:
         observation, reward, done, info = self.env.step(action)  # type: ignore[misc]
         self.was_real_done = done
-        lives, before = self.unwrapped.ale.lives(), self.lives
+        lives, before = _lives(self), self.lives
         self.lives = lives
         # Some games count no lives for a few frames between two of them.
         return observation, reward, done or 0 < lives < before, info
@@ -110,7 +110,7 @@ class EpisodicLifeEnv(Wrapper):
             observation, _, done, _ = self.env.step(0)  # type: ignore[misc]
             if done:
                 observation = self.env.reset(**kwargs)
-        self.lives = self.unwrapped.ale.lives()
+        self.lives = _lives(self)
         return observation
 
 
@@ -128,7 +128,8 @@ class MaxAndSkipEnv(Wrapper):
 
     def step(self, action: Any) -> Any:
         frames: deque[Array] = deque(maxlen=2)
-        total, done, info = 0.0, False, {}
+        total, done = 0.0, False
+        info: dict[str, Any] = {}
         for _ in range(self._skip):
             observation, reward, done, info = self.env.step(action)  # type: ignore[misc]
             frames.append(observation)
@@ -163,7 +164,7 @@ class WarpFrame(ObservationWrapper):
         try:
             import cv2
         except ImportError as error:
-            install = "pip install opencv-python-headless"
+            install = "pip install 'rlk-baselines[atari]'"
             raise PlanError(f"WarpFrame needs OpenCV: {error}. Type: {install}") from error
         self._images: Any = cv2
 
@@ -201,7 +202,7 @@ class FrameStack(Wrapper):
         low, high = (np.concatenate([one] * n_frames, axis=-1) for one in (space.low, space.high))
         self.observation_space = spaces.Box(low, high, dtype=space.dtype.type)
 
-    def reset(self, **kwargs: Any) -> LazyFrames:
+    def reset(self, **kwargs: Any) -> Any:
         first = self.env.reset(**kwargs)
         self.frames.extend([first] * self.n_frames)  # type: ignore[list-item]
         return LazyFrames(list(self.frames))
@@ -241,6 +242,11 @@ class LazyFrames:
 
     def __getitem__(self, i: Any) -> Any:
         return self._force()[i]
+
+
+def _lives(env: Any) -> int:
+    """How many are left in a game."""
+    return int(env.unwrapped.ale.lives())
 
 
 def _check_meanings(env: Any, wanted: str, *, at: int) -> None:

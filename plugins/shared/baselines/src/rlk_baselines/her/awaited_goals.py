@@ -22,17 +22,18 @@ class AwaitedGoals(gymnasium.Env[Any, Any]):
         self.observation_space, self.action_space = observation_space, action_space
 
     def reset(self, *, seed: Any = None, options: Any = None) -> Any:
-        raise self._refusal()
+        raise self.refusal()
 
     def step(self, action: Any) -> Any:
-        raise self._refusal()
+        raise self.refusal()
 
     def compute_reward(self, achieved_goal: Array, desired_goal: Any, info: Any) -> Array:
         """Nothing: it is only asked for whether there are rewards."""
         return np.zeros(np.shape(achieved_goal)[:-1])
 
     @staticmethod
-    def _refusal() -> Refused:
+    def refusal() -> Refused:
+        """What is raised where it would be played."""
         return Refused(
             "this HER was loaded without an environment, which suffices to predict for rows of a "
             "HERGoalEnvWrapper. Pass one to learn: HER.load(path, env=env), or model.set_env(env)."

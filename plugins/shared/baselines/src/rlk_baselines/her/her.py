@@ -87,7 +87,7 @@ class HER(OffPolicyRLModel):
         self._env = FourValues(agent.get_env())
 
     def _learner(self) -> str:
-        return self.model_class.algo
+        return str(self.model_class.algo)
 
     @property
     def model(self) -> HER:
@@ -121,6 +121,8 @@ class HER(OffPolicyRLModel):
         reset_num_timesteps: bool = True,
     ) -> Model:
         """As `BaseRLModel.learn`."""
+        if isinstance(self._goal_env, AwaitedGoals):
+            raise self._goal_env.refusal()
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
         )

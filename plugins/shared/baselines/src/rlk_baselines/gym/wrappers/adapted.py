@@ -91,7 +91,7 @@ class ResizeObservation(Adapted):
     """
 
     def __init__(self, env: Any, shape: int | tuple[int, int]) -> None:
-        size = (shape, shape) if isinstance(shape, int) else tuple(shape)
+        size = (shape, shape) if isinstance(shape, int) else (shape[0], shape[1])
         super().__init__(env, lambda one: of_gymnasium.ResizeObservation(one, size))
 
 
