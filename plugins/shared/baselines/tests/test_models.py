@@ -298,7 +298,10 @@ def test_a_deterministic_policy_has_no_probabilities() -> None:
 
 def test_hindsight_with_goals_of_gyms_interface(tmp_path: Path) -> None:
     env = BitFlippingEnv(4, max_steps=4)
-    model = HER("MlpPolicy", env, DQN, n_sampled_goal=2, learning_starts=10, seed=0).learn(30)
+    model = HER("MlpPolicy", env, DQN, n_sampled_goal=2, learning_starts=10, seed=0)
+    infos: list[Any] = []
+    model.learn(30, callback=lambda variables, _: infos.append(variables["info"]))
+    assert len(infos) == 30 and infos[0]["is_success"] in (False, True)
     assert model.is_using_her() and model.agent.plan.storages[-1].config.n_sampled_goal == 2
     model.save(tmp_path / "model")
     loaded = HER.load(tmp_path / "model", env=env)

@@ -98,7 +98,7 @@ class Constructed(metaclass=Documented):
         return {_RENAMED.get(key, key): value for key, value in settings.items()}
 
     def _policy_settings(self) -> dict[str, Any]:
-        return policy_settings(self.policy, self.policy_kwargs)
+        return policy_settings(self._given["policy"], self.policy_kwargs)
 
     def _plugins(self) -> list[Any]:
         """Plugins of rlk that the model learns with."""
@@ -128,7 +128,7 @@ class Constructed(metaclass=Documented):
         vector = saved.awaited() if env is None else as_vec_env(env)
         self._begin(saved.given, vector)
         settings = {"n_envs": vector.num_envs, **self.renamed(saved.changes)}
-        if "policy" in saved.changes or registered(self.policy) is not None:
+        if "policy" in saved.changes or registered(self._given["policy"]) is not None:
             settings |= self._policy_settings()
         plugins = (*self._plugins(), self._watcher)
         self._take(saved.agent(env=self._training_env(), plugins=plugins, **settings))

@@ -15,6 +15,7 @@ from rlk import hookimpl
 from rlk.records import Step
 from rlk_baselines import logger
 from rlk_baselines.callback_variables import Collection, Episodes, Kept, shared
+from rlk_baselines.log_formats import valid_float_value
 from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
 
 if TYPE_CHECKING:
@@ -141,13 +142,15 @@ class Watcher:
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
         assert self.model is not None
         named = {_NAMES.get(tag, tag.rpartition("/")[2]): value for tag, value in row.items()}
-        if self.model.verbose > 0 or logger.is_configured():
+        own = dict(logger.getkvs())  # what callbacks have recorded
+        if self.model.verbose > 0 or own or logger.is_configured():
             for key, value in named.items():
                 logger.logkv(key, value)
             logger.dumpkvs(to_stdout=self.model.verbose > 0)
         if self.call is None or self.call.writer is None:
             return
-        for tag, value in row.items():
+        numbers = {tag: value for tag, value in own.items() if valid_float_value(value)}
+        for tag, value in {**numbers, **row}.items():
             self.call.writer.add_scalar(tag, value, run.timesteps)
         if self.model.full_tensorboard_log:
             for name, values in self.model.get_parameters().items():

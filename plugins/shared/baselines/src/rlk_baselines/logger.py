@@ -36,6 +36,7 @@ __all__ = [
     "TensorBoardOutputFormat",
     "configure",
     "debug",
+    "dump",
     "dump_tabular",
     "dumpkvs",
     "error",
@@ -51,6 +52,8 @@ __all__ = [
     "make_output_format",
     "read_csv",
     "read_json",
+    "record",
+    "record_mean",
     "record_tabular",
     "reset",
     "set_level",
@@ -233,3 +236,18 @@ def get_dir() -> str | None:
 
 record_tabular = logkv
 dump_tabular = dumpkvs
+
+
+def record(key: str, value: Any, exclude: Any = None) -> None:
+    """`logkv`, by its name in Stable-Baselines3; `exclude` has no effect."""
+    logkv(key, value)
+
+
+def record_mean(key: str, value: float | None, exclude: Any = None) -> None:
+    """`logkv_mean`, by its name in Stable-Baselines3."""
+    logkv_mean(key, value)
+
+
+def dump(step: int = 0) -> None:
+    """`dumpkvs`, by its name in Stable-Baselines3."""
+    dumpkvs()

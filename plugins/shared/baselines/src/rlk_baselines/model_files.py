@@ -54,7 +54,7 @@ def save(model: BaseRLModel, place: Place, *, as_pickle: bool) -> None:
 
 def about(model: BaseRLModel, env: Any) -> State:
     """What only a model of Stable Baselines needs in a file, as JSON values and arrays."""
-    policy = model.policy
+    policy = model._given["policy"]
     name = getattr(policy, "__name__", type(policy).__name__)
     return {
         "class": type(model).__name__,

@@ -10,9 +10,7 @@ import rlk_baselines
 from rlk.agent import Agent
 from rlk_baselines.arguments import bound, signature
 from rlk_baselines.common.base_class import Callback
-from rlk_baselines.common.vec_env.base_vec_env import VecEnv
-from rlk_baselines.common.vec_env.four_values import FourValues
-from rlk_baselines.environments.five_values import FiveValues
+from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.her.awaited_goals import AwaitedGoals
 from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper
@@ -61,30 +59,18 @@ class HER(OffPolicyRLModel):
                 "n_sampled_goal": n_sampled_goal,
                 "goal_selection_strategy": str(goal_selection_strategy),
             }
-            self._goal_env = _goal_env(given.pop("env"))
-            self._begin(given, None)
+            self._begin(given, _goal_vector(given.pop("env")))
             if given["_init_setup_model"]:
                 self.setup_model()
-
-    def setup_model(self) -> None:
-        """As of `BaseRLModel`."""
-        if self._goal_env is None:
-            raise Refused("HER needs a goal environment: pass env, or call set_env(env) first.")
-        with refused():
-            self._take(self._made())
 
     def _made(self) -> Agent:
         return rlk.make(
             self.algo,
-            env=self._goal_env,
+            env=self._training_env(),
             model=self.model_class.algo,
             plugins=[self._watcher],
             **self._settings(),
         )
-
-    def _take(self, agent: Agent) -> None:
-        super()._take(agent)
-        self._env = FourValues(agent.get_env())
 
     def _learner(self) -> str:
         return str(self.model_class.algo)
@@ -99,12 +85,12 @@ class HER(OffPolicyRLModel):
         return found
 
     def _policy_settings(self) -> dict[str, Any]:
-        if self.policy not in POLICIES:
+        if self._given["policy"] not in POLICIES:
             return super()._policy_settings()
         kwargs = {f"policy.{key}": value for key, value in self.policy_kwargs.items()}
         if "policy.dueling" in kwargs:
             kwargs["dueling"] = kwargs.pop("policy.dueling")
-        return {"policy": "multi-input", **POLICIES[self.policy], **kwargs}
+        return {"policy": "multi-input", **POLICIES[self._given["policy"]], **kwargs}
 
     def defaults(self) -> dict[str, Any]:
         parameters = list(signature(self.model_class).parameters.values())[2:]
@@ -121,8 +107,8 @@ class HER(OffPolicyRLModel):
         reset_num_timesteps: bool = True,
     ) -> Model:
         """As `BaseRLModel.learn`."""
-        if isinstance(self._goal_env, AwaitedGoals):
-            raise self._goal_env.refusal()
+        if self._is_awaited():
+            raise AwaitedGoals.refusal()
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
         )
@@ -156,17 +142,19 @@ class HER(OffPolicyRLModel):
 
     # ---- the environment and files ---------------------------------------------------------------
 
+    def _is_awaited(self) -> bool:
+        """Whether it was loaded without an environment."""
+        vector: Any = self._env
+        return vector is not None and isinstance(vector.envs[0], AwaitedGoals)
+
     def get_env(self) -> Any:
         """The environment that it learns from, or None if it was loaded without one."""
-        return None if isinstance(self._goal_env, AwaitedGoals) else super().get_env()
+        return None if self._is_awaited() else super().get_env()
 
     def set_env(self, env: Any) -> None:
         """Learn from another goal environment from now on."""
         with refused():
-            self._goal_env = _goal_env(env)
-            if self._agent is not None:
-                self._agent.set_env(self._goal_env)
-                self._env = FourValues(self._agent.get_env())
+            super().set_env(_goal_vector(env))
 
     def about(self) -> dict[str, Any]:
         return {**super().about(), "model_class": self.model_class.__name__}
@@ -178,16 +166,17 @@ class HER(OffPolicyRLModel):
         return model
 
     def go_on(self, saved: Saved, env: Any) -> None:
-        self._goal_env = _goal_env(saved.about["env_id"] if env is None else env)
-        if self._goal_env is None:
+        vector = _goal_vector(saved.about["env_id"] if env is None else env)
+        if vector is None:
             awaited = saved.awaited()
-            self._goal_env = AwaitedGoals(awaited.observation_space, awaited.action_space)
-        self._begin(saved.given, None)
+            spaces = awaited.observation_space, awaited.action_space
+            vector = DummyVecEnv([lambda: AwaitedGoals(*spaces)])
+        self._begin(saved.given, vector)
         settings = {
             f"hindsight-replay.{key}" if key in _OWN else key: value
             for key, value in self.renamed(saved.changes).items()
         }
-        self._take(saved.agent(env=self._goal_env, plugins=(self._watcher,), **settings))
+        self._take(saved.agent(env=self._training_env(), plugins=(self._watcher,), **settings))
 
 
 def _model_class(asked: Any) -> Any:
@@ -203,13 +192,14 @@ def _model_class(asked: Any) -> Any:
     return asked
 
 
-def _goal_env(env: Any) -> Any:
-    """The goal environment for rlk, of an id, an environment, a vector of one, or None."""
+def _goal_vector(env: Any) -> DummyVecEnv | None:
+    """A vector of the goal environment: of an id, of an environment, a vector of one, or None."""
     while isinstance(env, (HERGoalEnvWrapper, VecEnv)):
         env = env.env if isinstance(env, HERGoalEnvWrapper) else _the_one(env)
     if env is None:
         return None
-    return FiveValues(make_by_id(env) if isinstance(env, str) else env)
+    made = make_by_id(env) if isinstance(env, str) else env
+    return DummyVecEnv([lambda: made])
 
 
 def _the_one(venv: Any) -> Any:

@@ -25,6 +25,12 @@ class CnnPolicy(FeedForwardPolicy):
         super().__init__(*args, **{"feature_extraction": "cnn", **kwargs})
 
 
+class MultiInputPolicy(FeedForwardPolicy):
+    """Observations of several parts, in a Dict: a CNN for images, and hidden layers."""
+
+    stands_for = "MultiInputPolicy"
+
+
 class LnMlpPolicy(FeedForwardPolicy):
     """Hidden layers with layer normalisation."""
 

@@ -1,0 +1,29 @@
+"""The names of Stable-Baselines3 where they differ from those of Stable Baselines 2.10.
+
+A program runs with the first word of its imports changed: `from rlk_baselines.sb3 import PPO`.
+Environments have Gymnasium's interface, and vectors of them that of Stable Baselines 2.10.
+Nothing is imported until it is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rlk_baselines.sb3.a2c import A2C as A2C
+    from rlk_baselines.sb3.ddpg import DDPG as DDPG
+    from rlk_baselines.sb3.dqn import DQN as DQN
+    from rlk_baselines.sb3.ppo import PPO as PPO
+    from rlk_baselines.sb3.sac import SAC as SAC
+    from rlk_baselines.sb3.td3 import TD3 as TD3
+
+_MODELS = ("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3")
+
+__all__ = [*_MODELS]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODELS:
+        return getattr(importlib.import_module(f"{__name__}.{name.lower()}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

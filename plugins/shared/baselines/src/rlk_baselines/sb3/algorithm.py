@@ -1,0 +1,220 @@
+"""What all models of Stable-Baselines3 have, in front of those of Stable Baselines 2.10."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import IO, Any, ClassVar, TypeVar
+
+import torch
+
+from rlk_baselines import logger, model_files
+from rlk_baselines.common.base_class import BaseRLModel, Callback
+from rlk_baselines.common.callbacks import as_callback
+from rlk_baselines.logger import Logger
+from rlk_baselines.models import OffPolicyRLModel
+from rlk_baselines.refusals import Refused, refused
+from rlk_baselines.sb3.common.callbacks import ProgressBarCallback
+from rlk_baselines.sb3.policy_keywords import settings_of
+
+Model = TypeVar("Model", bound="BaseAlgorithm")
+#: Parameters of every model that are no hyperparameters, with their defaults.
+LAST: Mapping[str, Any] = {
+    "stats_window_size": 100,
+    "tensorboard_log": None,
+    "policy_kwargs": None,
+    "verbose": 0,
+    "seed": None,
+    "device": "auto",
+    "_init_setup_model": True,
+}
+
+
+class BaseAlgorithm(BaseRLModel):
+    """A model with the names of Stable-Baselines3.
+
+    Its policy, as a torch module, is `policy`; the rlk agent that does the work is `agent`.
+    """
+
+    fixed: ClassVar[Mapping[str, Any]] = {}  #: settings of rlk that no parameter says
+    renames: ClassVar[Mapping[str, str]] = {}  #: parameter -> rlk's setting
+    #: Parameter -> the one value that it has here, and what else to do.
+    only: ClassVar[Mapping[str, tuple[Any, str]]] = {}
+    layers: ClassVar[tuple[int, ...]] = (64, 64)  #: hidden layers unless `net_arch` says others
+    rows: ClassVar[int] = 1  #: `log_interval` unless told otherwise
+    learns_from_vectors = True
+    acts_deterministically = False
+
+    def _begin(self, given: dict[str, Any], env: Any) -> None:
+        super()._begin({"full_tensorboard_log": False, **given}, env)
+
+    def _settings(self) -> dict[str, Any]:
+        return {**self.fixed, **self.renamed(self._given), **self._policy_settings()}
+
+    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """As of `Constructed`."""
+        for key, (value, instead) in self.only.items():
+            if settings.pop(key, value) != value:
+                raise Refused(f"{type(self).__name__}: {key} is {value!r} here. {instead}")
+        found = {self.renames.get(key, key): value for key, value in settings.items()}
+        if self.algo != "ppo":
+            found.pop("stats_window_size", None)
+        if isinstance(found.get("train_freq"), tuple):
+            count, unit = found["train_freq"]
+            found["train_freq"] = count if unit == "step" else f"{count} {unit}"
+        return found
+
+    def _policy_settings(self) -> dict[str, Any]:
+        policy, off = self._given["policy"], isinstance(self, OffPolicyRLModel)
+        return settings_of(policy, self.policy_kwargs, self.layers, is_off_policy=off)
+
+    def _take(self, agent: Any) -> None:
+        super()._take(agent)
+        agent.run.metrics.average_over(self._given["stats_window_size"])
+
+    @property
+    def policy(self) -> Any:
+        """The policy as a torch module."""
+        return self.agent.run.policy
+
+    @policy.setter
+    def policy(self, value: Any) -> None:
+        """Nothing: what was asked for is among the constructor's arguments."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where it computes."""
+        return torch.device(self.agent.run.device)
+
+    @property
+    def logger(self) -> Any:
+        """Where rows go: `record`, `dump`."""
+        return logger
+
+    def set_logger(self, chosen: Logger) -> None:
+        """Write rows by what `rlk_baselines.sb3.common.logger.configure` gave."""
+        Logger.CURRENT = chosen
+
+    # ---- learning and acting ---------------------------------------------------------------------
+
+    def learn(
+        self: Model,
+        total_timesteps: int,
+        callback: Callback = None,
+        log_interval: int | None = None,
+        tb_log_name: str | None = None,
+        reset_num_timesteps: bool = True,
+        progress_bar: bool = False,
+    ) -> Model:
+        """As `BaseRLModel.learn`; with a line that shows how far it is, if asked for.
+
+        None is 1 collection for `log_interval` of PPO, 100 of A2C, and 4 episodes for the others;
+        for `tb_log_name` it is the name of the class.
+        """
+        if progress_bar:
+            callback = [ProgressBarCallback(), as_callback(callback)]
+        rows, name = log_interval or self.rows, tb_log_name or type(self).__name__
+        return super().learn(total_timesteps, callback, rows, name, reset_num_timesteps)
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool | None = False,
+    ) -> tuple[Any, Any]:
+        """As `BaseRLModel.predict`; `episode_start` is `mask` there."""
+        return super().predict(observation, state, episode_start, bool(deterministic))
+
+    # ---- parameters and files --------------------------------------------------------------------
+
+    def get_parameters(self) -> dict[str, Any]:  # type: ignore[override]
+        """A copy of every parameter, as tensors by name, under `policy`."""
+        return {"policy": {k: torch.as_tensor(v) for k, v in super().get_parameters().items()}}
+
+    def set_parameters(
+        self,
+        load_path_or_dict: Mapping[str, Any] | str | IO[bytes],
+        exact_match: bool = True,
+        device: str | torch.device = "auto",
+    ) -> None:
+        """Set parameters; optimisers stay as they are.
+
+        Args:
+            load_path_or_dict: what `get_parameters` returned, or a saved model.
+            exact_match: whether none may be missing.
+            device: nothing: they stay where the model is.
+
+        Raises:
+            RuntimeError: if names or shapes do not fit.
+        """
+        values: Any = load_path_or_dict
+        if isinstance(values, Mapping):
+            values = {k: torch.as_tensor(v).cpu() for k, v in values.get("policy", values).items()}
+        self.load_parameters(values, exact_match)
+
+    def save(  # type: ignore[override]
+        self,
+        path: str | os.PathLike[str] | IO[bytes],
+        exclude: Iterable[str] | None = None,
+        include: Iterable[str] | None = None,
+    ) -> None:
+        """Write the model; `exclude` and `include` choose attributes there, and nothing here."""
+        super().save(path)
+
+    @classmethod
+    def load(  # type: ignore[override]
+        cls: type[Model],
+        path: str | os.PathLike[str] | IO[bytes],
+        env: Any = None,
+        device: Any = None,
+        custom_objects: Mapping[str, Any] | None = None,
+        print_system_info: bool = False,
+        force_reset: bool = True,
+        **kwargs: Any,
+    ) -> Model:
+        """A model that was saved; see `BaseRLModel.load`.
+
+        Args:
+            path: with or without `.zip`, or an open file.
+            env: the environment to learn in; None suffices to act.
+            device: where it computes from now on; None is as it was saved.
+            custom_objects, kwargs: arguments of the constructor that are to be others now.
+            print_system_info: whether versions are printed.
+            force_reset: nothing: episodes begin anew.
+        """
+        if print_system_info:
+            print(f"PyTorch {torch.__version__}")
+        if device is not None:
+            kwargs["device"] = str(device)
+        with refused():
+            made: Model = model_files.load(cls, path, env, custom_objects or {}, kwargs)
+        return made
+
+
+class OnPolicyAlgorithm(BaseAlgorithm):
+    """The models that learn from what they have just collected."""
+
+
+class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
+    """The models that learn from a replay."""
+
+    rows = 4
+    learns_from_vectors = True
+    acts_deterministically = False
+
+    def save_replay_buffer(self, path: str | os.PathLike[str]) -> None:
+        """Write the contents of the replay, as `PATH.zip`."""
+        self.agent.save_replay_buffer(path)
+
+    def load_replay_buffer(
+        self, path: str | os.PathLike[str], truncate_last_traj: bool = True
+    ) -> None:
+        """Begin with a replay that was saved; the last trajectory always ends there."""
+        self.agent.load_replay_buffer(_with_zip(path))
+
+
+def _with_zip(path: str | os.PathLike[str]) -> str:
+    """The path, with the suffix that writing adds."""
+    name = os.fspath(path)
+    return name if os.path.exists(name) else f"{name}.zip"

@@ -1,0 +1,1 @@
+"""What all models share, by the module names of Stable-Baselines3."""

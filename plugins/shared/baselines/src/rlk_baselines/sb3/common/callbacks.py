@@ -1,0 +1,196 @@
+"""The callbacks of Stable-Baselines3: those of Stable Baselines 2.10, and those that came later."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import numpy as np
+
+from rlk_baselines.common.callbacks import (
+    BaseCallback,
+    CallbackList,
+    ConvertCallback,
+    EventCallback,
+    EveryNTimesteps,
+    StopTrainingOnRewardThreshold,
+)
+from rlk_baselines.common.callbacks import CheckpointCallback as _CheckpointCallback
+from rlk_baselines.common.callbacks import EvalCallback as _EvalCallback
+
+__all__ = [
+    "BaseCallback",
+    "CallbackList",
+    "CheckpointCallback",
+    "ConvertCallback",
+    "EvalCallback",
+    "EventCallback",
+    "EveryNTimesteps",
+    "ProgressBarCallback",
+    "StopTrainingOnMaxEpisodes",
+    "StopTrainingOnNoModelImprovement",
+    "StopTrainingOnRewardThreshold",
+]
+
+
+class CheckpointCallback(_CheckpointCallback):
+    """Saves the model again and again, and with it what else is asked for.
+
+    Args:
+        save_freq: calls between two models.
+        save_path: the folder.
+        name_prefix: what the names begin with.
+        save_replay_buffer: whether the replay is saved too, as `PREFIX_replay_buffer_N_steps.zip`.
+        save_vecnormalize: whether the statistics of a `VecNormalize` are, as
+            `PREFIX_vecnormalize_N_steps.pkl`.
+        verbose: 2 prints every file.
+    """
+
+    def __init__(
+        self,
+        save_freq: int,
+        save_path: str,
+        name_prefix: str = "rl_model",
+        save_replay_buffer: bool = False,
+        save_vecnormalize: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(save_freq, save_path, name_prefix, verbose)
+        self.save_replay_buffer, self.save_vecnormalize = save_replay_buffer, save_vecnormalize
+
+    def _on_step(self) -> bool:
+        if self.n_calls % self.save_freq == 0:
+            model: Any = self.model
+            if self.save_replay_buffer and hasattr(model, "save_replay_buffer"):
+                model.save_replay_buffer(self._path("replay_buffer_"))
+            normalize = model.get_vec_normalize_env()
+            if self.save_vecnormalize and normalize is not None:
+                normalize.save(self._path("vecnormalize_") + ".pkl")
+        return super()._on_step()
+
+    def _path(self, what: str) -> str:
+        name = f"{self.name_prefix}_{what}{self.num_timesteps}_steps"
+        return os.path.join(self.save_path, name)
+
+
+class EvalCallback(_EvalCallback):
+    """Evaluates the model, keeps the best one, and calls others.
+
+    Args:
+        eval_env: an environment, or a vector of one.
+        callback_on_new_best: called when there is a new best model.
+        callback_after_eval: called after every evaluation.
+        n_eval_episodes, eval_freq, log_path, best_model_save_path, deterministic, render, verbose:
+            as of Stable Baselines 2.10.
+        warn: nothing.
+    """
+
+    def __init__(
+        self,
+        eval_env: Any,
+        callback_on_new_best: BaseCallback | None = None,
+        callback_after_eval: BaseCallback | None = None,
+        n_eval_episodes: int = 5,
+        eval_freq: int = 10000,
+        log_path: str | None = None,
+        best_model_save_path: str | None = None,
+        deterministic: bool = True,
+        render: bool = False,
+        verbose: int = 1,
+        warn: bool = True,
+    ) -> None:
+        super().__init__(
+            eval_env,
+            callback_on_new_best,
+            n_eval_episodes,
+            eval_freq,
+            log_path,
+            best_model_save_path,
+            deterministic,
+            render,
+            verbose,
+        )
+        self.callback_after_eval = callback_after_eval
+        if callback_after_eval is not None:
+            callback_after_eval.parent = self
+
+    def init_callback(self, model: Any) -> None:
+        super().init_callback(model)
+        if self.callback_after_eval is not None:
+            self.callback_after_eval.init_callback(model)
+
+    def _on_step(self) -> bool:
+        goes_on = super()._on_step()
+        is_due = self.eval_freq > 0 and self.n_calls % self.eval_freq == 0
+        if is_due and self.callback_after_eval is not None:
+            return self.callback_after_eval.on_step() and goes_on
+        return goes_on
+
+
+class StopTrainingOnMaxEpisodes(BaseCallback):
+    """Stops the training after so many episodes in each environment, on average.
+
+    Args:
+        max_episodes: how many.
+        verbose: 0 prints nothing.
+    """
+
+    def __init__(self, max_episodes: int, verbose: int = 0) -> None:
+        super().__init__(verbose)
+        self.max_episodes, self.n_episodes = max_episodes, 0
+
+    def _on_step(self) -> bool:
+        dones = np.asarray(self.locals["dones"])
+        self.n_episodes += int(dones.sum())
+        goes_on = self.n_episodes < self.max_episodes * len(dones)
+        if self.verbose > 0 and not goes_on:
+            print(f"Stopping training after {self.n_episodes} episodes")
+        return goes_on
+
+
+class StopTrainingOnNoModelImprovement(BaseCallback):
+    """Stops the training when evaluations bring no new best model; `callback_after_eval` calls it.
+
+    Args:
+        max_no_improvement_evals: evaluations without one.
+        min_evals: evaluations before they are counted.
+        verbose: 0 prints nothing.
+    """
+
+    def __init__(self, max_no_improvement_evals: int, min_evals: int = 0, verbose: int = 0) -> None:
+        super().__init__(verbose)
+        self.max_no_improvement_evals, self.min_evals = max_no_improvement_evals, min_evals
+        self.last_best_mean_reward = -np.inf
+        self.no_improvement_evals = 0
+
+    def _on_step(self) -> bool:
+        parent: Any = self.parent
+        is_better = parent.best_mean_reward > self.last_best_mean_reward
+        self.last_best_mean_reward = parent.best_mean_reward
+        if is_better:
+            self.no_improvement_evals = 0
+        elif self.n_calls > self.min_evals:
+            self.no_improvement_evals += 1
+        goes_on = self.no_improvement_evals <= self.max_no_improvement_evals
+        if self.verbose > 0 and not goes_on:
+            print(f"Stopping training after {self.no_improvement_evals} evaluations without a best")
+        return goes_on
+
+
+class ProgressBarCallback(BaseCallback):
+    """Shows in a line of standard error how much of the training is done."""
+
+    def _on_training_start(self) -> None:
+        self._shown = -1
+
+    def _on_step(self) -> bool:
+        run = self.model.agent.run
+        part = int(100 * run.clock.progress())
+        if part != self._shown:
+            self._shown = part
+            sys.stderr.write(f"\r{part:3d} % of {run.clock.total_timesteps:,} timesteps")
+        return True
+
+    def _on_training_end(self) -> None:
+        sys.stderr.write("\n")

@@ -1,0 +1,23 @@
+"""Learning curves of monitor files."""
+
+from rlk_baselines.results_plotter import (
+    X_EPISODES,
+    X_TIMESTEPS,
+    X_WALLTIME,
+    load_results,
+    plot_curves,
+    plot_results,
+    ts2xy,
+    window_func,
+)
+
+__all__ = [
+    "X_EPISODES",
+    "X_TIMESTEPS",
+    "X_WALLTIME",
+    "load_results",
+    "plot_curves",
+    "plot_results",
+    "ts2xy",
+    "window_func",
+]

@@ -1,0 +1,38 @@
+"""Small functions that programs of Stable-Baselines3 use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rlk_baselines.common.math_util import explained_variance, safe_mean
+from rlk_baselines.common.misc_util import set_global_seeds
+from rlk_baselines.common.schedules import constfn as constant_fn
+from rlk_baselines.common.schedules import get_schedule_fn
+
+__all__ = [
+    "constant_fn",
+    "explained_variance",
+    "get_linear_fn",
+    "get_schedule_fn",
+    "safe_mean",
+    "set_random_seed",
+]
+
+
+def set_random_seed(seed: int, using_cuda: bool = False) -> None:
+    """As `set_global_seeds`; a GPU's generator is seeded with the others."""
+    set_global_seeds(seed)
+
+
+def get_linear_fn(start: float, end: float, end_fraction: float) -> Callable[[float], float]:
+    """A schedule from one number to another, of what remains of the training, 1 to 0.
+
+    Args:
+        start, end: the numbers.
+        end_fraction: the part of the training after which it stays at `end`.
+    """
+
+    def value(remaining: float) -> float:
+        return start + min((1 - remaining) / end_fraction, 1.0) * (end - start)
+
+    return value

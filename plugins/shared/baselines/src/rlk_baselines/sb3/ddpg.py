@@ -1,0 +1,46 @@
+"""`DDPG`: deep deterministic policy gradient (Lillicrap et al. 2015, arXiv 1509.02971)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
+from rlk_baselines.sb3.algorithm import LAST, OffPolicyAlgorithm
+
+__all__ = ["DDPG", "CnnPolicy", "MlpPolicy", "MultiInputPolicy"]
+
+_DEFAULTS: Mapping[str, Any] = {
+    "learning_rate": 0.001,
+    "buffer_size": 1_000_000,
+    "learning_starts": 100,
+    "batch_size": 256,
+    "tau": 0.005,
+    "gamma": 0.99,
+    "train_freq": 1,
+    "gradient_steps": 1,
+    "action_noise": None,
+    "replay_buffer_class": None,
+    "replay_buffer_kwargs": None,
+    "optimize_memory_usage": False,
+    **LAST,
+}
+
+
+class DDPG(OffPolicyAlgorithm):
+    """Deep deterministic policy gradient (Lillicrap et al. 2015, arXiv 1509.02971).
+
+    As in Stable-Baselines3, it is TD3 whose policy is updated with every batch, by targets without
+    noise. Deviation: it has two critics as TD3 has, not one.
+    """
+
+    algo = "td3"
+    names = tuple(_DEFAULTS)
+    usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
+    layers = (400, 300)
+    fixed: ClassVar[Mapping[str, Any]] = {"policy_delay": 1, "target_policy_noise": 0.0}
+    only: ClassVar[Mapping[str, Any]] = {
+        "replay_buffer_class": (None, "rlk.make has storages: plugins=[…]."),
+        "replay_buffer_kwargs": (None, "rlk.make has storages: plugins=[…]."),
+        "optimize_memory_usage": (False, "A replay keeps each observation once anyway."),
+    }

@@ -1,0 +1,51 @@
+"""`DQN`: deep Q-network (Mnih et al. 2013, arXiv 1312.5602)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
+from rlk_baselines.sb3.algorithm import LAST, OffPolicyAlgorithm
+
+__all__ = ["DQN", "CnnPolicy", "MlpPolicy", "MultiInputPolicy"]
+
+_DEFAULTS: Mapping[str, Any] = {
+    "learning_rate": 0.0001,
+    "buffer_size": 1_000_000,
+    "learning_starts": 100,
+    "batch_size": 32,
+    "tau": 1.0,
+    "gamma": 0.99,
+    "train_freq": 4,
+    "gradient_steps": 1,
+    "replay_buffer_class": None,
+    "replay_buffer_kwargs": None,
+    "optimize_memory_usage": False,
+    "target_update_interval": 10_000,
+    "exploration_fraction": 0.1,
+    "exploration_initial_eps": 1.0,
+    "exploration_final_eps": 0.05,
+    "max_grad_norm": 10.0,
+    **LAST,
+}
+
+
+class DQN(OffPolicyAlgorithm):
+    """Deep Q-network (Mnih et al. 2013, arXiv 1312.5602).
+
+    Its parameters are those of Stable-Baselines3, as is what they leave out: it is neither double
+    nor dueling. rlk's `dqn` does the work.
+    """
+
+    algo = "dqn"
+    names = tuple(_DEFAULTS)
+    usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
+    fixed: ClassVar[Mapping[str, Any]] = {"double_q": False, "dueling": False}
+    renames: ClassVar[Mapping[str, str]] = {"target_update_interval": "target_network_update_freq"}
+    only: ClassVar[Mapping[str, Any]] = {
+        "replay_buffer_class": (None, "rlk.make has storages: plugins=[…]."),
+        "replay_buffer_kwargs": (None, "rlk.make has storages: plugins=[…]."),
+        "optimize_memory_usage": (False, "A replay keeps each observation once anyway."),
+        "tau": (1.0, "The target network is copied as a whole."),
+    }

@@ -1,0 +1,58 @@
+"""`policy_kwargs` of Stable-Baselines3 as settings of rlk's policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlk_baselines.policies.chosen import policy_settings
+from rlk_baselines.refusals import Refused
+
+#: Keywords that are written otherwise here, and how.
+_ELSEWHERE = {
+    "features_extractor_class": "policy_kwargs=dict(encoder=…): docs/custom-policies.md",
+    "features_extractor_kwargs": "policy_kwargs=dict(encoder=…): docs/custom-policies.md",
+    "optimizer_class": "model.agent's optimiser: rlk.make(…, optimiser=NAME)",
+    "optimizer_kwargs": "model.agent's optimiser: rlk.make(…, optimiser={…})",
+}
+
+
+def settings_of(
+    policy: Any, kwargs: Mapping[str, Any], layers: Sequence[int], *, is_off_policy: bool
+) -> dict[str, Any]:
+    """The policy and its settings, by rlk's dotted keys.
+
+    Args:
+        policy: a name, or a class.
+        kwargs: `policy_kwargs`: `net_arch`, `activation_fn`, and what rlk's policy takes besides.
+        layers: hidden layers of each network unless `net_arch` says others; none behind a CNN of
+            an on-policy model or DQN.
+        is_off_policy: whether a list in `net_arch` is of actor and critics.
+
+    Raises:
+        Refused: for a keyword that is written otherwise here.
+    """
+    kwargs = dict(kwargs)
+    for key, instead in _ELSEWHERE.items():
+        if key in kwargs:
+            raise Refused(f"policy_kwargs has {key}, which is written otherwise here: {instead}.")
+    if not kwargs.pop("ortho_init", True):
+        raise Refused("policy_kwargs has ortho_init=False; weights are orthogonal here.")
+    if "activation_fn" in kwargs:
+        kwargs["act_fun"] = kwargs.pop("activation_fn")
+    is_image_policy = "Cnn" in str(getattr(policy, "__name__", policy))
+    sizes = kwargs.pop("net_arch", None)
+    if sizes is None and layers and not is_image_policy:
+        sizes = list(layers)
+    if isinstance(sizes, Mapping):
+        kwargs["net_arch"] = [dict(sizes)]
+    elif sizes is not None:
+        kwargs |= {"layers": list(sizes)} if is_off_policy else _apart(sizes)
+    return policy_settings(policy, kwargs)
+
+
+def _apart(sizes: Sequence[Any]) -> dict[str, Any]:
+    """Hidden layers of policy and value, each with its own; a list that says so itself stays."""
+    if any(isinstance(one, Mapping) for one in sizes):
+        return {"net_arch": list(sizes)}
+    return {"net_arch": [{"pi": list(sizes), "vf": list(sizes)}]}

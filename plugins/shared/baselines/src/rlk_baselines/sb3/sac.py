@@ -1,0 +1,50 @@
+"""`SAC`: soft actor-critic (Haarnoja et al. 2018, arXiv 1801.01290)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
+from rlk_baselines.sb3.algorithm import LAST, OffPolicyAlgorithm
+
+__all__ = ["SAC", "CnnPolicy", "MlpPolicy", "MultiInputPolicy"]
+
+_DEFAULTS: Mapping[str, Any] = {
+    "learning_rate": 0.0003,
+    "buffer_size": 1_000_000,
+    "learning_starts": 100,
+    "batch_size": 256,
+    "tau": 0.005,
+    "gamma": 0.99,
+    "train_freq": 1,
+    "gradient_steps": 1,
+    "action_noise": None,
+    "replay_buffer_class": None,
+    "replay_buffer_kwargs": None,
+    "optimize_memory_usage": False,
+    "ent_coef": "auto",
+    "target_update_interval": 1,
+    "target_entropy": "auto",
+    "use_sde": False,
+    "sde_sample_freq": -1,
+    "use_sde_at_warmup": False,
+    **LAST,
+}
+
+
+class SAC(OffPolicyAlgorithm):
+    """Soft actor-critic (Haarnoja et al. 2018, arXiv 1801.01290).
+
+    Its parameters are those of Stable-Baselines3; rlk's `sac` does the work.
+    """
+
+    algo = "sac"
+    names = tuple(_DEFAULTS)
+    usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
+    layers = (256, 256)
+    only: ClassVar[Mapping[str, Any]] = {
+        "replay_buffer_class": (None, "rlk.make has storages: plugins=[…]."),
+        "replay_buffer_kwargs": (None, "rlk.make has storages: plugins=[…]."),
+        "optimize_memory_usage": (False, "A replay keeps each observation once anyway."),
+    }

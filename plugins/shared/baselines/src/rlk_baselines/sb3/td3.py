@@ -1,0 +1,47 @@
+"""`TD3`: twin delayed DDPG (Fujimoto et al. 2018, arXiv 1802.09477)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
+from rlk_baselines.sb3.algorithm import LAST, OffPolicyAlgorithm
+
+__all__ = ["TD3", "CnnPolicy", "MlpPolicy", "MultiInputPolicy"]
+
+_DEFAULTS: Mapping[str, Any] = {
+    "learning_rate": 0.001,
+    "buffer_size": 1_000_000,
+    "learning_starts": 100,
+    "batch_size": 256,
+    "tau": 0.005,
+    "gamma": 0.99,
+    "train_freq": 1,
+    "gradient_steps": 1,
+    "action_noise": None,
+    "replay_buffer_class": None,
+    "replay_buffer_kwargs": None,
+    "optimize_memory_usage": False,
+    "policy_delay": 2,
+    "target_policy_noise": 0.2,
+    "target_noise_clip": 0.5,
+    **LAST,
+}
+
+
+class TD3(OffPolicyAlgorithm):
+    """Twin delayed DDPG (Fujimoto et al. 2018, arXiv 1802.09477).
+
+    Its parameters are those of Stable-Baselines3; rlk's `td3` does the work.
+    """
+
+    algo = "td3"
+    names = tuple(_DEFAULTS)
+    usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
+    layers = (400, 300)
+    only: ClassVar[Mapping[str, Any]] = {
+        "replay_buffer_class": (None, "rlk.make has storages: plugins=[…]."),
+        "replay_buffer_kwargs": (None, "rlk.make has storages: plugins=[…]."),
+        "optimize_memory_usage": (False, "A replay keeps each observation once anyway."),
+    }

@@ -1,0 +1,148 @@
+"""Programs of Stable-Baselines3 with the first word of their imports changed."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+
+from rlk_baselines.sb3 import A2C, DDPG, DQN, PPO, SAC, TD3
+from rlk_baselines.sb3.common import logger
+from rlk_baselines.sb3.common.callbacks import (
+    BaseCallback,
+    CheckpointCallback,
+    EvalCallback,
+    StopTrainingOnMaxEpisodes,
+    StopTrainingOnNoModelImprovement,
+)
+from rlk_baselines.sb3.common.env_util import make_vec_env
+from rlk_baselines.sb3.common.evaluation import evaluate_policy
+from rlk_baselines.sb3.common.monitor import Monitor
+from rlk_baselines.sb3.common.utils import get_linear_fn
+from rlk_baselines.sb3.common.vec_env import DummyVecEnv, VecNormalize
+from rlk_baselines.sb3.ppo import MlpPolicy
+
+SMALL: dict[str, Any] = {"n_steps": 16, "batch_size": 16, "n_epochs": 1, "seed": 0}
+
+
+def ppo(env: Any = "CartPole-v1", **keywords: Any) -> PPO:
+    return PPO(MlpPolicy, env, **{**SMALL, **keywords})
+
+
+def test_signatures_and_defaults_are_those_of_its_documentation() -> None:
+    expected = (
+        "(policy, env, learning_rate=0.0003, n_steps=2048, batch_size=64, n_epochs=10, gamma=0.99, "
+        "gae_lambda=0.95, clip_range=0.2, clip_range_vf=None, normalize_advantage=True, "
+        "ent_coef=0.0, vf_coef=0.5, max_grad_norm=0.5, use_sde=False, sde_sample_freq=-1, "
+    )
+    assert str(inspect.signature(PPO)).startswith(expected)
+    config = A2C("MlpPolicy", "CartPole-v1").agent.plan.algorithm.config
+    assert (config.ent_coef, config.vf_coef, config.epsilon) == (0.0, 0.5, 1e-5)
+    config = DQN("MlpPolicy", "CartPole-v1", buffer_size=99).agent.plan.algorithm.config
+    assert (config.double_q, config.dueling, config.target_network_update_freq) == (
+        *(False, False),
+        10_000,
+    )
+
+
+def test_layers_are_counted_as_there() -> None:
+    def shapes(model: Any) -> set[tuple[int, ...]]:
+        return {tuple(value.shape[-2:]) for value in model.get_parameters()["policy"].values()}
+
+    arch = {"net_arch": {"pi": [5], "vf": [6]}, "activation_fn": torch.nn.ReLU}
+    assert {(4, 5), (4, 6), (5, 2)} <= shapes(ppo(policy_kwargs=arch))
+    model = ppo(policy_kwargs={"net_arch": [7]})  # policy and value have each its own
+    assert [tuple(one.shape[-2:]) for one in model.policy.parameters()].count((4, 7)) == 2
+    assert {(3, 256), (256, 256), (4, 256)} <= shapes(SAC("MlpPolicy", "Pendulum-v1"))
+    assert {(3, 400), (400, 300), (4, 400)} <= shapes(TD3("MlpPolicy", "Pendulum-v1"))
+
+
+def test_a_model_learns_is_saved_and_goes_on(tmp_path: Path) -> None:
+    env = make_vec_env("CartPole-v1", n_envs=2, seed=0)
+    model = ppo(env, tensorboard_log=str(tmp_path / "tb"))
+    model.learn(64, progress_bar=True)
+    assert [path.name for path in (tmp_path / "tb").iterdir()] == ["PPO_1"]
+    model.save(tmp_path / "model")
+    loaded = PPO.load(tmp_path / "model", env=env, device="cpu")
+    parameters = model.get_parameters()
+    loaded.learn(32, reset_num_timesteps=False)
+    assert loaded.num_timesteps == 96
+    loaded.set_parameters(parameters)
+    observations = env.reset()
+    actions, states = loaded.predict(observations, deterministic=True)
+    assert states is None and np.array_equal(
+        actions, model.predict(observations, None, None, True)[0]
+    )
+    with pytest.raises(RuntimeError, match="missing"):
+        loaded.set_parameters({"policy": dict(list(parameters["policy"].items())[:1])})
+
+
+@pytest.mark.parametrize("cls", [SAC, TD3, DDPG])
+def test_a_replay_is_saved_and_taken_up(cls: Any, tmp_path: Path) -> None:
+    keywords: dict[str, Any] = {"learning_starts": 5, "batch_size": 8, "buffer_size": 100}
+    keywords["policy_kwargs"] = {"net_arch": [8]}
+    model = cls("MlpPolicy", "Pendulum-v1", train_freq=(1, "episode"), **keywords).learn(12)
+    model.save_replay_buffer(tmp_path / "replay")
+    other = cls("MlpPolicy", "Pendulum-v1", **keywords)
+    other.load_replay_buffer(tmp_path / "replay")
+    assert len(other.replay_buffer) == len(model.replay_buffer) == 12
+
+
+def test_environments_share_the_episodes_of_an_evaluation(counting) -> None:
+    model = ppo(counting())
+    env = DummyVecEnv([lambda: counting(2), lambda: counting(5, reward=2.0)])
+    found = evaluate_policy(model, env, n_eval_episodes=5, return_episode_rewards=True)
+    assert sorted(found[0]) == [2, 2, 10, 10, 10] and sorted(found[1]) == [2, 2, 5, 5, 5]
+    env = Monitor(gymnasium.make("CartPole-v1", max_episode_steps=4))
+    assert evaluate_policy(ppo(), env, n_eval_episodes=2) == (4.0, 0.0)
+
+
+def test_callbacks_record_stop_and_save(counting, tmp_path: Path) -> None:
+    class Recording(BaseCallback):
+        def _on_step(self) -> bool:
+            self.logger.record("mine/value", 0.5)
+            return True
+
+    model = ppo(counting(), tensorboard_log=str(tmp_path / "tb"))
+    model.learn(16, callback=[Recording(), StopTrainingOnMaxEpisodes(4)])
+    assert model.num_timesteps == 12
+    model.learn(32, callback=Recording())
+    written = b"".join(path.read_bytes() for path in (tmp_path / "tb").rglob("events*"))
+    assert b"mine/value" in written
+    stop = StopTrainingOnNoModelImprovement(max_no_improvement_evals=1, min_evals=1)
+    evaluation = EvalCallback(
+        counting(), callback_after_eval=stop, n_eval_episodes=1, eval_freq=4, verbose=0
+    )
+    assert model.learn(1000, callback=evaluation).num_timesteps == 12
+    env = VecNormalize(DummyVecEnv([counting]))
+    dqn = DQN("MlpPolicy", env, buffer_size=50, policy_kwargs={"net_arch": [4]})
+    saving = CheckpointCallback(4, str(tmp_path / "kept"), "a", True, True)
+    dqn.learn(4, callback=saving)
+    names = sorted(path.name for path in (tmp_path / "kept").iterdir())
+    assert names == ["a_4_steps.zip", "a_replay_buffer_4_steps.zip", "a_vecnormalize_4_steps.pkl"]
+
+
+def test_what_is_written_otherwise_here_says_how() -> None:
+    with pytest.raises(ValueError, match="features_extractor_class, which is written otherwise"):
+        ppo(policy_kwargs={"features_extractor_class": object})
+    with pytest.raises(ValueError, match=r"A2C: gae_lambda is 1\.0 here\. PPO has it"):
+        A2C("MlpPolicy", "CartPole-v1", gae_lambda=0.9)
+    with pytest.raises(ValueError, match=r"replay_buffer_class is None here.*plugins"):
+        SAC("MlpPolicy", "Pendulum-v1", replay_buffer_class=object)
+
+
+def test_rows_go_where_the_logger_was_told(counting, tmp_path: Path) -> None:
+    model = ppo(counting())
+    model.set_logger(logger.configure(str(tmp_path), ["csv"]))
+    try:
+        model.learn(16)
+    finally:
+        model.logger.reset()
+    assert "total_timesteps" in (tmp_path / "progress.csv").read_text()
+    schedule = get_linear_fn(1.0, 0.0, 0.5)
+    assert [schedule(remaining) for remaining in (1.0, 0.75, 0.25)] == [1.0, 0.5, 0.0]
