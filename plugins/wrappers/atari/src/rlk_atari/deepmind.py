@@ -127,7 +127,7 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
         the process, so none is taken from a file.
         """
         moves = np.frombuffer(bytes(self._moves), np.uint8)
-        return {"seed": self._seed, "moves": moves, "screen": zlib.crc32(self._game.screen)}
+        return {"seed": self._seed, "moves": moves, "screen": self._checksum()}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Plays all of that again; nothing of a game that had not been reset yet.
@@ -139,7 +139,7 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
         if state["seed"] is None:
             return
         seed, moves = int(state["seed"]), np.asarray(state["moves"], np.uint8)
-        if not np.all((moves < self.action_space.n) | (moves == _RESET)):
+        if not np.all((moves < len(self._game.meanings)) | (moves == _RESET)):
             raise Unsupported(f"a saved game has actions beyond {self.action_space}")
         self.reset(seed=seed)
         for move in moves.tolist():
@@ -147,8 +147,12 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
                 self.reset()
             else:
                 self.step(move)
-        if zlib.crc32(self._game.screen) != state["screen"]:
+        if self._checksum() != state["screen"]:
             raise Unsupported("a saved game goes otherwise here: another game or emulator?")
+
+    def _checksum(self) -> int:
+        """Of what is seen now."""
+        return zlib.crc32(self._game.screen.tobytes())
 
     def _frame(self) -> Array:
         """The screen, smaller: each pixel is the mean of what it covers."""
