@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import attrs
 import gymnasium as gym
 import pytest
 
@@ -7,6 +8,7 @@ from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.environment import EnvChoice, probe
+from rlk.registry.kernel import Kernel
 from rlk_testing.environments import Walk
 
 
@@ -16,6 +18,7 @@ def choice(name="thing", kind="storages", **fields):
 
 
 BACKEND = choice("backend", "vec_envs")
+NONE = Kernel(discover=False).registries
 
 
 def test_spaces_are_those_of_the_wrapped_environment_which_is_closed_again():
@@ -33,20 +36,20 @@ def test_spaces_are_those_of_the_wrapped_environment_which_is_closed_again():
 
     wrapper = Component(name="doubled", factory=Doubled)
     wrapped = Choice("wrappers", "doubled", "", "", "doubled", "wrappers", "", wrapper)
-    observation, action = probe(EnvChoice("Kept", made=Kept), [wrapped], BACKEND)
+    observation, action = probe(EnvChoice("Kept", made=Kept), [wrapped], BACKEND, NONE)
     assert observation.shape == (6,) and action == Walk().action_space
     assert made[0].closed == 1
 
 
 def test_wrappers_of_a_vector_are_not_put_around_one_environment():
     wrapper = choice("vector", "wrappers", scope="vector")
-    observation, _ = probe(EnvChoice("Walk", made=Walk), [wrapper], BACKEND)
+    observation, _ = probe(EnvChoice("Walk", made=Walk), [wrapper], BACKEND, NONE)
     assert observation.shape == (3,)
 
 
 def test_an_environment_object_is_not_closed():
     env = Walk()
-    probe(EnvChoice("Walk", made=env), [], BACKEND)
+    probe(EnvChoice("Walk", made=env), [], BACKEND, NONE)
     assert env.closed == 0
 
 
@@ -59,4 +62,21 @@ def test_an_environment_object_is_not_closed():
 )
 def test_what_is_no_environment_is_refused(made, message):
     with pytest.raises(PlanError, match=message):
-        probe(EnvChoice("mine", made=made), [], BACKEND)
+        probe(EnvChoice("mine", made=made), [], BACKEND, NONE)
+
+
+def test_an_environment_that_a_wrapper_is_there_to_adapt_is_refused_by_the_name_of_that():
+    class Other(Walk):
+        """Stands for an environment of another interface."""
+
+    registries = Kernel(discover=False).registries
+    registries.wrappers.register("idle", gym.Wrapper, summary="adapts nothing")
+    registries.wrappers.register(
+        "adapting", gym.Wrapper, summary="adapts others", adapts=lambda env: isinstance(env, Other)
+    )
+    with pytest.raises(PlanError, match=r"'adapting'.*adapts others.*plugins=\['adapting'\]"):
+        probe(EnvChoice("Other", made=Other), [], BACKEND, registries)
+    adapting = registries.wrappers.get("adapting").component()
+    wrapped = attrs.evolve(choice("adapting", "wrappers"), component=adapting)
+    probe(EnvChoice("Other", made=Other), [wrapped], BACKEND, registries)
+    probe(EnvChoice("Walk", made=Walk), [], BACKEND, registries)

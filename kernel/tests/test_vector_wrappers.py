@@ -10,6 +10,7 @@ from gymnasium.vector.utils import batch_space
 
 import rlk
 from rlk.component import Component
+from rlk.errors import PlanError
 from rlk_testing.environments import Walk
 
 
@@ -76,6 +77,18 @@ def test_a_vector_that_was_passed_has_them_too(agent):
     with agent(env=gym.vector.SyncVectorEnv([Walk] * 2, autoreset_mode=mode)) as made:
         assert made.plan.observation_space.shape == (6,)
         made.learn(16)
+
+
+def test_a_vector_of_another_interface_is_refused(agent):
+    class Other:
+        num_envs = 3
+        observation_space, action_space = Walk().observation_space, Walk().action_space
+
+        def step(self, action):
+            raise AssertionError("it is refused before it is stepped")
+
+    with pytest.raises(PlanError, match=r"Other is a vector.*none of Gymnasium's.*n_envs=3"):
+        agent(env=Other())
 
 
 def test_a_storage_is_told_of_stacks_that_a_wrapper_of_the_vector_makes(agent):

@@ -91,6 +91,11 @@ class Component:
     #: innermost noise, and there is one.
     scope: Literal["env", "vector", "policy"] = "env"
 
+    #: Of a wrapper that makes one of Gymnasium's of an environment with another interface:
+    #: `adapts(env)` says whether it is meant for that one. A run without it is refused then, and
+    #: the error names it.
+    adapts: Callable[[Any], bool] | None = attrs.field(default=None, validator=_is_none_or_callable)
+
     #: `check(config, plan)`, called while planning: it raises PlanError where settings and plan do
     #: not go together in a way that no other field says (a batch that no collection gives).
     check: Callable[[Any, Any], None] | None = attrs.field(

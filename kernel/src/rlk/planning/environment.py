@@ -16,6 +16,7 @@ import attrs
 
 from rlk.abilities import ChangesSpaces, NamedAgain, WrapsVectors, offers
 from rlk.errors import PlanError
+from rlk.planning.other_interface import refuse_other_interface
 from rlk.planning.passed_environment import place_of, registered_as
 
 if TYPE_CHECKING:
@@ -127,7 +128,9 @@ class MakeEnv:
         return env
 
 
-def probe(env: EnvChoice, wrappers: Iterable[Choice], backend: Choice) -> tuple[Any, Any]:
+def probe(
+    env: EnvChoice, wrappers: Iterable[Choice], backend: Choice, registries: Registries
+) -> tuple[Any, Any]:
     """The observation space and the action space of one environment with its wrappers.
 
     The environment is made for that and closed again, unless it was passed; or a vector of one,
@@ -142,7 +145,7 @@ def probe(env: EnvChoice, wrappers: Iterable[Choice], backend: Choice) -> tuple[
     from rlk.spaces import flat_space
 
     wrappers = tuple(wrappers)
-    observation_space, action_space = _spaces_of(env, wrappers, backend)
+    observation_space, action_space = _spaces_of(env, wrappers, backend, registries)
     try:
         observation_space = flat_space(observation_space)
     except ValueError as error:
@@ -152,7 +155,9 @@ def probe(env: EnvChoice, wrappers: Iterable[Choice], backend: Choice) -> tuple[
     return observation_space, action_space
 
 
-def _spaces_of(env: EnvChoice, wrappers: Iterable[Choice], backend: Choice) -> tuple[Any, Any]:
+def _spaces_of(
+    env: EnvChoice, wrappers: Iterable[Choice], backend: Choice, registries: Registries
+) -> tuple[Any, Any]:
     import gymnasium as gym
 
     if env.is_vector:
@@ -161,12 +166,13 @@ def _spaces_of(env: EnvChoice, wrappers: Iterable[Choice], backend: Choice) -> t
         with contextlib.closing(_made(env, lambda: vector_of([MakeEnv(env)], backend))) as vector:
             return _spaces_of_vector(vector, env, wrappers)
     made = _made(env, MakeEnv(env, tuple(wrappers)))
+    refuse_other_interface(env.name, made, registries.wrappers)
     spaces = {key: getattr(made, key, None) for key in ("observation_space", "action_space")}
     for key, space in spaces.items():
         if not isinstance(space, gym.Space):
             raise PlanError(
                 f"environment {env.name!r} is no Gymnasium environment: its {key} is "
-                f"{type(space).__name__} (an old gym environment needs shimmy's wrapper)."
+                f"{type(space).__name__}."
             )
     if env.size is None:
         made.close()

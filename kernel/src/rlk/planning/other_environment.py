@@ -23,8 +23,9 @@ def in_other_environment(plan: Plan, asked: Any) -> Plan:
     Raises:
         PlanError: if it does not exist, or has other spaces.
     """
-    env = choose_environment(asked, plan.kernel.registries, {})
-    check_same_spaces(plan, env.name, *probe(env, plan.wrappers, plan.vec_env))
+    registries = plan.kernel.registries
+    env = choose_environment(asked, registries, {})
+    check_same_spaces(plan, env.name, *probe(env, plan.wrappers, plan.vec_env, registries))
     return attrs.evolve(plan, env=env)
 
 

@@ -133,7 +133,8 @@ def _check_filled(parts: Parts, algo: str) -> None:
 def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
     """The plan of these components, once the environment has told its spaces."""
     layers = draft.layers
-    observation_space, action_space = probe(env, parts["wrappers"], parts["vec_env"][0])
+    backend = parts["vec_env"][0]
+    observation_space, action_space = probe(env, parts["wrappers"], backend, draft.registries)
     distributions = filling(draft, "distribution", type(action_space).__name__)
     given = {key: layers.find(key) for key in ("env", *RUN_SETTINGS)}
     given = {key: setting for key, setting in given.items() if setting.is_set}

@@ -49,6 +49,7 @@ def make_vec_env(
         env = vector_of([make] * n_envs, plan.vec_env, **keep)
     elif offers(backend, AdoptsVectors):
         env = backend.adopt(env, **keep)
+    _check_is_gymnasiums(env)
     _check_autoreset(env)
     if together:
         env = _around_each(env, plan)
@@ -94,6 +95,15 @@ def _around_each(env: Any, plan: Plan) -> Any:
         if choice.component.scope == "env":
             env = vector_form(plan.env, choice).around_vector(env, *given_config(choice))
     return env
+
+
+def _check_is_gymnasiums(env: Any) -> None:
+    if not hasattr(env, "single_observation_space"):
+        raise PlanError(
+            f"{type(env).__name__} is a vector of environments, but none of Gymnasium's "
+            "(gymnasium.vector.VectorEnv). Pass what makes one of its environments (an id, a "
+            f"class, a function), and n_envs={env.num_envs}."
+        )
 
 
 def _check_autoreset(env: Any) -> None:

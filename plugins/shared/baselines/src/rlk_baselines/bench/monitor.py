@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rlk_baselines.environments.interface import takes_seed
 from rlk_baselines.gym.core import Wrapper
+from rlk_old_gym.interface import takes_seed
 from rlk_wrappers import LoadMonitorResultsError, get_monitor_files
 from rlk_wrappers import load_results as _load_results
 from rlk_wrappers.columns import missing_info_message, plain

@@ -10,8 +10,8 @@ import numpy as np
 from gymnasium import spaces
 
 from rlk.spaces import is_image
-from rlk_baselines.environments.interface import observation_of_reset, takes_seed
-from rlk_baselines.environments.spaces import as_gymnasium_space
+from rlk_old_gym.interface import observation_of_reset, takes_seed
+from rlk_old_gym.spaces import as_gymnasium_space
 
 _FLAGS = (bool, np.bool_)
 

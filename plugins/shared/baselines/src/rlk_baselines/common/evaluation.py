@@ -10,7 +10,7 @@ import numpy as np
 from rlk.errors import RlkError
 from rlk_baselines.common.vec_env import VecEnv
 from rlk_baselines.environments.five_values import FiveValues
-from rlk_baselines.environments.interface import observation_of_reset
+from rlk_old_gym.interface import observation_of_reset
 
 
 def evaluate_policy(

@@ -1,48 +1,15 @@
-"""Spaces of the package gym as Gymnasium's, and spaces as a State that files hold."""
+"""Spaces as a State that files hold."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 from gymnasium import spaces
 
-from rlk.errors import BadFile, PlanError
+from rlk.errors import BadFile
 
 Space = spaces.Space[Any]
-
-
-def as_gymnasium_space(space: Any, whose: str = "the environment's space") -> Space:
-    """A space of Gymnasium: itself, or one that is made like a space of the package gym.
-
-    Args:
-        space: of either package.
-        whose: what the error calls it.
-
-    Raises:
-        PlanError: for anything else.
-    """
-    if isinstance(space, spaces.Space):
-        return space
-    make = _LIKE.get(type(space).__name__)
-    if make is None:
-        raise PlanError(
-            f"{whose} is {type(space).__name__}, no space. Set it to one of gymnasium.spaces (or "
-            "rlk_baselines.gym.spaces): Box, Discrete, MultiDiscrete, MultiBinary, Dict, Tuple."
-        )
-    return make(space)
-
-
-#: Class name -> a function that makes Gymnasium's space of one of gym's.
-_LIKE: Mapping[str, Callable[[Any], Space]] = {
-    "Box": lambda old: spaces.Box(old.low, old.high, dtype=old.dtype.type),
-    "Discrete": lambda old: spaces.Discrete(int(old.n), start=int(getattr(old, "start", 0))),
-    "MultiDiscrete": lambda old: spaces.MultiDiscrete(np.asarray(old.nvec)),
-    "MultiBinary": lambda old: spaces.MultiBinary(old.n),
-    "Dict": lambda old: spaces.Dict({k: as_gymnasium_space(v) for k, v in old.spaces.items()}),
-    "Tuple": lambda old: spaces.Tuple([as_gymnasium_space(one) for one in old.spaces]),
-}
 
 
 def space_state(space: Space) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from rlk_baselines.common.vec_env.base_vec_env import VecEnv
 from rlk_baselines.common.vec_env.four_values import FourValues, one_by_one
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.five_values import TRUNCATED
-from rlk_baselines.environments.spaces import as_gymnasium_space
+from rlk_old_gym.spaces import as_gymnasium_space
 from rlk_vector_environments import infos as gathered
 
 Result = tuple[Any, Any, Any, Any, dict[str, Any]]

@@ -75,6 +75,8 @@ class Wrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         env: the one inside; one of Gymnasium's interface is brought to gym's.
     """
 
+    gives_four_values = True  #: see `rlk_old_gym.interface.is_old`
+
     def __init__(self, env: Any) -> None:
         from rlk_baselines.gym.making import four_values
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from rlk_baselines.environments.five_values import TRUNCATED
 from rlk_baselines.environments.ids import make_by_id
-from rlk_baselines.environments.interface import (
+from rlk_baselines.environments.window import show
+from rlk_old_gym.interface import (
     layers,
     takes_seed,
     without_makers_wrappers,
 )
-from rlk_baselines.environments.spaces import as_gymnasium_space
-from rlk_baselines.environments.window import show
+from rlk_old_gym.spaces import as_gymnasium_space
 
 
 def make(id: str, **kwargs: Any) -> Any:
@@ -59,6 +59,8 @@ REWARDS = (-float("inf"), float("inf"))
 
 class Adopted(gymnasium.Env[Any, Any]):
     """An environment of gym's interface whose class is none of Gymnasium's, such as gym's own."""
+
+    gives_four_values = True  #: see `rlk_old_gym.interface.is_old`
 
     def __init__(self, env: Any) -> None:
         self.env = env
@@ -105,6 +107,7 @@ class FourValuesEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
     """
 
     reward_range = REWARDS
+    gives_four_values = True  #: see `rlk_old_gym.interface.is_old`
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlk.records import Array
-from rlk_baselines.environments.spaces import as_gymnasium_space
 from rlk_baselines.gym.core import ObservationWrapper
 from rlk_her.flat_goals import FlatGoals
+from rlk_old_gym.spaces import as_gymnasium_space
 
 #: The keys of an observation with goals, in the order of a row.
 KEY_ORDER = ["observation", "achieved_goal", "desired_goal"]

@@ -34,6 +34,21 @@ def takes_seed(env: Any) -> bool:
     return all(takes(layer.reset, "seed") for layer in layers(env) if hasattr(layer, "reset"))
 
 
+def is_old(env: Any) -> bool:
+    """Whether an environment has gym's interface, by what is known without stepping it.
+
+    Its `reset` takes no seed; its spaces are of the package gym; or one of its layers says that it
+    gives four values (`gives_four_values`). One that was adapted already is none.
+    """
+    found = list(layers(env))
+    if any(getattr(layer, "is_adapted", False) for layer in found):
+        return False
+    spaces = (getattr(env, name, None) for name in ("observation_space", "action_space"))
+    are_gyms = any(type(space).__module__.startswith("gym.") for space in spaces)
+    says_so = any(getattr(layer, "gives_four_values", False) for layer in found)
+    return are_gyms or says_so or not takes_seed(env)
+
+
 def takes(function: Any, name: str) -> bool:
     """Whether a function takes a keyword of that name, or any."""
     try:

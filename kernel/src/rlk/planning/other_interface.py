@@ -1,0 +1,35 @@
+"""Environments of another interface than Gymnasium's, which a wrapper is there to adapt."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rlk.errors import BrokenPlugin, PlanError
+from rlk.registry.entry import Entry
+
+
+def refuse_other_interface(name: str, env: Any, wrappers: Iterable[Entry]) -> None:
+    """PlanError for an environment that an installed wrapper would adapt, and none has adapted.
+
+    Args:
+        name: of the environment, as the error calls it.
+        env: the environment in the wrappers of a plan.
+        wrappers: all that are installed; broken ones are passed over.
+    """
+    for entry in _adapters(wrappers):
+        adapts = entry.component().adapts
+        if adapts is not None and adapts(env):
+            raise PlanError(
+                f"environment {name!r} has another interface than Gymnasium's, and {entry.title} "
+                f"adapts it ({entry.component().summary}). Say --plugin {entry.name}, in Python "
+                f"plugins=[{entry.name!r}]."
+            )
+
+
+def _adapters(wrappers: Iterable[Entry]) -> Iterator[Entry]:
+    for entry in wrappers:
+        with contextlib.suppress(BrokenPlugin):
+            if entry.component().adapts is not None:
+                yield entry

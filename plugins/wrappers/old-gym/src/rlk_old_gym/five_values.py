@@ -1,0 +1,175 @@
+"""`FiveValues`: an environment of either interface, with Gymnasium's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from rlk.errors import EnvironmentFailed, PlanError
+from rlk_old_gym.interface import (
+    layers,
+    observation_of_reset,
+    takes,
+    takes_seed,
+    without_makers_wrappers,
+)
+from rlk_old_gym.spaces import as_gymnasium_space
+from rlk_vector_environments.env_state import Unsupported, capture, restore
+
+#: The info of gym's that tells an episode cut off by time from one that ended by itself.
+TRUNCATED = "TimeLimit.truncated"
+
+
+class FiveValues(gymnasium.Env[Any, Any]):
+    """What vector environments and algorithms step, whichever interface it was written for.
+
+    Where `step` gives four values, an episode was truncated if its last info says so
+    (`TimeLimit.truncated`), or if the environment says how long episodes are (`spec`,
+    `_max_episode_steps`) and this one was; otherwise it has terminated, as in Stable Baselines.
+
+    Args:
+        env: the environment; any object with `reset`, `step` and spaces.
+
+    Attributes:
+        env: the environment, without what `gymnasium.make` puts around one of four values.
+
+    Raises:
+        PlanError: if it lacks one of them.
+    """
+
+    is_adapted = True  #: see `rlk_old_gym.interface.is_old`
+
+    def __init__(self, env: Any) -> None:
+        for name in ("reset", "step", "observation_space", "action_space"):
+            if not hasattr(env, name):
+                raise PlanError(
+                    f"{type(env).__name__} is no environment: it has no {name}. An environment has "
+                    "reset, step, observation_space and action_space."
+                )
+        self.env, limit = without_makers_wrappers(env)
+        name = type(self.env).__name__
+        space, action = self.env.observation_space, self.env.action_space
+        self.observation_space = as_gymnasium_space(space, f"{name}.observation_space")
+        self.action_space = as_gymnasium_space(action, f"{name}.action_space")
+        self.metadata = dict(getattr(env, "metadata", None) or {})
+        self.render_mode = getattr(self.env, "render_mode", None)
+        self.spec = getattr(env, "spec", None)
+        self._takes_seed = takes_seed(self.env)
+        self._own_limit = limit
+        self._said_limit = limit or _limit_of(self.env)
+        self._length = 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        self._length = 0
+        if self._takes_seed:
+            result = self.env.reset(seed=seed, options=options)
+        else:
+            if seed is not None and hasattr(self.env, "seed"):
+                self.env.seed(seed)
+            result = self.env.reset()
+        observation = observation_of_reset(result)
+        return observation, (result[1] if observation is not result else {})
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        result = self.env.step(action)
+        self._length += 1
+        if not isinstance(result, tuple) or len(result) not in (4, 5):
+            raise EnvironmentFailed(
+                f"step of {type(self.env).__name__} gave {_shown(result)}; expected (observation, "
+                "reward, done, info), or Gymnasium's (observation, reward, terminated, truncated, "
+                "info)."
+            )
+        if len(result) == 5:
+            observation, reward, terminated, truncated, info = result
+            return observation, _number(reward), bool(terminated), bool(truncated), info
+        observation, reward, done, info = result
+        truncated = self._is_truncated(bool(done), info)
+        terminated = bool(done) and not truncated
+        return observation, _number(reward), terminated, truncated, info
+
+    def _is_truncated(self, done: bool, info: Any) -> bool:
+        if self._own_limit is not None and self._length >= self._own_limit and not done:
+            return True
+        said = info.get(TRUNCATED) if isinstance(info, dict) else None
+        if said is not None:
+            return done and bool(said)
+        return done and self._length == self._said_limit
+
+    def render(self) -> Any:
+        """A frame, or what the environment's `render` gives."""
+        if takes(self.env.render, "mode"):
+            return self.env.render(mode="rgb_array")
+        return self.env.render()
+
+    def close(self) -> None:
+        if hasattr(self.env, "close"):
+            self.env.close()
+
+    @property
+    def unwrapped(self) -> Any:
+        """The environment inside all of its wrappers."""
+        return list(layers(self.env))[-1]
+
+    # ---- reaching into it ------------------------------------------------------------------------
+
+    def has_wrapper_attr(self, name: str) -> bool:
+        """Whether it or a layer of it has that attribute."""
+        return any(hasattr(layer, name) for layer in layers(self.env))
+
+    def get_wrapper_attr(self, name: str) -> Any:
+        """That attribute, of the outermost layer that has it."""
+        for layer in layers(self.env):
+            if hasattr(layer, name):
+                return getattr(layer, name)
+        raise AttributeError(f"{type(self.env).__name__} has no attribute {name!r}")
+
+    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+        """Set that attribute of the outermost layer that has it, or of the outermost."""
+        for layer in layers(self.env):
+            if hasattr(layer, name):
+                setattr(layer, name, value)
+                return True
+        if force:
+            setattr(self.env, name, value)
+        return force
+
+    def get_state(self) -> dict[str, Any]:
+        """The state of the environment: see `rlk_vector_environments.env_state`.
+
+        Raises:
+            Unsupported: if it or one of its layers is not Gymnasium's, or holds what cannot be
+                captured.
+        """
+        for layer in list(layers(self.env))[:-1]:
+            if not isinstance(layer, gymnasium.Wrapper):
+                raise Unsupported(f"{type(layer).__name__} is a wrapper, but not of Gymnasium.")
+        return {"env": capture(self.env), "length": self._length}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        restore(self.env, state["env"])
+        self._length = int(state["length"])
+
+
+def _limit_of(env: Any) -> int | None:
+    """How long an environment says that its episodes are at most."""
+    for layer in layers(env):
+        limit = vars(layer).get("_max_episode_steps") if hasattr(layer, "__dict__") else None
+        if isinstance(limit, int):
+            return limit
+    said = getattr(getattr(env, "spec", None), "max_episode_steps", None)
+    return said if isinstance(said, int) else None
+
+
+def _number(reward: Any) -> Any:
+    """A reward as one number, where the environment gives an array of one."""
+    if isinstance(reward, np.ndarray) and reward.size == 1:
+        return reward.item()
+    return reward
+
+
+def _shown(result: Any) -> str:
+    return f"{len(result)} values" if isinstance(result, tuple) else type(result).__name__

@@ -1,0 +1,100 @@
+"""Environments of gym's interface of old, in runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+import rlk
+from rlk.errors import EnvironmentFailed, PlanError
+from rlk_old_gym import FiveValues
+from rlk_testing import WrapperContract
+
+
+class Old:
+    """Shows how many steps the episode has, which ends after three. No class of gym's is needed."""
+
+    def __init__(self) -> None:
+        self.observation_space = spaces.Box(-np.inf, np.inf, (2,), np.float32)
+        self.action_space = spaces.Discrete(2)
+        self.seeds: list[int] = []
+        self.steps = 0
+
+    def seed(self, seed: int) -> None:
+        self.seeds.append(seed)
+
+    def reset(self) -> Any:
+        self.steps = 0
+        return np.zeros(2, np.float32)
+
+    def step(self, action: Any) -> Any:
+        self.steps += 1
+        return np.full(2, self.steps, np.float32), np.array([2.0]), self.steps == 3, {}
+
+
+class Foreign:
+    """Stands for a class of the package gym."""
+
+    class Discrete:
+        __module__ = "gym.spaces.discrete"
+        n = 3
+
+    observation_space = action_space = Discrete()
+
+    def reset(self) -> int:
+        return 1
+
+    def step(self, action: Any) -> Any:
+        return 2, 0.0, True, {"TimeLimit.truncated": True}
+
+
+class TestOldGym(WrapperContract):
+    component = "old-gym"
+
+
+def test_it_is_played_as_one_of_gymnasiums() -> None:
+    env = FiveValues(Old())
+    observation, info = env.reset(seed=7)
+    assert (observation.tolist(), info, env.unwrapped.seeds) == ([0, 0], {}, [7])
+    assert env.step(0)[1:] == (2.0, False, False, {})
+    env.step(0)
+    assert env.step(0)[2:4] == (True, False)
+
+
+def test_spaces_of_the_package_gym_become_gymnasiums() -> None:
+    env = FiveValues(Foreign())
+    assert env.observation_space == env.action_space == spaces.Discrete(3)
+    env.reset()
+    assert env.step(0)[2:4] == (False, True)
+
+
+@pytest.mark.parametrize("env", [Old, Foreign])
+def test_a_run_without_it_is_refused_and_told_what_to_say(env: Any) -> None:
+    with pytest.raises(PlanError, match=r"'old-gym'.*rlk_baselines.*plugins=\['old-gym'\]"):
+        rlk.make("ppo2", env=env)
+    with pytest.raises(PlanError, match="--plugin old-gym"):
+        rlk.make("ppo2", env=env())
+    agent = rlk.make("ppo2", env=env, plugins=["old-gym"], n_steps=8, nminibatches=1)
+    assert agent.learn(8).num_timesteps == 8
+
+
+def test_an_environment_of_gymnasiums_interface_passes_as_it_is() -> None:
+    env = FiveValues(gymnasium.make("CartPole-v1", max_episode_steps=2))
+    env.reset(seed=1)
+    assert env.step(0)[2:4] == (False, False) and env.step(0)[2:4] == (False, True)
+    assert rlk.make("ppo2", env="CartPole-v1", plugins=["old-gym"]).learn(8)
+
+
+def test_three_values_are_refused() -> None:
+    class Three(Old):
+        def step(self, action: Any) -> Any:
+            return self.reset(), 0.0, False
+
+    env = FiveValues(Three())
+    env.reset()
+    with pytest.raises(EnvironmentFailed, match=r"3 values; expected \(observation, reward, done"):
+        env.step(0)
