@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -80,6 +81,17 @@ def test_a_run_without_it_is_refused_and_told_what_to_say(env: Any) -> None:
         rlk.make("ppo2", env=env())
     agent = rlk.make("ppo2", env=env, plugins=["old-gym"], n_steps=8, nminibatches=1)
     assert agent.learn(8).num_timesteps == 8
+
+
+def test_a_run_keeps_a_folder_and_is_loaded_and_evaluated(tmp_path: Path) -> None:
+    settings: Any = {"plugins": ["old-gym"], "n_steps": 8, "out": tmp_path / "run"}
+    with rlk.make("a2c", env=Old, **settings) as agent:
+        agent.learn(32)
+        agent.save(tmp_path / "model")
+    first = (tmp_path / "run" / "monitor.csv").read_text().splitlines()[2]
+    assert first.startswith("6.0,3,")
+    with rlk.load(tmp_path / "model.zip", env=Old) as loaded:
+        assert loaded.learn(8).num_timesteps == 8
 
 
 def test_an_environment_of_gymnasiums_interface_passes_as_it_is() -> None:

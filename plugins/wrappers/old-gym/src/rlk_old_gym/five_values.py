@@ -121,10 +121,12 @@ class FiveValues(gymnasium.Env[Any, Any]):
         return any(hasattr(layer, name) for layer in layers(self.env))
 
     def get_wrapper_attr(self, name: str) -> Any:
-        """That attribute, of the outermost layer that has it."""
+        """That attribute, of the outermost layer that has it; `spec` and its like are its own."""
         for layer in layers(self.env):
             if hasattr(layer, name):
                 return getattr(layer, name)
+        if name in ("metadata", "render_mode", "spec"):
+            return getattr(self, name)
         raise AttributeError(f"{type(self.env).__name__} has no attribute {name!r}")
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
