@@ -48,6 +48,6 @@ def missing_info_message(key: str, known: Iterable[str]) -> str:
     names = sorted(map(str, known))
     has = f"only {names}" if names else "nothing"
     return (
-        f"monitor: info_keywords names {key!r}, but the info that the episode ended with has {has}. "
-        "Let the environment put it there, or leave it out."
+        f"monitor: info_keywords names {key!r}, but the info that the episode ended with has "
+        f"{has}. Let the environment put it there, or leave it out."
     )
