@@ -61,6 +61,8 @@ POLICIES = {
     "MlpLnLstmPolicy": HEADS,
     "CnnLstmPolicy": HEADS,
     "CnnLnLstmPolicy": HEADS,
+    "multi-input-lstm": HEADS,
+    "MultiInputLstmPolicy": HEADS,
 }
 SMALL = {"n_lstm": 8, "features": 16}
 

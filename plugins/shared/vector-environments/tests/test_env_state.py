@@ -237,6 +237,30 @@ def test_an_environment_that_offers_its_state_is_asked_and_its_generator_kept_be
     assert other.unwrapped.engine.height == env.unwrapped.engine.height
 
 
+class Whole(gym.Wrapper):
+    """Answers for what it wraps."""
+
+    has_whole_state = True
+
+    def get_state(self):
+        return self.unwrapped.engine.height
+
+    def set_state(self, state):
+        self.unwrapped.engine.height = state
+
+
+def test_nothing_inside_a_layer_that_has_the_whole_state_is_asked():
+    env, other = (gym.wrappers.TimeLimit(Whole(Holding()), 5) for _ in range(2))
+    for height, one in enumerate((env, other)):
+        one.unwrapped.engine = Engine()
+        one.unwrapped.engine.height = height
+    env._elapsed_steps = 3
+    state = capture(env)
+    assert [layer["class"] for layer in state["layers"]] == ["TimeLimit", "Whole"]
+    restore(other, through_json(state))
+    assert other.unwrapped.engine.height == 0 and other._elapsed_steps == 3
+
+
 def test_a_state_of_another_chain_of_wrappers_is_refused_and_changes_nothing():
     env = gym.wrappers.TimeLimit(Holding(1), 5)
     with pytest.raises(Unsupported, match="a state of Holding does not fit TimeLimit > Holding"):

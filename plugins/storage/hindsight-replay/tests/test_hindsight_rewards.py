@@ -215,6 +215,13 @@ def test_of_environments_in_workers_the_first_is_asked(env):
     assert all(indices == [0] for indices in vector.asked)
 
 
+def test_a_vector_environment_that_computes_rewards_itself_is_asked_itself():
+    vector = Worker(None)
+    vector.compute_reward = Goals().compute_reward
+    assert judges(schema(lambda: vector))[0](np.ones((1, 3)), np.zeros((1, 3)), {}) == [-3.0]
+    assert vector.asked == [[0]], "for compute_terminated, in vain"
+
+
 class NoReward(gym.Env):
     observation_space = Goals.observation_space
     action_space = gym.spaces.Discrete(2)

@@ -10,10 +10,11 @@ import pytest
 from gymnasium.vector.utils import concatenate, create_empty_array
 
 from rlk_testing.environments import Walk
+from rlk_toy_environments.bit_flipping import BitFlippingEnv
 
 
 class Pool:
-    """As `envpool.make_gymnasium` makes it, of walks; seeds are fixed when it is made.
+    """As `envpool.make_gymnasium` makes it; seeds are fixed when it is made.
 
     A row that has ended is reset in the next step, whatever its action; `reset(env_id)` resets
     those rows alone, and gives their rows alone.
@@ -22,10 +23,10 @@ class Pool:
     metadata = {"render_modes": ["rgb_array"]}
     render_mode = None
 
-    def __init__(self, num_envs, num_threads=0, seed=42, **keywords):
+    def __init__(self, kind, num_envs, num_threads=0, seed=42, **keywords):
         seeds = seed if isinstance(seed, list) else [seed + i for i in range(num_envs)]
         assert len(seeds) == num_envs and all(0 <= one < 2**31 for one in seeds)
-        self.envs = [Walk(**keywords) for _ in range(num_envs)]
+        self.envs = [kind(**keywords) for _ in range(num_envs)]
         self.seeds, self.num_threads = list(seeds), num_threads
         self.observation_space = self.envs[0].observation_space
         self.action_space = self.envs[0].action_space
@@ -81,12 +82,12 @@ class Pool:
 
 @pytest.fixture(autouse=True)
 def envpool(monkeypatch):
-    """The stand-in as the module `envpool`; its only task is `Walk-v0`."""
-    module = ModuleType("envpool")
+    """The stand-in as the module `envpool`, with two tasks."""
+    module, tasks = ModuleType("envpool"), {"Walk-v0": Walk, "Bits-v0": BitFlippingEnv}
 
     def make_gymnasium(task_id, **keywords):
-        assert task_id == "Walk-v0", f"{task_id} is not supported, list_all_envs() may help."
-        return Pool(**keywords)
+        assert task_id in tasks, f"{task_id} is not supported, list_all_envs() may help."
+        return Pool(tasks[task_id], **keywords)
 
     module.make_gymnasium = make_gymnasium
     monkeypatch.setitem(sys.modules, "envpool", module)

@@ -86,6 +86,11 @@ def test_what_envpool_cannot_make_is_refused_while_planning(env, settings, messa
         rlk.make("ppo2", env=env, **settings)
 
 
+def test_hindsight_which_asks_a_pool_for_rewards_in_vain_is_refused_while_planning():
+    with pytest.raises(PlanError, match="EnvPoolVecEnv has no compute_reward"):
+        rlk.make("her", model="dqn", env="envpool/Bits-v0", vec_env="envpool")
+
+
 def test_where_it_is_not_installed_it_is_said_what_to_type(monkeypatch):
     monkeypatch.setitem(sys.modules, "envpool", None)
     with pytest.raises(PlanError, match=r"needs EnvPool.*pip install 'rlk-envpool\[envpool\]'"):

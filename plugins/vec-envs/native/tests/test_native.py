@@ -5,7 +5,7 @@ from __future__ import annotations
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 import rlk
@@ -15,6 +15,7 @@ from rlk_gymnasium.made import ById
 from rlk_native import NativeVecEnv
 from rlk_native.same_step import RESTARTS
 from rlk_testing.environments import Walk
+from rlk_toy_environments.bit_flipping import BitFlippingEnv
 
 
 def cart_poles(n=3, **keywords):
@@ -136,6 +137,20 @@ def test_it_trains_evaluates_and_goes_on_from_a_reset(tmp_path):
         path = agent.save(tmp_path / "model")
     with rlk.load(path) as again:
         assert again.plan.vec_env.name == "native"
+
+
+def bits(num_envs, **keywords):
+    return SyncVectorEnv([BitFlippingEnv] * num_envs, **keywords)
+
+
+def test_hindsight_asks_the_vector_for_rewards():
+    gym.register("rlk-test/Bits-v0", BitFlippingEnv, vector_entry_point=bits)
+    settings = {"model": "dqn", "learning_starts": 20, "policy.layers": [8], "n_threads": 1}
+    with rlk.make(
+        "her", env="rlk-test/Bits-v0", vec_env="native", n_envs=2, seed=0, **settings
+    ) as agent:
+        agent.learn(60)
+        assert agent.run.clock.updates > 0
 
 
 def test_a_wrapper_of_one_environment_is_refused_if_it_cannot_go_around_the_vector(tmp_path):

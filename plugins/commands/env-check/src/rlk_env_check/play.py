@@ -20,8 +20,8 @@ Env = gym.Env[Any, Any]
 SEED = 7
 #: Steps that are played a second time with the same seed.
 REPEATED = 50
-#: What environments call a limit of their own: ALE's in frames, MiniGrid's in steps.
-_LIMITS = ("max_num_frames_per_episode", "max_steps")
+#: What a limit is called: Gymnasium's wrapper's, ALE's in frames, MiniGrid's.
+_LIMITS = ("_max_episode_steps", "max_num_frames_per_episode", "max_steps")
 _OLD = (
     " It looks like an environment of the old gym, whose reset() gives an observation alone and "
     "whose step() gives four values: let reset() return (observation, info) and step() "
@@ -172,13 +172,13 @@ def _global_generators() -> Any:
 
 def _limit(env: Env) -> bool:
     """Whether something cuts episodes off: a wrapper, or the environment itself, which says so."""
-    spec = env.spec
-    if spec is not None and spec.max_episode_steps is not None:
+    told: dict[str, Any] = {}
+    if env.spec is not None:
+        told = {**env.spec.kwargs, "_max_episode_steps": env.spec.max_episode_steps}
+    config = env.get_wrapper_attr("config") if env.has_wrapper_attr("config") else None
+    if isinstance(config, dict) and config.get("duration") is not None:  # highway-env's, in seconds
         return True
-    told = {} if spec is None else spec.kwargs
-    return any(told.get(name) is not None for name in _LIMITS) or any(
-        env.has_wrapper_attr(name) for name in ("_max_episode_steps", *_LIMITS)
-    )
+    return any(told.get(name) is not None or env.has_wrapper_attr(name) for name in _LIMITS)
 
 
 def _called(name: str, function: Any, *arguments: Any, **keywords: Any) -> Any:

@@ -24,7 +24,7 @@ def check(config: HindsightReplayConfig, plan: Plan) -> None:
         PlanError: observations have no goals, the environment no `compute_reward`, or goals are to
             be drawn anew although another storage keeps a priority for each.
     """
-    from rlk.planning.environment import MakeEnv
+    from rlk.planning.environment import MakeEnv, vector_of
     from rlk_hindsight_replay.rewards import reward_of
 
     if not hasattr(plan.observation_space, "spaces"):
@@ -32,7 +32,12 @@ def check(config: HindsightReplayConfig, plan: Plan) -> None:
     check_goals(plan.observation_space)
     env: Any = plan.env
     passed = env.size is not None
-    made = env.made if passed else MakeEnv(env, plan.wrappers)()
+    if passed:
+        made = env.made
+    elif plan.vec_env.component.scope == "vector":
+        made = vector_of([MakeEnv(env)], plan.vec_env)
+    else:
+        made = MakeEnv(env, plan.wrappers)()
     with nullcontext() if passed else closing(made):
         reward_of(made, plan.observation_space, config.info_keys)
     choosing = [one.title for one in plan.storages if "choose" in one.component.stages]

@@ -133,7 +133,7 @@ def reward_of(env: Any, goals: Any, info_keys: Iterable[str]) -> Callable[..., A
 def method_of(
     env: Any, name: str, goals: Any, info_keys: Iterable[str]
 ) -> Callable[..., Any] | None:
-    """A method of the environment or of what its wrappers wrap; of a vector, of its first.
+    """A method of the environment or of its wrappers; of a vector, its own or that of its first.
 
     Args:
         env: an environment or a vector of them.
@@ -142,6 +142,8 @@ def method_of(
     """
     if hasattr(env, "num_envs"):
         vector = env.unwrapped
+        if callable(getattr(vector, name, None)):
+            return getattr(vector, name)  # type: ignore[no-any-return]
         if hasattr(vector, "envs"):
             return method_of(vector.envs[0], name, goals, info_keys)
         return _remote(vector, name, goals, info_keys) if hasattr(vector, "call_at") else None

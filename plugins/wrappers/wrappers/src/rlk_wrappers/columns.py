@@ -45,7 +45,9 @@ def early_reset_message(what: str) -> str:
 
 def missing_info_message(key: str, known: Iterable[str]) -> str:
     """The message about a key of `info_keywords` that the info lacks."""
+    names = sorted(map(str, known))
+    has = f"only {names}" if names else "nothing"
     return (
-        f"info_keywords names {key!r}, but the info that the episode ended with has only "
-        f"{sorted(known)}."
+        f"monitor: info_keywords names {key!r}, but the info that the episode ended with has "
+        f"{has}. Let the environment put it there, or leave it out."
     )

@@ -61,7 +61,10 @@ class VectorMonitor(VectorLayer):
         super().__init__(env)
         self._config = config = config or MonitorConfig()
         self._returns = np.zeros(env.num_envs)
-        self._lengths = np.zeros(env.num_envs, dtype=np.int64)
+        self._steps = 0
+        #: The step that every episode began after; it ends with the length `_steps - _begun_at`.
+        self._begun_at = np.zeros(env.num_envs, np.int64)
+        self._nowhere = np.zeros(env.num_envs, np.bool_)
         self._reset_values: list[Any] = []
         self._may_reset = config.allow_early_resets or not training
         self._started = time.monotonic()
@@ -96,18 +99,18 @@ class VectorMonitor(VectorLayer):
             ValueError: if an option of `reset_keywords` is missing.
         """
         mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool)))
-        if not self._may_reset and self._lengths[mask].any():
-            running = np.flatnonzero(mask & (self._lengths > 0))
+        running = np.flatnonzero(mask & (self._begun_at < self._steps))
+        if not self._may_reset and len(running):
             raise RlkError(early_reset_message(f"environment {int(running[0])}"))
         self._reset_values = options_named(self._config.reset_keywords, options)
-        self._returns[mask], self._lengths[mask] = 0.0, 0
+        self._returns[mask], self._begun_at[mask] = 0.0, self._steps
         return super().reset(seed=seed, options=options)
 
     def _stepped(self, actions: Any, result: Result) -> Result:
         _, reward, terminated, truncated, infos = result
         self._returns += reward
-        self._lengths += 1
-        ended = np.logical_or(terminated, truncated)
+        self._steps += 1
+        ended = terminated | truncated
         if np.count_nonzero(ended):
             self._report(ended, infos)
         elif self._file is not None and self._file.pending:
@@ -124,22 +127,22 @@ class VectorMonitor(VectorLayer):
         final = infos.setdefault("final_info", {})
         infos.setdefault("_final_info", ended)
         ended = counted(ended, infos)
-        if not ended.any():
+        indices = np.flatnonzero(ended).tolist()
+        if not indices:
             return
-        returns, lengths = np.where(ended, self._returns, 0.0), np.where(ended, self._lengths, 0)
-        if "episode" in final:
-            inner, known = final["episode"], final.get("_episode", ended)
-            returns[known], lengths[known] = inner["r"][known], inner["l"][known]
-        returns = np.round(returns, DIGITS)
-        final["episode"] = {"r": returns, "l": lengths, "t": np.where(ended, seconds, 0.0)}
-        final["_episode"] = ended
-        self._returns[ended], self._lengths[ended] = 0.0, 0
-        for index in np.flatnonzero(ended).tolist():
-            extras = self._reset_values + [
-                self._info(final, key, index) for key in self._config.info_keywords
-            ]
+        inner, n = final.get("episode", {}), self.num_envs
+        by_inner = final.get("_episode", ended) if inner else self._nowhere
+        found = {"r": np.zeros(n), "l": np.zeros(n, np.int64), "t": np.zeros(n)}
+        for i in indices:
+            own = self._returns[i], self._steps - self._begun_at[i]
+            return_, length = (inner["r"][i], inner["l"][i]) if by_inner[i] else own
+            return_, length = round(float(return_), DIGITS), int(length)
+            found["r"][i], found["l"][i], found["t"][i] = return_, length, seconds
+            self._returns[i], self._begun_at[i] = 0.0, self._steps
+            extras = [self._info(final, key, i) for key in self._config.info_keywords]
             if self._file is not None:
-                self._file.write(float(returns[index]), int(lengths[index]), seconds, extras)
+                self._file.write(return_, length, seconds, self._reset_values + extras)
+        final["episode"], final["_episode"] = found, ended
 
     def _info(self, final: dict[str, Any], key: str, index: int) -> Any:
         if key not in final or not final.get(f"_{key}", np.ones(self.num_envs, dtype=bool))[index]:
@@ -156,12 +159,13 @@ class VectorMonitor(VectorLayer):
     # ---- state -----------------------------------------------------------------------------------
 
     def _own_state(self) -> list[State]:
-        figures = zip(self._returns.tolist(), self._lengths.tolist(), strict=True)
+        lengths = self._steps - self._begun_at
+        figures = zip(self._returns.tolist(), lengths.tolist(), strict=True)
         return [{"return": return_, "length": length} for return_, length in figures]
 
     def _take_state(self, states: list[State]) -> None:
         self._returns[:] = [state["return"] for state in states]
-        self._lengths[:] = [state["length"] for state in states]
+        self._begun_at[:] = [self._steps - state["length"] for state in states]
 
 
 def monitored(env: VectorEnv[Any, Any, Any]) -> VectorEnv[Any, Any, Any]:
