@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -72,6 +74,15 @@ def test_the_least_leaf_is_known_when_it_goes_comes_and_is_there_twice() -> None
                                 (40, 3.0, 1.0), (1999, 0.0, 3.0), (40, 0.0, 5.0)]:  # fmt: skip
         tree.set(np.array([index]), value)
         assert tree.minimum() == least
+
+
+def test_a_copy_shares_nothing_with_what_it_was_copied_from() -> None:
+    tree = CppSumTree(40)
+    tree.set(np.arange(40), 1.0)
+    other = copy.deepcopy(tree)
+    other.set(np.array([7]), 5.0)
+    assert (tree.total(), other.total()) == (40.0, 44.0)
+    assert other.find(np.array([8.0])).tolist() == [7] != tree.find(np.array([8.0])).tolist()
 
 
 @pytest.mark.parametrize("wrong", [-1, 5000, 5001])

@@ -78,6 +78,16 @@ class CppSumTree:
             found[at : at + count] = self._index[:count]
         return found
 
+    def __reduce__(self) -> Any:
+        """A copy has arrays of its own, and knows where these are."""
+        return _tree_of, (self.leaves.copy(),)
+
+
+def _tree_of(leaves: Array) -> CppSumTree:
+    tree = CppSumTree(len(leaves))
+    tree.set(np.arange(len(leaves)), leaves)
+    return tree
+
 
 @functools.cache
 def library() -> Any:
