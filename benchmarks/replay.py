@@ -4,7 +4,8 @@
 
 A turn adds a transition and samples 256; with priorities it sets those of the sample too. All take
 turns, each in a process of its own on one core, and what counts is the ratio of processor times.
-Transitions are Pendulum's: three numbers observed, one acted.
+Transitions are Pendulum's: three numbers observed, one acted. `rlk-numpy` is rlk without
+`cpp-priorities`.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ import numpy as np
 SIZE, BATCH, WARM_UP, TIMED = 1_000_000, 256, 200, 2_000
 ALPHA, BETA = 0.6, 0.4
 #: What is compared in each case; the first is rlk.
-SUBJECTS = {"uniform": ("rlk", "numpy"), "priorities": ("rlk", "cpprb", "tianshou")}
-OURS = ("rlk", "numpy")
+SUBJECTS = {"uniform": ("rlk", "numpy"), "priorities": ("rlk", "cpprb", "tianshou", "rlk-numpy")}
+OURS = ("rlk", "rlk-numpy", "numpy")
 Turn = Callable[[int], None]
 
 
@@ -41,14 +42,16 @@ def transitions(count: int) -> dict[str, Any]:
     }
 
 
-def rlk(case: str) -> Turn:
+def rlk(case: str, in_cpp: bool = True) -> Turn:
     import gymnasium as gym
     import torch
 
     from rlk.records import Schema, Step, Update
     from rlk.running.clock import Clock
+    from rlk_cpp_priorities.tree import CppSumTree
     from rlk_prioritized_replay.config import PrioritizedReplayConfig
     from rlk_prioritized_replay.storage import PrioritizedReplay
+    from rlk_prioritized_replay.tree import SumTree
     from rlk_replay.config import ReplayConfig
     from rlk_replay.storage import Replay
 
@@ -60,7 +63,8 @@ def rlk(case: str) -> Turn:
     storage = Replay(ReplayConfig(buffer_size=SIZE))
     storage.open(schema)
     if case == "priorities":
-        decorator = PrioritizedReplay(PrioritizedReplayConfig(alpha=ALPHA, beta0=BETA))
+        config = PrioritizedReplayConfig(alpha=ALPHA, beta0=BETA)
+        decorator = PrioritizedReplay(config, CppSumTree if in_cpp else SumTree)
         decorator.open(storage, schema)
         storage.decorate(decorator)
     made, no = transitions(SIZE), np.zeros(1, bool)
@@ -116,18 +120,18 @@ def cpprb(case: str) -> Turn:
 
 
 def tianshou(case: str) -> Turn:
-    from tianshou.data import Batch, PrioritizedReplayBuffer
+    from tianshou.data import Batch, PrioritizedReplayBuffer, ReplayBuffer
 
     replay = PrioritizedReplayBuffer(SIZE, alpha=ALPHA, beta=BETA)
     made, error = transitions(SIZE), np.random.default_rng(0).random(BATCH)
-    names = {"done": "terminated", "next_obs": "obs_next"}
+    made["obs_next"], made["terminated"] = made.pop("next_obs"), made.pop("done")
+    no = np.zeros(SIZE, bool)
+    # At once: a million calls of `add` take minutes.
+    replay.update(ReplayBuffer.from_data(**made, truncated=no, done=no))
 
     def step(t: int) -> Any:
-        values = {names.get(name, name): values[t] for name, values in made.items()}
+        values = {name: values[t] for name, values in made.items()}
         return Batch(**values, truncated=False, info={})
-
-    for t in range(SIZE // 50):  # an `add` is slow; to find among fewer is no slower
-        replay.add(step(t))
 
     def turn(t: int) -> None:
         replay.add(step(t))
@@ -139,7 +143,8 @@ def tianshou(case: str) -> Turn:
 
 def microseconds(subject: str, case: str) -> float:
     """Processor time of a turn."""
-    turn = {"rlk": rlk, "numpy": bare, "cpprb": cpprb, "tianshou": tianshou}[subject](case)
+    makes = {"rlk": rlk, "numpy": bare, "cpprb": cpprb, "tianshou": tianshou}
+    turn = rlk(case, in_cpp=False) if subject == "rlk-numpy" else makes[subject](case)
     for t in range(WARM_UP):
         turn(t)
     began = time.process_time()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,9 @@ import pytest
 import torch
 from torch import Tensor, fx
 
+from rlk_cpp_libraries import Unbuilt, compiler
 from rlk_own_products import native
-from rlk_own_products.graph_pass import COLUMNS, NUMBERS, WORK, OwnProducts, compiler, suits
+from rlk_own_products.graph_pass import COLUMNS, NUMBERS, WORK, OwnProducts, suits
 
 HAVE = torch.backends.cpu.get_cpu_capability() == "AVX512" and compiler() is not None
 needs_them = pytest.mark.skipif(not HAVE, reason="wants AVX-512 and a C++ compiler")
@@ -20,7 +20,7 @@ needs_them = pytest.mark.skipif(not HAVE, reason="wants AVX-512 and a C++ compil
 
 @pytest.fixture(scope="module")
 def own() -> Any:
-    return native.operator(compiler() or "")
+    return native.operator()
 
 
 def laid_out(*shape: int, how: str) -> Tensor:
@@ -164,39 +164,16 @@ def test_they_are_for_processors_where_they_are_known_to_be_faster(
     assert native.suits_this_processor()
     found = "AVX2"
     assert not native.suits_this_processor()
-    with pytest.raises(native.Unbuilt, match="no AVX-512"):
-        native.operator.__wrapped__("g++")
-
-
-def test_what_the_compiler_says_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path / "extensions"))
-    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
-    broken = tmp_path / "broken++"
-    broken.write_text("#!/bin/sh\necho 'product.cpp:9: error: no such thing' >&2\nexit 3\n")
-    broken.chmod(0o755)
-    with pytest.raises(native.Unbuilt, match=r"broken\+\+ does not build .*: .*such thing"):
-        native.operator.__wrapped__(str(broken))
-    with pytest.raises(native.Unbuilt, match=r"cannot be built: .*nowhere\+\+"):
-        native.operator.__wrapped__(str(tmp_path / "nowhere++"))
-    assert [*(tmp_path / "extensions").rglob("*")] == [tmp_path / "extensions" / "rlk_own_products"]
+    with pytest.raises(Unbuilt, match="no AVX-512"):
+        native.operator.__wrapped__()
 
 
 def test_a_file_that_cannot_be_loaded_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path))
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
-    copier = tmp_path / "copier"
-    copier.write_text('#!/bin/sh\nfor last; do :; done\necho nothing > "$last"\n')
-    copier.chmod(0o755)
-    with pytest.raises(native.Unbuilt, match="cannot be loaded"):
-        native.operator.__wrapped__(str(copier))
-
-
-@pytest.mark.skipif(shutil.which("g++") is None, reason="wants g++")
-def test_it_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path))
-    path = native._path("g++")
-    native._build("g++", path)
-    assert path.exists() and [*path.parent.iterdir()] == [path]
-    assert native._path("clang++") != path
+    nothing = tmp_path / "nothing.so"
+    nothing.write_text("nothing")
+    monkeypatch.setattr(native, "built", lambda *_, **__: nothing)
+    with pytest.raises(Unbuilt, match=r"nothing\.so cannot be loaded"):
+        native.operator.__wrapped__()

@@ -109,7 +109,22 @@ def test_the_sums_depend_on_the_leaves_alone_bit_for_bit(n: int) -> None:
     assert made.total() == lived.total()
     assert made.minimum() == lived.minimum()
     assert made._sums.tobytes() == lived._sums.tobytes()
-    assert made._running.tobytes() == lived._running.tobytes()
+    assert made._before.tobytes() == lived._before.tobytes()
+
+
+def test_every_sum_is_taken_from_left_to_right() -> None:
+    tree, values = SumTree(5000), np.random.default_rng(0).random(5000)
+    tree.set(np.arange(5000), values)
+    tree.total()
+    of_block = [sum(values[at : at + 32].tolist()) for at in range(0, 5000, 32)]
+    before, all_before = 0.0, [0.0]
+    for row in range(0, len(of_block), 32):
+        within = 0.0
+        for one in of_block[row : row + 32]:
+            within += one
+            all_before.append(before + within)
+        before += within
+    assert tree._before[: len(all_before)].tolist() == all_before
 
 
 def test_so_many_leaves_that_there_were_too_many_blocks_make_larger_blocks(
@@ -118,7 +133,7 @@ def test_so_many_leaves_that_there_were_too_many_blocks_make_larger_blocks(
     monkeypatch.setattr(trees, "_MOST_BLOCKS", 4)
     tree, leaves = SumTree(300), np.arange(300.0)
     tree.set(np.arange(300), leaves)
-    assert tree._blocks.shape == (3, 128)
+    assert tree._blocks.shape == (trees.ROW, 128)
     assert (tree.total(), tree.minimum()) == (leaves.sum(), 1.0)
     targets = np.array([0.0, 1.0, 3.0, leaves[:128].sum(), leaves.sum() - 1])
     assert tree.find(targets).tolist() == naive_find(leaves, targets)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from typing import Any
 
 import torch
 from torch import Tensor, fx
 
-from rlk_own_products.native import Unbuilt, operator, suits_this_processor, version
+from rlk_cpp_libraries import compiler
+from rlk_own_products.native import operator, suits_this_processor, version
 
 #: Products that our own kernel takes: of so many multiplications at least, for a call of it costs
 #: 2 µs more than one of the library's; and by matrices of so many columns (a panel) up to so many
 #: numbers (above, a library that also copies the other operand is as good). 256x256 by 256x256
 #: takes 0.88 of the library's time, 0.79 beside a busy neighbour; 2048x64 by 64x64 0.6 to 0.8.
 WORK, COLUMNS, NUMBERS = 1 << 19, 32, 1 << 20
-COMPILERS = ("g++", "clang++", "c++")
 
 
 class OwnProducts:
@@ -38,10 +36,7 @@ class OwnProducts:
         Raises:
             Unbuilt: with the message of the compiler or the loader.
         """
-        found = compiler()
-        if found is None:
-            raise Unbuilt("no C++ compiler is found")
-        self._product = operator(found)
+        self._product = operator()
 
     def __call__(self, graph: fx.Graph) -> None:
         """Exchange products, those of the gradient too."""
@@ -51,12 +46,6 @@ class OwnProducts:
                 x, w = (argument.meta["val"] for argument in node.args)
                 if suits(x, w):
                     node.target = self._product.default
-
-
-def compiler() -> str | None:
-    """The C++ compiler that `CXX` names, or the first that is found."""
-    named = os.environ.get("CXX")
-    return next((name for name in ([named] if named else COMPILERS) if shutil.which(name)), None)
 
 
 def suits(x: Tensor, w: Tensor) -> bool:

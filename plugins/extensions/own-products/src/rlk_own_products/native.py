@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
-import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any, cast
 
 import torch
 from torch import Tensor
 
+from rlk_cpp_libraries import Unbuilt, built
+
 SOURCE = Path(__file__).with_name("product.cpp")
-#: No `-march=native`: what is kept may be found by another machine that shares the folder.
-FLAGS = ("-std=c++20", "-O3", "-mavx512f", "-mfma", "-shared", "-fPIC")
-LIBRARIES = ("-ltorch_cpu", "-lc10")
 TORCH = Path(torch.__file__).parent
+OPTIONS = (
+    *("-O3", "-mavx512f", "-mfma", f"-I{TORCH / 'include'}"),
+    *(f"-L{TORCH / 'lib'}", "-ltorch_cpu", "-lc10"),
+)
 #: What it is made for by measurement; on other makes the library's product is left in its place.
 MAKE = "AuthenticAMD"
 CPUINFO = Path("/proc/cpuinfo")
@@ -25,10 +25,6 @@ CPUINFO = Path("/proc/cpuinfo")
 TAGS = (torch.Tag.flexible_layout,)
 
 _library = cast(Any, torch.library).Library("rlk_own_products", "FRAGMENT")
-
-
-class Unbuilt(Exception):
-    """There is no product of our own; the text says why, in one line."""
 
 
 def suits_this_processor() -> bool:
@@ -39,19 +35,15 @@ def suits_this_processor() -> bool:
 
 
 @functools.cache
-def operator(compiler: str) -> Any:
+def operator() -> Any:
     """`product(x, w)`: float32 x [.., M, K] by w [.., K, N] on the CPU, without gradient.
-
-    It is built with this compiler unless it was before, in the folder where torch keeps extensions.
 
     Raises:
         Unbuilt: with the message of the compiler or the loader.
     """
     if torch.backends.cpu.get_cpu_capability() != "AVX512":
         raise Unbuilt("this processor has no AVX-512, which own products are made of")
-    path = _path(compiler)
-    if not path.exists():
-        _build(compiler, path)
+    path = built(SOURCE, *OPTIONS, made_of=torch.__version__)
     if not hasattr(torch.ops.rlk_own_products, "product"):
         _library.define("product(Tensor x, Tensor w) -> Tensor", tags=TAGS)
         _library._register_fake("product", _shape)
@@ -69,36 +61,3 @@ def version() -> str:
 
 def _shape(x: Tensor, w: Tensor) -> Tensor:
     return x.new_empty(*x.shape[:-1], w.shape[-1])
-
-
-def _path(compiler: str) -> Path:
-    """Where torch keeps extensions, under a name that says what it was made of.
-
-    Not by `torch.utils.cpp_extension`, which wants setuptools, and 0.3 s of every start.
-    """
-    known = (SOURCE.read_text(encoding="utf-8"), compiler, torch.__version__, *FLAGS)
-    digest = hashlib.sha256("\n".join(known).encode()).hexdigest()[:16]
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    root = Path(os.environ.get("TORCH_EXTENSIONS_DIR") or cache / "torch_extensions")
-    return root / "rlk_own_products" / f"product-{digest}.so"
-
-
-def _build(compiler: str, path: Path) -> None:
-    """Beside its place first: another process may look for it, and this one may be killed.
-
-    `cpp_extension.load` would wait for the lock of a killed process for ever.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            made = Path(folder) / path.name
-            places = f"-I{TORCH / 'include'}", f"-L{TORCH / 'lib'}"
-            command = [compiler, *FLAGS, str(SOURCE), *places, *LIBRARIES, "-o", str(made)]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                lines = done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"]
-                complaint = next((line for line in lines if "error" in line), lines[0])
-                raise Unbuilt(f"{compiler} does not build {SOURCE.name}: {complaint}")
-            made.replace(path)
-    except OSError as error:
-        raise Unbuilt(f"{SOURCE.name} cannot be built: {error}") from error

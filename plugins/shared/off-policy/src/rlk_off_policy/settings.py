@@ -54,7 +54,9 @@ RANDOM_LEARNING_STARTS = described(
     "timesteps collected, with random actions, before the first update", v.ge(0)
 )
 TRAIN_FREQ = described("vector steps between updates, or episodes, as '1 episode'", _is_train_freq)
-GRADIENT_STEPS = described("updates every train_freq; -1 is one per timestep", _at_least_one_or_all)
+GRADIENT_STEPS = described(
+    "updates after every collection; -1 is one per timestep", _at_least_one_or_all
+)
 BATCH_SIZE = described("transitions per update", v.ge(1))
 TAU = described("how far the targets move to the networks at a time, 0 to 1", UNIT)
 ACTION_NOISE = described(

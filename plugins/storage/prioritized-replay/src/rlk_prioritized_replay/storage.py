@@ -11,7 +11,8 @@ batch. A batch is stratified: one transition from each of B equal parts of the s
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,23 +23,40 @@ from rlk_prioritized_replay.config import PrioritizedReplayConfig
 from rlk_prioritized_replay.tree import SumTree
 
 
+class Tree(Protocol):
+    """What keeps the priorities; `SumTree` says what these do."""
+
+    leaves: Array
+
+    def set(self, index: Array, value: Array | float) -> None: ...
+    def total(self) -> float: ...
+    def minimum(self) -> float: ...
+    def find(self, target: Array) -> Array: ...
+
+
 class PrioritizedReplay:
     """Takes the stage `choose` of a replay storage.
 
     A priority belongs to an index of the base storage: a slot and, where a decorator relabels, the
     variant of it. A slot that is overwritten gets the priority of a new transition, which is the
     highest of all so far, so that each transition is soon sampled once.
+
+    Args:
+        config: its settings.
+        make_tree: makes what keeps so many priorities, all zero.
     """
 
-    def __init__(self, config: PrioritizedReplayConfig) -> None:
-        self._config = config
+    def __init__(
+        self, config: PrioritizedReplayConfig, make_tree: Callable[[int], Tree] = SumTree
+    ) -> None:
+        self._config, self._make_tree = config, make_tree
 
     def open(self, base: Any, schema: Schema) -> None:
         """Allocate the tree."""
         self._base, self._schema = base, schema
         self._highest = 1.0
         self._variants = base.variants
-        self._tree = SumTree(base.slots * self._variants)
+        self._tree = self._make_tree(base.slots * self._variants)
 
     def added(self, index: Array) -> None:
         """New transitions, or variants of them that can be chosen from now on.
@@ -126,5 +144,5 @@ class PrioritizedReplay:
         """A decorator that relabels has joined the base since it was opened."""
         old = self._tree.leaves
         self._variants = self._base.variants
-        self._tree = SumTree(self._base.slots * self._variants)
+        self._tree = self._make_tree(self._base.slots * self._variants)
         self._tree.set(np.arange(len(old)), old)

@@ -1,16 +1,17 @@
 """Sums and minima of many numbers, a few of which change at a time: the tree of prioritized replay.
 
-It has two levels: leaves in blocks of 32 or more, and the blocks, whose running sum is computed
-outright. What a batch costs is calls of numpy, not arithmetic: more levels have fewer numbers to
-add up and take longer. (A level more, of nodes of 32 below at most 2,048 others, took 1.1 to 1.4
-times as long, for batches of 32 of 50,000 and of 256 of a million.)
+The leaves are in blocks of 32 or more, the blocks in rows of 32. What a batch costs is calls of
+numpy, not arithmetic: so whole rows of running sums are computed outright, and a target is looked
+for twice, among the running sums of all blocks and among those of the leaves of one.
+
+Every sum is taken from left to right, so that any implementation (`rlk-cpp-priorities`) has the
+same bits: a running sum is that of the rows before, plus that within the row. A block is always
+summed anew from its leaves, never corrected by a difference: rounding errors cannot pile up, and
+the sums depend on the leaves alone, not on their history.
 
 Running sums are torch's, which takes a third of numpy's time for them.
 
-A block is always summed anew from its leaves, never corrected by a difference: rounding errors
-cannot pile up, and the sums depend on the leaves alone, not on their history.
-
-Dimensions: n leaves, K leaves of a block, B batch.
+Dimensions: n leaves, K leaves of a block, R rows, B batch.
 """
 
 from __future__ import annotations
@@ -20,27 +21,41 @@ import torch
 
 from rlk.records import Array
 
+#: Blocks in a row.
+ROW = 32
 _LEAST_BLOCK, _MOST_BLOCKS = 32, 1 << 15
 #: Calls of `set` after which the sums are brought up to date unasked: what waits is bounded.
 _MOST_CHANGES = 1024
+
+
+def shape_of(n: int) -> tuple[int, int]:
+    """R and K, with room for n leaves."""
+    size = _LEAST_BLOCK
+    while n > size * _MOST_BLOCKS:
+        size *= 2
+    return -(-n // (ROW * size)), size
 
 
 class SumTree:
     """Non-negative float64 leaves: their sum, least non-zero value, and search by running sum."""
 
     def __init__(self, n: int) -> None:
-        self._size = _LEAST_BLOCK
-        while n > self._size * _MOST_BLOCKS:
-            self._size *= 2
-        blocks = -(-n // self._size)
-        self._blocks = np.zeros((blocks, self._size))
+        rows, self._size = shape_of(n)
+        self._blocks = np.zeros((rows * ROW, self._size))
         self.leaves: Array = self._blocks.reshape(-1)[:n]
-        self._sums = np.zeros(blocks)
+        self._sums = np.zeros(rows * ROW)
         #: The least leaf of each block, infinite where all are zero.
-        self._minima = np.full(blocks, np.inf)
+        self._minima = np.full(rows * ROW, np.inf)
         #: The sum of all blocks before each, and of all.
-        self._running = np.zeros(blocks + 1)
+        self._before = np.zeros(rows * ROW + 1)
         self._changed: list[Array] = []
+        # Tensors of the same memory: what sums up all rows.
+        before_row = torch.zeros(rows + 1, dtype=torch.float64)
+        self._before_row, self._through_row = before_row[:-1, None], before_row[1:]
+        self._rows = torch.from_numpy(self._sums).reshape(rows, ROW)
+        self._in_row = torch.zeros_like(self._rows)
+        self._row_sums = self._in_row[:, -1]
+        self._through = torch.from_numpy(self._before)[1:].reshape(rows, ROW)
 
     def set(self, index: Array, value: Array | float) -> None:
         """Set leaves. If an index is there twice, the last value counts."""
@@ -52,7 +67,7 @@ class SumTree:
     def total(self) -> float:
         """The sum of all leaves."""
         self._refresh()
-        return float(self._running[-1])
+        return float(self._before[-1])
 
     def minimum(self) -> float:
         """The least leaf that is not zero; infinite if all are zero."""
@@ -67,11 +82,11 @@ class SumTree:
                 leaf.
         """
         self._refresh()
-        target = np.minimum(target, np.nextafter(self._running[-1], 0))
-        block = self._running[1:].searchsorted(target, side="right")
-        target -= self._running.take(block)
-        running = torch.from_numpy(self._blocks.take(block, axis=0)).cumsum(1).numpy()
-        # The sum of a block and the running sum of its leaves may differ by a rounding error.
+        target = np.minimum(target, np.nextafter(self._before[-1], 0))
+        block = self._before[1:].searchsorted(target, side="right")
+        target -= self._before.take(block)
+        running = _running(self._blocks.take(block, axis=0))
+        # What a block adds to the sum of all and its own sum may differ by a rounding error.
         np.minimum(target, np.nextafter(running[:, -1], 0), out=target)
         found: Array = block * self._size + (running > target[:, None]).argmax(axis=1)
         return found
@@ -85,9 +100,17 @@ class SumTree:
         if len(block) > len(self._blocks):
             block = np.arange(len(self._blocks))
         leaves = self._blocks.take(block, axis=0)
-        self._sums[block] = np.add.reduce(leaves, axis=1)
-        least = np.minimum.reduce(leaves, axis=1)
+        self._sums[block] = _running(leaves)[:, -1]
+        least = torch.from_numpy(leaves).amin(1).numpy()
         if not least.all():
             least = np.where(leaves > 0, leaves, np.inf).min(axis=1)
         self._minima[block] = least
-        torch.cumsum(torch.from_numpy(self._sums), 0, out=torch.from_numpy(self._running[1:]))
+        torch.cumsum(self._rows, 1, out=self._in_row)
+        torch.cumsum(self._row_sums, 0, out=self._through_row)
+        torch.add(self._in_row, self._before_row, out=self._through)
+
+
+def _running(values: Array) -> Array:
+    """The running sums of every row."""
+    sums: Array = torch.from_numpy(values).cumsum(1).numpy()
+    return sums

@@ -1,0 +1,1 @@
+"""The sums of prioritized replay, and the search in them, in C++."""

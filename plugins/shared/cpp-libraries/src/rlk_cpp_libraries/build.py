@@ -1,0 +1,90 @@
+"""Shared libraries of C++ sources: compiled at their first use, kept, and found again.
+
+Not by `torch.utils.cpp_extension`, which wants setuptools and 0.3 s of every start, and waits for
+the lock of a killed process for ever.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+COMPILERS = ("g++", "clang++", "c++")
+_ALWAYS = ("-std=c++20", "-shared", "-fPIC")
+
+
+class Unbuilt(Exception):
+    """There is no library of a source; the text says why, in one line."""
+
+
+def compiler() -> str | None:
+    """The C++ compiler that `CXX` names, or the first that is found."""
+    named = os.environ.get("CXX")
+    return next((name for name in ([named] if named else COMPILERS) if shutil.which(name)), None)
+
+
+def load(source: Path, *options: str) -> ctypes.CDLL:
+    """The functions that a source exports as C, for a program that calls them itself.
+
+    Raises:
+        Unbuilt: as `built`, or the library cannot be loaded.
+    """
+    path = built(source, *options)
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        raise Unbuilt(f"{path} cannot be loaded: {error}") from error
+
+
+def built(source: Path, *options: str, made_of: str = "") -> Path:
+    """Where the library of a source is, built now unless it was before.
+
+    It is in the folder where torch keeps extensions, in a file whose name says what it was made of.
+    Another machine may find it there, too: so do not say `-march=native`.
+
+    Args:
+        source: one file.
+        options: of the compiler; what follows the source on its command line has to be here, too.
+        made_of: what else tells one library from another (the version of a header).
+
+    Raises:
+        Unbuilt: with the message of the compiler, or without one.
+    """
+    found = compiler()
+    if found is None:
+        raise Unbuilt("no C++ compiler is found")
+    try:
+        path = _place(source, found, *options, made_of)
+        if not path.exists():
+            _build(found, source, options, path)
+    except OSError as error:
+        raise Unbuilt(f"{source.name} cannot be built: {error}") from error
+    return path
+
+
+def _place(source: Path, *made_of: str) -> Path:
+    known = (source.read_text(encoding="utf-8"), *_ALWAYS, *made_of)
+    digest = hashlib.sha256("\n".join(known).encode()).hexdigest()[:16]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    root = Path(os.environ.get("TORCH_EXTENSIONS_DIR") or cache / "torch_extensions")
+    return root / source.parent.name / f"{source.stem}-{digest}.so"
+
+
+def _build(compiler: str, source: Path, options: Sequence[str], path: Path) -> None:
+    """Beside its place first: another process may look for it, and this one may be killed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        made = Path(folder) / path.name
+        command = [compiler, *_ALWAYS, str(source), *options, "-o", str(made)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            lines = done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"]
+            complaint = next((line for line in lines if "error" in line), lines[0])
+            raise Unbuilt(f"{compiler} does not build {source.name}: {complaint}")
+        made.replace(path)

@@ -1,0 +1,93 @@
+"""Sources that are built, found again, or cannot be built."""
+
+from __future__ import annotations
+
+import ctypes
+import stat
+from pathlib import Path
+
+import pytest
+
+from rlk_cpp_libraries import Unbuilt, built, compiler, load
+
+needs_one = pytest.mark.skipif(compiler() is None, reason="wants a C++ compiler")
+
+
+@pytest.fixture(autouse=True)
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where libraries are kept here."""
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "rlk_counting"
+    folder.mkdir()
+    (folder / "count.cpp").write_text('extern "C" int rlk_next(int i) { return i + STEP; }\n')
+    return folder / "count.cpp"
+
+
+def calls(monkeypatch: pytest.MonkeyPatch, folder: Path, *lines: str) -> None:
+    """Let the compiler be a script of these lines."""
+    script = folder / "own++"
+    script.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("CXX", str(script))
+
+
+@needs_one
+def test_a_source_is_built_once_for_all_that_it_is_made_of(source: Path, kept: Path) -> None:
+    functions = load(source, "-O1", "-DSTEP=2")
+    assert functions.rlk_next(3) == 5
+    path = built(source, "-O1", "-DSTEP=2")
+    made = path.stat().st_mtime_ns
+    assert path.parent == kept / "rlk_counting" and [*path.parent.iterdir()] == [path]
+    assert built(source, "-O1", "-DSTEP=2").stat().st_mtime_ns == made
+    other = built(source, "-O1", "-DSTEP=7", made_of="another header")
+    assert other != path and ctypes.CDLL(str(other)).rlk_next(3) == 10
+
+
+def test_another_source_compiler_option_or_header_makes_another_library(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls(monkeypatch, tmp_path, "for last; do :; done", 'echo made > "$last"')
+    paths = [built(source), built(source, "-O2"), built(source, made_of="2.13")]
+    source.write_text("int another;\n")
+    paths.append(built(source))
+    (tmp_path / "own++").rename(tmp_path / "other++")
+    monkeypatch.setenv("CXX", str(tmp_path / "other++"))
+    paths.append(built(source))
+    assert len({*paths}) == len(paths) and all(path.exists() for path in paths)
+
+
+def test_what_the_compiler_says_is_told_and_nothing_is_left(
+    source: Path, tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls(monkeypatch, tmp_path, "echo 'count.cpp:9: error: no such thing' >&2", "exit 3")
+    with pytest.raises(Unbuilt, match=r"own\+\+ does not build count.cpp: .*error: no such thing"):
+        built(source)
+    calls(monkeypatch, tmp_path, "exit 3")
+    with pytest.raises(Unbuilt, match="it ended with 3"):
+        built(source)
+    assert [*(kept / "rlk_counting").iterdir()] == []
+
+
+def test_a_library_that_cannot_be_loaded_or_kept_is_told(
+    source: Path, tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls(monkeypatch, tmp_path, "for last; do :; done", 'echo nothing > "$last"')
+    with pytest.raises(Unbuilt, match=r"count-.*\.so cannot be loaded"):
+        load(source)
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(source))
+    with pytest.raises(Unbuilt, match=r"count.cpp cannot be built: .*Not a directory"):
+        built(source)
+
+
+def test_a_compiler_that_is_not_there_is_told(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXX", "nowhere++")
+    assert compiler() is None
+    with pytest.raises(Unbuilt, match="no C\\+\\+ compiler is found"):
+        built(source)
