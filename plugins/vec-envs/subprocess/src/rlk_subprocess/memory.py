@@ -57,7 +57,8 @@ def create(layout: Layout) -> int:
     except OSError as error:
         raise EnvironmentFailed(
             f"the memory that {layout.n} environments share with this process, {arena.size:,} "
-            f"bytes, is not there: {error}. Use fewer environments, or --vec-env dummy, which shares none."
+            f"bytes, is not there: {error}. Use fewer environments, or --vec-env dummy, which "
+            "shares none."
         ) from error
 
 
