@@ -6,16 +6,15 @@ import shutil
 import subprocess
 import sys
 from importlib import metadata
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from rlk.errors import PlanError
 from rlk_mpi import shared_memory
+from rlk_testing.launched import HAS_MPI, MPIRUN
 
-MPIRUN = Path(sys.executable).with_name("mpirun")
-HAS_MPICH = MPIRUN.exists() and any(metadata.distributions(name="mpich"))
+HAS_MPICH = HAS_MPI and any(metadata.distributions(name="mpich"))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import runpy
+import shutil
 import sys
 
 import numpy as np
@@ -237,7 +238,8 @@ def test_another_number_of_ranks_goes_on_and_what_is_lost_is_said(two, tmp_path,
     printed = two.printed("from-one-rank")
     assert two.code("from-one-rank") == 0, printed
     assert f"{two.plugin}: rank 1 has no state in the checkpoint" in printed, printed
-    again = resume("ppo2", two.folder / "alone", "--timesteps", 250)
+    mine = shutil.copytree(two.folder / "alone", tmp_path / "alone")  # three ranks go on from it
+    again = resume("ppo2", mine, "--timesteps", 250)
     assert in_this_process(again, tmp_path) == 0
     assert "the checkpoint is of 2 ranks, and 1 go on" in capfd.readouterr().err
 

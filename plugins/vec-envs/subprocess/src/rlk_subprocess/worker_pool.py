@@ -66,7 +66,7 @@ class WorkerPool:
         self._env_fns, self._method, self._info_keys = list(env_fns), start_method, info_keys
         self._timeout_seconds = timeout_seconds
         self._notes: Any = None  # uint8 [N, NOTE_BYTES], when the memory is shared
-        self._memory: tuple[int, memory.Layout] | None = None  # its descriptor comes first
+        self._memory: tuple[int, memory.Layout] | None = None  # its descriptor, what is where
         self._owner = os.getpid()
         self.workers: list[WorkerHandle] = []
         self.seeds: list[int | None] = [None] * len(self._env_fns)
