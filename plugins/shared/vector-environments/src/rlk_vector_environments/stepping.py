@@ -81,7 +81,8 @@ class EnvironmentGroup:
             actions = list(self._arrays.actions.copy())
         else:
             actions = rows.samples(self._arrays.actions, len(self.envs))
-        keys, start, is_checked = self._keys, self._start, self._is_checked()
+        keys, keeps_infos = self._keys, self._keeps_infos
+        start, is_checked = self._start, self._is_checked()
         ended: Infos = []
         infos: Infos = []
         row = 0
@@ -108,7 +109,7 @@ class EnvironmentGroup:
                     info = self._restart(write, row, is_checked)
                 else:
                     write(row, sample)
-                if self._keeps_infos and info:
+                if keeps_infos and info:
                     infos.append((start + row, info))
         except EnvironmentFailed:
             raise
