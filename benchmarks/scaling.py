@@ -223,6 +223,8 @@ def main() -> None:
         if found is not None:
             print(json.dumps({"steps_per_second": found}), flush=True)
         return
+    if given.figure:
+        import matplotlib  # noqa: F401  it is better missed before minutes of measuring than after
     cases: list[tuple[str, str, int]] = []
     if "workers" in given.what:
         at = given.counts or WORKERS
@@ -234,7 +236,7 @@ def main() -> None:
     for case in cases:
         if case[0] == "mpi-workers":
             ratio = median(turns, case, ("subprocess", *case[1:]))
-            print(f"{case[1]}, {case[2]} workers: mpi-workers / subprocess {ratio:.2f}")
+            print(f"mpi-workers / subprocess, {case[1]}, workers {case[2]}: {ratio:.2f}")
     if given.figure:
         draw(turns, given.figure)
 

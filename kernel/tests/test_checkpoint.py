@@ -264,6 +264,21 @@ def test_where_there_is_nothing_it_is_said(tmp_path, rlk_stand_in_kernel, name, 
         checkpoint.find(tmp_path / name, rlk_stand_in_kernel)
 
 
+def test_a_process_that_a_plugin_takes_over_reads_no_more_of_a_file_than_its_manifest(
+    make, tmp_path, rlk_stand_in_kernel, monkeypatch
+):
+    class TakesOver:
+        @hookimpl
+        def rlk_take_over(self):
+            return 4
+
+    path = checkpoint.save(make().run, tmp_path / "model")
+    monkeypatch.setattr(checkpoint, "read", lambda *_, **__: pytest.fail("all of it was read"))
+    with pytest.raises(SystemExit) as leaving:
+        rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, plugins=(TakesOver(),))
+    assert leaving.value.code == 4
+
+
 def test_a_model_of_other_spaces_is_not_loaded(make, tmp_path, rlk_stand_in_kernel):
     path = make().save(tmp_path / "model")
     with pytest.raises(RlkError, match=r"observation space|shape"):

@@ -77,9 +77,12 @@ def load(
         BadFile: if the file is damaged or not one of rlk's.
         PlanError: if it names what is not there, or `out` holds another run.
     """
-    kernel = kernel or default_kernel()
-    state = checkpoint.read(Path(path), kernel, best=best)
-    return from_state(state, Path(path), env=env, plugins=plugins, kernel=kernel, **changes)
+    kernel, path = kernel or default_kernel(), Path(path)
+    saved = checkpoint.read_manifest(path, kernel, best=best)["plan"]
+    spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
+    # A process that does something else than train ends here: it reads no replay.
+    plan = _plan(kernel, spec, path)
+    return _agent(plan, kernel, spec, checkpoint.read(path, kernel, best=best), path)
 
 
 def from_state(
@@ -95,7 +98,11 @@ def from_state(
     kernel = kernel or default_kernel()
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
-    plan = _plan(kernel, spec, path)
+    return _agent(_plan(kernel, spec, path), kernel, spec, state, path)
+
+
+def _agent(plan: Plan, kernel: Kernel, spec: RunSpec, state: State, path: Path) -> Agent:
+    """The agent of that plan, with what the file has of it."""
     with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
         agent = Agent(plan, kernel, spec, state)
     return agent.restore(state)

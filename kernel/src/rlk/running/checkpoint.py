@@ -282,13 +282,15 @@ def read(place: Path, kernel: Kernel, *, best: bool = False, part: Part = "model
     return state
 
 
-def read_manifest(place: Path, kernel: Kernel) -> State:
+def read_manifest(place: Path, kernel: Kernel, *, best: bool = False) -> State:
     """What stands under `manifest` in the file that RUN means; the rest may be large.
+
+    The arguments are those of `read`.
 
     Raises:
         BadFile: if it is damaged as far as that shows, written by a newer rlk, or no file of rlk's.
     """
-    path, serializer = find(place, kernel)
+    path, serializer = find(place, kernel, best=best)
     manifest = serializer.manifest(path)
     check_manifest(path, manifest)
     return manifest

@@ -49,12 +49,12 @@ def test_planning_on_one_rank_imports_no_torch():
 
 
 def of_two(**does):
-    return TorchWorld(SimpleNamespace(**does), 0, 2)
+    return TorchWorld(SimpleNamespace(**does), None, 0, 2)
 
 
 def test_a_process_that_is_gone_is_told_from_other_errors():
     def fails(words):
-        def all_reduce(tensor):
+        def all_reduce(tensor, group):
             raise RuntimeError(words)
 
         return of_two(all_reduce=all_reduce)
@@ -67,13 +67,40 @@ def test_a_process_that_is_gone_is_told_from_other_errors():
 
 def test_a_rank_that_never_arrives_is_not_waited_for():
     work = SimpleNamespace(is_completed=lambda: False)
-    assert not of_two(all_reduce=lambda tensor, async_op: work).all_arrive(0.02)
+    assert not of_two(all_reduce=lambda *tensor, **how: work).all_arrive(0.02)
 
     def wait():
         raise RuntimeError("Connection reset by peer")
 
     work = SimpleNamespace(is_completed=lambda: True, wait=wait)
-    assert not of_two(all_reduce=lambda tensor, async_op: work).all_arrive(0.02)
+    assert not of_two(all_reduce=lambda *tensor, **how: work).all_arrive(0.02)
+
+
+#: Letting go of so many tensors takes the group's threads longer than the program to its end, which
+#: gives them no turn. The module that is imported keeps the default group.
+ENDS = """
+import sys
+import torch
+import torch.distributed as dist
+from rlk_torch_distributed.world import join
+
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+ranks = join(dist)
+import torch.distributed.nn.functional
+sys.setswitchinterval(1000.0)
+dist.all_reduce_coalesced([torch.ones(1) for _ in range(5_000)], group=ranks.group)
+"""
+
+
+def test_a_rank_ends_though_threads_of_torch_still_hold_its_tensors():
+    done = subprocess.run([sys.executable, "-c", ENDS], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_program_may_end_all_process_groups_itself():
+    ranks = of_two(is_initialized=lambda: False)
+    ranks.leave()
+    assert ranks.group is None
 
 
 def test_each_rank_of_a_machine_has_a_gpu_of_its_own(monkeypatch):

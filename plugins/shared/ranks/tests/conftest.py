@@ -10,33 +10,23 @@ import fcntl
 import importlib.util
 import json
 import os
-import shutil
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from rlk_testing.launched import HAS_MPI, MPIRUN, Launched
+
 PROGRAMS = Path(__file__).parent / "programs"
 #: For a machine of two slow threads that others use too; a hang is what it finds.
 LIMIT_SECONDS = 270
-OPEN_MPI = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-}
-BESIDE = Path(sys.executable).with_name("mpirun")
-MPIRUN = str(BESIDE) if BESIDE.exists() else shutil.which("mpirun")
 
 
 class Mpirun:
     """`mpirun -n SIZE python ARGUMENTS`."""
 
     plugin = "mpi"
-    is_there = MPIRUN is not None and importlib.util.find_spec("mpi4py") is not None
+    is_there = HAS_MPI
 
     def command(self, size):
         return [MPIRUN, "-n", str(size), sys.executable]
@@ -71,48 +61,21 @@ class Ranks:
         self.started = []
 
     def start(self, *arguments, size=2):
-        own = {"OMP_NUM_THREADS": "1", "NO_COLOR": "1", "RANKS_PLUGIN": self.launcher.plugin}
-        process = subprocess.Popen(
-            [*self.launcher.command(size), *map(str, arguments)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            cwd=self.folder,
-            env={**OPEN_MPI, **os.environ, **own},
-            start_new_session=True,
-        )
-        self.started.append(process)
-        return process
+        command = [*self.launcher.command(size), *arguments]
+        plugin = {"RANKS_PLUGIN": self.launcher.plugin}
+        self.started.append(Launched(command, self.folder, LIMIT_SECONDS, plugin))
+        return self.started[-1]
 
     def run(self, *arguments, size=2):
         """(exit code, what was printed)."""
-        return self.finish(self.start(*arguments, size=size))
+        return self.start(*arguments, size=size).finish()
 
     def rlk(self, *arguments, size=2):
         return self.run("-m", "rlk", *arguments, size=size)
 
-    def finish(self, process):
-        try:
-            printed, _ = process.communicate(timeout=LIMIT_SECONDS)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGTERM)
-            printed, _ = process.communicate(timeout=30)
-            pytest.fail(f"ranks hang; they had printed:\n…{printed[-3000:]}")
-        return process.returncode, printed
-
-    def wait_for(self, condition, process):
-        until = time.monotonic() + LIMIT_SECONDS
-        while not condition():
-            assert process.poll() is None, process.communicate()[0]
-            assert time.monotonic() < until, "it never got that far"
-            time.sleep(0.05)
-
     def end(self):
-        for process in self.started:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
+        for one in self.started:
+            one.end()
 
 
 @pytest.fixture(scope="session")

@@ -85,11 +85,11 @@ def test_sigkill_on_one_rank(ranks, programs):
 def test_a_signal_to_the_launcher_ends_all_and_leaves_what_to_go_on_from(
     ranks, programs, number, code
 ):
-    process = ranks.start("-m", "rlk", *trouble(ranks, programs, "", "--timesteps", 10_000_000))
+    job = ranks.start("-m", "rlk", *trouble(ranks, programs, "", "--timesteps", 10_000_000))
     progress = ranks.folder / "run" / "progress.csv"
-    ranks.wait_for(lambda: progress.exists() and progress.stat().st_size > 0, process)
-    process.send_signal(number)
-    found, printed = ranks.finish(process)
+    job.wait_for(lambda: progress.exists() and progress.stat().st_size > 0)
+    job.process.send_signal(number)
+    found, printed = job.finish()
     assert found == ranks.launcher.exit_code(code), printed
     assert f"stopped by {number.name} (rank" in printed, printed
     assert (ranks.folder / "run" / "model.zip").exists()

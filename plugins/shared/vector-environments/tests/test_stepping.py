@@ -10,7 +10,7 @@ import pytest
 
 from rlk.errors import EnvironmentFailed
 from rlk_vector_environments import making, step_arrays
-from rlk_vector_environments.failures import EnvironmentRaised
+from rlk_vector_environments.failures import EnvironmentRaised, WrongResult
 from rlk_vector_environments.stepping import EnvironmentGroup, close_all
 
 
@@ -37,19 +37,21 @@ class Counter(gym.Env):
             raise OSError("stuck")
 
 
-def group(n=3, **settings):
+def group(n=3, info_keys=()):
     envs = list(making.make_environments([Counter] * n, start=4))
-    arrays = step_arrays.allocate(Counter.observation_space, Counter.action_space, n + 4)
-    return EnvironmentGroup(envs, arrays.part(4, 4 + n), start=4, **settings), arrays
+    spaces = Counter.observation_space, Counter.action_space
+    arrays = step_arrays.allocate(*spaces, n + 4, info_keys)
+    return EnvironmentGroup(envs, arrays.part(4, 4 + n), start=4, info_keys=info_keys), arrays
 
 
 def test_it_writes_its_own_rows_and_counts_as_the_vector_does():
     of_three, arrays = group(info_keys=("time",))
     assert of_three.reset(0, {4: 1, 5: 2, 6: 3}, None) == []
     arrays.actions[4:] = 5, 1, 5
-    ended, kept = of_three.step(1)
-    assert ended == [(5, {"time": 1})]
-    assert kept == [(4, {"time": 1}), (5, {"time": 1}), (6, {"time": 1})]
+    assert of_three.step(1) == ([(5, {"time": 1})], [])
+    (kept,) = arrays.slots[1].kept.items()
+    assert kept[0] == "info.time" and kept[1].dtype == np.float32
+    assert kept[1].tolist() == [0, 0, 0, 0, 1, 1, 1]
     assert arrays.slots[1].observation.ravel().tolist() == [0, 0, 0, 0, 1, 0, 1]
     assert arrays.slots[1].reward.tolist() == [0, 0, 0, 0, 0.5, 0.5, 0.5]
     assert np.flatnonzero(arrays.slots[1].terminated).tolist() == [5]
@@ -63,6 +65,13 @@ def test_whole_infos_are_those_of_the_reset_where_an_episode_ended():
     arrays.actions[4:] = 5, 1, 5
     _, infos = of_three.step(0)
     assert infos == [(4, {"time": 1}), (5, {"seed": None}), (6, {"time": 1})]
+
+
+def test_a_number_that_an_environment_does_not_give_is_named():
+    of_three, _ = group(info_keys=("speed",))
+    of_three.reset(0, {4: 1, 5: 2, 6: 3}, None)
+    with pytest.raises(WrongResult, match=r"environment 4 gave no info 'speed'.*info_keys"):
+        of_three.step(0)
 
 
 def test_what_an_environment_raises_has_its_index_and_its_traceback_and_can_be_pickled():

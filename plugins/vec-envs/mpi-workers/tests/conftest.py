@@ -2,70 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import shutil
-import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from rlk_testing.launched import HAS_MPI, MPIRUN, Launched
+
 #: For a machine of two slow threads that others use too; a hang is what it finds.
 LIMIT_SECONDS = 150
-OPEN_MPI = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-}
-BESIDE = Path(sys.executable).with_name("mpirun")
-MPIRUN = str(BESIDE) if BESIDE.exists() else shutil.which("mpirun")
 #: Every rank imports the environments of the job's tests from there.
 JOB = Path(__file__).parent / "job"
-HAS_MPI = MPIRUN is not None and importlib.util.find_spec("mpi4py") is not None
 collect_ignore = [] if HAS_MPI else ["test_job.py", "test_ends.py"]
-
-
-class Job:
-    """`mpirun -n SIZE python ARGUMENTS` in a folder."""
-
-    def __init__(self, folder, size, arguments):
-        own = {"OMP_NUM_THREADS": "1", "NO_COLOR": "1", "PYTHONPATH": str(JOB)}
-        self.process = subprocess.Popen(
-            [MPIRUN, "-n", str(size), sys.executable, *map(str, arguments)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            cwd=folder,
-            env={**OPEN_MPI, **os.environ, **own},
-            start_new_session=True,
-        )
-
-    def wait_for(self, condition):
-        until = time.monotonic() + LIMIT_SECONDS
-        while not condition():
-            assert self.process.poll() is None, self.process.communicate()[0]
-            assert time.monotonic() < until, "it never got that far"
-            time.sleep(0.05)
-
-    def finish(self):
-        """(exit code, what was printed)."""
-        try:
-            printed, _ = self.process.communicate(timeout=LIMIT_SECONDS)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGTERM)
-            printed, _ = self.process.communicate(timeout=30)
-            pytest.fail(f"the job hangs; it had printed:\n…{printed[-3000:]}")
-        return self.process.returncode, printed
-
-    def end(self):
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.communicate()
 
 
 def of_session(session):
@@ -83,11 +33,12 @@ def of_session(session):
 
 @pytest.fixture
 def start(tmp_path):
-    """start(SIZE, *ARGUMENTS): a job, of which no process and no shared memory may be left."""
+    """start(SIZE, *ARGUMENTS): a job, of which no process may be left."""
     jobs = []
 
     def begin(size, *arguments):
-        jobs.append(Job(tmp_path, size, arguments))
+        command = [MPIRUN, "-n", size, sys.executable, *arguments]
+        jobs.append(Launched(command, tmp_path, LIMIT_SECONDS, {"PYTHONPATH": str(JOB)}))
         return jobs[-1]
 
     yield begin

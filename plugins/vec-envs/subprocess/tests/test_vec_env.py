@@ -50,7 +50,8 @@ class Counter(gym.Env):
             return np.zeros(1, np.float32), 0.0, True, False, {"lock": threading.Lock()}
         self.count += 1
         observation = np.array([self.count], np.float32)
-        return observation, 0.1, self.count == self.length, False, {"at": f"step {self.count}"}
+        info = {"at": f"step {self.count}", "count": self.count}
+        return observation, 0.1, self.count == self.length, False, info
 
     def told(self, what):
         return what.twice() if isinstance(what, Mine) else what
@@ -190,8 +191,9 @@ def test_a_step_is_begun_once_and_taken_once(make):
     assert vector.step(ZEROS)[0].tolist() == [[1.0]] * 2
 
 
-def test_nothing_is_pickled_on_a_step_where_no_episode_ends(make, monkeypatch):
-    vector = make([lambda: Counter(50), lambda: Counter(50)])
+@pytest.mark.parametrize("info_keys", [(), ("count",)])
+def test_nothing_is_pickled_on_a_step_where_no_episode_ends(make, monkeypatch, info_keys):
+    vector = make([lambda: Counter(50), lambda: Counter(50)], info_keys=info_keys)
     vector.reset()
     frames = []
     channels = [worker.channel for worker in vector._pool.workers]
@@ -204,9 +206,18 @@ def test_nothing_is_pickled_on_a_step_where_no_episode_ends(make, monkeypatch):
             "receive",
             lambda receive=channel.receive: answers.append(receive()) or answers[-1],
         )
-    for _ in range(10):
-        vector.step(ZEROS)
+    for step in range(1, 11):
+        infos = vector.step(ZEROS)[4]
+        kept = {key: numbers.tolist() for key, numbers in infos.get("kept", {}).items()}
+        assert kept == {f"info.{key}": [step, step] for key in info_keys}
     assert frames == [] and answers == [b"."] * 20
+
+
+def test_a_number_that_an_environment_does_not_give_is_named_and_no_reason_to_start_it_again(make):
+    vector = make([Counter, Counter], info_keys=("speed",), restart_workers=True)
+    vector.reset()
+    with pytest.raises(EnvironmentFailed, match=r"environment 0 gave no info 'speed'.*info_keys"):
+        vector.step(ZEROS)
 
 
 def test_an_info_that_cannot_be_sent_is_said_and_the_next_episode_goes_on(make):

@@ -14,7 +14,6 @@ import errno
 import mmap
 import os
 import sys
-import tempfile
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -68,19 +67,18 @@ class Watchdog:
 
 
 def _shared(here: Any) -> mmap.mmap:
-    """Memory that all processes of a communicator share, in a file whose name is removed."""
+    """Memory that all processes of a communicator share; it has no name that could be left."""
     size = ROOM * here.size
-    path = None
+    descriptor, place = None, None
     if here.rank == 0:
-        handle, path = tempfile.mkstemp(prefix="rlk-mpi-")
-        os.ftruncate(handle, size)
-        os.close(handle)
-    path = here.bcast(path)
-    with open(path, "r+b") as file:
+        descriptor = os.memfd_create("rlk-mpi")
+        os.ftruncate(descriptor, size)
+        place = f"/proc/{os.getpid()}/fd/{descriptor}"
+    with open(here.bcast(place), "r+b") as file:
         memory = mmap.mmap(file.fileno(), size)
-    here.Barrier()
-    if here.rank == 0:
-        os.unlink(path)
+    here.Barrier()  # all have opened it
+    if descriptor is not None:
+        os.close(descriptor)
     return memory
 
 

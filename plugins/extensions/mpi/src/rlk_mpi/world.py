@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from rlk.errors import PlanError
-from rlk_mpi.shared_memory import remove_names
+from rlk_mpi.shared_memory import make_room, remove_names
 from rlk_mpi.watchdog import Watchdog
 from rlk_ranks.guard import Guard
 
@@ -123,12 +123,14 @@ def world() -> MpiWorld | None:
     """The ranks that were launched together; None for one alone, and then MPI is not entered.
 
     Raises:
-        PlanError: if mpi4py or an MPI library is missing, or the launcher is that of another MPI.
+        PlanError: if mpi4py or an MPI library is missing, the launcher is that of another MPI, or
+            there is no memory left for ranks to share.
     """
     if not launched(os.environ):
         return None
     if importlib.util.find_spec("mpi4py") is None:
         raise PlanError(f"plugin 'mpi' (rlk-mpi) needs mpi4py, which is not installed. {INSTALL}")
+    make_room(os.environ)
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:

@@ -40,20 +40,22 @@ class TorchWorld:
 
     Attributes:
         dist: the module `torch.distributed`.
-        rank, size: of this process.
+        group: a process group of the plugin's own; None when it was left.
+        rank, size: of this process in it.
     """
 
     name = "torch-distributed"
     home = "rlk_torch_distributed.world:world"
 
     dist: Any
+    group: Any
     rank: int
     size: int
 
     def library(self) -> str:
         import torch
 
-        return f"torch {torch.__version__}, {self.dist.get_backend()}"
+        return f"torch {torch.__version__}, {self.dist.get_backend(self.group)}"
 
     def device(self, asked: str) -> str:
         """Each rank of a machine has a GPU of its own, as long as there are enough of them."""
@@ -72,42 +74,42 @@ class TorchWorld:
         The all-reduces of gloo and NCCL add up each part once and pass the sum on.
         """
         with _unless_gone():
-            self.dist.all_reduce(tensor)
+            self.dist.all_reduce(tensor, group=self.group)
 
     def largest(self, number: int) -> int:
         import torch
 
         found = torch.tensor(number)
         with _unless_gone():
-            self.dist.all_reduce(found, op=self.dist.ReduceOp.MAX)
+            self.dist.all_reduce(found, op=self.dist.ReduceOp.MAX, group=self.group)
         return int(found)
 
     def gather(self, value: Any) -> list[Any]:
         found: list[Any] = [None] * self.size
         with _unless_gone():
-            self.dist.all_gather_object(found, value)
+            self.dist.all_gather_object(found, value, group=self.group)
         return found
 
     def broadcast(self, value: Any) -> Any:
         found = [value]
         with _unless_gone():
-            self.dist.broadcast_object_list(found)
+            self.dist.broadcast_object_list(found, group=self.group)
         return found[0]
 
     def send(self, value: Any) -> None:
         with _unless_gone():
-            self.dist.send_object_list([value], dst=0)
+            self.dist.send_object_list([value], dst=0, group=self.group)
 
     def receive(self, rank: int) -> Any:
         found = [None]
         with _unless_gone():
-            self.dist.recv_object_list(found, src=rank)
+            self.dist.recv_object_list(found, src=rank, group=self.group)
         return found[0]
 
     def all_arrive(self, seconds: float) -> bool:
         import torch
 
-        work = self.dist.all_reduce(torch.zeros(1), async_op=True)
+        work = self.dist.all_reduce(torch.zeros(1), group=self.group, async_op=True)
         until = time.monotonic() + seconds
         while not work.is_completed():
             if time.monotonic() > until:
@@ -129,6 +131,16 @@ class TorchWorld:
         """End this rank now, which is how the others and the launcher learn of it."""
         os._exit(code)
 
+    def leave(self) -> None:
+        """End the group and its threads, which must not outlive the interpreter.
+
+        They take Python's lock to let go of a tensor. A thread that asks for it when the
+        interpreter has ended is ended there, in C++ code that allows no such end: it aborts.
+        """
+        group, self.group = self.group, None
+        if self.dist.is_initialized():  # else the program has ended all groups
+            self.dist.destroy_process_group(group)
+
 
 @cache
 def guard() -> Guard | None:
@@ -145,7 +157,7 @@ def guard() -> Guard | None:
 def world() -> TorchWorld | None:
     """The ranks that were launched together; None for one alone, and then torch is not imported.
 
-    A process group that the program has made before is used as it is.
+    A process group that the program has made before is used to make the plugin's own.
 
     Raises:
         PlanError: if the launcher left out where the ranks meet, or torch was built without this.
@@ -159,7 +171,6 @@ def world() -> TorchWorld | None:
             f"plugin 'torch-distributed' (rlk-torch-distributed): WORLD_SIZE is {size}, but "
             f"{' and '.join(missing)} are not set. Start the ranks with torchrun."
         )
-    import torch
     import torch.distributed as dist
 
     if not dist.is_available():
@@ -168,15 +179,31 @@ def world() -> TorchWorld | None:
             "torch.distributed. Use --plugin mpi, or another build."
         )
     if not dist.is_initialized():
-        has_nccl = torch.cuda.is_available() and dist.is_nccl_available()
-        backend = "cpu:gloo,cuda:nccl" if has_nccl else "gloo"
-        dist.init_process_group(backend, timeout=PATIENCE)
-        atexit.register(_leave, dist)
-    return TorchWorld(dist, dist.get_rank(), dist.get_world_size())
+        dist.init_process_group(_backend(dist), timeout=PATIENCE)
+        atexit.register(_end_all_groups, dist)
+    return join(dist)
 
 
-def _leave(dist: Any) -> None:
-    """End the threads of the process group: one that runs when the process ends aborts it."""
+def join(dist: Any) -> TorchWorld:
+    """All ranks of the default process group, in a group of the plugin's own until the end.
+
+    The default group may outlive the program, because modules keep it as the default of an
+    argument (`torch.distributed.nn` does); nothing keeps this one.
+    """
+    group = dist.new_group(backend=_backend(dist), timeout=PATIENCE)
+    ranks = TorchWorld(dist, group, dist.get_rank(), dist.get_world_size())
+    atexit.register(ranks.leave)
+    return ranks
+
+
+def _backend(dist: Any) -> str:
+    import torch
+
+    has_nccl = torch.cuda.is_available() and dist.is_nccl_available()
+    return "cpu:gloo,cuda:nccl" if has_nccl else "gloo"
+
+
+def _end_all_groups(dist: Any) -> None:
     if dist.is_initialized():
         dist.destroy_process_group()
 

@@ -35,9 +35,9 @@ class Guard:
     def __init__(self, ranks: World) -> None:
         self.ranks, self.phase = ranks, PLANNING
         self._hook = sys.excepthook
-        ranks.watch()
         sys.excepthook = self._uncaught
         atexit.register(self._leave)
+        ranks.watch()  # last: one that cannot must not leave the others waiting for it
 
     def failed(self, error: BaseException) -> None:
         """End all ranks because of an error on this one; does not return."""

@@ -78,13 +78,12 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
     What `step` returns is overwritten by the step after the next: an observation stays valid while
     the following step runs. Rewards are float32 [N] (Gymnasium's own are float64), terminated and
     truncated bool [N]. Where an episode ended, the observation is the first of the next episode,
-    and `infos["final_obs"]` and `infos["final_info"]` hold what it ended with.
+    and `infos["final_obs"]` and `infos["final_info"]` hold what it ended with. The numbers that the
+    workers were told to keep of every info are in `infos["kept"]` after every step, as `info.KEY`
+    -> float32 [N], where an episode ended those of its last step.
 
     Args:
         hosts: the workers, who have made the environments.
-        info_keys: numbers of every info to keep: `infos["kept"]` has them after every step, as
-            `info.KEY` -> float32 [N], where an episode ended those of its last step. None gathers
-            all infos instead, as Gymnasium does: those of the reset where an episode ended.
 
     Raises:
         EnvironmentFailed: if the environments differ in their spaces; in a step, if one raises, or
@@ -95,10 +94,10 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
     #: Brings a vector environment that was passed into the form of this one.
     adopt = staticmethod(adopt)
 
-    def __init__(self, hosts: Hosts, info_keys: tuple[str, ...] | None = ()) -> None:
+    def __init__(self, hosts: Hosts) -> None:
         making.check_equal_spaces(hosts.descriptions)
         making.describe_vector(self, hosts.descriptions)
-        self._hosts, self._info_keys = hosts, info_keys
+        self._hosts = hosts
         self._arrays = hosts.share_memory(
             self.num_envs, self.single_observation_space, self.single_action_space
         )
@@ -170,15 +169,17 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
         if not waiting:
             raise gym.error.NoAsyncCallError("step_wait needs a step_async before it", "step")
         self._wait(waiting, answers, self._turn)
-        observation, reward, terminated, truncated = self._arrays.slots[self._turn]
+        observation, reward, terminated, truncated, kept = self._arrays.slots[self._turn]
         self._turn ^= 1
         found: dict[str, Any] = {}
-        if answers or self._info_keys:
+        if answers or kept:
             self._answers = []
-            found = self._gather(answers, terminated | truncated)
+            found = self._gather(answers, terminated | truncated, kept)
         return rows.view(observation), reward, terminated, truncated, found
 
-    def _gather(self, answers: list[tuple[Any, Any]], over: Array) -> dict[str, Any]:
+    def _gather(
+        self, answers: list[tuple[Any, Any]], over: Array, kept: dict[str, Array]
+    ) -> dict[str, Any]:
         """The step's infos from the workers' answers; raises what an environment raised."""
         raise_failures([answer for _, answer in answers])
         last: dict[int, dict[str, Any]] = {}
@@ -189,7 +190,7 @@ class HostedVecEnv(VectorEnv[Any, Any, Array]):
                 entries.extend(answer[1])
         final = self._arrays.final
         ends = [(i, rows.read(final, i), last.get(i, {})) for i in np.flatnonzero(over).tolist()]
-        return infos.of_step(self.num_envs, self._info_keys, ends, entries)
+        return infos.of_step(self.num_envs, kept, ends, entries)
 
     # ---- reaching into the environments --------------------------------------------------------
 

@@ -83,7 +83,7 @@ def pickled_makers(env_fns: Sequence[Callable[[], Any]], start: int, instead: st
 def reply(group: EnvironmentGroup, name: str, *arguments: Any) -> Any:
     """What that method of the group gives, or the Failure that it ends in.
 
-    A `step` gives QUIET, ENDED, or (last infos of ended episodes by index, infos that are kept).
+    A `step` gives QUIET, ENDED, or (last infos of ended episodes by index, whole infos).
     """
     try:
         found = getattr(group, name)(*arguments)

@@ -50,7 +50,7 @@ def of_row(infos: Mapping[Any, Any], index: int) -> dict[Any, Any]:
 
 def of_step(
     n: int,
-    keys: Sequence[str] | None,
+    kept: Mapping[str, Array],
     ends: Sequence[tuple[int, Any, dict[Any, Any]]],
     entries: Sequence[tuple[int, dict[Any, Any]]],
 ) -> dict[str, Any]:
@@ -58,18 +58,14 @@ def of_step(
 
     Args:
         n: number of environments.
-        keys: what is kept of every info; with None they are gathered whole.
+        kept: the numbers that are kept of every info.
         ends: (index, last observation, last info) of each episode that ended.
-        entries: (index, info) of what is kept.
-
-    Raises:
-        EnvironmentFailed: if an environment's info lacks one of the keys.
+        entries: (index, info) of those that are gathered whole.
     """
     found = ended(n, ends) if ends else {}
-    if keys:
-        found["kept"] = kept(n, keys, dict(entries))
-    elif entries:
-        found.update(gather(n, entries))
+    found.update(gather(n, entries))
+    if kept:
+        found["kept"] = dict(kept)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -13,12 +14,18 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Slot(NamedTuple):
-    """What one step writes; there are two, used in turn."""
+    """What one step writes; there are two, used in turn.
+
+    Attributes:
+        kept: the numbers that are kept of every info, `info.KEY` -> float32 [N]; where an episode
+            ended, those of its last step.
+    """
 
     observation: rows.Tree
     reward: Array
     terminated: Array
     truncated: Array
+    kept: dict[str, Array]
 
 
 class StepArrays(NamedTuple):
@@ -46,9 +53,13 @@ def allocate(
     observation_space: gym.Space[Any],
     action_space: gym.Space[Any],
     n: int,
+    info_keys: Sequence[str] | None = (),
     new: rows.New = np.zeros,
 ) -> StepArrays:
     """The arrays for n environments; `new(shape, dtype)` makes each, always in the same order.
+
+    Args:
+        info_keys: numbers to keep of every info; None keeps none in arrays.
 
     Raises:
         rlk.errors.PlanError: for a space whose samples have no fixed shape.
@@ -61,6 +72,7 @@ def allocate(
             reward=new((n,), np.float32),
             terminated=new((n,), np.bool_),
             truncated=new((n,), np.bool_),
+            kept={f"info.{key}": new((n,), np.float32) for key in info_keys or ()},
         )
 
     final = rows.allocate(observation_space, n, new)

@@ -17,6 +17,7 @@ from rlk_vector_environments import rows
 from rlk_vector_environments.env_state import Unsupported, capture, restore
 from rlk_vector_environments.failures import EnvironmentRaised, WrongResult, raised
 from rlk_vector_environments.history import History
+from rlk_vector_environments.infos import missing
 from rlk_vector_environments.results import FLAGS, check_reset, check_step
 from rlk_vector_environments.step_arrays import StepArrays
 
@@ -37,8 +38,8 @@ class EnvironmentGroup:
         envs: the environments.
         arrays: the memory to read actions from and to write to, one row for each environment.
         start: the index of the first environment in the vector.
-        info_keys: what to keep of every step's info, of an ended episode's last step if it ended
-            there. None keeps infos whole, those of the reset where an episode ended.
+        info_keys: the numbers of every info that the arrays keep, of an ended episode's last step
+            if it ended there. None returns infos whole, those of the reset where an episode ended.
     """
 
     def __init__(
@@ -52,7 +53,8 @@ class EnvironmentGroup:
         self.envs = envs
         self._arrays = arrays
         self._start = start
-        self._info_keys = info_keys
+        self._keys = [(key, f"info.{key}") for key in info_keys or ()]
+        self._keeps_infos = info_keys is None
         self._one_action_array = isinstance(arrays.actions, np.ndarray)
         self._write = [rows.writer(slot.observation) for slot in arrays.slots]
         self._write_final = rows.writer(arrays.final)
@@ -65,21 +67,22 @@ class EnvironmentGroup:
         """Steps every environment with its action, into the slot `turn`.
 
         Returns:
-            The last infos of the episodes that ended, and the infos that are kept.
+            The last infos of the episodes that ended, and the whole infos if they are kept.
 
         Raises:
             WrongResult: for what does not fit. Every result of the first `CHECKED_STEPS` is looked
                 at whole; afterwards shapes, and whether rewards are numbers and flags booleans.
         """
         write, reward = self._write[turn], self._rewards[turn]
-        _, _, terminated, truncated = self._arrays.slots[turn]
+        _, _, terminated, truncated, kept = self._arrays.slots[turn]
         terminated.fill(False)
         truncated.fill(False)
         if self._one_action_array:  # spares a call per step
             actions = list(self._arrays.actions.copy())
         else:
             actions = rows.samples(self._arrays.actions, len(self.envs))
-        keys, start, is_checked = self._info_keys, self._start, self._is_checked()
+        keys, keeps_infos = self._keys, self._keeps_infos
+        start, is_checked = self._start, self._is_checked()
         ended: Infos = []
         infos: Infos = []
         row = 0
@@ -91,8 +94,10 @@ class EnvironmentGroup:
                 if is_checked:
                     self._check(check_step, start + row, result)
                 sample, reward[row], over, cut, info = result
-                if keys:
-                    infos.append((start + row, {key: info[key] for key in keys if key in info}))
+                for key, name in keys:
+                    if key not in info:
+                        raise WrongResult(missing(start + row, key))
+                    kept[name][row] = info[key]
                 # Most often both are False, which is seen without asking for a truth value.
                 if (
                     (over is not False and over is not _FALSE)
@@ -104,7 +109,7 @@ class EnvironmentGroup:
                     info = self._restart(write, row, is_checked)
                 else:
                     write(row, sample)
-                if keys is None and info:
+                if keeps_infos and info:
                     infos.append((start + row, info))
         except EnvironmentFailed:
             raise
@@ -184,7 +189,7 @@ class EnvironmentGroup:
             self._check(check_reset, index, result)
             sample, info = result
             self._write[turn](row, sample)
-            if self._info_keys is None and info:
+            if self._keeps_infos and info:
                 infos.append((index, info))
         return infos
 

@@ -62,14 +62,17 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
             descriptions = [making.describe(env) for env in self.envs]
             making.check_equal_spaces(descriptions)
             self._arrays = step_arrays.allocate(
-                descriptions[0].observation_space, descriptions[0].action_space, len(self.envs)
+                descriptions[0].observation_space,
+                descriptions[0].action_space,
+                len(self.envs),
+                info_keys,
             )
             making.describe_vector(self, descriptions)
         except BaseException:
             self.close()
             raise
-        self._info_keys = None if info_keys is None else tuple(info_keys)
-        self._group = EnvironmentGroup(self.envs, self._arrays, info_keys=self._info_keys)
+        keys = None if info_keys is None else tuple(info_keys)
+        self._group = EnvironmentGroup(self.envs, self._arrays, info_keys=keys)
         self._is_array = isinstance(self._arrays.final, np.ndarray)
         self._turn = 0
         self._pending = False
@@ -130,13 +133,13 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
             raise gym.error.NoAsyncCallError("step_wait needs a step_async before it", "step")
         self._pending = False
         ended, entries = self._group.step(self._turn)
-        observation, reward, terminated, truncated = self._arrays.slots[self._turn]
+        observation, reward, terminated, truncated, kept = self._arrays.slots[self._turn]
         self._turn ^= 1
         found: dict[str, Any] = {}
-        if ended or entries or self._info_keys:
+        if ended or entries or kept:
             final = self._arrays.final
             ends = [(index, rows.read(final, index), info) for index, info in ended]
-            found = infos.of_step(self.num_envs, self._info_keys, ends, entries)
+            found = infos.of_step(self.num_envs, kept, ends, entries)
         if not self._is_array:
             observation = rows.view(observation)
         return observation, reward, terminated, truncated, found

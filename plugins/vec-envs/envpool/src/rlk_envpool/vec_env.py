@@ -117,8 +117,9 @@ class EnvPoolVecEnv(VectorEnv[Any, Any, Array]):
         restarted = _clean(self._restart(ended)) if ended else {}
         if self._info_keys is None:  # whole infos are those of the restart
             of_step |= {i: infos.of_row(restarted, row) for row, i in enumerate(ended)}
-        entries = [] if self._info_keys == () else list(of_step.items())
-        return infos.of_step(self.num_envs, self._info_keys, ends, entries)
+        entries = list(of_step.items()) if self._info_keys is None else []
+        kept = infos.kept(self.num_envs, self._info_keys or (), of_step)
+        return infos.of_step(self.num_envs, kept, ends, entries)
 
     def _restart(self, ended: list[int]) -> dict[str, Any]:
         """Resets those rows, and no others; their infos, in their order."""

@@ -83,7 +83,7 @@ class Share:
 
     def share(self, mpi: Any, observation_space: Any, action_space: Any) -> None:
         """Makes the memory that steps are received into and sent from."""
-        self.arrays = allocate(observation_space, action_space, len(self._envs))
+        self.arrays = allocate(observation_space, action_space, len(self._envs), self._info_keys)
         self.messages = StepMessages(mpi, self.arrays)
         self.group = EnvironmentGroup(
             self._envs, self.arrays, start=self._start, info_keys=self._info_keys

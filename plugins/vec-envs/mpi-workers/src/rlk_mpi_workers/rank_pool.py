@@ -61,7 +61,7 @@ class RankPool:
         info_keys: tuple[str, ...] | None,
         timeout_seconds: float | None,
     ) -> None:
-        self._job, self._timeout_seconds = job, timeout_seconds
+        self._job, self._info_keys, self._timeout_seconds = job, info_keys, timeout_seconds
         self._until: float | None = None  # when waiting ends, while all of it is closed
         self._over = False
         self.lost: str | None = None
@@ -85,7 +85,7 @@ class RankPool:
         self, n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]
     ) -> StepArrays:
         """Tells all ranks what a step is; the learner's arrays of it."""
-        arrays = allocate(observation_space, action_space, n)
+        arrays = allocate(observation_space, action_space, n, self._info_keys)
         for worker in self.workers:
             self._tell(worker, "share", observation_space, action_space)
             part = arrays.part(worker.start, worker.stop)

@@ -57,7 +57,7 @@ class MpiWorkersVecEnv(HostedVecEnv):
         keys = None if info_keys is None else tuple(info_keys)
         self._pool = RankPool(job, env_fns, keys, timeout_seconds)
         try:
-            super().__init__(self._pool, keys)
+            super().__init__(self._pool)
         except BaseException:
             self._pool.shutdown()
             raise

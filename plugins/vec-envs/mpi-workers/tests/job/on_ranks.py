@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import threading
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from worlds import Huge, Slow, Trouble, cartpole
@@ -103,13 +102,25 @@ def test_a_state_goes_from_one_backend_to_the_other_and_on_the_same(make):
         assert unusual_spaces.equal(vector.step(action), twin.step(action))
 
 
-@pytest.mark.parametrize(("algo", "space"), [("ppo2", "Discrete"), ("dqn", "Discrete")])
-def test_an_algorithm_learns_bit_for_bit_what_it_learns_with_dummy(algo, space):
-    settings = {"ppo2": {"n_steps": 16}, "dqn": {"learning_starts": 16, "batch_size": 8}}[algo]
+#: Some wrap an environment on its rank, others the vector on rank 0.
+WRAPPERS = (
+    *("action-repeat:repeat=2", "time-feature:max_steps=8", "history:horizon=2"),
+    *("frame-stack:n_stack=2", "reward-clip:max_reward=0.9", "check-nan:raise_exception=true"),
+    "normalize",
+)
 
+
+@pytest.mark.parametrize(
+    ("algo", "plugins", "settings"),
+    [
+        ("ppo2", WRAPPERS, {"n_steps": 16}),
+        ("dqn", (), {"learning_starts": 16, "batch_size": 8}),
+    ],
+)
+def test_an_algorithm_learns_bit_for_bit_what_it_learns_with_dummy(algo, plugins, settings):
     def parameters(vec_env):
-        given = {"env": BY_ACTION_SPACE[space], "n_envs": 4, "seed": 1, "n_threads": 1}
-        with rlk.make(algo, vec_env=vec_env, **given, **settings) as agent:
+        given = {"env": BY_ACTION_SPACE["Discrete"], "n_envs": 4, "seed": 1, "n_threads": 1}
+        with rlk.make(algo, vec_env=vec_env, plugins=plugins, **given, **settings) as agent:
             agent.learn(192)
             return agent.run.parameters.flat.clone()
 
@@ -120,8 +131,8 @@ def test_an_algorithm_learns_bit_for_bit_what_it_learns_with_dummy(algo, space):
 
 
 def test_nothing_is_pickled_on_a_step_where_no_episode_ends(make, monkeypatch):
-    vector = make([functools.partial(gym.make, "Pendulum-v1")] * 4)
-    vector.reset(seed=0)
+    vector = make([Trouble] * 4, info_keys=("speed",))
+    vector.reset()
     taken = []
     take_into = Mailbox.take_into
     monkeypatch.setattr(Mailbox, "take", lambda self: pytest.fail("pickled bytes came"))
@@ -130,7 +141,8 @@ def test_nothing_is_pickled_on_a_step_where_no_episode_ends(make, monkeypatch):
     )
     monkeypatch.setattr(vector._pool._job, "tell", lambda *what: pytest.fail(f"{what} was sent"))
     for _ in range(10):
-        vector.step(np.zeros((4, 1), np.float32))
+        infos = vector.step(np.zeros(4, np.int64))[4]
+        assert infos["kept"]["info.speed"].tolist() == [0.5] * 4
     assert len(taken) == 20, "a message of each rank for each step"
     monkeypatch.undo()
 

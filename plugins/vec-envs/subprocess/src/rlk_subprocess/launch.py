@@ -183,9 +183,8 @@ class _Server:
     def signal(self, pid: int, number: int) -> None:
         try:
             self._ours.sendall(f"signal {pid} {int(number)}\n".encode())
-        except (
-            OSError
-        ):  # the server is gone and nobody reaps its workers: the number is still this worker's
+        except OSError:
+            # The server is gone and nobody reaps its workers: the number is still this worker's.
             if _exists(pid):
                 os.kill(pid, number)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -22,8 +22,27 @@ NOTE_BYTES = 512
 _ALIGNMENT = 64  # bytes: a cache line, so that no two arrays share one
 
 
-def create(n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]) -> int:
-    """A file descriptor of zeroed memory of the right size for what n environments need.
+class Layout(NamedTuple):
+    """What decides where each array is."""
+
+    n: int  #: environments
+    observation_space: gym.Space[Any]
+    action_space: gym.Space[Any]
+    info_keys: tuple[str, ...] | None  #: numbers that are kept of every info
+
+    def steps(self, arena: _Arena) -> StepArrays:
+        """The arrays of steps, cut off that memory."""
+        return allocate(
+            self.observation_space, self.action_space, self.n, self.info_keys, arena.new
+        )
+
+    def notes(self, arena: _Arena) -> Array:
+        """Where workers write down what they do, cut off that memory after `steps`."""
+        return arena.new((self.n, NOTE_BYTES), np.uint8)
+
+
+def create(layout: Layout) -> int:
+    """A file descriptor of zeroed memory of the right size.
 
     Raises:
         EnvironmentFailed: if the system has not got so much memory, here or for this process. It is
@@ -31,14 +50,15 @@ def create(n: int, observation_space: gym.Space[Any], action_space: gym.Space[An
         rlk.errors.PlanError: for a space whose samples have no fixed shape.
     """
     arena = _Arena(None)
-    allocate(observation_space, action_space, n, arena.new)
-    arena.new((n, NOTE_BYTES), np.uint8)
+    layout.steps(arena)
+    layout.notes(arena)
     try:
         return _anonymous_file(arena.size)
     except OSError as error:
         raise EnvironmentFailed(
-            f"the memory that {n} environments share with this process, {arena.size:,} bytes, is "
-            f"not there: {error}. Use fewer environments, or --vec-env dummy, which shares none."
+            f"the memory that {layout.n} environments share with this process, {arena.size:,} "
+            f"bytes, is not there: {error}. Use fewer environments, or --vec-env dummy, which "
+            "shares none."
         ) from error
 
 
@@ -58,9 +78,7 @@ def _anonymous_file(size: int) -> int:
     return descriptor
 
 
-def attach(
-    descriptor: int, n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]
-) -> tuple[StepArrays, Array]:
+def attach(descriptor: int, layout: Layout) -> tuple[StepArrays, Array]:
     """What is in the memory behind that descriptor, which is closed; the arrays keep it alive.
 
     Returns:
@@ -71,8 +89,7 @@ def attach(
         arena = _Arena(mmap.mmap(descriptor, 0))
     finally:
         os.close(descriptor)
-    steps = allocate(observation_space, action_space, n, arena.new)
-    return steps, arena.new((n, NOTE_BYTES), np.uint8)
+    return layout.steps(arena), layout.notes(arena)
 
 
 class _Arena:

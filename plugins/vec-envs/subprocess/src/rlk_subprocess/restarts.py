@@ -37,16 +37,13 @@ class Restarts:
     Args:
         pool: the workers.
         arrays: that they share with the learner.
-        info_keys: as of the backend; a lost step has the number 0 for each.
 
     Attributes:
         count: workers started again so far.
     """
 
-    def __init__(
-        self, pool: WorkerPool, arrays: StepArrays, info_keys: tuple[str, ...] | None
-    ) -> None:
-        self._pool, self._arrays, self._info_keys = pool, arrays, info_keys
+    def __init__(self, pool: WorkerPool, arrays: StepArrays) -> None:
+        self._pool, self._arrays = pool, arrays
         self.count = 0
 
     def metrics(self) -> Mapping[str, float]:
@@ -104,8 +101,6 @@ class Restarts:
         self._pool.ask(worker, ("reset", turn, seeds, None))
         infos: list[tuple[int, dict[str, Any]]] = self._pool.receive(worker)
         raise_failures([infos])
-        if self._info_keys:
-            return [(index, dict.fromkeys(self._info_keys, 0.0)) for index in worker.indices]
         return infos
 
     def _new_seed(self, index: int) -> int | None:
@@ -119,5 +114,7 @@ class Restarts:
         own = slice(worker.start, worker.stop)
         slot, before = self._arrays.slots[turn], self._arrays.slots[turn ^ 1]
         slot.reward[own], slot.terminated[own], slot.truncated[own] = 0.0, False, True
+        for numbers in slot.kept.values():
+            numbers[own] = 0.0
         final = rows.window(self._arrays.final, worker.start, worker.stop)
         rows.copy_into(final, rows.window(before.observation, worker.start, worker.stop))

@@ -64,13 +64,13 @@ class SubprocVecEnv(HostedVecEnv):
         #: Ends the workers when this object is collected or the interpreter leaves.
         self._finalizer = weakref.finalize(self, self._pool.shutdown, 1.0)
         try:
-            super().__init__(self._pool, keys)
+            super().__init__(self._pool)
         except BaseException:
             self._pool.shutdown()
             raise
         self._restarts: Restarts | None = None
         if config.restart_workers:
-            self._restarts = Restarts(self._pool, self._arrays, keys)
+            self._restarts = Restarts(self._pool, self._arrays)
             self._wait = self._restarts.wait
 
     @property

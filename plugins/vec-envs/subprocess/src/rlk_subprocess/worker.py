@@ -47,8 +47,7 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
         _, descriptors, _, _ = read(lambda: socket.recv_fds(channel.socket, 1, 1))
         if not descriptors:  # it was told to close instead, or the learner is gone
             return
-        n, observation_space, action_space = read(channel.receive)
-        shared, notes = memory.attach(descriptors[0], n, observation_space, action_space)
+        shared, notes = memory.attach(descriptors[0], memory.Layout(*read(channel.receive)))
         part = shared.part(start, start + len(envs))
         group = EnvironmentGroup(envs, part, start=start, info_keys=info_keys)
         answer_by_signal(notes[start])

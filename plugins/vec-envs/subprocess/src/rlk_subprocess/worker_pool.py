@@ -66,7 +66,7 @@ class WorkerPool:
         self._env_fns, self._method, self._info_keys = list(env_fns), start_method, info_keys
         self._timeout_seconds = timeout_seconds
         self._notes: Any = None  # uint8 [N, NOTE_BYTES], when the memory is shared
-        self._memory: tuple[int, tuple[Any, ...]] | None = None  # its descriptor and its layout
+        self._memory: tuple[int, memory.Layout] | None = None  # its descriptor, what is where
         self._owner = os.getpid()
         self.workers: list[WorkerHandle] = []
         self.seeds: list[int | None] = [None] * len(self._env_fns)
@@ -104,12 +104,12 @@ class WorkerPool:
         Raises:
             EnvironmentFailed: if the system has not got so much.
         """
-        layout = n, observation_space, action_space
-        descriptor = memory.create(*layout)
+        layout = memory.Layout(n, observation_space, action_space, self._info_keys)
+        descriptor = memory.create(layout)
         self._memory = descriptor, layout
         for worker in self.workers:
             self._send_memory(worker)
-        shared, self._notes = memory.attach(os.dup(descriptor), *layout)
+        shared, self._notes = memory.attach(os.dup(descriptor), layout)
         for worker in self.workers:
             self.answer(worker)
         return shared
@@ -118,7 +118,7 @@ class WorkerPool:
         assert self._memory is not None
         descriptor, layout = self._memory
         socket.send_fds(worker.channel.socket, [b"@"], [descriptor])
-        self.ask(worker, layout)
+        self.ask(worker, tuple(layout))
 
     def replace(self, lost: WorkerHandle) -> WorkerHandle:
         """A new worker with the environments of one that is ended; they have to be reset.

@@ -125,7 +125,7 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
         over = np.flatnonzero(ended).tolist()
         ends = [(i, self._last(i, observation, infos[i]), infos[i]) for i in over]
         entries = [(i, info) for i, info in enumerate(infos) if info and not ended[i]]
-        found = gathered.of_step(self.num_envs, None, ends, entries) if ends or entries else {}
+        found = gathered.of_step(self.num_envs, {}, ends, entries) if ends or entries else {}
         return observation, np.asarray(rewards), ended & ~truncated, truncated, found
 
     def _last(self, i: int, observation: Any, info: Mapping[str, Any]) -> Any:
