@@ -34,7 +34,7 @@ class Counting:
     def step(self, action: Any) -> Any:
         self.steps += 1
         done = self.steps == self.length
-        info = {"steps": self.steps, "nested": {"action": int(action)}}
+        info = {"steps": self.steps, "nested": {"action": int(np.sum(action))}}
         if done and self.truncated:
             info["TimeLimit.truncated"] = True
         return np.array([self.steps, 7.0], np.float32), self.reward, done, info

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rlk_baselines.acktr import ACKTR as ACKTR
     from rlk_baselines.ddpg import DDPG as DDPG
     from rlk_baselines.deepq import DQN as DQN
+    from rlk_baselines.gail import GAIL as GAIL
     from rlk_baselines.her import HER as HER
     from rlk_baselines.ppo1 import PPO1 as PPO1
     from rlk_baselines.ppo2 import PPO2 as PPO2
@@ -31,6 +32,7 @@ _HOMES = {
     "ACKTR": "acktr",
     "DDPG": "ddpg",
     "DQN": "deepq",
+    "GAIL": "gail",
     "HER": "her",
     "PPO1": "ppo1",
     "PPO2": "ppo2",

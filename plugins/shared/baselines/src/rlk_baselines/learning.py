@@ -135,9 +135,13 @@ class Watcher:
             for key, value in named.items():
                 logger.logkv(key, value)
             logger.dumpkvs(to_stdout=self.model.verbose > 0)
-        if self.call is not None and self.call.writer is not None:
-            for tag, value in row.items():
-                self.call.writer.add_scalar(tag, value, run.timesteps)
+        if self.call is None or self.call.writer is None:
+            return
+        for tag, value in row.items():
+            self.call.writer.add_scalar(tag, value, run.timesteps)
+        if self.model.full_tensorboard_log:
+            for name, values in self.model.get_parameters().items():
+                self.call.writer.add_histogram(name, values, run.timesteps)
 
     def _write_episodes(self, run: Run) -> None:
         """The returns of the episodes that have ended in this collection, for tensorboard."""

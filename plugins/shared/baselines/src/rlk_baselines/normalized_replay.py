@@ -50,12 +50,13 @@ class NormalizedReplay:
         return wrapper
 
     def _normalised(self, batch: Batch) -> Batch:
-        changed: dict[str, Any] = {
-            "observation": self._by(self.normalize.normalize_obs, batch.observation),
-            "next_observation": self._by(self.normalize.normalize_obs, batch.next_observation),
-            "reward": self._by(self.normalize.normalize_reward, batch.reward),
-        }
-        return dataclasses.replace(batch, **changed)
+        normalize = self.normalize
+        return dataclasses.replace(
+            batch,
+            observation=self._by(normalize.normalize_obs, batch.observation),
+            next_observation=self._by(normalize.normalize_obs, batch.next_observation),
+            reward=self._by(normalize.normalize_reward, batch.reward),
+        )
 
     @staticmethod
     def _by(function: Callable[[Array], Array], values: torch.Tensor) -> torch.Tensor:

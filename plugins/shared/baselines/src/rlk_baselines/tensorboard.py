@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from rlk.records import Array
 from rlk_loggers.tensorboard import EventFile
 
 
@@ -21,6 +22,12 @@ class ScalarWriter:
         from tensorboard.compat.proto.summary_pb2 import Summary
 
         self.add_summary(Summary(value=[Summary.Value(tag=tag, simple_value=float(value))]), step)
+
+    def add_histogram(self, tag: str, values: Array, step: int) -> None:
+        """Write how numbers are distributed."""
+        from tensorboard.plugins.histogram.summary_v2 import histogram_pb
+
+        self.add_summary(histogram_pb(tag, values), step)
 
     def add_summary(self, summary: Any, step: int) -> None:
         """Write a summary of tensorboard (`tensorboard.compat.proto.summary_pb2.Summary`)."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from rlk_atari import stable_baselines as atari
 from rlk_baselines.bench import Monitor
+from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.gym.making import FourValuesEnv
 
 __all__ = ["make_atari", "wrap_deepmind"]
@@ -17,7 +18,7 @@ def make_atari(env_id: str) -> FourValuesEnv:
     Raises:
         PlanError: if it is no id of an Atari game, or a package is missing.
     """
-    return FourValuesEnv(atari.make_atari(env_id))
+    return FourValuesEnv(atari.AtariScreen(make_by_id(env_id)))
 
 
 def wrap_deepmind(

@@ -18,6 +18,7 @@ from rlk_baselines.construction import Constructed
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv, as_vec_env
 from rlk_baselines.environments.training_vector import BareVector, WrappedVector
 from rlk_baselines.environments.unvectorized import Unvectorized
+from rlk_baselines.imitation import pretrain
 from rlk_baselines.learning import Call
 from rlk_baselines.refusals import ParametersDoNotFit, Refused, refused
 
@@ -125,6 +126,26 @@ class BaseRLModel(Constructed):
     ) -> Any:
         """How likely actions are: see `rlk.Agent.action_probability`."""
         return self.agent.action_probability(observation, state, mask, actions, logp)
+
+    def pretrain(
+        self: Model,
+        dataset: Any,
+        n_epochs: int = 10,
+        learning_rate: float = 1e-4,
+        adam_epsilon: float = 1e-8,
+        val_interval: int | None = None,
+    ) -> Model:
+        """Learn to act as an expert did, by supervised learning, and return this model.
+
+        Args:
+            dataset: an `ExpertDataset`.
+            n_epochs: passes over its training part.
+            learning_rate, adam_epsilon: of Adam.
+            val_interval: epochs between reports of the losses; None is a tenth of all.
+        """
+        with refused():
+            pretrain(self, dataset, n_epochs, learning_rate, adam_epsilon, val_interval)
+        return self
 
     # ---- the environment -------------------------------------------------------------------------
 

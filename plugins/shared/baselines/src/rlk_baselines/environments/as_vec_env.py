@@ -7,9 +7,9 @@ from typing import Any
 from gymnasium.vector import VectorEnv
 
 from rlk.errors import PlanError
+from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv
 from rlk_baselines.common.vec_env.dummy_vec_env import DummyVecEnv
 from rlk_baselines.common.vec_env.four_values import FourValues
-from rlk_baselines.common.vec_env.vec_env import Stepped, VecEnv
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.environments.unvectorized import Unvectorized
 

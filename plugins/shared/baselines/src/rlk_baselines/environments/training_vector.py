@@ -13,8 +13,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
 
 from rlk.errors import EnvironmentFailed
+from rlk_baselines.common.vec_env.base_vec_env import VecEnv
 from rlk_baselines.common.vec_env.four_values import FourValues, one_by_one
-from rlk_baselines.common.vec_env.vec_env import VecEnv
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.five_values import TRUNCATED
 from rlk_baselines.environments.spaces import as_gymnasium_space

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rlk_baselines.common.vec_env.vec_env import VecEnv, VecEnvWrapper
+from rlk_baselines.common.vec_env.base_vec_env import VecEnv, VecEnvWrapper
 
 
 class Unvectorized(VecEnvWrapper):

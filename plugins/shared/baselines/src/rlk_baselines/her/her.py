@@ -10,8 +10,8 @@ import rlk_baselines
 from rlk.agent import Agent
 from rlk_baselines.arguments import bound, signature
 from rlk_baselines.common.base_class import Callback
+from rlk_baselines.common.vec_env.base_vec_env import VecEnv
 from rlk_baselines.common.vec_env.four_values import FourValues
-from rlk_baselines.common.vec_env.vec_env import VecEnv
 from rlk_baselines.environments.five_values import FiveValues
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper

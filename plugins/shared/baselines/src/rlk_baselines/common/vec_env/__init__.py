@@ -5,16 +5,16 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from rlk_baselines.common.vec_env.dummy_vec_env import DummyVecEnv
-from rlk_baselines.common.vec_env.subproc_vec_env import SubprocVecEnv
-from rlk_baselines.common.vec_env.vec_check_nan import VecCheckNan
-from rlk_baselines.common.vec_env.vec_env import (
+from rlk_baselines.common.vec_env.base_vec_env import (
     AlreadySteppingError,
     CloudpickleWrapper,
     NotSteppingError,
     VecEnv,
     VecEnvWrapper,
 )
+from rlk_baselines.common.vec_env.dummy_vec_env import DummyVecEnv
+from rlk_baselines.common.vec_env.subproc_vec_env import SubprocVecEnv
+from rlk_baselines.common.vec_env.vec_check_nan import VecCheckNan
 from rlk_baselines.common.vec_env.vec_frame_stack import VecFrameStack
 from rlk_baselines.common.vec_env.vec_normalize import VecNormalize
 from rlk_baselines.common.vec_env.vec_video_recorder import VecVideoRecorder

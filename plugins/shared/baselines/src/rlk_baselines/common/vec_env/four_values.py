@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from rlk.records import Array
-from rlk_baselines.common.vec_env.vec_env import (
+from rlk_baselines.common.vec_env.base_vec_env import (
     AlreadySteppingError,
     Indices,
     NotSteppingError,

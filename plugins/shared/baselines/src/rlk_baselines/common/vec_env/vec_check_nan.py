@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rlk_baselines.common.vec_env.vec_env import Stepped, VecEnv, VecEnvWrapper
+from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
 
 
 class VecCheckNan(VecEnvWrapper):

@@ -9,7 +9,7 @@ from gymnasium import spaces
 
 from rlk.errors import PlanError
 from rlk.records import Array
-from rlk_baselines.common.vec_env.vec_env import Stepped, VecEnv, VecEnvWrapper
+from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
 
 
 class VecFrameStack(VecEnvWrapper):

@@ -12,8 +12,8 @@ from gymnasium import spaces
 from rlk.errors import BadFile, PlanError
 from rlk.records import Array
 from rlk_baselines.common.running_mean_std import RunningMeanStd
+from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
 from rlk_baselines.common.vec_env.restricted_pickle import restricted_load
-from rlk_baselines.common.vec_env.vec_env import Stepped, VecEnv, VecEnvWrapper
 
 Path = str | os.PathLike[str]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rlk_baselines.common.vec_env.vec_env import Stepped, VecEnv, VecEnvWrapper
+from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
 from rlk_films import Film, film
 from rlk_films.writer import FPS
 

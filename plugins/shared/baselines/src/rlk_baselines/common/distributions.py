@@ -1,0 +1,249 @@
+"""Probability distributions of actions, by the names of Stable Baselines, on tensors of torch.
+
+Each is made of the flat parameters that a policy gives: [B, P]. The formulas are those of rlk's
+distributions. `proba_distribution_from_latent`, which built TensorFlow's layers, is not there:
+heads of policies are built by rlk (docs/custom-policies.md).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import Tensor
+
+from rlk.errors import PlanError
+from rlk_bernoulli.distribution import Bernoulli
+from rlk_categorical.distribution import Categorical
+from rlk_diag_gaussian.distribution import DiagGaussian
+from rlk_multi_categorical.distribution import MultiCategorical
+
+
+class ProbabilityDistribution:
+    """What all distributions have.
+
+    Args:
+        flat: its parameters, [B, P].
+        rule: rlk's functions of them.
+    """
+
+    def __init__(self, flat: Any, rule: Any) -> None:
+        self.flat = torch.as_tensor(flat)
+        self._rule = rule
+
+    def flatparam(self) -> Tensor:
+        """The parameters, [B, P]."""
+        return self.flat
+
+    def mode(self) -> Tensor:
+        """The most likely action, [B, …]."""
+        found: Tensor = self._rule.mode(self.flat)
+        return found
+
+    def neglogp(self, x: Any) -> Tensor:
+        """The negative log-likelihood of actions [B, …], float [B]."""
+        return -self.logp(x)
+
+    def logp(self, x: Any) -> Tensor:
+        """The log-likelihood of actions [B, …], float [B]."""
+        found: Tensor = self._rule.log_prob(self.flat, torch.as_tensor(x))
+        return found
+
+    def kl(self, other: ProbabilityDistribution) -> Tensor:
+        """The Kullback-Leibler divergence of the other one from this one, float [B]."""
+        found: Tensor = self._rule.kl(self.flat, other.flat)
+        return found
+
+    def entropy(self) -> Tensor:
+        """Shannon's entropy in nats, float [B]."""
+        found: Tensor = self._rule.entropy(self.flat)
+        return found
+
+    def sample(self) -> Tensor:
+        """An action drawn by torch's global generator, [B, …]."""
+        rng = np.random.default_rng(int(torch.randint(2**31, ())))
+        noise = torch.as_tensor(self._rule.noise(rng, len(self.flat)))
+        found: Tensor = self._rule.sample(self.flat, noise.to(self.flat.device))
+        return found
+
+    @classmethod
+    def fromflat(cls, flat: Any) -> ProbabilityDistribution:
+        """One of these parameters."""
+        return cls(flat)  # type: ignore[call-arg]
+
+
+class CategoricalProbabilityDistribution(ProbabilityDistribution):
+    """One of A actions.
+
+    Args:
+        logits: [B, A].
+    """
+
+    def __init__(self, logits: Any) -> None:
+        super().__init__(logits, Categorical(spaces.Discrete(torch.as_tensor(logits).shape[-1])))
+
+    @property
+    def logits(self) -> Tensor:
+        """[B, A]."""
+        return self.flat
+
+
+class MultiCategoricalProbabilityDistribution(ProbabilityDistribution):
+    """One of `nvec[k]` options of each of K choices.
+
+    Args:
+        nvec: how many options there are.
+        flat: logits [B, sum of nvec].
+    """
+
+    def __init__(self, nvec: Any, flat: Any) -> None:
+        self.nvec = np.asarray(nvec)
+        super().__init__(flat, MultiCategorical(spaces.MultiDiscrete(self.nvec)))
+
+    @classmethod
+    def fromflat(cls, flat: Any) -> ProbabilityDistribution:
+        """Not possible: parameters do not say which belong to which choice."""
+        raise NotImplementedError("make it of nvec and flat")
+
+
+class DiagGaussianProbabilityDistribution(ProbabilityDistribution):
+    """A Gaussian of D independent numbers.
+
+    Args:
+        flat: mean and logarithm of the standard deviation, [B, 2 D].
+    """
+
+    def __init__(self, flat: Any) -> None:
+        size = torch.as_tensor(flat).shape[-1] // 2
+        super().__init__(flat, DiagGaussian(spaces.Box(-np.inf, np.inf, (size,), np.float32)))
+
+    @property
+    def mean(self) -> Tensor:
+        """[B, D]."""
+        return self.flat.chunk(2, -1)[0]
+
+    @property
+    def logstd(self) -> Tensor:
+        """[B, D]."""
+        return self.flat.chunk(2, -1)[1]
+
+    @property
+    def std(self) -> Tensor:
+        """[B, D]."""
+        return self.logstd.exp()
+
+
+class BernoulliProbabilityDistribution(ProbabilityDistribution):
+    """K switches, each on or off.
+
+    Args:
+        logits: [B, K].
+    """
+
+    def __init__(self, logits: Any) -> None:
+        super().__init__(logits, Bernoulli(spaces.MultiBinary(torch.as_tensor(logits).shape[-1])))
+
+    @property
+    def probabilities(self) -> Tensor:
+        """Of being on, [B, K]."""
+        return torch.sigmoid(self.flat)
+
+
+class ProbabilityDistributionType:
+    """What kind of distribution an action space has, and its sizes."""
+
+    distribution: ClassVar[type[ProbabilityDistribution]]
+
+    def __init__(self, parameters: int, shape: list[int], dtype: torch.dtype) -> None:
+        self._parameters, self._shape, self._dtype = parameters, shape, dtype
+
+    def probability_distribution_class(self) -> type[ProbabilityDistribution]:
+        """The class of such distributions."""
+        return self.distribution
+
+    def proba_distribution_from_flat(self, flat: Any) -> ProbabilityDistribution:
+        """A distribution of these parameters, [B, P]."""
+        return self.distribution(flat)  # type: ignore[call-arg]
+
+    def param_shape(self) -> list[int]:
+        """[P]."""
+        return [self._parameters]
+
+    def sample_shape(self) -> list[int]:
+        """The shape of one action."""
+        return self._shape
+
+    def sample_dtype(self) -> torch.dtype:
+        """The dtype of actions."""
+        return self._dtype
+
+
+class CategoricalProbabilityDistributionType(ProbabilityDistributionType):
+    """Of `n_cat` actions."""
+
+    distribution = CategoricalProbabilityDistribution
+
+    def __init__(self, n_cat: int) -> None:
+        self.n_cat = int(n_cat)
+        super().__init__(self.n_cat, [], torch.int64)
+
+
+class MultiCategoricalProbabilityDistributionType(ProbabilityDistributionType):
+    """Of choices with `n_vec` options."""
+
+    distribution = MultiCategoricalProbabilityDistribution
+
+    def __init__(self, n_vec: Any) -> None:
+        self.n_vec = np.asarray(n_vec)
+        super().__init__(int(self.n_vec.sum()), [len(self.n_vec)], torch.int64)
+
+    def proba_distribution_from_flat(self, flat: Any) -> ProbabilityDistribution:
+        return MultiCategoricalProbabilityDistribution(self.n_vec, flat)
+
+
+class DiagGaussianProbabilityDistributionType(ProbabilityDistributionType):
+    """Of `size` numbers."""
+
+    distribution = DiagGaussianProbabilityDistribution
+
+    def __init__(self, size: int) -> None:
+        self.size = int(size)
+        super().__init__(2 * self.size, [self.size], torch.float32)
+
+
+class BernoulliProbabilityDistributionType(ProbabilityDistributionType):
+    """Of `size` switches."""
+
+    distribution = BernoulliProbabilityDistribution
+
+    def __init__(self, size: int) -> None:
+        self.size = int(size)
+        super().__init__(self.size, [self.size], torch.int8)
+
+
+def make_proba_dist_type(ac_space: Any) -> ProbabilityDistributionType:
+    """The kind of distribution that an action space has.
+
+    Raises:
+        PlanError: for another space than Box, Discrete, MultiDiscrete and MultiBinary.
+    """
+    if isinstance(ac_space, spaces.Box):
+        assert len(ac_space.shape) == 1, f"the action space has one axis, got {ac_space.shape}"
+        return DiagGaussianProbabilityDistributionType(ac_space.shape[0])
+    if isinstance(ac_space, spaces.Discrete):
+        return CategoricalProbabilityDistributionType(int(ac_space.n))
+    if isinstance(ac_space, spaces.MultiDiscrete):
+        return MultiCategoricalProbabilityDistributionType(ac_space.nvec)
+    if isinstance(ac_space, spaces.MultiBinary):
+        return BernoulliProbabilityDistributionType(int(np.prod(ac_space.shape)))
+    raise PlanError(
+        f"there is no distribution for actions {ac_space}: only for Box, Discrete, MultiDiscrete "
+        "and MultiBinary."
+    )
+
+
+def shape_el(tensor: Tensor, index: int) -> int:
+    """The size of one axis."""
+    return int(tensor.shape[index])

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+
+from rlk.errors import PlanError
+from rlk_baselines.common.distributions import (
+    BernoulliProbabilityDistribution,
+    CategoricalProbabilityDistribution,
+    DiagGaussianProbabilityDistribution,
+    MultiCategoricalProbabilityDistribution,
+    make_proba_dist_type,
+)
+
+
+def test_a_categorical_one_by_hand() -> None:
+    found = CategoricalProbabilityDistribution(torch.log(torch.tensor([[0.25, 0.75]])))
+    assert found.mode().tolist() == [1] and found.flatparam() is found.logits
+    assert found.neglogp([0]).item() == pytest.approx(np.log(4))
+    entropy = -(0.25 * np.log(0.25) + 0.75 * np.log(0.75))
+    assert found.entropy().item() == pytest.approx(entropy)
+    even = CategoricalProbabilityDistribution.fromflat(torch.zeros(1, 2))
+    assert found.kl(even).item() == pytest.approx(np.log(2) - entropy)
+    assert found.sample().item() in (0, 1)
+
+
+def test_the_others_by_hand() -> None:
+    gaussian = DiagGaussianProbabilityDistribution(torch.tensor([[1.0, 0.0]]))
+    assert (gaussian.mean.item(), gaussian.std.item(), gaussian.mode().item()) == (1, 1, 1)
+    assert gaussian.neglogp([[2.0]]).item() == pytest.approx(0.5 + 0.5 * np.log(2 * np.pi))
+    switches = BernoulliProbabilityDistribution(torch.tensor([[0.0, 50.0]]))
+    assert switches.neglogp([[1, 1]]).item() == pytest.approx(np.log(2))
+    several = MultiCategoricalProbabilityDistribution([2, 3], torch.zeros(1, 5))
+    assert several.neglogp([[1, 2]]).item() == pytest.approx(np.log(6))
+    assert several.sample().shape == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("space", "parameters", "shape"),
+    [
+        (spaces.Discrete(3), [3], []),
+        (spaces.Box(-1, 1, (2,)), [4], [2]),
+        (spaces.MultiDiscrete([2, 3]), [5], [2]),
+        (spaces.MultiBinary(4), [4], [4]),
+    ],
+)
+def test_an_action_space_has_its_kind(space, parameters, shape) -> None:
+    kind = make_proba_dist_type(space)
+    assert (kind.param_shape(), kind.sample_shape()) == (parameters, shape)
+    made = kind.proba_distribution_from_flat(torch.zeros(2, *parameters))
+    assert isinstance(made, kind.probability_distribution_class())
+    assert made.sample().shape == (2, *shape) and made.sample().dtype == kind.sample_dtype()
+
+
+def test_a_space_without_distribution_is_refused() -> None:
+    with pytest.raises(PlanError, match="only for Box"):
+        make_proba_dist_type(spaces.Dict({}))

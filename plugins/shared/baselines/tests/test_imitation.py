@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+
+from rlk.errors import BadFile, PlanError
+from rlk_baselines import A2C, DQN, GAIL, SAC
+from rlk_baselines.common.vec_env import DummyVecEnv
+from rlk_baselines.gail import ExpertDataset, generate_expert_traj
+from rlk_baselines.gail.adversary import adversarial_loss, adversarial_reward
+
+
+def expert(_obs: Any) -> int:
+    return 1
+
+
+def quiet(data: Any = None, **keywords: Any) -> ExpertDataset:
+    return ExpertDataset(traj_data=data, verbose=0, **keywords)
+
+
+def test_trajectories_are_whole_and_in_order_however_many_environments_played_them(
+    counting, tmp_path: Path
+) -> None:
+    env = DummyVecEnv([lambda: counting(2), lambda: counting(3)])
+    data = generate_expert_traj(expert, str(tmp_path / "expert"), env, n_episodes=3)
+    assert data["episode_starts"].tolist() == [True, False, True, False, False, True, False]
+    assert data["obs"][:, 0].tolist() == [0, 1, 0, 1, 2, 0, 1]
+    assert data["actions"].tolist() == [[1]] * 7
+    assert data["episode_returns"].tolist() == [2, 3, 2]
+    with np.load(tmp_path / "expert.npz") as saved:
+        assert sorted(saved) == sorted(data)
+
+
+def test_a_dataset_takes_the_first_trajectories(counting, capsys: Any) -> None:
+    data = generate_expert_traj(expert, None, counting(), n_episodes=4)
+    dataset = ExpertDataset(traj_data=data, traj_limitation=2, batch_size=2, train_fraction=0.5)
+    assert (dataset.num_traj, dataset.num_transition, dataset.avg_ret) == (2, 6, 3.0)
+    assert "Total trajectories: 2" in capsys.readouterr().out
+    assert (len(dataset.train_loader), len(dataset.val_loader)) == (2, 2)
+    dataset.init_dataloader(4)
+    observations, actions = dataset.get_next_batch()
+    assert observations.shape == (4, 2) and actions.shape == (4, 1)
+
+
+def test_images_are_kept_in_files(counting, tmp_path: Path) -> None:
+    class Seen(counting):
+        def __init__(self):
+            super().__init__()
+            self.observation_space = spaces.Box(0, 255, (4, 5, 3), np.uint8)
+
+        def reset(self):
+            super().reset()
+            return np.zeros((4, 5, 3), np.uint8)
+
+        def step(self, action):
+            _, *others = super().step(action)
+            return np.full((4, 5, 3), self.steps, np.uint8), *others
+
+    generate_expert_traj(expert, str(tmp_path / "expert"), Seen(), n_episodes=1)
+    names = sorted(path.name for path in (tmp_path / "recorded_images").iterdir())
+    assert names == ["0.png", "1.png", "2.png"]
+    dataset = ExpertDataset(tmp_path / "expert.npz", verbose=0, randomize=False)
+    dataset.init_dataloader(3)
+    assert dataset.get_next_batch()[0][:, 0, 0, 0].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("cls", [A2C, DQN])
+def test_a_policy_learns_to_act_as_the_expert(cls: Any, counting) -> None:
+    data = generate_expert_traj(lambda obs: int(obs[0] > 1), None, counting(), n_episodes=20)
+    model = cls("MlpPolicy", counting(), seed=0, n_cpu_tf_sess=1)
+    model.pretrain(quiet(data, batch_size=20), n_epochs=60, learning_rate=1e-2)
+    seen = np.array([[0, 7], [1, 7], [2, 7]], np.float32)
+    assert model.predict(seen, deterministic=True)[0].tolist() == [0, 0, 1]
+
+
+def test_continuous_actions_are_learnt_in_the_units_of_the_environment(counting) -> None:
+    class Continuous(counting):
+        def __init__(self):
+            super().__init__()
+            self.action_space = spaces.Box(0.0, 4.0, (1,), np.float32)
+
+    data = generate_expert_traj(lambda obs: np.array([3.0]), None, Continuous(), n_episodes=20)
+    for cls in (A2C, SAC):
+        model = cls("MlpPolicy", Continuous(), seed=0, n_cpu_tf_sess=1)
+        model.pretrain(quiet(data, batch_size=20), n_epochs=60, learning_rate=1e-2)
+        assert model.predict(np.array([1.0, 7.0]), deterministic=True)[0] == pytest.approx(
+            3, abs=0.2
+        )
+
+
+def test_what_is_no_expert_data_is_refused(counting, tmp_path: Path) -> None:
+    data = generate_expert_traj(expert, None, counting(), n_episodes=2)
+    with pytest.raises(BadFile, match="has no actions: expert data has the keys"):
+        quiet({key: value for key, value in data.items() if key != "actions"})
+    with pytest.raises(BadFile, match="lengths"):
+        quiet({**data, "obs": data["obs"][1:]})
+    with pytest.raises(BadFile, match="does not exist"):
+        ExpertDataset(tmp_path / "nothing.npz")
+    with pytest.raises(PlanError, match="one of them"):
+        ExpertDataset()
+    with pytest.raises(ValueError, match=r"expert's observations have the shape \(2,\)"):
+        A2C("MlpPolicy", "CartPole-v1").pretrain(quiet(data))
+    with pytest.raises(ValueError, match="not all in Discrete"):
+        A2C("MlpPolicy", counting()).pretrain(quiet({**data, "actions": data["actions"] + 5}))
+    with pytest.raises(PlanError, match="pass env"):
+        generate_expert_traj(expert)
+
+
+def test_what_looks_like_the_expert_is_rewarded() -> None:
+    logits = torch.tensor([0.0, 2.0])
+    assert adversarial_reward(logits).tolist() == pytest.approx([np.log(2), 2.126928], rel=1e-4)
+    # log(1 + e^x) of a policy's logit x, log(1 + e^-x) of an expert's.
+    expected = np.log1p(np.exp(1.0)) + np.log1p(np.exp(-1.0))
+    loss = adversarial_loss(torch.tensor([1.0]), torch.tensor([1.0]), 0.0)
+    assert float(loss) == pytest.approx(expected)
+    # The entropy of a coin with p = sigmoid(1), twice.
+    p = 1 / (1 + np.exp(-1.0))
+    entropy = -p * np.log(p) - (1 - p) * np.log(1 - p)
+    loss = adversarial_loss(torch.tensor([1.0]), torch.tensor([1.0]), 0.5)
+    assert float(loss) == pytest.approx(expected - 0.5 * entropy)
+
+
+def test_a_policy_imitates_the_expert_by_rewards_that_are_learnt(counting, tmp_path: Path) -> None:
+    data = generate_expert_traj(lambda obs: int(obs[0] > 1), None, counting(), n_episodes=30)
+    settings: Any = {"timesteps_per_batch": 60, "g_step": 1, "d_stepsize": 1e-2, "seed": 0}
+    model = GAIL("MlpPolicy", counting(), quiet(data), vf_iters=1, n_cpu_tf_sess=1, **settings)
+    model.learn(1800)
+    seen = np.array([[0, 7], [1, 7], [2, 7]], np.float32)
+    assert model.predict(seen, deterministic=True)[0].tolist() == [0, 0, 1]
+    model.save(tmp_path / "model")
+    loaded = GAIL.load(tmp_path / "model", env=counting())
+    assert (loaded.g_step, loaded.d_stepsize) == (1, 1e-2)
+    assert loaded.predict(seen, deterministic=True)[0].tolist() == [0, 0, 1]
+    with pytest.raises(PlanError, match="learns from an expert"):
+        loaded.learn(60)
+    GAIL.load(tmp_path / "model", env=counting(), expert_dataset=quiet(data)).learn(60)
