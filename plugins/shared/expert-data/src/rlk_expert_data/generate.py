@@ -1,0 +1,99 @@
+"""`generate_expert_traj`: what an agent or a function does, as expert trajectories in a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rlk.errors import PlanError
+from rlk.files import replacing
+from rlk.records import Array
+from rlk.spaces import is_image
+from rlk_expert_data.images import write_images
+from rlk_expert_data.player import Player, player_of
+from rlk_expert_data.record import Act, record
+
+
+def generate_expert_traj(
+    model: Any,
+    save_path: str | os.PathLike[str] | None = None,
+    env: Any = None,
+    n_timesteps: int = 0,
+    n_episodes: int = 100,
+    image_folder: str = "recorded_images",
+) -> dict[str, Array]:
+    """Train an expert, if that is wanted, and record whole episodes of it.
+
+    Args:
+        model: an agent, or a function of one observation that returns one action.
+        save_path: the file, without `.npz`; None writes none. Images need it.
+        env: an environment of Gymnasium's, an id, or a vector of environments that restart in the
+            same step; None is the agent's.
+        n_timesteps: how long an agent is trained before.
+        n_episodes: how many episodes, at least 1.
+        image_folder: where images are written, beside the file.
+
+    Returns:
+        `obs` and `actions` [M, …] (actions [M, 1] of a Discrete space, of images `obs` holds
+        paths), `rewards` [M], `episode_starts` bool [M], `episode_returns` [E].
+
+    Raises:
+        PlanError: for other spaces than Box and Discrete, or where something is missing.
+    """
+    is_agent = hasattr(model, "predict")
+    if env is None and not is_agent:
+        raise PlanError("there is no environment to record in: pass env.")
+    if is_agent and n_timesteps > 0:
+        model.learn(n_timesteps)
+    player = player_of(model.get_env() if env is None else env)
+    return record_into(player, act_of(model), save_path, n_episodes, image_folder)
+
+
+def record_into(
+    player: Player,
+    act: Act,
+    save_path: str | os.PathLike[str] | None,
+    n_episodes: int,
+    image_folder: str,
+) -> dict[str, Array]:
+    """Record episodes, and write them, images into a folder; arguments as above.
+
+    Raises:
+        PlanError: as `record` does, or for images without a file.
+    """
+    shown = is_image(player.observation_space)
+    if shown and save_path is None:
+        raise PlanError("images are written into a folder: pass save_path.")
+    found = record(player, act, n_episodes)
+    if save_path is None:
+        return found
+    path = Path(save_path).expanduser()
+    if path.suffix != ".npz":
+        path = path.with_name(f"{path.name}.npz")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if shown:
+        found["obs"] = write_images(found["obs"], Path(image_folder), path.parent)
+    with replacing(path) as file:
+        np.savez(file, **found)  # type: ignore[arg-type]
+    return found
+
+
+def act_of(model: Any) -> Act:
+    """How an agent or a function acts in several environments; a recurrent policy remembers."""
+    if not hasattr(model, "predict"):
+        return _of_function(model)
+    states: list[Any] = [None]
+
+    def act(observation: Any, begun: Array) -> Any:
+        action, states[0] = model.predict(observation, state=states[0], mask=begun)
+        return action
+
+    return act
+
+
+def _of_function(function: Callable[[Any], Any]) -> Act:
+    return lambda observation, _: np.stack([np.asarray(function(one)) for one in observation])

@@ -1,0 +1,79 @@
+"""Environments as a recording needs them, whatever their interface. N environments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+from rlk.errors import PlanError
+from rlk.records import Array
+
+
+@dataclass(frozen=True)
+class Player:
+    """Environments that begin a new episode in the step that ends one.
+
+    Attributes:
+        n_envs: N.
+        observation_space, action_space: of one environment.
+        reset: () -> observations [N, …].
+        step: actions [N, …] -> (observations [N, …], rewards [N], whether an episode ended [N]);
+            where one has, the observation is the first of the next.
+    """
+
+    n_envs: int
+    observation_space: Any
+    action_space: Any
+    reset: Callable[[], Any]
+    step: Callable[[Any], tuple[Any, Array, Array]]
+
+
+def player_of(env: Any) -> Player:
+    """The player of an environment of Gymnasium's, of an id, or of a vector of environments.
+
+    Raises:
+        PlanError: for anything else, or a vector that restarts episodes in a step of its own.
+    """
+    if isinstance(env, str):
+        env = gym.make(env)
+    if isinstance(env, gym.Env):
+        return _of_one(env)
+    if not isinstance(env, VectorEnv):
+        raise PlanError(
+            f"an expert is recorded in an environment of Gymnasium's, got {type(env).__name__}."
+        )
+    if env.metadata.get("autoreset_mode") is not AutoresetMode.SAME_STEP:
+        raise PlanError(
+            "an expert is recorded in vector environments that begin an episode in the step that "
+            "ends one: make it with autoreset_mode=gymnasium.vector.AutoresetMode.SAME_STEP."
+        )
+
+    def step(actions: Any) -> tuple[Any, Array, Array]:
+        observation, reward, terminated, truncated, _ = env.step(actions)
+        return observation, reward, terminated | truncated
+
+    return Player(
+        env.num_envs,
+        env.single_observation_space,
+        env.single_action_space,
+        lambda: env.reset()[0],
+        step,
+    )
+
+
+def _of_one(env: gym.Env[Any, Any]) -> Player:
+    def reset() -> Array:
+        return np.asarray(env.reset()[0])[None]
+
+    def step(actions: Any) -> tuple[Any, Array, Array]:
+        observation, reward, terminated, truncated, _ = env.step(actions[0])
+        ended = bool(terminated or truncated)
+        following = reset() if ended else np.asarray(observation)[None]
+        return following, np.array([reward], np.float64), np.array([ended])
+
+    return Player(1, env.observation_space, env.action_space, reset, step)

@@ -1,0 +1,176 @@
+"""Expert data: recorded as whole episodes, read back, checked, and given in batches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from rlk.errors import BadFile, PlanError
+from rlk_expert_data import ExpertDataset, Trajectories, generate_expert_traj, read
+from rlk_expert_data.fitting import actions_in, observations_in
+from rlk_expert_data.source import of_episodes
+
+
+class Counting(gym.Env[Any, Any]):
+    """Shows how many steps it has made; an episode has so many."""
+
+    def __init__(self, length: int = 3) -> None:
+        self.length, self.steps = length, 0
+        self.observation_space = spaces.Box(0.0, 100.0, (2,), np.float32)
+        self.action_space = spaces.Discrete(2)
+
+    def reset(self, **_: Any) -> tuple[Any, dict[str, Any]]:
+        self.steps = 0
+        return self._seen(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.steps += 1
+        return self._seen(), 1.0, self.steps == self.length, False, {}
+
+    def _seen(self) -> Any:
+        return np.array([self.steps, 7], np.float32)
+
+
+class Pictures(Counting):
+    """The same as an image."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.observation_space = spaces.Box(0, 255, (4, 5, 3), np.uint8)
+
+    def _seen(self) -> Any:
+        return np.full((4, 5, 3), self.steps, np.uint8)
+
+
+def expert(observation: Any) -> int:
+    return int(observation.flat[0] > 1)
+
+
+def quiet(data: Any = None, **keywords: Any) -> ExpertDataset:
+    return ExpertDataset(traj_data=data, verbose=0, seed=0, **keywords)
+
+
+@pytest.fixture(scope="module")
+def data() -> dict[str, Any]:
+    return generate_expert_traj(expert, env=Counting(), n_episodes=4)
+
+
+def test_episodes_are_whole_and_in_order_however_many_environments_played_them(
+    tmp_path: Path,
+) -> None:
+    mode = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
+    env = gym.vector.SyncVectorEnv([lambda: Counting(2), lambda: Counting(3)], **mode)
+    found = generate_expert_traj(expert, tmp_path / "here" / "expert", env, n_episodes=3)
+    assert found["episode_starts"].tolist() == [True, False, True, False, False, True, False]
+    assert found["obs"][:, 0].tolist() == [0, 1, 0, 1, 2, 0, 1]
+    assert found["actions"].tolist() == [[0], [0], [0], [0], [1], [0], [0]]
+    assert found["episode_returns"].tolist() == [2, 3, 2]
+    back = read(tmp_path / "here" / "expert")
+    assert all(np.array_equal(found[key], array) for key, array in back.arrays().items())
+
+
+def test_the_first_episodes_are_used(data: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset = ExpertDataset(traj_data=data, traj_limitation=2, batch_size=2, train_fraction=0.5)
+    assert (dataset.num_traj, dataset.num_transition, dataset.avg_ret) == (2, 6, 3.0)
+    assert "Total trajectories: 2" in capsys.readouterr().out
+    assert (len(dataset.train_loader or ()), len(dataset.val_loader or ())) == (2, 2)
+    assert quiet(data, traj_limitation=9).num_traj == 4
+
+
+def test_a_pass_has_every_transition_once(data: Any) -> None:
+    dataset = quiet({**data, "obs": np.arange(24.0).reshape(12, 2)}, train_fraction=0.75)
+    parts = {}
+    for split, size in (("train", 9), ("val", 3)):
+        observations, actions = dataset.get_next_batch(split)
+        assert observations.shape == (size, 2) and actions.shape == (size, 1)
+        parts[split] = set(observations[:, 0].tolist())
+    assert parts["train"] | parts["val"] == set(np.arange(0.0, 24.0, 2.0).tolist())
+    dataset.init_dataloader(5)
+    assert [len(dataset.get_next_batch()[0]) for _ in range(4)] == [5, 5, 5, 5]
+
+
+def test_images_are_kept_in_files_that_move_with_the_expert(tmp_path: Path) -> None:
+    generate_expert_traj(expert, tmp_path / "a" / "expert", Pictures(), n_episodes=1)
+    names = sorted(path.name for path in (tmp_path / "a" / "recorded_images").iterdir())
+    assert names == ["0.png", "1.png", "2.png"]
+    (tmp_path / "a").rename(tmp_path / "b")
+    found = read(tmp_path / "b" / "expert.npz")
+    fitted = found.fitted(Pictures().observation_space, spaces.Discrete(2))
+    assert fitted.observation[:, 0, 0, 0].tolist() == [0, 1, 2]
+    with pytest.raises(PlanError, match="images in files"):
+        found.fitted(Counting().observation_space, spaces.Discrete(2))
+
+
+def test_the_next_observation_of_an_episodes_last_step_is_not_known(data: Any) -> None:
+    now, following = Trajectories.of(data).following()
+    assert now.tolist() == [0, 1, 3, 4, 6, 7, 9, 10] and np.array_equal(following, now + 1)
+
+
+def test_actions_are_those_that_a_storage_keeps() -> None:
+    assert actions_in(spaces.Discrete(3, start=5), np.array([[5], [7]]), "it").tolist() == [0, 2]
+    space = spaces.MultiDiscrete([2, 3], start=[1, 4])
+    assert actions_in(space, np.array([[1, 6]]), "it").tolist() == [[0, 2]]
+    box = actions_in(spaces.Box(-1, 1, (2, 2)), np.zeros((1, 2, 2)), "it")
+    assert box.shape == (1, 4) and box.dtype == np.float32
+    for wrong in ([[3]], [[-1]], [[0.5]]):
+        with pytest.raises(PlanError, match="not all in Discrete"):
+            actions_in(spaces.Discrete(3), np.array(wrong), "it")
+
+
+def test_observations_of_another_space_are_refused() -> None:
+    box = spaces.Box(-1, 1, (2,), np.float32)
+    for wrong, told in ((np.zeros((3, 4)), "another form"), (np.full((3, 2), np.nan), "finite")):
+        with pytest.raises(PlanError, match=told):
+            observations_in(box, wrong, "it")
+    with pytest.raises(PlanError, match="another form"):
+        observations_in(spaces.Dict({"a": box}), np.zeros((3, 2)), "it")
+
+
+def test_episodes_of_minari_hold_one_observation_more_than_actions() -> None:
+    episode = SimpleNamespace(
+        observations=np.arange(3.0)[:, None], actions=np.array([1, 0]), rewards=np.array([1.0, 2.0])
+    )
+    found = of_episodes([episode, episode], "minari:x")
+    assert found.observation[:, 0].tolist() == [0, 1, 0, 1] and found.returns.tolist() == [3, 3]
+    with pytest.raises(PlanError, match="no arrays"):
+        of_episodes([SimpleNamespace(**{**vars(episode), "observations": {}})], "minari:x")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"actions": None}, "has no actions: expert data has the keys"),
+        ({"obs": np.zeros((2, 2))}, "lengths"),
+        ({"episode_returns": np.zeros(3)}, "4 episodes and 3 returns"),
+        ({"episode_starts": np.zeros(12, bool)}, "does not begin with"),
+    ],
+)
+def test_what_is_no_expert_data_is_refused(data: Any, change: dict[str, Any], told: str) -> None:
+    given = {key: value for key, value in {**data, **change}.items() if value is not None}
+    with pytest.raises(BadFile, match=told):
+        Trajectories.of(given)
+
+
+def test_wrong_arguments_are_refused(data: Any, tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="does not exist"):
+        read(tmp_path / "nothing")
+    with pytest.raises(PlanError, match="one of them"):
+        ExpertDataset()
+    with pytest.raises(PlanError, match="init_dataloader"):
+        quiet(data).get_next_batch()
+    with pytest.raises(PlanError, match="traj_limitation"):
+        quiet(data, traj_limitation=0)
+    with pytest.raises(PlanError, match="train_fraction"):
+        quiet(data, train_fraction=0.0)
+    with pytest.raises(PlanError, match="pass env"):
+        generate_expert_traj(expert)
+    with pytest.raises(PlanError, match="SAME_STEP"):
+        generate_expert_traj(expert, env=gym.vector.SyncVectorEnv([Counting]))
+    with pytest.raises(PlanError, match="pass save_path"):
+        generate_expert_traj(expert, env=Pictures())
