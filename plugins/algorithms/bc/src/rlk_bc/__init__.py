@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rlk_bc.config import BCConfig as BCConfig
 
 if TYPE_CHECKING:
-    from rlk_bc.pretrain import pretrain as pretrain
+    from rlk_bc.cloning import pretrain as pretrain
 
 __all__ = ["BCConfig", "pretrain"]
 
@@ -17,4 +17,4 @@ def __getattr__(name: str) -> Any:
     """Imported when it is asked for: it needs torch, and components do not."""
     if name != "pretrain":
         raise AttributeError(f"module 'rlk_bc' has no attribute {name!r}")
-    return importlib.import_module("rlk_bc.pretrain").pretrain
+    return importlib.import_module("rlk_bc.cloning").pretrain

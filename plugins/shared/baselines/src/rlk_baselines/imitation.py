@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlk_bc.pretrain import pretrain as pretrain_agent
+from rlk_bc.cloning import pretrain as pretrain_agent
 
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
