@@ -82,7 +82,7 @@ class GAILDiscriminator(nn.Module):
 
 
 class AIRLDiscriminator(nn.Module):
-    """D = exp(f) / (exp(f) + pi(a|s)), f = g + gamma h(s') - h(s): Fu et al. 2018, arXiv 1710.11248.
+    """D = exp(f) / (exp(f) + pi(a|s)), f = g + gamma h(s') - h(s): Fu et al. 2018, eq. 4.
 
     Args:
         observation, action: K and J.

@@ -44,7 +44,7 @@ class LearntReward:
     def rlk_check_plan(self, plan: Plan) -> str | None:
         """That there is an expert, and that what there is of it fits the run's spaces."""
         if self.expert is None and self.config.expert_path is None:
-            return None if plan.kernel is None else self._wanted()
+            return self._wanted()
         try:
             self._read().fitted(plan.observation_space, plan.action_space)
         except BadFile as error:
