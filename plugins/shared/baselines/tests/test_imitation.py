@@ -5,14 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from gymnasium import spaces
 
 from rlk.errors import BadFile, PlanError
 from rlk_baselines import A2C, DQN, GAIL, SAC
 from rlk_baselines.common.vec_env import DummyVecEnv
 from rlk_baselines.gail import ExpertDataset, generate_expert_traj
-from rlk_baselines.gail.adversary import adversarial_loss, adversarial_reward
 
 
 def expert(_obs: Any) -> int:
@@ -109,20 +107,6 @@ def test_what_is_no_expert_data_is_refused(counting, tmp_path: Path) -> None:
         A2C("MlpPolicy", counting()).pretrain(quiet({**data, "actions": data["actions"] + 5}))
     with pytest.raises(PlanError, match="pass env"):
         generate_expert_traj(expert)
-
-
-def test_what_looks_like_the_expert_is_rewarded() -> None:
-    logits = torch.tensor([0.0, 2.0])
-    assert adversarial_reward(logits).tolist() == pytest.approx([np.log(2), 2.126928], rel=1e-4)
-    # log(1 + e^x) of a policy's logit x, log(1 + e^-x) of an expert's.
-    expected = np.log1p(np.exp(1.0)) + np.log1p(np.exp(-1.0))
-    loss = adversarial_loss(torch.tensor([1.0]), torch.tensor([1.0]), 0.0)
-    assert float(loss) == pytest.approx(expected)
-    # The entropy of a coin with p = sigmoid(1), twice.
-    p = 1 / (1 + np.exp(-1.0))
-    entropy = -p * np.log(p) - (1 - p) * np.log(1 - p)
-    loss = adversarial_loss(torch.tensor([1.0]), torch.tensor([1.0]), 0.5)
-    assert float(loss) == pytest.approx(expected - 0.5 * entropy)
 
 
 def test_a_policy_imitates_the_expert_by_rewards_that_are_learnt(counting, tmp_path: Path) -> None:
