@@ -57,8 +57,8 @@ def clone(path: Path, **settings: Any) -> Any:
 
 def test_losses_by_hand() -> None:
     assert float(likelihood_loss(torch.tensor([-1.0, -3.0]))) == 2.0
-    found = mode_loss(torch.tensor([[1.0, 2.0], [0.0, 0.0]]), torch.tensor([[0.0, 2.0], [1.0, 2.0]]))
-    assert float(found) == pytest.approx((1 + 0 + 1 + 4) / 4)
+    mode, action = torch.tensor([[[1.0, 2.0], [0.0, 0.0]], [[0.0, 2.0], [1.0, 2.0]]])
+    assert float(mode_loss(mode, action)) == pytest.approx((1 + 0 + 1 + 4) / 4)
     values = torch.tensor([[0.0, np.log(3.0)]])
     assert float(value_loss(values, torch.tensor([1]))) == pytest.approx(-np.log(0.75))
 

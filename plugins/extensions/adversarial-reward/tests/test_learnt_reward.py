@@ -123,11 +123,7 @@ def test_the_environments_rewards_are_replaced_and_still_reported(expert: str) -
 def test_it_learns_after_every_g_step_collections_from_d_step_batches(expert: str) -> None:
     settings = {"gail-reward": {"expert_path": expert, "g_step": 3, "d_step": 2}}
     with imitator("a2c", "gail-reward", expert, **settings) as agent:
-        (adversary,) = [
-            plugin.adversary
-            for name in ("gail-reward",)
-            if (plugin := agent.run.hooks.get(name)) is not None
-        ]
+        adversary = agent.run.hooks.get("gail-reward").adversary
         taken, step = [], adversary._optimiser.step
         adversary._optimiser.step = lambda: (taken.append(adversary._judged), step())
         agent.learn(5 * 7)

@@ -52,7 +52,8 @@ def of_rollout(run: Run, rollout: Rollout) -> Transitions:
     observation = rollout.observation
     following = np.concatenate((observation[1:], rollout.next_observation[None]))
     following[rollout.final_time, rollout.final_env] = rollout.final_observation
-    return _of(run, flat(observation), flat(rollout.action), flat(following), flat(rollout.terminated))
+    over = flat(rollout.terminated)
+    return _of(run, flat(observation), flat(rollout.action), flat(following), over)
 
 
 def of_expert(run: Run, expert: Trajectories) -> Transitions:

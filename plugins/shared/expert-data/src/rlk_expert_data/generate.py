@@ -15,7 +15,7 @@ from rlk.records import Array
 from rlk.spaces import is_image
 from rlk_expert_data.images import write_images
 from rlk_expert_data.player import Player, player_of
-from rlk_expert_data.record import Act, record
+from rlk_expert_data.recording import Act, record
 
 
 def generate_expert_traj(
