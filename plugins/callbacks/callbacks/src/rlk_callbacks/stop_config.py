@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -53,7 +52,7 @@ class EveryNConfig:
         validator=v.ge(1),
         metadata={"help": "timesteps between two calls, over all environments, at least 1"},
     )
-    call: Callable[[Any], Any] | None = attrs.field(
+    call: Any = attrs.field(
         default=None,
         validator=v.optional(v.is_callable()),
         metadata={
