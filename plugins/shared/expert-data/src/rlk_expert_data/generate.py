@@ -25,6 +25,8 @@ def generate_expert_traj(
     n_timesteps: int = 0,
     n_episodes: int = 100,
     image_folder: str = "recorded_images",
+    *,
+    deterministic: bool = True,
 ) -> dict[str, Array]:
     """Train an expert, if that is wanted, and record whole episodes of it.
 
@@ -36,6 +38,7 @@ def generate_expert_traj(
         n_timesteps: how long an agent is trained before.
         n_episodes: how many episodes, at least 1.
         image_folder: where images are written, beside the file.
+        deterministic: whether an agent does what its policy thinks best, and not a sample.
 
     Returns:
         `obs` and `actions` [M, …] (actions [M, 1] of a Discrete space, of images `obs` holds
@@ -50,7 +53,8 @@ def generate_expert_traj(
     if is_agent and n_timesteps > 0:
         model.learn(n_timesteps)
     player = player_of(model.get_env() if env is None else env)
-    return record_into(player, act_of(model), save_path, n_episodes, image_folder)
+    act = act_of(model, deterministic=deterministic) if is_agent else act_of(model)
+    return record_into(player, act, save_path, n_episodes, image_folder)
 
 
 def record_into(
@@ -82,14 +86,21 @@ def record_into(
     return found
 
 
-def act_of(model: Any) -> Act:
-    """How an agent or a function acts in several environments; a recurrent policy remembers."""
+def act_of(model: Any, **keywords: Any) -> Act:
+    """How a model or a function acts in several environments; a recurrent policy remembers.
+
+    Args:
+        model: the model, or a function of one observation.
+        keywords: further ones of the model's `predict`.
+    """
     if not hasattr(model, "predict"):
         return _of_function(model)
     states: list[Any] = [None]
 
     def act(observation: Any, begun: Array) -> Any:
-        action, states[0] = model.predict(observation, state=states[0], mask=begun)
+        action, states[0] = model.predict(
+            observation, state=states[0], mask=begun, **keywords
+        )
         return action
 
     return act
