@@ -18,8 +18,8 @@ def check_expert(config: Any, plan: Plan) -> None:
     Raises:
         PlanError: saying what to type.
     """
-    from rlk_expert_data import read  # not at the top: components import no numpy
-    from rlk_expert_data.images import is_paths
+    from rlk_expert_data.images import is_paths  # not at the top: components import no numpy
+    from rlk_expert_data.source import Absent, read
 
     if config.expert_path is None:
         raise PlanError(
@@ -28,9 +28,9 @@ def check_expert(config: Any, plan: Plan) -> None:
         )
     try:
         found = read(config.expert_path, config.traj_limitation)
+    except Absent:
+        return
     except BadFile as error:
-        if "does not exist" in str(error):
-            return
         raise PlanError(str(error)) from None
     if not is_paths(found.observation):
         found.fitted(plan.observation_space, plan.action_space)

@@ -34,8 +34,7 @@ class ExpertTransitions:
         """What the expert saw and did.
 
         Raises:
-            BadFile: if there is no such file, or it is damaged.
-            PlanError: if minari is wanted and not there.
+            BadFile: if it is not on this machine, or damaged.
         """
         if self.config.expert_path is None:
             raise RlkError("storage 'expert-transitions' needs expert_path=FILE.")

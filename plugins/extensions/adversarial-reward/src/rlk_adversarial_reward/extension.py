@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import BadFile, PlanError
+from rlk.errors import PlanError, RlkError
 from rlk.hookspecs import hookimpl
 from rlk_adversarial_reward.config import AIRLConfig, GAILConfig
 
@@ -45,12 +45,13 @@ class LearntReward:
         """That there is an expert, and that what there is of it fits the run's spaces."""
         if self.expert is None and self.config.expert_path is None:
             return self._wanted()
+        from rlk_expert_data.source import Absent
+
         try:
             self._read().fitted(plan.observation_space, plan.action_space)
-        except BadFile as error:
-            missing = "does not exist" in str(error)  # a model may be loaded without it
-            return None if missing else f"plugin {self.name!r}: {error}"
-        except PlanError as error:
+        except Absent:  # a model is loaded without it, and training refuses to begin
+            return self._refused(plan)
+        except RlkError as error:
             return f"plugin {self.name!r}: {error}"
         return self._refused(plan)
 
@@ -69,8 +70,8 @@ class LearntReward:
         """What the expert did.
 
         Raises:
-            BadFile: if there is no such file, or it is damaged.
-            PlanError: if minari is wanted and not there.
+            BadFile: if it is not on this machine, or damaged.
+            PlanError: if there is none.
         """
         from rlk_expert_data import read
 

@@ -98,9 +98,7 @@ def act_of(model: Any, **keywords: Any) -> Act:
     states: list[Any] = [None]
 
     def act(observation: Any, begun: Array) -> Any:
-        action, states[0] = model.predict(
-            observation, state=states[0], mask=begun, **keywords
-        )
+        action, states[0] = model.predict(observation, state=states[0], mask=begun, **keywords)
         return action
 
     return act

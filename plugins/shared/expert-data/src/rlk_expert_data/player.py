@@ -47,7 +47,8 @@ def player_of(env: Any) -> Player:
         raise PlanError(
             f"an expert is recorded in an environment of Gymnasium's, got {type(env).__name__}."
         )
-    if env.metadata.get("autoreset_mode") is not AutoresetMode.SAME_STEP:
+    mode = AutoresetMode(env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
+    if mode is not AutoresetMode.SAME_STEP:
         raise PlanError(
             "an expert is recorded in vector environments that begin an episode in the step that "
             "ends one: make it with autoreset_mode=gymnasium.vector.AutoresetMode.SAME_STEP."

@@ -17,6 +17,10 @@ from rlk_expert_data.trajectories import Trajectories
 MINARI = "minari:"
 
 
+class Absent(BadFile):
+    """Expert data that is not on this machine; models that learnt from it are loaded without it."""
+
+
 def read(place: str | os.PathLike[str], traj_limitation: int = -1) -> Trajectories:
     """The trajectories of a file of `generate_expert_traj`, or of a dataset `minari:ID`.
 
@@ -25,8 +29,8 @@ def read(place: str | os.PathLike[str], traj_limitation: int = -1) -> Trajectori
         traj_limitation: use the first so many trajectories; -1 uses all.
 
     Raises:
-        BadFile: if there is no such file, or it is damaged.
-        PlanError: if minari is not installed or does not have the dataset.
+        Absent: if there is no such file or dataset on this machine.
+        BadFile: if it is damaged.
     """
     text = os.fspath(place)
     if text.startswith(MINARI):
@@ -35,7 +39,7 @@ def read(place: str | os.PathLike[str], traj_limitation: int = -1) -> Trajectori
     if not path.is_file() and path.suffix != ".npz":
         path = path.with_name(f"{path.name}.npz")
     if not path.is_file():
-        raise BadFile(
+        raise Absent(
             f"{place} does not exist. Record an expert: generate_expert_traj(model, 'name') writes "
             "name.npz."
         )
@@ -51,18 +55,18 @@ def of_minari(dataset_id: str) -> Trajectories:
     """The episodes of a Minari dataset on this machine.
 
     Raises:
-        PlanError: if minari is not installed, or does not have the dataset.
+        Absent: if minari is not installed, or does not have the dataset.
     """
     try:
         import minari
     except ModuleNotFoundError:
-        raise PlanError(
+        raise Absent(
             f"{MINARI}{dataset_id} needs minari. Install it: pip install 'rlk-expert-data[minari]'"
         ) from None
     try:
         dataset = minari.load_dataset(dataset_id)
     except FileNotFoundError as error:
-        raise PlanError(
+        raise Absent(
             f"{MINARI}{dataset_id}: {error}. Download it: minari download {dataset_id}"
         ) from None
     return of_episodes(dataset.iterate_episodes(), f"{MINARI}{dataset_id}")
