@@ -71,6 +71,7 @@ def test_the_top_level_holds_what_plugins_import():
         "agent",
         "component",
         "documents",
+        "episode_ends",
         "errors",
         "files",
         "hookspecs",

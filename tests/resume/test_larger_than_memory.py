@@ -47,7 +47,7 @@ def middle(agent):
 first = made(buffer_size=1000)
 first.learn(20)
 used = int(re.search(r"VmData:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024
-resource.setrlimit(resource.RLIMIT_DATA, (used + 40 * MIB, -1))
+resource.setrlimit(resource.RLIMIT_DATA, (used + 56 * MIB, -1))
 first.learn(1000, reset_num_timesteps=False)
 checkpoint, replay = first.save_checkpoint("checkpoint"), first.save_replay_buffer("replay")
 before = middle(first)

@@ -91,7 +91,9 @@ class Registry:
             return found
         sources = self._sources()
         asked = [f"{entry.name} ({entry.component().summary})" for entry, _ in sources]
-        asked = [*asked[:SHOWN], f"{len(asked) - SHOWN} more"] if len(asked) > SHOWN else asked
+        if len(asked) > SHOWN:
+            names = [entry.name for entry, _ in sources[:SHOWN]]
+            asked = [*names, f"{len(asked) - SHOWN} more (rlk plugins list --kind {self.kind})"]
         hint = f"Asked {self.kind}: {', '.join(asked) or 'none; a plugin of that kind is missing'}."
         known = [one for _, source in sources for one in _known(source)]
         if known:

@@ -17,7 +17,7 @@ from rlk.running.device import choose_device, prepare_torch
 from rlk.running.listening import look_up_listeners
 from rlk.running.run import Run
 from rlk.running.seeding import Streams
-from rlk.running.vec_env import make_vec_env, stack_size
+from rlk.running.vec_env import make_vec_env, numbers_of, stack_size
 from rlk.settings import unstructure
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     run.streams = Streams(plan.seed, run.communicator.rank)
     run.device = choose_device(plan)
     run.env = make_vec_env(plan, hooks, plan.n_envs, training=True)
-    run.numbers.append(lambda: _metrics_of(run.env))
+    run.env_numbers = numbers_of(run.env)
     run.distribution = plan.distribution and plan.distribution.make(plan.action_space)
     run.optimise = Optimiser(run.communicator)
     _make_policy(run, saved)
@@ -113,12 +113,6 @@ def _check_size(run: Run, heads: Any, saved: Mapping[str, Any]) -> None:
         raise BadFile(
             f"the policy of this file's plan has {size:,} parameters, but the file holds {known:,}."
         )
-
-
-def _metrics_of(env: Any) -> Mapping[str, float]:
-    """What the backend inside a vector environment logs, if anything."""
-    backend: Any = env.unwrapped
-    return backend.metrics() if offers(backend, HasMetrics) else {}
 
 
 def _training_actor(run: Run) -> Actor:

@@ -8,7 +8,7 @@ import attrs
 
 from rlk.errors import PlanError
 from rlk.planning.other_environment import check_same_spaces
-from rlk.running.vec_env import make_vec_env
+from rlk.running.vec_env import make_vec_env, numbers_of
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -26,6 +26,7 @@ def change_env(run: Run, plan: Plan) -> None:
     _check_fits(run.plan, plan)
     made, old = make_vec_env(plan, run.hooks, run.n_envs, training=True), run.env
     run.env, run.plan = made, attrs.evolve(run.plan, env=plan.env)
+    run.env_numbers = numbers_of(made)
     run.collector.forget()
     if not _share_environments(made, old):
         old.close()

@@ -74,6 +74,7 @@ class Run:
         self.on_close: list[Callable[[], None]] = []
         self.noises: dict[str, Stateful] = {}  #: those that have a part in a model, by name
         self.numbers: list[Callable[[], Mapping[str, float]]] = []  #: of others, to log
+        self.env_numbers: Callable[[], Mapping[str, float]] = dict  #: of the vector environment
         self._names: dict[str, Tensor] = {}
         self._schedules: list[tuple[Callable[[float], float], Tensor]] = []
         self._stop: str | None = None
@@ -268,7 +269,7 @@ class Run:
         found = self._learning_rates()
         found |= {f"train/{name}": float(tensor) for name, tensor in self._names.items()}
         found |= self.actor.metrics()
-        for numbers in self.numbers:
+        for numbers in (self.env_numbers, *self.numbers):
             found |= numbers()
         return found
 

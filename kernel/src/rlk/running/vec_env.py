@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gymnasium.vector import AutoresetMode
 
-from rlk.abilities import AdoptsVectors, WantsKeywords, offers
+from rlk.abilities import AdoptsVectors, HasMetrics, WantsKeywords, offers
 from rlk.errors import PlanError
 from rlk.planning.environment import MakeEnv, given_config, vector_form, vector_of
 from rlk.running.flat_observations import flattened
@@ -102,3 +103,9 @@ def _check_autoreset(env: Any) -> None:
             f"vector environment {type(env).__name__} does not restart episodes in the step that "
             "ends them. Make it with autoreset_mode=AutoresetMode.SAME_STEP."
         )
+
+
+def numbers_of(env: Any) -> Callable[[], Mapping[str, float]]:
+    """What gives the numbers to log of the backend inside a vector environment, if it has any."""
+    backend: Any = env.unwrapped
+    return backend.metrics if offers(backend, HasMetrics) else dict

@@ -5,6 +5,7 @@ Nothing here imports torch at the top: planning a run on one rank does without i
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import time
@@ -170,7 +171,14 @@ def world() -> TorchWorld | None:
         has_nccl = torch.cuda.is_available() and dist.is_nccl_available()
         backend = "cpu:gloo,cuda:nccl" if has_nccl else "gloo"
         dist.init_process_group(backend, timeout=PATIENCE)
+        atexit.register(_leave, dist)
     return TorchWorld(dist, dist.get_rank(), dist.get_world_size())
+
+
+def _leave(dist: Any) -> None:
+    """End the threads of the process group: one that runs when the process ends aborts it."""
+    if dist.is_initialized():
+        dist.destroy_process_group()
 
 
 @contextlib.contextmanager

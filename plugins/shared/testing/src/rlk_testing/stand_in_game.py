@@ -64,22 +64,6 @@ class StandInEmulator:
         self.getScreenGrayscale(grey)
         screen[:] = grey[..., None]
 
-    def cloneState(self, *, include_rng: bool = False) -> StandInState:
-        return StandInState(self.frames.to_bytes(4, "little"))
-
-    def restoreState(self, state: StandInState) -> None:
-        self.frames = int.from_bytes(state.serialize(), "little")
-
-
-class StandInState:
-    """As ale-py's `ALEState`."""
-
-    def __init__(self, serialized: bytes) -> None:
-        self._serialized = serialized
-
-    def serialize(self) -> bytes:
-        return self._serialized
-
 
 class StandInGame(Walk):
     """As ale-py's `AtariEnv`; it is played by its emulator and never stepped.

@@ -98,7 +98,7 @@ class OneEnvironmentChecks(WrapperSuite):
         twin.reset(seed=4)
         one.step(actions[:1])
         state = one.get_state()
-        if state is None:
+        if state is None or None in state:
             pytest.skip("its state cannot be saved, so resumed runs start new episodes")
         plain(state)
         twin.set_state(state)

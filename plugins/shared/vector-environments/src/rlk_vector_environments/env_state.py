@@ -1,12 +1,11 @@
 """The state of one environment, so that a resumed run goes on in the middle of an episode.
 
 It goes layer by layer through the wrapper chain. Where a layer's class has `get_state` and
-`set_state`, those are used (and its `np_random` is kept as well); with `speaks_for_inside = True`
-they are the state of everything inside of that layer. Otherwise its instance attributes are kept:
-None, numbers, strings, arrays, generators, and lists, tuples, deques and dicts of those. Spaces,
-functions and renderers stay as the new environment made them. Anything else (a physics engine) is
-refused, because a state that is almost right is worse than a new episode. A state is JSON and numpy
-arrays, and restoring one runs only `set_state`.
+`set_state`, those are used (and its `np_random` is kept as well). Otherwise its instance attributes
+are kept: None, numbers, strings, arrays, generators, and lists, tuples, deques and dicts of those.
+Spaces, functions and renderers stay as the new environment made them. Anything else (a physics
+engine) is refused, because a state that is almost right is worse than a new episode. A state is
+JSON and numpy arrays, and restoring one runs only `set_state`.
 """
 
 from __future__ import annotations
@@ -114,16 +113,11 @@ def _refuse_foreign(layer: object, attributes: dict[str, Any]) -> None:
 
 
 def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
-    """The environment and its wrappers, without Gymnasium's checker, which only looks on.
-
-    A layer that speaks for those inside of it is the last.
-    """
+    """The environment and its wrappers, without Gymnasium's checker, which only looks on."""
     inner: Any = env
     while isinstance(inner, gym.Wrapper):
         if not isinstance(inner, gym.wrappers.PassiveEnvChecker):
             yield inner
-        if getattr(type(inner), "speaks_for_inside", False):
-            return
         inner = inner.env
     yield inner
 

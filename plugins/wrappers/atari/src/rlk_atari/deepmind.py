@@ -39,9 +39,6 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
             is not installed.
     """
 
-    #: Its state is that of everything inside of it.
-    speaks_for_inside = True
-
     def __init__(self, env: gym.Env[Array, int], config: AtariConfig | None = None) -> None:
         super().__init__(env)
         self._config = config = config or AtariConfig()
@@ -108,22 +105,6 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
             return self._frames[0][..., None]
         merged: Array = self._images.merge(self._frames)
         return merged
-
-    # ---- state -----------------------------------------------------------------------------------
-
-    def get_state(self) -> dict[str, Any]:
-        """Of the game and of what was seen of it: see `rlk_vector_environments.env_state`."""
-        return {
-            "game": self._game.get_state(),
-            "frames": list(self._frames),
-            "lives": self._lives,
-            "goes_on": self._goes_on,
-        }
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        self._game.set_state(state["game"])
-        self._frames.extend(state["frames"])
-        self._lives, self._goes_on = int(state["lives"]), bool(state["goes_on"])
 
 
 def _opencv() -> Any:

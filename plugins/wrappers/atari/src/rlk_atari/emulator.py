@@ -89,31 +89,6 @@ class Emulator:
         """How many are left; 0 where a game does not count them."""
         return self.ale.lives()  # type: ignore[no-any-return]
 
-    # ---- state -----------------------------------------------------------------------------------
-
-    def get_state(self) -> dict[str, Any]:
-        """Everything of the game, its random numbers included."""
-        whole = self.ale.cloneState(include_rng=True).serialize()
-        return {
-            "emulator": np.frombuffer(whole, np.uint8).copy(),
-            "np_random": self._game.np_random,
-            "screen": self.screen,
-            "is_over": self.is_over,
-            "is_truncated": self.is_truncated,
-            "score": self.score,
-            "steps": self.steps,
-        }
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Go on where `get_state` was called."""
-        self._env.reset()  # the wrappers inside want one
-        whole = np.asarray(state["emulator"], np.uint8).tobytes()
-        self.ale.restoreState(type(self.ale.cloneState())(whole))
-        self._game.np_random = state["np_random"]
-        self.screen[...] = state["screen"]
-        self.is_over, self.is_truncated = bool(state["is_over"]), bool(state["is_truncated"])
-        self.score, self.steps = float(state["score"]), int(state["steps"])
-
 
 def _check(env: gym.Env[Any, Any]) -> None:
     """PlanError for what cannot be played like this."""

@@ -22,8 +22,6 @@ class AtariScreen(gym.Wrapper[Array, int, Array, int]):
         config: of which `noop_max` and `skip` count.
     """
 
-    speaks_for_inside = True
-
     def __init__(self, env: gym.Env[Array, int], config: AtariConfig | None = None) -> None:
         super().__init__(env)
         config = config or AtariConfig()
@@ -42,13 +40,6 @@ class AtariScreen(gym.Wrapper[Array, int, Array, int]):
         terminated = game.is_over and not game.is_truncated
         info = {"lives": game.lives}
         return game.screen.copy(), reward, terminated, game.is_truncated, info
-
-    def get_state(self) -> dict[str, Any]:
-        """See `rlk_vector_environments.env_state`."""
-        return self._game.get_state()
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        self._game.set_state(state)
 
 
 def make_atari(env_id: str) -> AtariScreen:
