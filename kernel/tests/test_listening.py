@@ -11,9 +11,7 @@ from rlk_testing.environments import BY_ACTION_SPACE
 
 @pytest.fixture
 def agent(rlk_make, rlk_stand_in_kernel):
-    return rlk_make(
-        "stand-in", kernel=rlk_stand_in_kernel, env=BY_ACTION_SPACE["Discrete"], seed=0
-    )
+    return rlk_make("stand-in", kernel=rlk_stand_in_kernel, env=BY_ACTION_SPACE["Discrete"], seed=0)
 
 
 class Borders:

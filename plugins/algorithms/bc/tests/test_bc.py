@@ -130,7 +130,7 @@ def test_a_model_acts_without_the_expert_and_learns_only_with_it(
     copy.unlink()
     with rlk.load(path, env=MATCH) as agent:
         assert agent.predict(seen(1)[0])[0] in (1, 2, 3)
-        with pytest.raises(BadFile, match="does not exist. Record an expert"):
+        with pytest.raises(BadFile, match=r"does not exist\. Record an expert"):
             agent.learn(168)
 
 

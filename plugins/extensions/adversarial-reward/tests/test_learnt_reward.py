@@ -183,6 +183,6 @@ def test_what_cannot_work_is_refused_while_planning(expert: str, tmp_path: Path)
     with pytest.raises(PlanError, match="remembers what went before"):
         imitator("a2c", "airl-reward", expert, policy="lstm")
     missing = imitator("a2c", "gail-reward", str(tmp_path / "nothing"))
-    with missing as agent, pytest.raises(BadFile, match="does not exist. Record an expert"):
+    with missing as agent, pytest.raises(BadFile, match=r"does not exist\. Record an expert"):
         agent.learn(5)
     assert agent.num_timesteps == 0

@@ -21,7 +21,7 @@ def quiet(data: Any = None, **keywords: Any) -> ExpertDataset:
     return ExpertDataset(traj_data=data, verbose=0, **keywords)
 
 
-def test_trajectories_are_whole_and_in_order_however_many_environments_played_them(
+def test_trajectories_are_whole_and_each_environment_plays_its_share(
     counting, tmp_path: Path
 ) -> None:
     env = DummyVecEnv([lambda: counting(2), lambda: counting(3)])
@@ -61,7 +61,7 @@ def test_images_are_kept_in_files(counting, tmp_path: Path) -> None:
 
     generate_expert_traj(expert, str(tmp_path / "expert"), Seen(), n_episodes=1)
     names = sorted(path.name for path in (tmp_path / "recorded_images").iterdir())
-    assert names == ["0.png", "1.png", "2.png"]
+    assert names == [f"expert-{number}.png" for number in range(3)]
     dataset = ExpertDataset(tmp_path / "expert.npz", verbose=0, randomize=False)
     dataset.init_dataloader(3)
     assert dataset.get_next_batch()[0][:, 0, 0, 0].tolist() == [0, 1, 2]

@@ -10,6 +10,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
+from matplotlib import pyplot
+from PIL import Image
 
 from rlk.errors import BadFile, PlanError
 from rlk_expert_data import ExpertDataset, Trajectories, generate_expert_traj, read
@@ -40,12 +42,12 @@ class Counting(gym.Env[Any, Any]):
 class Pictures(Counting):
     """The same as an image."""
 
-    def __init__(self) -> None:
+    def __init__(self, channels: int = 3) -> None:
         super().__init__()
-        self.observation_space = spaces.Box(0, 255, (4, 5, 3), np.uint8)
+        self.observation_space = spaces.Box(0, 255, (4, 5, channels), np.uint8)
 
     def _seen(self) -> Any:
-        return np.full((4, 5, 3), self.steps, np.uint8)
+        return np.full(self.observation_space.shape, self.steps, np.uint8)
 
 
 def expert(observation: Any) -> int:
@@ -61,16 +63,14 @@ def data() -> dict[str, Any]:
     return generate_expert_traj(expert, env=Counting(), n_episodes=4)
 
 
-def test_episodes_are_whole_and_in_order_however_many_environments_played_them(
-    tmp_path: Path,
-) -> None:
+def test_episodes_are_whole_and_each_environment_plays_its_share(tmp_path: Path) -> None:
     mode = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
-    env = gym.vector.SyncVectorEnv([lambda: Counting(2), lambda: Counting(3)], **mode)
+    env = gym.vector.SyncVectorEnv([lambda: Counting(1), lambda: Counting(3)], **mode)
     found = generate_expert_traj(expert, tmp_path / "here" / "expert", env, n_episodes=3)
-    assert found["episode_starts"].tolist() == [True, False, True, False, False, True, False]
-    assert found["obs"][:, 0].tolist() == [0, 1, 0, 1, 2, 0, 1]
-    assert found["actions"].tolist() == [[0], [0], [0], [0], [1], [0], [0]]
-    assert found["episode_returns"].tolist() == [2, 3, 2]
+    assert found["episode_starts"].tolist() == [True, True, True, False, False]
+    assert found["obs"][:, 0].tolist() == [0, 0, 0, 1, 2]
+    assert found["actions"].tolist() == [[0], [0], [0], [0], [1]]
+    assert found["episode_returns"].tolist() == [1, 1, 3]
     back = read(tmp_path / "here" / "expert")
     assert all(np.array_equal(found[key], array) for key, array in back.arrays().items())
 
@@ -96,15 +96,56 @@ def test_a_pass_has_every_transition_once(data: Any) -> None:
 
 
 def test_images_are_kept_in_files_that_move_with_the_expert(tmp_path: Path) -> None:
-    generate_expert_traj(expert, tmp_path / "a" / "expert", Pictures(), n_episodes=1)
+    for name in ("expert", "other"):
+        given = generate_expert_traj(expert, tmp_path / "a" / name, Pictures(), n_episodes=1)
     names = sorted(path.name for path in (tmp_path / "a" / "recorded_images").iterdir())
-    assert names == ["0.png", "1.png", "2.png"]
+    assert names == [f"{name}-{i}.png" for name in ("expert", "other") for i in range(3)]
+    assert quiet(given, batch_size=3).get_next_batch("val")[0].shape == (1, 4, 5, 3)
     (tmp_path / "a").rename(tmp_path / "b")
     found = read(tmp_path / "b" / "expert.npz")
     fitted = found.fitted(Pictures().observation_space, spaces.Discrete(2))
     assert fitted.observation[:, 0, 0, 0].tolist() == [0, 1, 2]
     with pytest.raises(PlanError, match="images in files"):
         found.fitted(Counting().observation_space, spaces.Discrete(2))
+
+
+def test_images_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    generate_expert_traj(expert, tmp_path / "expert", Pictures(), n_episodes=1)
+    found, images = read(tmp_path / "expert"), tmp_path / "recorded_images"
+    (images / "expert-1.png").write_bytes((images / "expert-1.png").read_bytes()[:40])
+    with pytest.raises(BadFile, match=r"expert-1.png of the expert's data cannot be read"):
+        found.fitted(Pictures().observation_space, spaces.Discrete(2))
+    Image.new("RGB", (2, 2)).save(images / "expert-1.png")
+    with pytest.raises(BadFile, match=r"is \(2, 2, 3\), and others are \(4, 5, 3\)"):
+        found.fitted(Pictures().observation_space, spaces.Discrete(2))
+
+
+def test_images_without_a_file_and_those_that_no_file_holds_stay_arrays(tmp_path: Path) -> None:
+    found = generate_expert_traj(expert, None, Pictures(), n_episodes=1)
+    assert found["obs"].shape == (3, 4, 5, 3)
+    found = generate_expert_traj(expert, tmp_path / "expert", Pictures(12), n_episodes=1)
+    assert found["obs"].shape == (3, 4, 5, 12) and not (tmp_path / "recorded_images").exists()
+
+
+def test_a_recording_can_be_repeated() -> None:
+    def recorded(seed: int | None) -> Any:
+        return generate_expert_traj(expert, env="CartPole-v1", n_episodes=2, seed=seed)["obs"]
+
+    assert np.array_equal(recorded(1), recorded(1))
+    assert not np.array_equal(recorded(1)[0], recorded(2)[0])
+
+
+def test_the_returns_of_a_dataset_are_plotted(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+
+    def show() -> None:
+        (axes,) = pyplot.gcf().axes
+        shown.append([bar.get_height() for bar in axes.patches])
+        pyplot.close()
+
+    monkeypatch.setattr(pyplot, "show", show)
+    quiet(data).plot()
+    assert sum(shown[0]) == 4 and max(shown[0]) == 4
 
 
 def test_the_next_observation_of_an_episodes_last_step_is_not_known(data: Any) -> None:
@@ -172,5 +213,5 @@ def test_wrong_arguments_are_refused(data: Any, tmp_path: Path) -> None:
         generate_expert_traj(expert)
     with pytest.raises(PlanError, match="SAME_STEP"):
         generate_expert_traj(expert, env=gym.vector.SyncVectorEnv([Counting]))
-    with pytest.raises(PlanError, match="pass save_path"):
-        generate_expert_traj(expert, env=Pictures())
+    with pytest.raises(PlanError, match="n_episodes must be at least 1"):
+        generate_expert_traj(expert, env=Counting(), n_episodes=0)

@@ -38,7 +38,8 @@ def pretrain(
 ) -> Agent:
     """Learn to act as an expert did, by supervised learning, and return the agent.
 
-    The policy alone is trained: values and targets stay as they are, and so does the clock.
+    The policy alone is trained: values and targets stay as they are, and so does the clock. Of
+    several ranks each has a clone of its own, and training begins with rank 0's.
 
     Args:
         agent: of any algorithm; one that acts by Q values is trained by their softmax.

@@ -105,7 +105,7 @@ class StopOnNoImprovement:
 
 
 class MaxEpisodes:
-    """Stops after so many episodes of one call of `learn`; a resumed run goes on counting.
+    """Stops after so many episodes; where timesteps are counted from 0 again, episodes are too.
 
     Args:
         config: its settings, or None.
@@ -114,16 +114,16 @@ class MaxEpisodes:
 
     def __init__(self, config: MaxEpisodesConfig | None = None, **settings: Any) -> None:
         self._config = config or MaxEpisodesConfig(**settings)
-        self._began, self._is_resumed = 0, False
+        self._began: int | None = None
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
-        if not self._is_resumed:
+        if self._began is None or run.timesteps == 0:
             self._began = run.clock.episodes
-        self._is_resumed = False
 
     @hookimpl
     def rlk_should_stop(self, run: Run) -> str | None:
+        assert self._began is not None
         played, most = run.clock.episodes - self._began, self._config.max_episodes
         return None if played < most else f"{played} episodes (max-episodes.max_episodes={most})"
 
@@ -133,7 +133,7 @@ class MaxEpisodes:
 
     @hookimpl
     def rlk_load(self, state: State) -> None:
-        self._began, self._is_resumed = int(state["began"]), True
+        self._began = None if state["began"] is None else int(state["began"])
 
 
 def without_evaluations(plan: Plan, name: str) -> str | None:

@@ -81,9 +81,12 @@ class LearntReward:
             raise PlanError(self._wanted())
         return read(self.config.expert_path, self.config.traj_limitation)
 
-    @hookimpl
+    @hookimpl(tryfirst=True)
     def rlk_wrap_collector(self, run: Run) -> Callable[[Collect], Collect]:
-        """Replace the rewards of what was collected, before the algorithm learns from it."""
+        """Replace the rewards of what was collected, before the algorithm learns from it.
+
+        It is the outermost wrapper: what was collected is whole on all ranks, or judged on none.
+        """
         from rlk_adversarial_reward.learning import Adversary
 
         self.adversary = adversary = Adversary(run, self.config, self._transitions(run))

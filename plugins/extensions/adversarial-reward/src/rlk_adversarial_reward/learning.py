@@ -100,9 +100,7 @@ class Adversary:
             expert = self._of_expert(len(index))
             self._see(expert.seen)
             policy_logits, expert_logits = self._logits(found[index]), self._logits(expert)
-            loss = discriminator_loss(
-                policy_logits, expert_logits, self.config.adversary_entcoeff
-            )
+            loss = discriminator_loss(policy_logits, expert_logits, self.config.adversary_entcoeff)
             self._step(loss)
         metrics = self.run.metrics
         metrics.set("train/discriminator_loss", float(loss.detach()))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from rlk.errors import PlanError
@@ -57,34 +55,27 @@ class DataLoader:
             raise PlanError(
                 f"there are {len(self.indices)} transitions, fewer than batch_size={batch_size}."
             )
-        self._batches = self._pass()
-
-    def _pass(self) -> Iterator[tuple[Array, Array]]:
-        """All batches once."""
-        if self.shuffle:
-            self._rng.shuffle(self.indices)
-        for i in range(self.n_minibatches):
-            chosen = self.indices[i * self.batch_size : (i + 1) * self.batch_size]
-            found = self.observations[chosen]
-            if is_paths(found):
-                found = read_images(found)
-            yield found, self.actions[chosen]
+        self._given = 0  # batches of this pass
 
     def __len__(self) -> int:
         return self.n_minibatches
 
     def __iter__(self) -> DataLoader:
-        self._batches = self._pass()
+        self._given = 0
         return self
 
     def __next__(self) -> tuple[Array, Array]:
-        found = next(self._batches, None)
-        if found is None:
-            self._batches = self._pass()
+        if self._given == self.n_minibatches:
+            self._given = 0
             if not self.infinite_loop:
                 raise StopIteration
-            return next(self._batches)
-        return found
+        if self._given == 0 and self.shuffle:
+            self._rng.shuffle(self.indices)
+        start = self._given * self.batch_size
+        self._given += 1
+        chosen = self.indices[start : start + self.batch_size]
+        seen = self.observations[chosen]
+        return read_images(seen) if is_paths(seen) else seen, self.actions[chosen]
 
     def sequential_next(self) -> tuple[Array, Array]:
         """The next batch."""

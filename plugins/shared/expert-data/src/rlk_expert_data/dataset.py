@@ -65,6 +65,7 @@ class ExpertDataset:
         self.avg_ret, self.std_ret = float(self.returns.mean()), float(self.returns.std())
         self.num_traj, self.num_transition = len(self.returns), len(self.trajectories)
         self.randomize, self.verbose = randomize, verbose
+        self.sequential_preprocessing = sequential_preprocessing
         order = self._rng.permutation(self.num_transition)
         cut = int(train_fraction * self.num_transition)
         self.train_loader, self.val_loader = (
@@ -128,9 +129,7 @@ class ExpertDataset:
         pyplot.show()
 
 
-def _whole(
-    path: str | os.PathLike[str] | None, data: Mapping[str, Array] | None
-) -> Trajectories:
+def _whole(path: str | os.PathLike[str] | None, data: Mapping[str, Array] | None) -> Trajectories:
     """The trajectories of a file, or of memory."""
     if data is not None:
         return Trajectories.of(data, "traj_data")

@@ -35,7 +35,7 @@ def observations_in(space: Any, observation: Array, whose: str) -> Array:
         space, (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
     ):
         raise _misfit(whose, "observations", f"arrays {array.shape[1:]}", space)
-    shape: tuple[int, ...] = tuple(space.shape)
+    shape = tuple(space.shape or ())
     if array.shape[1:] not in (shape, (*shape, 1)) or array.dtype.kind not in "fiub":
         raise _misfit(whose, "observations", f"{array.dtype} {array.shape[1:]}", space)
     if not np.isfinite(array).all():
@@ -71,7 +71,8 @@ def actions_in(space: Any, action: Array, whose: str) -> Array:
             f"{whose}: the expert's actions are not all in {describe(space)}. Record it in the "
             "environment that is learnt in."
         )
-    return counted[:, 0] if isinstance(space, spaces.Discrete) else counted
+    found: Array = counted[:, 0] if isinstance(space, spaces.Discrete) else counted
+    return found
 
 
 def _range(space: Any) -> tuple[Any, Any]:

@@ -12,8 +12,7 @@ import numpy as np
 from rlk.errors import PlanError
 from rlk.files import replacing
 from rlk.records import Array
-from rlk.spaces import is_image
-from rlk_expert_data.images import write_images
+from rlk_expert_data.images import can_be_written, located, write_images
 from rlk_expert_data.player import Player, player_of
 from rlk_expert_data.recording import Act, record
 
@@ -27,21 +26,23 @@ def generate_expert_traj(
     image_folder: str = "recorded_images",
     *,
     deterministic: bool = True,
+    seed: int | None = None,
 ) -> dict[str, Array]:
     """Train an expert, if that is wanted, and record whole episodes of it.
 
     Args:
         model: an agent, or a function of one observation that returns one action.
-        save_path: the file, without `.npz`; None writes none. Images need it.
-        env: an environment of Gymnasium's, an id, or a vector of environments that restart in the
-            same step; None is the agent's.
+        save_path: the file, without `.npz`; None writes none.
+        env: an environment of Gymnasium's, what `--env` takes, or a vector of environments that
+            restart in the same step; None is the agent's.
         n_timesteps: how long an agent is trained before.
         n_episodes: how many episodes, at least 1.
         image_folder: where images are written, beside the file.
         deterministic: whether an agent does what its policy thinks best, and not a sample.
+        seed: of the environment's first reset; None leaves its random generator as it is.
 
     Returns:
-        `obs` and `actions` [M, …] (actions [M, 1] of a Discrete space, of images `obs` holds
+        `obs` and `actions` [M, …] ([M, 1] of a Discrete space; of images in files `obs` holds the
         paths), `rewards` [M], `episode_starts` bool [M], `episode_returns` [E].
 
     Raises:
@@ -52,9 +53,12 @@ def generate_expert_traj(
         raise PlanError("there is no environment to record in: pass env.")
     if is_agent and n_timesteps > 0:
         model.learn(n_timesteps)
-    player = player_of(model.get_env() if env is None else env)
     act = act_of(model, deterministic=deterministic) if is_agent else act_of(model)
-    return record_into(player, act, save_path, n_episodes, image_folder)
+    player = player_of(model.get_env() if env is None else env, seed)
+    try:
+        return record_into(player, act, save_path, n_episodes, image_folder)
+    finally:
+        player.close()
 
 
 def record_into(
@@ -67,11 +71,8 @@ def record_into(
     """Record episodes, and write them, images into a folder; arguments as above.
 
     Raises:
-        PlanError: as `record` does, or for images without a file.
+        PlanError: as `record` does.
     """
-    shown = is_image(player.observation_space)
-    if shown and save_path is None:
-        raise PlanError("images are written into a folder: pass save_path.")
     found = record(player, act, n_episodes)
     if save_path is None:
         return found
@@ -79,10 +80,13 @@ def record_into(
     if path.suffix != ".npz":
         path = path.with_name(f"{path.name}.npz")
     path.parent.mkdir(parents=True, exist_ok=True)
-    if shown:
-        found["obs"] = write_images(found["obs"], Path(image_folder), path.parent)
+    written = found
+    if can_be_written(player.observation_space):
+        paths = write_images(found["obs"], Path(image_folder), path)
+        written = {**found, "obs": paths}
+        found["obs"] = located(paths, path.parent)
     with replacing(path) as file:
-        np.savez(file, **found)  # type: ignore[arg-type]
+        np.savez(file, **written)  # type: ignore[arg-type]
     return found
 
 
