@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import attrs
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -48,8 +49,8 @@ def expert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def clone(path: Path, **settings: Any) -> Any:
-    given = {"learning_rate": 1e-2, "env": MATCH, **SMALL}
-    return rlk.make("bc", expert_path=str(path), **{**given, **settings})
+    given = {"learning_rate": 1e-2, "env": MATCH, "expert_path": str(path), **SMALL}
+    return rlk.make("bc", **{**given, **settings})
 
 
 # ---- the losses ----------------------------------------------------------------------------------
@@ -144,6 +145,35 @@ def test_what_cannot_be_learnt_from_is_refused_while_planning(expert: Path, tmp_
         clone(tmp_path / "bad.npz")
     with pytest.raises(PlanError, match="offline"):
         clone(expert, storage="rollout")
+
+
+#: Of every setting another value, which has to learn otherwise.
+OTHERS = {
+    "expert_path": "other.npz",
+    "traj_limitation": 1,
+    "train_fraction": 0.5,
+    "batch_size": 16,
+    "learning_rate": 1e-4,
+    "adam_epsilon": 1.0,
+}
+
+
+def test_no_setting_is_without_effect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert OTHERS.keys() == {field.name for field in attrs.fields(BCConfig)}
+    monkeypatch.chdir(tmp_path)
+    starts, returns = np.arange(48) % 24 == 0, np.zeros(2)
+    for name, action in (("one.npz", 1 + np.arange(48) % 3), ("other.npz", np.ones(48, int))):
+        data = arrays(action, seen(48))
+        np.savez(name, **{**data, "episode_starts": starts, "episode_returns": returns})
+
+    def learnt(**settings: Any) -> torch.Tensor:
+        with clone(Path("one.npz"), policy={"layers": [6]}, **settings) as agent:
+            agent.learn(40)
+            return agent.run.parameters.flat.clone()
+
+    usual = learnt()
+    same = [name for name, other in OTHERS.items() if learnt(**{name: other}).equal(usual)]
+    assert not same and learnt().equal(usual)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 import torch
@@ -12,7 +13,7 @@ from gymnasium import spaces
 
 import rlk
 from rlk.errors import BadFile, PlanError
-from rlk_adversarial_reward import GAILConfig
+from rlk_adversarial_reward import AIRLConfig, GAILConfig
 from rlk_adversarial_reward.extension import GAILReward
 from rlk_adversarial_reward.loss import (
     airl_logit,
@@ -128,6 +129,53 @@ def test_it_learns_after_every_g_step_collections_from_d_step_batches(expert: st
         adversary._optimiser.step = lambda: (taken.append(adversary._judged), step())
         agent.learn(5 * 7)
         assert taken == [3, 3, 6, 6]
+
+
+#: Of every setting another value, which has to learn otherwise.
+OTHERS: dict[str, Any] = {
+    "expert_path": "other.npz",
+    "traj_limitation": 1,
+    "g_step": 2,
+    "d_step": 1,
+    "d_stepsize": 1e-3,
+    "adversary_entcoeff": 0.5,
+    "hidden_size_adversary": 7,
+    "state_only": True,
+}
+
+
+@pytest.mark.parametrize("reward", ["gail-reward", "airl-reward"])
+def test_no_setting_is_without_effect(
+    reward: str, expert: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.savez("other.npz", **{**matches(), "actions": np.ones((240, 1), int)})
+    config = AIRLConfig if reward == "airl-reward" else GAILConfig
+    others = {field.name: OTHERS[field.name] for field in attrs.fields(config)}
+
+    def learnt(**own: Any) -> torch.Tensor:
+        settings = {reward: {**QUICK, "expert_path": expert, **own}}
+        with imitator("a2c", reward, expert, n_steps=8, **settings) as agent:
+            agent.learn(24)
+            return agent.run.parameters.flat.clone()
+
+    usual = learnt()
+    same = [name for name, other in others.items() if learnt(**{name: other}).equal(usual)]
+    assert not same and learnt().equal(usual)
+
+
+def test_what_another_plugin_stops_is_not_judged(expert: str) -> None:
+    """As ranks do, where one of them was stopped in the middle of a collection."""
+
+    class Stops:
+        @rlk.hookimpl
+        def rlk_wrap_collector(self) -> Any:
+            return lambda collect: lambda: collect() and False
+
+    for plugins in (["gail-reward", Stops()], [Stops(), "gail-reward"]):
+        with imitator("a2c", "gail-reward", expert, plugins=plugins) as agent:
+            agent.learn(5)
+            assert agent.run.hooks.get("gail-reward").adversary._judged == 0
 
 
 # ---- what is learnt ------------------------------------------------------------------------------
