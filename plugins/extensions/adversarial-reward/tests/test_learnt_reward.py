@@ -192,7 +192,7 @@ def test_a_policy_imitates_an_expert_whose_rewards_it_never_sees(
     expert: str, algo: str, reward: str, settings: Any
 ) -> None:
     with imitator(algo, reward, expert, **settings) as agent:
-        agent.learn(64 * 40)
+        agent.learn(64 * 30)
         assert mean_return(agent, MATCH) > 7.0  # actions at random have 2.7
 
 

@@ -110,16 +110,18 @@ def test_what_is_no_expert_data_is_refused(counting, tmp_path: Path) -> None:
 
 
 def test_a_policy_imitates_the_expert_by_rewards_that_are_learnt(counting, tmp_path: Path) -> None:
-    data = generate_expert_traj(lambda obs: int(obs[0] > 1), None, counting(), n_episodes=30)
+    """The environment rewards both actions alike; the expert takes one of them."""
+    data = generate_expert_traj(expert, None, counting(), n_episodes=30)
     settings: Any = {"timesteps_per_batch": 60, "g_step": 1, "d_stepsize": 1e-2, "seed": 0}
     model = GAIL("MlpPolicy", counting(), quiet(data), vf_iters=1, n_cpu_tf_sess=1, **settings)
-    model.learn(1800)
+    model.learn(900)
     seen = np.array([[0, 7], [1, 7], [2, 7]], np.float32)
-    assert model.predict(seen, deterministic=True)[0].tolist() == [0, 0, 1]
+    taken = model.action_probability(seen)[:, 1]
+    assert np.all(taken > 0.7)  # five seeds have 0.91 or more
     model.save(tmp_path / "model")
     loaded = GAIL.load(tmp_path / "model", env=counting())
     assert (loaded.g_step, loaded.d_stepsize) == (1, 1e-2)
-    assert loaded.predict(seen, deterministic=True)[0].tolist() == [0, 0, 1]
+    assert np.array_equal(loaded.action_probability(seen)[:, 1], taken)
     with pytest.raises(PlanError, match="learns from an expert"):
         loaded.learn(60)
     GAIL.load(tmp_path / "model", env=counting(), expert_dataset=quiet(data)).learn(60)
