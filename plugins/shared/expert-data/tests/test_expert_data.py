@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -181,6 +182,30 @@ def test_episodes_of_minari_hold_one_observation_more_than_actions() -> None:
     assert found.observation[:, 0].tolist() == [0, 1, 0, 1] and found.returns.tolist() == [3, 3]
     with pytest.raises(PlanError, match="no arrays"):
         of_episodes([SimpleNamespace(**{**vars(episode), "observations": {}})], "minari:x")
+
+
+def test_datasets_of_minari_are_found_by_their_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what Minari 0.5 returns and raises; the package itself is an extra."""
+    episode = SimpleNamespace(
+        observations=np.zeros((3, 1)), actions=np.array([1, 0]), rewards=np.ones(2)
+    )
+
+    def load_dataset(dataset_id: str) -> Any:
+        if dataset_id == "door/damaged-v0":
+            raise OSError("truncated file")
+        if dataset_id != "door/human-v2":
+            raise FileNotFoundError(dataset_id)
+        return SimpleNamespace(iterate_episodes=lambda: iter([episode, episode]))
+
+    monkeypatch.setitem(sys.modules, "minari", SimpleNamespace(load_dataset=load_dataset))
+    assert read("minari:door/human-v2", 1).returns.tolist() == [2.0]
+    with pytest.raises(BadFile, match="Download it: minari download door/none-v0"):
+        read("minari:door/none-v0")
+    with pytest.raises(BadFile, match="cannot be read: truncated file"):
+        read("minari:door/damaged-v0")
+    monkeypatch.setitem(sys.modules, "minari", None)
+    with pytest.raises(BadFile, match=r"needs minari. Install it"):
+        read("minari:door/human-v2")
 
 
 @pytest.mark.parametrize(

@@ -56,20 +56,23 @@ def of_minari(dataset_id: str) -> Trajectories:
 
     Raises:
         Absent: if minari is not installed, or does not have the dataset.
+        BadFile: if it is damaged.
     """
+    place = f"{MINARI}{dataset_id}"
     try:
         import minari
     except ModuleNotFoundError:
         raise Absent(
-            f"{MINARI}{dataset_id} needs minari. Install it: pip install 'rlk-expert-data[minari]'"
+            f"{place} needs minari. Install it: pip install 'rlk-expert-data[minari]'"
         ) from None
     try:
-        dataset = minari.load_dataset(dataset_id)
-    except FileNotFoundError as error:
+        return of_episodes(minari.load_dataset(dataset_id).iterate_episodes(), place)
+    except FileNotFoundError:
         raise Absent(
-            f"{MINARI}{dataset_id}: {error}. Download it: minari download {dataset_id}"
+            f"{place} is not on this machine. Download it: minari download {dataset_id}"
         ) from None
-    return of_episodes(dataset.iterate_episodes(), f"{MINARI}{dataset_id}")
+    except (OSError, ValueError, KeyError) as error:
+        raise BadFile(f"{place} cannot be read: {error}.") from None
 
 
 def of_episodes(episodes: Any, whose: str) -> Trajectories:
