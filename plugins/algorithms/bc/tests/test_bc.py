@@ -187,7 +187,7 @@ def test_what_is_out_of_range_is_refused(wrong: Any) -> None:
 # ---- pretrain ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("algo", ["a2c", "dqn", "acer"])
+@pytest.mark.parametrize("algo", ["a2c", "acer", "acktr", "dqn", "ppo", "ppo1", "ppo2", "trpo"])
 def test_any_agent_begins_as_the_experts_clone(algo: str) -> None:
     dataset = ExpertDataset(traj_data=arrays(1 + np.arange(240) % 3, seen()), verbose=0, seed=0)
     with rlk.make(algo, env=MATCH, **SMALL) as agent:
@@ -199,8 +199,21 @@ def test_any_agent_begins_as_the_experts_clone(algo: str) -> None:
         assert all(np.array_equal(before[name], after[name]) for name in values)
 
 
-@pytest.mark.parametrize("algo", ["a2c", "sac", "td3"])
-def test_continuous_actions_are_learnt_in_the_units_of_the_environment(algo: str) -> None:
+@pytest.mark.parametrize(
+    ("algo", "settings"),
+    [
+        ("a2c", {}),
+        ("a2c", {"distribution": "beta"}),
+        ("ppo", {"distribution": "squashed-gaussian"}),
+        ("ddpg", {}),
+        ("sac", {"use_sde": True}),
+        ("td3", {}),
+        ("bc", {"distribution": "beta", "learning_rate": 1e-2}),
+    ],
+)
+def test_continuous_actions_are_learnt_in_the_units_of_the_environment(
+    algo: str, settings: dict[str, Any], tmp_path: Path
+) -> None:
     class Wide(gym.Env[Any, Any]):
         observation_space = gym.spaces.Box(-1.0, 1.0, (2,), np.float32)
         action_space = gym.spaces.Box(0.0, 4.0, (1,), np.float32)
@@ -212,9 +225,14 @@ def test_continuous_actions_are_learnt_in_the_units_of_the_environment(algo: str
             return np.zeros(2, np.float32), 0.0, True, False, {}
 
     data = generate_expert_traj(lambda _: np.array([3.0]), env=Wide(), n_episodes=100)
-    dataset = ExpertDataset(traj_data=data, verbose=0, seed=0)
-    with rlk.make(algo, env=Wide, **SMALL) as agent:
-        pretrain(agent, dataset, n_epochs=60, learning_rate=1e-2)
+    np.savez(tmp_path / "expert.npz", **data)
+    given = {"expert_path": str(tmp_path / "expert.npz")} if algo == "bc" else {}
+    with rlk.make(algo, env=Wide, **SMALL, **settings, **given) as agent:
+        if algo == "bc":
+            agent.learn(60 * 70)
+        else:
+            dataset = ExpertDataset(traj_data=data, verbose=0, seed=0)
+            pretrain(agent, dataset, n_epochs=60, learning_rate=1e-2)
         action, _ = agent.predict(np.zeros(2, np.float32), deterministic=True)
         assert action[0] == pytest.approx(3.0, abs=0.2)
 

@@ -22,8 +22,8 @@ from rlk_adversarial_reward.loss import (
     gail_reward,
     shaped,
 )
-from rlk_adversarial_reward.numbers import action_rows, observation_rows, size_of
-from rlk_adversarial_reward.transitions import of_expert, of_rollout
+from rlk_adversarial_reward.numbers import rows, size_of
+from rlk_adversarial_reward.transitions import every_pair, of_expert, of_rollout
 from rlk_expert_data import Trajectories
 from rlk_testing import mean_return
 
@@ -84,14 +84,33 @@ def test_airls_reward_by_hand() -> None:
     assert float(torch.sigmoid(torch.tensor(4.393147))) == pytest.approx(expected)
 
 
-def test_whole_numbers_are_shown_one_hot_and_actions_are_clipped_to_their_box() -> None:
-    assert observation_rows(spaces.Discrete(3, start=4), np.array([5])).tolist() == [[0, 1, 0]]
-    parts = spaces.MultiDiscrete([2, 3])
-    assert observation_rows(parts, np.array([[1, 2]])).tolist() == [[0, 1, 0, 0, 1]]
-    assert action_rows(spaces.Discrete(3, start=4), np.array([2])).tolist() == [[0, 0, 1]]
-    box = spaces.Box(-1, 1, (2,))
-    assert action_rows(box, np.array([[-3.0, 0.5]])).tolist() == [[-1.0, 0.5]]
-    assert [size_of(space) for space in (spaces.Discrete(3), parts, box)] == [3, 5, 2]
+def test_whole_numbers_are_shown_one_hot() -> None:
+    assert rows(spaces.Discrete(3, start=4), np.array([5])).tolist() == [[0, 1, 0]]
+    parts = spaces.MultiDiscrete([2, 3], start=[0, 7])
+    assert rows(parts, np.array([[1, 9]])).tolist() == [[0, 1, 0, 0, 1]]
+    box = spaces.Box(-1, 1, (2, 2))
+    assert rows(box, np.array([[[1, 2], [3, 4]]])).tolist() == [[1, 2, 3, 4]]
+    assert [size_of(space) for space in (spaces.Discrete(3), parts, box)] == [3, 5, 4]
+
+
+@pytest.mark.parametrize("distribution", ["diag-gaussian", "squashed-gaussian", "beta"])
+def test_both_sides_show_actions_as_the_environment_gets_them(distribution: str) -> None:
+    low, high = np.array([-1.0, 0.0]), np.array([2.0, 0.5])
+    action = np.linspace(low, high, 5)[1:4]
+    data = {
+        "obs": np.zeros((3, 2), np.float32),
+        "actions": action,
+        "episode_starts": np.array([True, False, False]),
+        "episode_returns": np.zeros(1),
+    }
+    plugin = GAILReward(GAILConfig(), Trajectories.of(data))
+    settings = {**SMALL, "n_steps": 64, "distribution": distribution}
+    with rlk.make("a2c", env=BOX, plugins=[plugin], **settings) as agent:
+        shown = every_pair(agent.run, plugin.expert)
+        assert np.allclose(shown.done, action, atol=1e-6)
+        agent.run.collector.collect()
+        found = of_rollout(agent.run, agent.run.storage.latest())
+        assert np.all((found.done >= low) & (found.done <= high))
 
 
 # ---- what is judged ------------------------------------------------------------------------------

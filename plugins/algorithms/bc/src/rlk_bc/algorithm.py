@@ -14,7 +14,7 @@ from rlk.records import Batch, Field, Loss, Update
 from rlk_bc.config import BCConfig
 from rlk_bc.loss import likelihood_loss, mode_loss
 from rlk_bc.storage import ExpertTransitions, mean_loss
-from rlk_networks import Heads, policy_head
+from rlk_networks import Heads, own_action, policy_head
 from rlk_networks.actor import DistributionActor
 from rlk_schedules import as_schedule
 
@@ -63,7 +63,8 @@ class BC:
         """Of a Box the squared error of the policy's mode, else the likelihood of the action."""
         (parameters,) = self.policy(batch.observation, "pi")
         if self._is_box:
-            value = mode_loss(self.distribution.mode(parameters), batch.action)
+            action = own_action(self.distribution, batch.action)
+            value = mode_loss(self.distribution.mode(parameters), action)
         else:
             value = likelihood_loss(self.distribution.log_prob(parameters, batch.action))
         return Loss(value, distribution=parameters, metrics={"loss": value})

@@ -16,6 +16,7 @@ from rlk.errors import PlanError
 from rlk_action_scaling import middle_and_half
 from rlk_bc.loss import likelihood_loss, mode_loss, value_loss
 from rlk_expert_data.fitting import actions_in, observations_in
+from rlk_networks import own_action
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -91,21 +92,18 @@ def loss_for(run: Run) -> LossOf:
 
 
 def _error_of_mode(run: Run) -> LossOf:
-    """The squared error of the mode; actions of off-policy algorithms go from -1 to 1."""
+    """The squared error of the mode, in the policy's own units of actions."""
     policy, distribution = run.policy, run.distribution
-    is_scaled = run.plan.algorithm.component.collects == "off-policy"
-    middle, half = middle_and_half(run.action_space) if is_scaled else (0.0, 1.0)
-    shift, scale = (
+    if distribution is not None:
+        return lambda seen, done: mode_loss(
+            distribution.mode(policy(seen, "pi")[0]), own_action(distribution, done)
+        )
+    # A policy without a distribution acts from -1 to 1.
+    middle, half = (
         torch.as_tensor(one, dtype=torch.float32, device=run.device).reshape(-1)
-        for one in (middle, half)
+        for one in middle_and_half(run.action_space)
     )
-
-    def loss(seen: Tensor, done: Tensor) -> Tensor:
-        found = policy(seen, "pi")[0]
-        mode = found if distribution is None else distribution.mode(found)
-        return mode_loss(mode.reshape(len(done), -1), (done - shift) / scale)
-
-    return loss
+    return lambda seen, done: mode_loss(policy(seen, "pi")[0], (done - middle) / half)
 
 
 def _batches(run: Run, dataset: ExpertDataset, split: str) -> Iterator[tuple[Tensor, Tensor]]:

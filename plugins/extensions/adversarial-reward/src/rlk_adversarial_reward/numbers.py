@@ -18,26 +18,14 @@ def size_of(space: Any) -> int:
     return int(spaces.flatdim(space))
 
 
-def observation_rows(space: Any, observation: Array) -> Array:
-    """float64 [B, K] of observations [B, *shape]; one-hot where they are Discrete."""
+def rows(space: Any, values: Array) -> Array:
+    """float64 [B, K] of elements of a space, [B, *shape]; whole numbers are one-hot."""
     if isinstance(space, spaces.Discrete):
-        return _one_hot(observation[:, None] - space.start, np.array([space.n]))
+        return _one_hot(values[:, None] - space.start, np.array([space.n]))
     if isinstance(space, spaces.MultiDiscrete):
-        counted = (observation - space.start).reshape(len(observation), -1)
+        counted = (values - space.start).reshape(len(values), -1)
         return _one_hot(counted, space.nvec.reshape(-1))
-    return observation.reshape(len(observation), -1).astype(np.float64)
-
-
-def action_rows(space: Any, action: Array) -> Array:
-    """float64 [B, K] of actions as a storage keeps them, [B] or [B, D], clipped to a Box."""
-    flat = action.reshape(len(action), -1)
-    if isinstance(space, spaces.Discrete):
-        return _one_hot(flat, np.array([space.n]))
-    if isinstance(space, spaces.MultiDiscrete):
-        return _one_hot(flat, space.nvec.reshape(-1))
-    if isinstance(space, spaces.Box):
-        return np.clip(flat, space.low.reshape(-1), space.high.reshape(-1)).astype(np.float64)
-    return flat.astype(np.float64)
+    return values.reshape(len(values), -1).astype(np.float64)
 
 
 def _one_hot(whole: Array, sizes: Array) -> Array:

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
+from gymnasium import spaces
 
 from rlk.records import Array
-from rlk_adversarial_reward.numbers import action_rows, observation_rows
+from rlk_adversarial_reward.numbers import rows
 from rlk_expert_data import Trajectories
+from rlk_networks import own_action
 from rlk_rollout.rollout import Rollout
 
 if TYPE_CHECKING:
@@ -62,12 +65,10 @@ def of_expert(run: Run, expert: Trajectories) -> Transitions:
     Raises:
         PlanError: if its spaces are others.
     """
-    fitted = expert.fitted(run.observation_space, run.action_space)
-    now, after = fitted.following()
+    observation, action = _in_run(run, expert)
+    now, after = expert.following()
     terminated = np.zeros(len(now), np.bool_)
-    return _of(
-        run, fitted.observation[now], fitted.action[now], fitted.observation[after], terminated
-    )
+    return _of(run, observation[now], action[now], observation[after], terminated)
 
 
 def every_pair(run: Run, expert: Trajectories) -> Transitions:
@@ -76,18 +77,23 @@ def every_pair(run: Run, expert: Trajectories) -> Transitions:
     Raises:
         PlanError: if its spaces are others.
     """
+    observation, action = _in_run(run, expert)
+    return _of(run, observation, action, observation, np.zeros(len(action), np.bool_))
+
+
+def _in_run(run: Run, expert: Trajectories) -> tuple[Array, Array]:
+    """Observations, and actions as the run's storage keeps them."""
     fitted = expert.fitted(run.observation_space, run.action_space)
-    seen = fitted.observation
-    return _of(run, seen, fitted.action, seen, np.zeros(len(fitted), np.bool_))
+    if not isinstance(run.action_space, spaces.Box):
+        return fitted.observation, fitted.action
+    own = own_action(run.distribution, torch.from_numpy(fitted.action))
+    return fitted.observation, own.numpy()
 
 
 def _of(run: Run, observation: Array, action: Array, following: Array, over: Array) -> Transitions:
+    """Actions are shown as the environment gets them, clipped or scaled into its space."""
     space = run.observation_space
+    done = rows(run.action_space, run.distribution.env_action(action))
     return Transitions(
-        observation,
-        action,
-        observation_rows(space, observation),
-        action_rows(run.action_space, action),
-        observation_rows(space, following),
-        over,
+        observation, action, rows(space, observation), done, rows(space, following), over
     )
