@@ -6,6 +6,7 @@ import attrs
 from attrs import validators as v
 
 from rlk_expert_data.settings import EXPERT_PATH, TRAJ_LIMITATION, described
+from rlk_schedules import ScheduleLike, is_schedule
 
 
 @attrs.frozen(kw_only=True)
@@ -22,8 +23,9 @@ class GAILConfig:
         default=1,
         **described("batches that a collection is divided into for such a training", v.ge(1)),
     )
-    d_stepsize: float = attrs.field(
-        default=3e-4, **described("step size of the discriminator's Adam, above 0", v.gt(0.0))
+    d_stepsize: ScheduleLike = attrs.field(
+        default=3e-4,
+        **described("step size of the discriminator's Adam; may be scheduled", is_schedule),
     )
     adversary_entcoeff: float = attrs.field(
         default=1e-3, **described("weight of the discriminator's entropy, at least 0", v.ge(0.0))

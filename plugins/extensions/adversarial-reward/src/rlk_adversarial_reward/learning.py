@@ -18,6 +18,7 @@ from rlk_adversarial_reward.discriminator import AIRLDiscriminator, GAILDiscrimi
 from rlk_adversarial_reward.loss import discriminator_loss
 from rlk_adversarial_reward.numbers import size_of
 from rlk_adversarial_reward.transitions import Transitions, of_rollout
+from rlk_schedules import as_schedule
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -45,7 +46,8 @@ class Adversary:
         self._judged = 0
         self.discriminator = self._discriminator()
         self._parameters = list(self.discriminator.parameters())
-        self._optimiser = torch.optim.Adam(self._parameters, lr=config.d_stepsize)
+        self._optimiser = torch.optim.Adam(self._parameters)
+        self._step_size = run.schedule("d_stepsize", as_schedule(config.d_stepsize))
 
     def _discriminator(self) -> Any:
         run, config = self.run, self.config
@@ -94,8 +96,8 @@ class Adversary:
 
     def _train(self, found: Transitions) -> None:
         """One pass over the collection, against as many transitions of the expert."""
+        self._optimiser.param_groups[0]["lr"] = float(self._step_size)
         order = self.run.streams.numpy(STREAM).permutation(len(found))
-        loss = torch.zeros(())
         for index in np.array_split(order, min(self.config.d_step, len(found))):
             expert = self._of_expert(len(index))
             self._see(expert.seen)
