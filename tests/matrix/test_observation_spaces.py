@@ -40,9 +40,12 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "acer": {"n_steps": 4, "replay_start": 4},
     "dqn": REPLAY,
     "sac": REPLAY,
+    "recurrent": {"n_steps": 4, "nminibatches": 1, "noptepochs": 1},
 }
+ALGORITHMS = {"recurrent": "ppo2"}
 CONTINUOUS = ("sac",)
-MULTI = {"policy": "multi-input", "multi-input.layers": [8], "multi-input.features": 8}
+MULTI = {"policy": "multi-input", "policy.layers": [8], "policy.features": 8}
+LSTM = {"policy.n_lstm": 4, "policy.layers": [8], "policy.features": 8}
 BACKENDS: tuple[dict[str, Any], ...] = (
     {"vec_env": "dummy"},
     {"vec_env": "subprocess", "vec_env.n_workers": 1, "vec_env.start_method": "fork"},
@@ -69,30 +72,38 @@ class World(gym.Env[Any, Any]):
         return self.observation_space.sample(), 1.0, False, self.steps == 4, {}
 
 
+def policy_for(name: str, family: str) -> dict[str, Any]:
+    """The policy that takes such observations, where it is not the default."""
+    has_keys = isinstance(SPACES[name](), spaces.Dict | spaces.Tuple)
+    if family == "recurrent":
+        return {"policy": "multi-input-lstm" if has_keys else "lstm", **LSTM}
+    return MULTI if has_keys else {}
+
+
 def pairs():
     """Every space with every family; of a dtype alone, all but one family are for matrix_full."""
     for i, name in enumerate(SPACES):
-        for k, algo in enumerate(FAMILIES):
+        for k, family in enumerate(FAMILIES):
             is_extra = name in BOXES and i % len(FAMILIES) != k
-            yield pytest.param(name, algo, marks=[pytest.mark.matrix_full] * is_extra)
+            yield pytest.param(name, family, marks=[pytest.mark.matrix_full] * is_extra)
 
 
-@pytest.mark.parametrize(("name", "algo"), list(pairs()))
-def test_every_space_trains_with_every_family(name: str, algo: str) -> None:
-    turn = [*SPACES].index(name) // 2 + [*FAMILIES].index(algo)
+@pytest.mark.parametrize(("name", "family"), list(pairs()))
+def test_every_space_trains_with_every_family(name: str, family: str) -> None:
+    turn = [*SPACES].index(name) // 2 + [*FAMILIES].index(family)
     with rlk.make(
-        algo,
-        env=lambda: World(name, algo in CONTINUOUS),
+        ALGORITHMS.get(family, family),
+        env=lambda: World(name, family in CONTINUOUS),
         n_envs=2,
         seed=1,
         n_threads=1,
-        **(MULTI if isinstance(SPACES[name](), spaces.Dict | spaces.Tuple) else {}),
-        **FAMILIES[algo],
+        **policy_for(name, family),
+        **FAMILIES[family],
         **BACKENDS[turn % 2],
     ) as agent:
         agent.learn(24)
         assert agent.run.clock.updates > 0
-        world = World(name, algo in CONTINUOUS)
+        world = World(name, family in CONTINUOUS)
         observation, _ = world.reset(seed=3)
         action, _ = agent.predict(observation)
         assert world.action_space.contains(action if np.ndim(action) else int(action))

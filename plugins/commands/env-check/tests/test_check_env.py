@@ -82,6 +82,15 @@ def test_nothing_is_said_of_what_is_sound(env: Any) -> None:
     assert wrong(env, render=env.render_mode is not None) == []
 
 
+def test_an_environment_that_limits_its_episodes_itself_needs_no_wrapper_for_that() -> None:
+    in_steps, in_frames = Sound(length=1000), Sound(length=1000)
+    in_steps.max_steps = 900  # type: ignore[attr-defined]
+    in_frames.spec = gym.envs.registration.EnvSpec(
+        "Long-v0", kwargs={"max_num_frames_per_episode": 900}
+    )
+    assert wrong(in_steps) == wrong(in_frames) == []
+
+
 IMAGE = spaces.Box(0, 255, (40, 40, 3), np.uint8)
 
 

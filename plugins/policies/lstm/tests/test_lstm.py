@@ -15,6 +15,8 @@ from rlk_testing import PolicyContract
 SMALL = {"n_lstm": 6, "layers": [8]}
 SCREEN = gym.spaces.Box(0, 255, (36, 40, 3), np.uint8)
 PLACE = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
+ROOM = gym.spaces.Dict({"place": PLACE, "door": gym.spaces.Discrete(3)})
+SEEN_ROOM = gym.spaces.Dict({**ROOM.spaces, "camera": SCREEN})
 
 
 class TestLstm(PolicyContract):
@@ -47,6 +49,12 @@ class TestLnLstmBehindACnn(PolicyContract):
     component = "CnnLnLstmPolicy"
     settings = {"n_lstm": 5, "features": 12, "layers": [7]}
     observation_spaces = (SCREEN,)
+
+
+class TestLstmOfADict(PolicyContract):
+    component = "MultiInputLstmPolicy"
+    settings = {"n_lstm": 5, "layers": [7]}
+    observation_spaces = (ROOM,)
 
 
 # ---- settings ------------------------------------------------------------------------------------
@@ -101,9 +109,11 @@ def test_what_is_out_of_range_is_refused(wrong, name):
         LstmConfig(**wrong)
 
 
-def test_a_cnn_is_refused_where_there_are_no_images():
+def test_what_comes_first_is_refused_where_it_does_not_take_the_observations():
     with pytest.raises(PlanError, match=r"policy\.feature_extraction=mlp"):
         Lstm(LstmConfig(feature_extraction="cnn")).encoder(PLACE)
+    with pytest.raises(PlanError, match="are Dict, but"):
+        Lstm(LstmConfig(feature_extraction="multi-input")).encoder(PLACE)
 
 
 def test_names_of_stable_baselines_fix_what_they_say():
@@ -115,6 +125,7 @@ def test_names_of_stable_baselines_fix_what_they_say():
     assert own("lstm") == own("MlpLstmPolicy") == {}
     assert own("ln-lstm") == own("MlpLnLstmPolicy") == {"layer_norm": True}
     assert own("CnnLstmPolicy") == {"feature_extraction": "cnn"}
+    assert own("multi-input-lstm") == {"feature_extraction": "multi-input"}
     assert own("CnnLnLstmPolicy") == {"feature_extraction": "cnn", "layer_norm": True}
 
 
@@ -125,6 +136,14 @@ def test_an_image_that_no_cnn_reads_is_flattened():
         6,
         4,
     )
+
+
+def test_the_keys_of_a_dict_stand_side_by_side_before_the_layers():
+    config = LstmConfig(n_lstm=4, feature_extraction="multi-input", features=6)
+    encoder = Lstm(config).encoder(SEEN_ROOM)
+    keys, layers = encoder.before
+    assert list(keys.spaces) == ["camera", "door", "place"] and keys.features == 6 + 3 + 3
+    assert layers.features == 64
 
 
 # ---- the cells -----------------------------------------------------------------------------------

@@ -54,6 +54,21 @@ def test_an_action_space_has_its_kind(space, parameters, shape) -> None:
     assert made.sample().shape == (2, *shape) and made.sample().dtype == kind.sample_dtype()
 
 
+def test_what_hidden_layers_give_becomes_a_distribution_by_layers_that_are_kept() -> None:
+    kind = make_proba_dist_type(spaces.Box(-1, 1, (2,)))
+    latent = torch.ones(3, 4)
+    found, mean, values = kind.proba_distribution_from_latent(
+        latent, torch.ones(3, 5), init_scale=0.0, init_bias=0.5
+    )
+    assert mean.tolist() == [[0.5, 0.5]] * 3 and values.shape == (3, 2)
+    assert found.flatparam().tolist() == [[0.5, 0.5, 0.0, 0.0]] * 3
+    found.neglogp(torch.zeros(3, 2)).sum().backward()
+    # d/dmean of (0 - mean)^2 / 2 is 0.5 for each of 3; d/dlog_std of it and log_std: 1 - 0.25.
+    assert kind.heads.pi.bias.grad.tolist() == [1.5, 1.5]
+    assert kind.heads.log_std.grad.tolist() == [2.25, 2.25]
+    assert torch.equal(kind.proba_distribution_from_latent(latent, torch.ones(3, 5))[1], mean)
+
+
 def test_a_space_without_distribution_is_refused() -> None:
     with pytest.raises(PlanError, match="only for Box"):
         make_proba_dist_type(spaces.Dict({}))

@@ -227,6 +227,21 @@ def test_the_environment_is_still_the_programs_own(counting) -> None:
     assert model.get_env() is second
 
 
+@pytest.mark.parametrize("cls", [PPO2, DQN])
+def test_a_model_moves_to_a_vector_of_another_number(cls: Any, counting) -> None:
+    settings = {"n_steps": 16} if cls is PPO2 else {"learning_starts": 4, "buffer_size": 100}
+    model = cls("MlpPolicy", counting(), gamma=0.9, seed=0, n_cpu_tf_sess=1, **settings).learn(16)
+    before, run = model.get_parameters(), model.agent.run
+    model.set_env(DummyVecEnv([counting] * 3))
+    after = model.get_parameters()
+    assert all(np.array_equal(after[name], before[name]) for name in before)
+    assert model.n_envs == model.get_env().num_envs == 3 and model.num_timesteps == 16
+    assert model.agent.plan.algorithm.config.gamma == 0.9
+    if cls is DQN:
+        assert len(run.storage) == 16 and len(model.replay_buffer) == 15  # 5 in each of 3
+    assert model.learn(48).num_timesteps == 48
+
+
 def test_training_goes_on_where_an_episode_was(counting) -> None:
     env = DummyVecEnv([lambda: counting(40)])
     model = small_ppo(env).learn(16)
@@ -248,6 +263,13 @@ def test_a_normalised_environment_is_seen_by_the_model(counting) -> None:
     assert model.ep_info_buf[-1] == {"r": 3.0, "l": 3.0}
 
 
+def test_what_another_argument_leaves_out_is_warned_of_and_passed_over() -> None:
+    with pytest.warns(UserWarning, match="prioritized_replay_alpha=0.5 has no effect without prio"):
+        DQN("MlpPolicy", "CartPole-v1", prioritized_replay_alpha=0.5)
+    with pytest.warns(UserWarning, match="target_entropy=-2.0 has no effect without ent_coef"):
+        SAC("MlpPolicy", "Pendulum-v1", ent_coef=0.2, target_entropy=-2.0)
+
+
 def test_noise_is_an_object() -> None:
     noise = NormalActionNoise(mean=np.zeros(1), sigma=0.1 * np.ones(1))
     model = TD3("MlpPolicy", "Pendulum-v1", action_noise=noise, learning_starts=10, train_freq=20)
@@ -260,6 +282,11 @@ def test_transitions_can_be_added_by_hand() -> None:
     model.replay_buffer_add(np.zeros(3), np.zeros(1), 1.0, np.ones(3), False, {})
     model.replay_buffer_add(np.ones(3), np.zeros(1), 1.0, np.ones(3), True, {})
     assert len(model.agent.run.storage) == 2 and not model.is_using_her()
+    replay = model.replay_buffer
+    assert len(replay) == 2 and replay.can_sample(2) and not replay.is_full()
+    obs, actions, rewards, following, dones = replay.sample(32)
+    assert obs.shape == following.shape == (32, 3) and actions.shape == (32, 1)
+    assert set(rewards.tolist()) == {1.0} and np.array_equal(dones, obs[:, 0])
 
 
 def test_a_deterministic_policy_has_no_probabilities() -> None:
@@ -278,8 +305,12 @@ def test_hindsight_with_goals_of_gyms_interface(tmp_path: Path) -> None:
     obs = env.reset()
     row = np.concatenate([obs[key] for key in ("observation", "achieved_goal", "desired_goal")])
     assert loaded.predict(obs)[0] == loaded.predict(row)[0] == model.predict(obs)[0]
-    with pytest.raises(ValueError, match="needs its environment again"):
-        HER.load(tmp_path / "model")
+    alone = HER.load(tmp_path / "model")
+    assert alone.predict(row)[0] == loaded.predict(row)[0] and alone.get_env() is None
+    with pytest.raises(ValueError, match=r"Pass one to learn: HER\.load"):
+        alone.learn(5)
+    alone.set_env(env)
+    assert alone.learn(5).num_timesteps == 5
 
 
 def test_an_observation_with_its_info_is_refused() -> None:

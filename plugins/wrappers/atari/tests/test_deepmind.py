@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from rlk.errors import PlanError
+from rlk_atari import deepmind
 from rlk_atari.config import AtariConfig
 from rlk_atari.deepmind import AtariGame
 from rlk_testing.stand_in_game import StandInGame
+from rlk_vector_environments.env_state import Unsupported, capture, restore
 
 pytest.importorskip("cv2", reason="OpenCV is an extra")
 
@@ -134,6 +136,59 @@ def test_scaled_observations_are_0_to_1(frame_stack):
     observation, *_ = env.step(NOOP)
     assert observation.dtype == np.float32 and env.observation_space.contains(observation)
     assert observation[0, :, -1].tolist() == pytest.approx([3 / 255, 4 / 255])
+
+
+# ---- state ---------------------------------------------------------------------------------------
+
+
+def games_put_back(settle, settings):
+    """A game, and another one put where it is; both are played on and compared."""
+    game = {"lives": 3, "life": 14}
+    (env, ale), (other, copy) = played(game, **settings), played(game, **settings)
+    settle(env)
+    other.reset(seed=9)
+    restore(other, capture(env))
+    assert copy.frames == ale.frames > 0 and np.array_equal(other._frames, env._frames)
+    games = 0
+    while games < 3:
+        found, expected = other.step(LEFT), env.step(LEFT)
+        assert np.array_equal(found[0], expected[0]) and found[1:] == expected[1:]
+        games += "episode" in found[4]
+        if found[2]:
+            assert np.array_equal(other.reset()[0], env.reset()[0])
+    return env
+
+
+def play(env, steps):
+    for action in ([LEFT, DOWN, NOOP] * steps)[:steps]:
+        if env.step(action)[2]:
+            env.reset()
+
+
+@pytest.mark.parametrize("steps", [0, 2, 4, 50])
+def test_a_game_put_back_is_played_again_and_goes_on_the_same(steps):
+    games_put_back(lambda env: play(env, steps), {"noop_max": 9, "frame_stack": True})
+
+
+def test_what_has_to_be_played_again_is_limited_by_seeds_of_later_games(monkeypatch):
+    monkeypatch.setattr(deepmind, "MOST_MOVES", 20)
+    env = games_put_back(lambda env: play(env, 200), {"noop_max": 9})
+    assert len(env._moves) < 40 and env._seed != 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"moves": np.array([LEFT, 5], np.uint8)}, "actions beyond Discrete"),
+        ({"moves": np.array([LEFT], np.uint8)}, "goes otherwise here"),
+        ({"seed": -1}, "Seed must be"),
+    ],
+)
+def test_a_damaged_game_is_refused(wrong, message):
+    env, _ = played({"fires": False})
+    env.step(LEFT), env.step(DOWN)
+    with pytest.raises((Unsupported, gym.error.Error), match=message):
+        env.set_state({**env.get_state(), **wrong})
 
 
 # ---- what is refused ---------------------------------------------------------------------------

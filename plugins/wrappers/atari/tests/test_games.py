@@ -12,6 +12,8 @@ import rlk
 from rlk.errors import PlanError
 from rlk_atari import AtariGame, make_atari, wrap_deepmind
 from rlk_atari.component import ale
+from rlk_atari.config import AtariConfig
+from rlk_vector_environments.env_state import capture, restore
 
 cv2 = pytest.importorskip("cv2", reason="OpenCV is an extra")
 pytest.importorskip("ale_py", reason="ale-py is an extra")
@@ -110,16 +112,29 @@ def test_how_an_id_skips_frames_by_itself_has_no_effect():
         assert np.array_equal(one.step(action)[0], two.step(action)[0])
 
 
-def test_no_state_of_a_game_is_put_into_a_checkpoint(rlk_make):
-    small = {
-        "atari.width": 4,
-        "atari.height": 4,
-        "policy": "mlp",
-        "policy.layers": [4],
-        "n_envs": 1,
-    }
-    with rlk_make("ppo2", env=BREAKOUT, plugins=["atari"], n_steps=4, **small) as agent:
-        assert agent.run.env.get_state() == [None]
+def test_a_game_with_actions_repeated_by_chance_goes_on_where_it_was_in_another_process():
+    """A lost life before it, and the end of a game behind it; nothing of the emulator is kept."""
+    settings = AtariConfig(frame_stack=True)
+    env, twin = (AtariGame(game("ALE/Breakout-v5"), settings) for _ in range(2))
+    env.reset(seed=4), twin.reset(seed=5)
+    actions = iter(np.random.default_rng(0).integers(4, size=2_000).tolist())
+    lives = [moved(env, next(actions))[4]["lives"] for _ in range(60)]
+    assert min(lives) < 5
+    state = capture(env)
+    assert len(str(state)) < 2_000
+    restore(twin, state)
+    ends = 0
+    for _, action in zip(range(100), actions, strict=False):
+        found, expected = moved(twin, action), moved(env, action)
+        assert np.array_equal(found[0], expected[0]) and found[1:] == expected[1:]
+        ends += "episode" in found[4]
+    assert ends > 0
+
+
+def moved(env, action):
+    """A step; at an end, with the first observation of the next episode."""
+    observation, *rest = env.step(action)
+    return (env.reset()[0] if rest[1] or rest[2] else observation, *rest)
 
 
 @pytest.mark.parametrize("id", [BREAKOUT, "ALE/Pong-v5"])

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from rlk.errors import RlkError
+from rlk.errors import PlanError, RlkError
 from rlk.registry.hooks import Hooks
 from rlk_wrappers import VectorMonitor, vector_monitor
+from rlk_wrappers.component import monitor
 from rlk_wrappers.config import MonitorConfig
 
 
@@ -139,6 +140,13 @@ def test_reset_keywords_must_be_given_and_become_columns(tmp_path: Path) -> None
     play(env, 1)
     env.close()
     assert rows(tmp_path / "monitor.csv")[0][3] == "north"
+
+
+def test_a_run_which_resets_without_options_refuses_reset_keywords() -> None:
+    assert monitor.check is not None
+    monitor.check(MonitorConfig(info_keywords=("goal",)), None)
+    with pytest.raises(PlanError, match=r"\['goal'\] names options.*monitor:info_keywords instead"):
+        monitor.check(MonitorConfig(reset_keywords=("goal",)), None)
 
 
 def test_an_early_reset_can_be_forbidden() -> None:

@@ -20,6 +20,8 @@ Env = gym.Env[Any, Any]
 SEED = 7
 #: Steps that are played a second time with the same seed.
 REPEATED = 50
+#: What environments call a limit of their own: ALE's in frames, MiniGrid's in steps.
+_LIMITS = ("max_num_frames_per_episode", "max_steps")
 _OLD = (
     " It looks like an environment of the old gym, whose reset() gives an observation alone and "
     "whose step() gives four values: let reset() return (observation, info) and step() "
@@ -169,9 +171,14 @@ def _global_generators() -> Any:
 
 
 def _limit(env: Env) -> bool:
-    """Whether something cuts episodes off."""
-    has_limit = env.spec is not None and env.spec.max_episode_steps is not None
-    return has_limit or env.has_wrapper_attr("_max_episode_steps")
+    """Whether something cuts episodes off: a wrapper, or the environment itself, which says so."""
+    spec = env.spec
+    if spec is not None and spec.max_episode_steps is not None:
+        return True
+    told = {} if spec is None else spec.kwargs
+    return any(told.get(name) is not None for name in _LIMITS) or any(
+        env.has_wrapper_attr(name) for name in ("_max_episode_steps", *_LIMITS)
+    )
 
 
 def _called(name: str, function: Any, *arguments: Any, **keywords: Any) -> Any:

@@ -1,6 +1,7 @@
 """What this distribution offers.
 
-`lstm` and `ln-lstm`, also as `MlpLstmPolicy` and `MlpLnLstmPolicy`, and both behind the Nature CNN.
+`lstm` and `ln-lstm`, also as `MlpLstmPolicy` and `MlpLnLstmPolicy`, both behind the Nature CNN, and
+`multi-input-lstm`, also as `MultiInputLstmPolicy`.
 """
 
 from __future__ import annotations
@@ -29,4 +30,11 @@ cnn_ln_lstm = attrs.evolve(
     ln_lstm,
     own={"feature_extraction": "cnn", "layer_norm": True},
     observation_spaces=("Image",),
+)
+multi_input_lstm = attrs.evolve(
+    lstm,
+    name="multi-input-lstm",
+    summary="Dict observations as multi-input takes them, and an LSTM that all heads share",
+    own={"feature_extraction": "multi-input"},
+    observation_spaces=("Dict",),
 )

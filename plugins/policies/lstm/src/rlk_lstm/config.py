@@ -10,6 +10,7 @@ from attrs import validators as v
 
 from rlk_cnn.config import CnnConfig
 from rlk_mlp.config import ACT_FUN, MlpConfig
+from rlk_multi_input.config import MultiInputConfig
 
 Roles = dict[str, list[int]]
 Entry = int | Literal["lstm"] | Roles
@@ -78,10 +79,13 @@ class LstmConfig:
         default=False,
         metadata={"help": "normalise the products and the cell of the LSTM; ln-lstm sets it"},
     )
-    feature_extraction: Literal["mlp", "cnn"] = attrs.field(
+    feature_extraction: Literal["mlp", "cnn", "multi-input"] = attrs.field(
         default="mlp",
-        validator=v.in_(("mlp", "cnn")),
-        metadata={"help": "what comes first: mlp, or cnn for the Nature CNN on images"},
+        validator=v.in_(("mlp", "cnn", "multi-input")),
+        metadata={
+            "help": "what comes first: mlp, cnn for the Nature CNN on images, or multi-input for "
+            "the keys of a Dict"
+        },
     )
     cnn_extractor: Callable[[Any], Any] | None = attrs.field(
         default=None,
@@ -94,7 +98,7 @@ class LstmConfig:
     features: int = attrs.field(
         default=512,
         validator=v.ge(1),
-        metadata={"help": "size of the CNN's last, fully connected layer"},
+        metadata={"help": "size of the last, fully connected layer of a CNN"},
     )
     channels: Literal["auto", "first", "last"] = attrs.field(
         default="auto",
@@ -140,3 +144,7 @@ class LstmConfig:
         return CnnConfig(
             features=self.features, channels=self.channels, cnn_extractor=self.cnn_extractor
         )
+
+    def keys(self) -> MultiInputConfig:
+        """The settings by which `multi-input` puts the keys of a Dict side by side."""
+        return MultiInputConfig(features=self.features, channels=self.channels)

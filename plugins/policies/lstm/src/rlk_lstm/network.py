@@ -1,4 +1,4 @@
-"""Recurrent policies: hidden layers or a CNN, an LSTM that all heads share, layers of each head.
+"""Recurrent policies: hidden layers, a CNN or a Dict's keys, a shared LSTM, layers of each head.
 
 Shapes: T steps, N environments, F features, S numbers of state (hidden and cell of each unit).
 """
@@ -17,6 +17,7 @@ from rlk_lstm.lstm import LstmLayer
 from rlk_lstm.normalised import NormalisedLstmLayer
 from rlk_mlp.layers import Layers
 from rlk_mlp.network import Mlp
+from rlk_multi_input.network import SideBySide
 from rlk_networks import Architecture, flat_size
 
 
@@ -31,31 +32,38 @@ class Lstm(Architecture):
         """The recurrent encoder.
 
         Raises:
-            PlanError: if a CNN is asked for where observations are not images.
+            PlanError: if what comes first does not take the environment's observations.
         """
         config = self.config
-        parts: list[nn.Module] = []
-        size = flat_size(observation_space)
-        if config.feature_extraction == "cnn":
-            if spaces.kind(observation_space) != "Image":
-                raise PlanError(
-                    "policy 'lstm' (rlk-lstm): feature_extraction=cnn takes images, but the "
-                    f"environment's observations are {spaces.describe(observation_space)}. "
-                    "Say --set policy.feature_extraction=mlp."
-                )
-            cnn: Any = Cnn(config.cnn()).cnn(observation_space)
-            parts.append(cnn)
-            size = cnn.features
+        first, size = _first(config, observation_space)
         before = Layers(size, config.before(), config.heads())
         layer = NormalisedLstmLayer if config.layer_norm else LstmLayer
         lstm = layer(before.features, config.n_lstm)
-        return Recurrent(nn.Sequential(*parts, before), lstm, config)
+        return Recurrent(nn.Sequential(*first, before), lstm, config)
 
     def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         return self._heads.trunk(role, features, extra=extra, n_copies=n_copies)
 
     def named_roles(self) -> tuple[str, ...]:
         return self._heads.named_roles()
+
+
+def _first(config: LstmConfig, space: Any) -> tuple[list[nn.Module], int]:
+    """What observations go through before anything else, if they do, and the numbers it gives."""
+    extraction = config.feature_extraction
+    if extraction == "mlp":
+        return [], flat_size(space)
+    taken = {"cnn": "Image", "multi-input": "Dict"}[extraction]
+    if spaces.kind(space) != taken:
+        raise PlanError(
+            f"policy 'lstm' (rlk-lstm): feature_extraction={extraction} takes observations that "
+            f"are {taken}, but the environment's are {spaces.describe(space)}. "
+            "Say --set policy.feature_extraction=mlp."
+        )
+    made: Any = (
+        Cnn(config.cnn()).cnn(space) if extraction == "cnn" else SideBySide(space, config.keys())
+    )
+    return [made], made.features
 
 
 class Recurrent(nn.Module):

@@ -95,6 +95,34 @@ def replaced(settings: dict[str, Any], old: str, new: str) -> None:
         settings[new] = value
 
 
+def with_effect(algo: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings without those for what another setting leaves out, of which a warning tells.
+
+    Stable Baselines passes over them; rlk refuses them.
+
+    Args:
+        algo: the algorithm.
+        settings: of it, that are others than its defaults.
+    """
+    component = default_kernel().registries.algorithms.get(algo).component()
+    switch_of = {plugin: switch for switch, plugin in component.activates.items()}
+    kept = dict(settings)
+    for key in settings:
+        if key in component.activates:
+            continue
+        targets = [to.partition(".")[0] for own, to in component.forwarded() if own == key]
+        switches = [switch_of[one] for one in targets if one in switch_of]
+        is_switched = len(switches) == len(targets) > 0
+        if is_switched and not any(settings.get(one) for one in switches):
+            warn_without_effect(key, kept.pop(key), f"{switches[0]}=…")
+    return kept
+
+
+def warn_without_effect(key: str, value: Any, needed: str) -> None:
+    """Warn of an argument that does nothing here."""
+    warnings.warn(f"{key}={value!r} has no effect without {needed}", UserWarning, stacklevel=6)
+
+
 def is_other(value: Any, default: Any) -> bool:
     """Whether an argument is another than its default, which rlk has by itself."""
     plain = isinstance(value, (bool, int, float, str, tuple))

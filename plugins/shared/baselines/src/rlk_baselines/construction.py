@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import rlk
+from rlk.abilities import AdoptsReplays, offers
 from rlk.agent import Agent
+from rlk.making import from_state
+from rlk.running import checkpoint
 from rlk_baselines import model_files
-from rlk_baselines.arguments import Documented, bound, is_other, signature
+from rlk_baselines.arguments import Documented, bound, is_other, signature, with_effect
 from rlk_baselines.common.vec_env import VecEnv
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.environments.training_vector import training_vector
@@ -82,7 +86,11 @@ class Constructed(metaclass=Documented):
         """What the constructor was given besides the defaults, by rlk's keys."""
         usual = self.defaults()
         own = {k: v for k, v in self._given.items() if k not in usual or is_other(v, usual[k])}
-        return {**self.renamed(own), **self._policy_settings()}
+        return {**with_effect(self._learner(), self.renamed(own)), **self._policy_settings()}
+
+    def _learner(self) -> str:
+        """The name of the algorithm in rlk whose settings these are."""
+        return self.algo
 
     def renamed(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of the constructor by rlk's keys, without those that are the model's own."""
@@ -124,6 +132,22 @@ class Constructed(metaclass=Documented):
             settings |= self._policy_settings()
         plugins = (*self._plugins(), self._watcher)
         self._take(saved.agent(env=self._training_env(), plugins=plugins, **settings))
+
+    def _moved(self) -> Agent:
+        """An agent like the one there is, in an environment of another number, which was set."""
+        before = self.agent
+        moved = from_state(
+            checkpoint.model_state(before.run),
+            Path("the model"),
+            env=self._training_env(),
+            plugins=(*self._plugins(), self._watcher),
+            n_envs=self.n_envs,
+            **self._settings(),
+        )
+        if offers(before.run.storage, AdoptsReplays) and len(before.run.storage):
+            checkpoint.adopt_replay(moved.run, checkpoint.replay_state(before.run))
+        before.close()
+        return moved
 
     def _training_env(self) -> Any:
         """What rlk steps."""

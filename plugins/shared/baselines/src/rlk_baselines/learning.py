@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
-import numpy as np
 
 from rlk import hookimpl
 from rlk.records import Step
 from rlk_baselines import logger
+from rlk_baselines.callback_variables import Collection, Episodes, Kept, shared
 from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Watcher:
         self.model: BaseRLModel | None = None
         self.call: Call | None = None
         self._variables: dict[str, Any] = {}
+        self._kept: list[Kept] = []
         self._seen_episodes = 0
 
     def learn(self, model: BaseRLModel, call: Call) -> None:
@@ -98,11 +99,14 @@ class Watcher:
         if self.call is not None and self.call.callback is not None:
             assert self.model is not None
             self._variables = self.call.variables(self.model)
+            self._kept = kept_for(self.model)
             self.call.callback.on_training_start(self._variables, {})
 
     @hookimpl
     def rlk_rollout_start(self) -> None:
         if self.call is not None and self.call.callback is not None:
+            for kept in self._kept:
+                kept.begin()
             self.call.callback.on_rollout_start()
 
     @hookimpl
@@ -110,9 +114,15 @@ class Watcher:
         """Tell the callback; it stops the training by returning False."""
         if self.call is None or self.call.callback is None:
             return None
-        self._variables.update(variables_of_step(run, step))
+        infos = run.env.infos() if hasattr(run.env, "infos") else [{}] * run.n_envs
+        self._variables.update(shared(run, step, infos))
+        for kept in self._kept:
+            self._variables.update(kept.see(run, step, infos))
         self.call.callback.update_locals(self._variables)
-        return None if self.call.callback.on_step() is not False else False
+        goes_on = self.call.callback.on_step()
+        for kept in self._kept:
+            kept.go_on(step, infos)
+        return None if goes_on is not False else False
 
     @hookimpl
     def rlk_rollout_end(self, run: Run) -> None:
@@ -152,32 +162,11 @@ class Watcher:
             self.call.writer.add_scalar("episode_reward", return_, run.timesteps)
 
 
-def variables_of_step(run: Run, step: Step) -> dict[str, Any]:
-    """What callbacks find in `locals` after a step, by the names of vectors and of single ones."""
-    infos = run.env.infos() if hasattr(run.env, "infos") else [{}] * run.n_envs
-    dones = np.logical_or(step.terminated, step.truncated)
-    found: dict[str, Any] = {
-        "obs": step.next_observation,
-        "new_obs": step.next_observation,
-        "actions": step.action,
-        "clipped_actions": step.action,
-        "rewards": step.reward,
-        "true_reward": step.reward,
-        "dones": dones,
-        "infos": infos,
-    }
-    extras = {"value": "values", "log_prob": "neglogpacs"}
-    for name, theirs in extras.items():
-        if name in step.extras:
-            found[theirs] = -step.extras[name] if theirs == "neglogpacs" else step.extras[name]
-    found["ep_infos"] = [info["episode"] for info in infos if "episode" in info]
-    if run.n_envs == 1:
-        singles = {"action": "actions", "reward": "rewards", "rew": "rewards", "done": "dones"}
-        found |= {one: found[many][0] for one, many in singles.items()}
-        found |= {
-            "info": infos[0],
-            "env_action": found["action"],
-            "unscaled_action": found["action"],
-        }
-        found["maybe_ep_info"] = infos[0].get("episode")
-    return found
+def kept_for(model: BaseRLModel) -> list[Kept]:
+    """What is kept for the callbacks of a model, by what it learns from."""
+    kept: list[Kept] = []
+    if model.agent.plan.algorithm.component.collects != "off-policy":
+        kept.append(Collection())
+    if not model.learns_from_vectors and model.n_envs == 1:
+        kept.append(Episodes())
+    return kept

@@ -8,11 +8,17 @@ from typing import Any
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.normalized_replay import NormalizedReplay
 from rlk_baselines.refusals import Refused
+from rlk_baselines.replay_view import ReplayView
 from rlk_baselines.transitions import add_transition
 
 
 class ActorCriticRLModel(BaseRLModel):
     """The models that learn a policy and a value from what they have just collected."""
+
+    @property
+    def n_batch(self) -> int:
+        """Timesteps of a collection, over all environments (A2C, ACER, ACKTR, PPO2)."""
+        return int(self.n_steps) * (self.n_envs or 1)
 
 
 class OffPolicyRLModel(BaseRLModel):
@@ -27,6 +33,11 @@ class OffPolicyRLModel(BaseRLModel):
         if normalize is None or normalize.observation_space != self._space("observation"):
             return []
         return [NormalizedReplay(normalize)]
+
+    @property
+    def replay_buffer(self) -> ReplayView:
+        """What it has collected."""
+        return ReplayView(self)
 
     def is_using_her(self) -> bool:
         """Whether goals are relabelled in hindsight."""

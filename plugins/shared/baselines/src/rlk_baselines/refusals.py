@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rlk.errors import PlanError, RlkError
 
@@ -25,3 +25,21 @@ def refused() -> Iterator[None]:
         raise
     except PlanError as error:
         raise Refused(*error.args) from error
+
+
+def belongs_to_tensorflow(module: str, name: str, instead: Mapping[str, str]) -> Exception:
+    """What a module of TensorFlow's functions raises where one of them is asked for.
+
+    Args:
+        module: its name.
+        name: what was asked for.
+        instead: its functions, and what to write instead of each.
+
+    Returns:
+        An ImportError, whose words `from module import name` shows too; for a name that Stable
+        Baselines did not have there either, an AttributeError.
+    """
+    if name not in instead:
+        return AttributeError(f"module {module!r} has no attribute {name!r}")
+    text = f"{module}.{name} works on TensorFlow's graph, and here networks are torch's. Write "
+    return ImportError(f"{text}{instead[name]}.")

@@ -16,6 +16,7 @@ import gymnasium as gym
 import torch
 from torch import Tensor
 
+from rlk.spaces import map_observation
 from rlk_networks.observations import preprocess
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, one_thread
@@ -123,7 +124,7 @@ class RecurrentPolicyChecks(Contract):
         for encoder, policy, space in self.encoders():
             x, state = inputs(policy, space, T * N), random_state(encoder, N)
             for starts in patterns():
-                alone = encoder(x[2::N], state[2:3], starts[:, 2:3])
+                alone = encoder(rows_of(x, slice(2, None, N)), state[2:3], starts[:, 2:3])
                 together = encoder(x, state, starts)[2::N]
                 assert torch.allclose(alone, together, atol=1e-5), f"in {space}"
 
@@ -132,10 +133,10 @@ class RecurrentPolicyChecks(Contract):
         for encoder, policy, space in self.encoders():
             x, state = inputs(policy, space, T * N), random_state(encoder, N)
             for starts in patterns():
-                given = (x, state, starts)
+                given = [*(x.values() if isinstance(x, dict) else [x]), state, starts]
                 kept = [part.clone() for part in given]
-                encoder(*given)
-                encoder.step(x[:N], state, starts[0])
+                encoder(x, state, starts)
+                encoder.step(rows_of(x, slice(N)), state, starts[0])
                 assert all(torch.equal(a, b) for a, b in zip(given, kept, strict=True))
 
     @recurrent
@@ -169,10 +170,14 @@ class RecurrentPolicyChecks(Contract):
             assert not torch.allclose(encoder(*given), before), "what was written is not used"
 
 
-def inputs(policy: Any, space: gym.Space[Any], rows: int, seed: int = 0) -> Tensor:
+def inputs(policy: Any, space: gym.Space[Any], rows: int, seed: int = 0) -> Any:
     """What the encoder is given for random observations, [rows, ...]."""
-    x: Tensor = preprocess(space)(observations(space, rows, seed))
-    return x
+    return preprocess(space)(observations(space, rows, seed))
+
+
+def rows_of(x: Any, chosen: slice) -> Any:
+    """Some rows of inputs, or of each part of them."""
+    return map_observation(lambda part: part[chosen], x)
 
 
 def random_state(encoder: Any, n: int) -> Tensor:
@@ -181,10 +186,11 @@ def random_state(encoder: Any, n: int) -> Tensor:
     return 0.5 * torch.randn(n, encoder.state_size, generator=generator)
 
 
-def step_by_step(encoder: Any, x: Tensor, state: Tensor, starts: Tensor) -> Tensor:
+def step_by_step(encoder: Any, x: Any, state: Tensor, starts: Tensor) -> Tensor:
     """[T * N, F]: what a whole sequence must equal, one step after the other."""
-    found = []
-    for rows, start in zip(torch.split(x, starts.shape[1]), starts, strict=True):
-        features, state = encoder.step(rows, state, start)
+    found, n = [], starts.shape[1]
+    for t, start in enumerate(starts):
+        at_once = slice(t * n, (t + 1) * n)
+        features, state = encoder.step(rows_of(x, at_once), state, start)
         found.append(features)
     return torch.cat(found)

@@ -1,8 +1,9 @@
 """The state of one environment, so that a resumed run goes on in the middle of an episode.
 
 It goes layer by layer through the wrapper chain. Where a layer's class has `get_state` and
-`set_state`, those are used (and its `np_random` is kept as well). Otherwise its instance attributes
-are kept: None, numbers, strings, arrays, generators, and lists, tuples, deques and dicts of those.
+`set_state`, those are used (and its `np_random` is kept as well); one whose class says
+`has_whole_state` answers for everything inside it, too. Otherwise a layer's instance attributes are
+kept: None, numbers, strings, arrays, generators, and lists, tuples, deques and dicts of those.
 Spaces, functions and renderers stay as the new environment made them. Anything else (a physics
 engine) is refused, because a state that is almost right is worse than a new episode. A state is
 JSON and numpy arrays, and restoring one runs only `set_state`.
@@ -118,6 +119,8 @@ def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
     while isinstance(inner, gym.Wrapper):
         if not isinstance(inner, gym.wrappers.PassiveEnvChecker):
             yield inner
+        if getattr(type(inner), "has_whole_state", False):
+            return
         inner = inner.env
     yield inner
 

@@ -6,6 +6,7 @@ life, fire at the start, small grey images, rewards of one size, stacked frames.
 
 from __future__ import annotations
 
+import zlib
 from collections import deque
 from typing import Any
 
@@ -17,7 +18,13 @@ from rlk.records import Array
 from rlk_atari.component import INSTALL
 from rlk_atari.config import STACKED, AtariConfig
 from rlk_atari.emulator import Emulator
+from rlk_vector_environments.env_state import Unsupported
 
+#: Among the moves: a reset.
+_RESET = 255
+#: A game that begins after so many moves gets a seed of its own, so that no more have to be played
+#: again. The emulator takes 90 ms to be seeded, about as long as 300 moves.
+MOST_MOVES = 20_000
 Result = tuple[Array, float, bool, bool, dict[str, Any]]
 
 
@@ -39,12 +46,17 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
             is not installed.
     """
 
+    #: Of the environment in it as well (`rlk_vector_environments.env_state`).
+    has_whole_state = True
+
     def __init__(self, env: gym.Env[Array, int], config: AtariConfig | None = None) -> None:
         super().__init__(env)
         self._config = config = config or AtariConfig()
         self._images = _opencv()
         self._game = Emulator(env, config.noop_max, config.skip)
         self._size = config.width, config.height
+        self._seed: int | None = None
+        self._moves = bytearray()
         # Some games stand still until FIRE is pressed, and then until a direction is.
         self._start = [1, 2] if "FIRE" in self._game.meanings else []
         self._lives, self._goes_on = 0, False
@@ -63,6 +75,7 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
         """Start a new game; or, where a life has just been lost and no seed is given, go on."""
         game = self._game
         goes_on = self._goes_on and seed is None
+        seed = self._noted(seed, goes_on)
         if goes_on:
             game.play(0)
         if not goes_on or game.is_over:
@@ -78,6 +91,7 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
     def step(self, action: int) -> Result:
         game, before = self._game, self._lives
         reward = game.play(action)
+        self._moves.append(action)
         self._lives = lives = game.lives
         info: dict[str, Any] = {"lives": lives}
         # Some games count no lives for a few frames between two of them.
@@ -91,6 +105,54 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
         self._frames.append(self._frame())
         terminated = self._goes_on or (game.is_over and not game.is_truncated)
         return self._observation(), reward, terminated, game.is_truncated, info
+
+    # ---- state -----------------------------------------------------------------------------------
+
+    def _noted(self, seed: int | None, goes_on: bool) -> int | None:
+        """The seed of a reset, which is among the moves from now on, or begins them anew."""
+        is_due = self._seed is None or len(self._moves) > MOST_MOVES
+        if seed is None and is_due and not goes_on:
+            seed = int(self.np_random.integers(2**31))
+        if seed is None:
+            self._moves.append(_RESET)
+        else:
+            self._seed = seed
+            self._moves.clear()
+        return seed
+
+    def get_state(self) -> dict[str, Any]:
+        """The latest seed and what was played since.
+
+        What the emulator gives as its state is memory of a C++ program: a damaged one would crash
+        the process, so none is taken from a file.
+        """
+        moves = np.frombuffer(bytes(self._moves), np.uint8)
+        return {"seed": self._seed, "moves": moves, "screen": self._checksum()}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Plays all of that again; nothing of a game that had not been reset yet.
+
+        Raises:
+            Unsupported: if the game has no such action, or goes otherwise: this is another game, or
+                another version of the emulator.
+        """
+        if state["seed"] is None:
+            return
+        seed, moves = int(state["seed"]), np.asarray(state["moves"], np.uint8)
+        if not np.all((moves < len(self._game.meanings)) | (moves == _RESET)):
+            raise Unsupported(f"a saved game has actions beyond {self.action_space}")
+        self.reset(seed=seed)
+        for move in moves.tolist():
+            if move == _RESET:
+                self.reset()
+            else:
+                self.step(move)
+        if self._checksum() != state["screen"]:
+            raise Unsupported("a saved game goes otherwise here: another game or emulator?")
+
+    def _checksum(self) -> int:
+        """Of what is seen now."""
+        return zlib.crc32(self._game.screen.tobytes())
 
     def _frame(self) -> Array:
         """The screen, smaller: each pixel is the mean of what it covers."""

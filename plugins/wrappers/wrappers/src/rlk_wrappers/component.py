@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from rlk.component import Component
-from rlk_wrappers.checks import can_write_videos, sees_what_the_policy_sees
+from rlk_wrappers.checks import (
+    asks_for_nothing_of_resets,
+    can_write_videos,
+    sees_what_the_policy_sees,
+)
 from rlk_wrappers.config import MonitorConfig, NormalizeConfig
 from rlk_wrappers.config_observations import (
     FrameStackConfig,
@@ -23,6 +27,7 @@ monitor = Component(
     factory="rlk_wrappers.vector_monitor:VectorMonitor",
     summary="Records the return, length and time of every episode in monitor.csv.",
     config=MonitorConfig,
+    check=asks_for_nothing_of_resets,
     scope="vector",
     autostart="run",
 )

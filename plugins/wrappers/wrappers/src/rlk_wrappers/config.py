@@ -47,7 +47,8 @@ class MonitorConfig:
         converter=_as_tuple,
         validator=_are_keywords,
         metadata={
-            "help": "further columns: these options of the latest reset, which must have them"
+            "help": "further columns: these options of the latest reset, which must have them; a "
+            "run gives none"
         },
     )
     info_keywords: tuple[str, ...] = attrs.field(

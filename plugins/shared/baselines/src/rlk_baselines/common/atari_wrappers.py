@@ -1,4 +1,8 @@
-"""`make_atari` and `wrap_deepmind`: Atari games with DeepMind's preprocessing, by rlk's `atari`."""
+"""DeepMind's preprocessing of Atari games: `make_atari`, `wrap_deepmind`, and wrappers one by one.
+
+`wrap_deepmind(make_atari(id))` plays by rlk's `atari`, which does all at once and is several times
+faster. Put around anything else, it is made of the wrappers of `single_atari_wrappers`.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,34 @@ from typing import Any
 
 from rlk_atari import stable_baselines as atari
 from rlk_baselines.bench import Monitor
+from rlk_baselines.common.single_atari_wrappers import (
+    ClipRewardEnv,
+    EpisodicLifeEnv,
+    FireResetEnv,
+    FrameStack,
+    LazyFrames,
+    MaxAndSkipEnv,
+    NoopResetEnv,
+    ScaledFloatFrame,
+    WarpFrame,
+    meanings_of,
+)
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.gym.making import FourValuesEnv
 
-__all__ = ["make_atari", "wrap_deepmind"]
+__all__ = [
+    "ClipRewardEnv",
+    "EpisodicLifeEnv",
+    "FireResetEnv",
+    "FrameStack",
+    "LazyFrames",
+    "MaxAndSkipEnv",
+    "NoopResetEnv",
+    "ScaledFloatFrame",
+    "WarpFrame",
+    "make_atari",
+    "wrap_deepmind",
+]
 
 
 def make_atari(env_id: str) -> FourValuesEnv:
@@ -31,21 +59,25 @@ def wrap_deepmind(
     """The rest of DeepMind's preprocessing: small grey images, fire at the start, and what follows.
 
     Args:
-        env: of `make_atari`. A `Monitor` around it stands around the whole afterwards, and still
-            records whole games with their own rewards.
+        env: of `make_atari`, or another environment of images. A `Monitor` around one of
+            `make_atari` stands around the whole afterwards, and still records whole games with
+            their own rewards.
         episode_life: whether an episode ends with a life.
         clip_rewards: whether rewards are -1, 0 or 1.
         frame_stack: whether an observation is the latest four frames.
         scale: whether pixels are 0 to 1.
     """
     monitors: list[Monitor] = []
-    while isinstance(env, (Monitor, FourValuesEnv)):
-        if isinstance(env, Monitor):
-            monitors.append(env)
-        env = env.env
+    inner = env
+    while isinstance(inner, (Monitor, FourValuesEnv)):
+        if isinstance(inner, Monitor):
+            monitors.append(inner)
+        inner = inner.env
+    if not isinstance(inner, atari.AtariScreen):
+        return _one_by_one(env, episode_life, clip_rewards, frame_stack, scale)
     game: Any = FourValuesEnv(
         atari.wrap_deepmind(
-            env,
+            inner,
             episode_life=episode_life,
             clip_rewards=clip_rewards,
             frame_stack=frame_stack,
@@ -56,3 +88,19 @@ def wrap_deepmind(
         monitor.env = game
         game = monitor
     return game
+
+
+def _one_by_one(
+    env: Any, episode_life: bool, clip_rewards: bool, frame_stack: bool, scale: bool
+) -> Any:
+    """The same, of wrappers around whatever it is."""
+    if episode_life:
+        env = EpisodicLifeEnv(env)
+    if "FIRE" in meanings_of(env):
+        env = FireResetEnv(env)
+    env = WarpFrame(env)
+    if scale:
+        env = ScaledFloatFrame(env)
+    if clip_rewards:
+        env = ClipRewardEnv(env)
+    return FrameStack(env, 4) if frame_stack else env

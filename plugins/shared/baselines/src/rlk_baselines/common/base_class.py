@@ -165,6 +165,8 @@ class BaseRLModel(Constructed):
     def set_env(self, env: Any) -> None:
         """Learn from another environment from now on, which has the same spaces.
 
+        It may be a vector of another number: a replay then goes on with its newest transitions.
+
         Raises:
             ValueError: if it does not fit.
         """
@@ -176,7 +178,10 @@ class BaseRLModel(Constructed):
             if self._agent is None:
                 return
             try:
-                self._agent.set_env(self._training_env())
+                if old is None or new.num_envs == old.num_envs:
+                    self._agent.set_env(self._training_env())
+                else:
+                    self._take(self._moved())
             except BaseException:
                 self._env = old
                 raise

@@ -1,8 +1,7 @@
 """Probability distributions of actions, by the names of Stable Baselines, on tensors of torch.
 
 Each is made of the flat parameters that a policy gives: [B, P]. The formulas are those of rlk's
-distributions. `proba_distribution_from_latent`, which built TensorFlow's layers, is not there:
-heads of policies are built by rlk (docs/custom-policies.md).
+distributions.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from gymnasium import spaces
 from torch import Tensor
 
 from rlk.errors import PlanError
+from rlk_baselines.common.latent_heads import LatentHeads
 from rlk_bernoulli.distribution import Bernoulli
 from rlk_categorical.distribution import Categorical
 from rlk_diag_gaussian.distribution import DiagGaussian
@@ -155,9 +155,12 @@ class ProbabilityDistributionType:
     """What kind of distribution an action space has, and its sizes."""
 
     distribution: ClassVar[type[ProbabilityDistribution]]
+    has_log_std: ClassVar[bool] = False  #: whether a part of the parameters depends on no state
 
     def __init__(self, parameters: int, shape: list[int], dtype: torch.dtype) -> None:
         self._parameters, self._shape, self._dtype = parameters, shape, dtype
+        #: The layers of `proba_distribution_from_latent`, once it was called.
+        self.heads: LatentHeads | None = None
 
     def probability_distribution_class(self) -> type[ProbabilityDistribution]:
         """The class of such distributions."""
@@ -166,6 +169,34 @@ class ProbabilityDistributionType:
     def proba_distribution_from_flat(self, flat: Any) -> ProbabilityDistribution:
         """A distribution of these parameters, [B, P]."""
         return self.distribution(flat)  # type: ignore[call-arg]
+
+    def proba_distribution_from_latent(
+        self,
+        pi_latent_vector: Tensor,
+        vf_latent_vector: Tensor,
+        init_scale: float = 1.0,
+        init_bias: float = 0.0,
+    ) -> tuple[ProbabilityDistribution, Tensor, Tensor]:
+        """The distribution of what the last hidden layers give, by linear layers behind them.
+
+        The first call makes them; `heads.parameters()` are what an optimiser trains.
+
+        Args:
+            pi_latent_vector: float [B, F], of the policy.
+            vf_latent_vector: float [B, G], of the value.
+            init_scale: by what the layer of the policy is scaled at the start.
+            init_bias: of that layer, and of that of the values, at the start.
+
+        Returns:
+            The distribution, the output of the policy's layer (of a Gaussian, the mean) [B, K], and
+            Q values [B, K].
+        """
+        if self.heads is None:
+            size = self._parameters // 2 if self.has_log_std else self._parameters
+            widths = pi_latent_vector.shape[-1], vf_latent_vector.shape[-1]
+            self.heads = LatentHeads(*widths, size, init_scale, init_bias, self.has_log_std)
+        flat, found, values = self.heads(pi_latent_vector, vf_latent_vector)
+        return self.proba_distribution_from_flat(flat), found, values
 
     def param_shape(self) -> list[int]:
         """[P]."""
@@ -207,6 +238,7 @@ class DiagGaussianProbabilityDistributionType(ProbabilityDistributionType):
     """Of `size` numbers."""
 
     distribution = DiagGaussianProbabilityDistribution
+    has_log_std = True
 
     def __init__(self, size: int) -> None:
         self.size = int(size)

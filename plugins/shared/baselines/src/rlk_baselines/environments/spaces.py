@@ -77,6 +77,6 @@ _MADE: Mapping[str, Callable[[Any], Space]] = {
     "Box": lambda s: spaces.Box(s["low"], s["high"], dtype=s["low"].dtype.type),
     "Discrete": lambda s: spaces.Discrete(s["n"], start=s["start"]),
     "MultiDiscrete": lambda s: spaces.MultiDiscrete(s["nvec"], start=s["start"]),
-    "MultiBinary": lambda s: spaces.MultiBinary(s["shape"]),
+    "MultiBinary": lambda s: spaces.MultiBinary(s["shape"] if s["shape"][1:] else s["shape"][0]),
     "Dict": lambda s: spaces.Dict({key: space_of(part) for key, part in s["parts"].items()}),
 }

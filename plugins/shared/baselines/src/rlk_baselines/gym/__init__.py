@@ -10,7 +10,7 @@ import gymnasium
 from gymnasium import error
 from gymnasium.envs.registration import register, spec
 
-from rlk_baselines.gym import envs, spaces, utils, wrappers
+from rlk_baselines.gym import envs, logger, spaces, utils, wrappers
 from rlk_baselines.gym.core import (
     ActionWrapper,
     Env,
@@ -34,6 +34,7 @@ __all__ = [
     "Wrapper",
     "envs",
     "error",
+    "logger",
     "make",
     "register",
     "spaces",

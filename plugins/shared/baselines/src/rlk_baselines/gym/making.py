@@ -48,9 +48,13 @@ def _gives_five(env: Any) -> bool:
 
 
 def _limited(env: Any, limit: int) -> Any:
-    from rlk_baselines.gym.wrappers import TimeLimit
+    from rlk_baselines.gym.wrappers.time_limit import TimeLimit
 
     return TimeLimit(env, limit)
+
+
+#: What gym says of rewards that nothing is said of.
+REWARDS = (-float("inf"), float("inf"))
 
 
 class Adopted(gymnasium.Env[Any, Any]):
@@ -62,6 +66,7 @@ class Adopted(gymnasium.Env[Any, Any]):
         self.action_space = as_gymnasium_space(env.action_space)
         self.metadata = dict(getattr(env, "metadata", None) or {})
         self.spec = getattr(env, "spec", None)
+        self.reward_range = getattr(env, "reward_range", REWARDS)
 
     def reset(self, **kwargs: Any) -> Any:
         return self.env.reset(**kwargs)
@@ -98,6 +103,8 @@ class FourValuesEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     An episode that was cut off ends as done, with `TimeLimit.truncated` in its last info.
     """
+
+    reward_range = REWARDS
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)

@@ -14,6 +14,7 @@ from rlk_baselines.common.vec_env.base_vec_env import VecEnv
 from rlk_baselines.common.vec_env.four_values import FourValues
 from rlk_baselines.environments.five_values import FiveValues
 from rlk_baselines.environments.ids import make_by_id
+from rlk_baselines.her.awaited_goals import AwaitedGoals
 from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper
 from rlk_baselines.model_files import Saved
 from rlk_baselines.models import OffPolicyRLModel
@@ -85,6 +86,14 @@ class HER(OffPolicyRLModel):
         super()._take(agent)
         self._env = FourValues(agent.get_env())
 
+    def _learner(self) -> str:
+        return str(self.model_class.algo)
+
+    @property
+    def model(self) -> HER:
+        """The model that learns by hindsight: this one."""
+        return self
+
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = self.model_class.translated(self, settings)
         return found
@@ -112,6 +121,8 @@ class HER(OffPolicyRLModel):
         reset_num_timesteps: bool = True,
     ) -> Model:
         """As `BaseRLModel.learn`."""
+        if isinstance(self._goal_env, AwaitedGoals):
+            raise self._goal_env.refusal()
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
         )
@@ -145,6 +156,10 @@ class HER(OffPolicyRLModel):
 
     # ---- the environment and files ---------------------------------------------------------------
 
+    def get_env(self) -> Any:
+        """The environment that it learns from, or None if it was loaded without one."""
+        return None if isinstance(self._goal_env, AwaitedGoals) else super().get_env()
+
     def set_env(self, env: Any) -> None:
         """Learn from another goal environment from now on."""
         with refused():
@@ -165,9 +180,8 @@ class HER(OffPolicyRLModel):
     def go_on(self, saved: Saved, env: Any) -> None:
         self._goal_env = _goal_env(saved.about["env_id"] if env is None else env)
         if self._goal_env is None:
-            raise Refused(
-                f"HER needs its environment again: HER.load({str(saved.path)!r}, env=env)."
-            )
+            awaited = saved.awaited()
+            self._goal_env = AwaitedGoals(awaited.observation_space, awaited.action_space)
         self._begin(saved.given, None)
         settings = {
             f"hindsight-replay.{key}" if key in _OWN else key: value

@@ -1,7 +1,46 @@
-"""Registration of environments: Gymnasium's."""
+"""Registration of environments: Gymnasium's, with the methods of gym's registry."""
 
-from gymnasium.envs.registration import register, registry, spec
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import gymnasium
+from gymnasium.envs.registration import register, spec
 
 from rlk_baselines.gym.making import make
 
-__all__ = ["make", "register", "registry", "spec"]
+__all__ = ["EnvRegistry", "make", "register", "registry", "spec"]
+
+
+class EnvRegistry(Mapping[str, Any]):
+    """The registered environments, by id."""
+
+    def __getitem__(self, id: str) -> Any:
+        return gymnasium.registry[id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(gymnasium.registry)
+
+    def __len__(self) -> int:
+        return len(gymnasium.registry)
+
+    @property
+    def env_specs(self) -> Mapping[str, Any]:
+        """The registrations by id."""
+        return self
+
+    def all(self) -> list[Any]:
+        """Every registration."""
+        return list(self.values())
+
+    def spec(self, id: str) -> Any:
+        """The registration of an id.
+
+        Raises:
+            gymnasium.error.Error: if there is none.
+        """
+        return spec(id)
+
+
+registry = EnvRegistry()

@@ -1,0 +1,5 @@
+"""`ACER`."""
+
+from rlk_baselines.acer.acer_simple import ACER
+
+__all__ = ["ACER"]

@@ -1,0 +1,5 @@
+"""`ACKTR`."""
+
+from rlk_baselines.acktr.acktr import ACKTR
+
+__all__ = ["ACKTR"]

@@ -1,0 +1,48 @@
+"""The linear layers between the last hidden layers of a policy and its distribution and Q values.
+
+Shapes: B observations, F and G features of policy and value, K outputs.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class LatentHeads(nn.Module):
+    """Layers with orthogonal weights: scaled for the policy, of scale 1 for the values.
+
+    Args:
+        pi_features: F.
+        vf_features: G.
+        size: K.
+        scale: of the policy's weights.
+        bias: of both layers at the start.
+        has_log_std: whether the policy gives a mean, beside which there is a logarithm of the
+            standard deviation that depends on nothing, 0 at the start.
+    """
+
+    def __init__(
+        self,
+        pi_features: int,
+        vf_features: int,
+        size: int,
+        scale: float,
+        bias: float,
+        has_log_std: bool,
+    ) -> None:
+        super().__init__()
+        self.pi, self.q = nn.Linear(pi_features, size), nn.Linear(vf_features, size)
+        nn.init.orthogonal_(self.pi.weight, gain=scale)
+        nn.init.orthogonal_(self.q.weight)
+        nn.init.constant_(self.pi.bias, bias)
+        nn.init.constant_(self.q.bias, bias)
+        self.log_std = nn.Parameter(torch.zeros(size)) if has_log_std else None
+
+    def forward(self, pi_latent: Tensor, vf_latent: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The flat parameters of the distribution, the output for the policy, and Q values."""
+        found = self.pi(pi_latent)
+        flat = found
+        if self.log_std is not None:
+            flat = torch.cat([found, self.log_std.expand_as(found)], -1)
+        return flat, found, self.q(vf_latent)

@@ -1,0 +1,265 @@
+"""The parts of DeepMind's preprocessing of Atari games, as wrappers with gym's interface.
+
+Mnih et al. 2015, doi:10.1038/nature14236. Images are [H, W, C].
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rlk.errors import PlanError
+from rlk.records import Array
+from rlk_baselines.gym.core import ObservationWrapper, RewardWrapper, Wrapper
+
+
+def meanings_of(env: Any) -> list[str]:
+    """The names of a game's actions, in the order of its action space; none of another one."""
+    game = env.unwrapped
+    return list(game.get_action_meanings()) if hasattr(game, "get_action_meanings") else []
+
+
+class NoopResetEnv(Wrapper):
+    """Begins a game with a number of no-ops that is drawn from 1 to `noop_max`.
+
+    Args:
+        env: the game; its first action does nothing.
+        noop_max: at most so many.
+
+    Attributes:
+        override_num_noops: exactly so many instead; None draws.
+
+    Raises:
+        PlanError: if the first action does something.
+    """
+
+    def __init__(self, env: Any, noop_max: int = 30) -> None:
+        super().__init__(env)
+        self.noop_max = noop_max
+        self.override_num_noops: int | None = None
+        self.noop_action = 0
+        _check_meanings(self.env, "NOOP", at=0)
+
+    def reset(self, **kwargs: Any) -> Any:
+        observation = self.env.reset(**kwargs)
+        noops = self.override_num_noops
+        if noops is None:
+            noops = _drawn(self.unwrapped.np_random, 1, self.noop_max)
+        for _ in range(noops):
+            observation, _, done, _ = self.env.step(self.noop_action)  # type: ignore[misc]
+            if done:
+                observation = self.env.reset(**kwargs)
+        return observation
+
+
+class FireResetEnv(Wrapper):
+    """Presses FIRE at the start of a game that stands still until then, and then a direction.
+
+    Args:
+        env: the game.
+
+    Raises:
+        PlanError: if its second action is not FIRE.
+    """
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        _check_meanings(self.env, "FIRE", at=1)
+
+    def reset(self, **kwargs: Any) -> Any:
+        observation = self.env.reset(**kwargs)
+        for action in (1, 2):
+            observation, _, done, _ = self.env.step(action)  # type: ignore[misc]
+            if done:
+                observation = self.env.reset(**kwargs)
+        return observation
+
+
+class EpisodicLifeEnv(Wrapper):
+    """Ends an episode with every life; the game goes on in the next one.
+
+    Args:
+        env: the game.
+
+    Attributes:
+        was_real_done: whether the latest episode ended with the game.
+    """
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self.lives = 0
+        self.was_real_done = True
+
+    def step(self, action: Any) -> Any:
+        observation, reward, done, info = self.env.step(action)  # type: ignore[misc]
+        self.was_real_done = done
+        lives, before = _lives(self), self.lives
+        self.lives = lives
+        # Some games count no lives for a few frames between two of them.
+        return observation, reward, done or 0 < lives < before, info
+
+    def reset(self, **kwargs: Any) -> Any:
+        """Begin a game, or go on with the next life of this one, by an action that does nothing."""
+        if self.was_real_done:
+            observation = self.env.reset(**kwargs)
+        else:
+            observation, _, done, _ = self.env.step(0)  # type: ignore[misc]
+            if done:
+                observation = self.env.reset(**kwargs)
+        self.lives = _lives(self)
+        return observation
+
+
+class MaxAndSkipEnv(Wrapper):
+    """Repeats every action, adds the rewards, and shows the brighter of the last two frames.
+
+    Args:
+        env: the game.
+        skip: how many frames an action lasts.
+    """
+
+    def __init__(self, env: Any, skip: int = 4) -> None:
+        super().__init__(env)
+        self._skip = skip
+
+    def step(self, action: Any) -> Any:
+        frames: deque[Array] = deque(maxlen=2)
+        total, done = 0.0, False
+        info: dict[str, Any] = {}
+        for _ in range(self._skip):
+            observation, reward, done, info = self.env.step(action)  # type: ignore[misc]
+            frames.append(observation)
+            total += float(reward)
+            if done:
+                break
+        return np.max(frames, axis=0), total, done, info
+
+
+class ClipRewardEnv(RewardWrapper):
+    """Rewards are their signs: -1, 0 or 1."""
+
+    def reward(self, reward: Any) -> float:
+        return float(np.sign(reward))
+
+
+class WarpFrame(ObservationWrapper):
+    """Images in grey, 84 by 84, each pixel the mean of what it covers: uint8 [84, 84, 1].
+
+    Args:
+        env: its observations are images in colour.
+
+    Raises:
+        PlanError: if OpenCV is not installed.
+    """
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self.width, self.height = 84, 84
+        shape = (self.height, self.width, 1)
+        self.observation_space = spaces.Box(0, 255, shape, self.env.observation_space.dtype.type)  # type: ignore[union-attr]
+        try:
+            import cv2
+        except ImportError as error:
+            install = "pip install 'rlk-baselines[atari]'"
+            raise PlanError(f"WarpFrame needs OpenCV: {error}. Type: {install}") from error
+        self._images: Any = cv2
+
+    def observation(self, observation: Any) -> Array:
+        images, size = self._images, (self.width, self.height)
+        grey = images.cvtColor(observation, images.COLOR_RGB2GRAY)
+        small: Array = images.resize(grey, size, interpolation=images.INTER_AREA)
+        return small[:, :, None]
+
+
+class ScaledFloatFrame(ObservationWrapper):
+    """Pixels of 0 to 1, float32. They take four times the memory in a replay."""
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self.observation_space = spaces.Box(0.0, 1.0, self.env.observation_space.shape, np.float32)
+
+    def observation(self, observation: Any) -> Array:
+        return np.asarray(observation).astype(np.float32) / 255.0
+
+
+class FrameStack(Wrapper):
+    """The latest frames as one observation, the newest last: [H, W, C n_frames].
+
+    Args:
+        env: its observations are images.
+        n_frames: how many; an episode begins with its first frame so many times.
+    """
+
+    def __init__(self, env: Any, n_frames: int) -> None:
+        super().__init__(env)
+        self.n_frames = n_frames
+        self.frames: deque[Array] = deque(maxlen=n_frames)
+        space: Any = self.env.observation_space
+        low, high = (np.concatenate([one] * n_frames, axis=-1) for one in (space.low, space.high))
+        self.observation_space = spaces.Box(low, high, dtype=space.dtype.type)
+
+    def reset(self, **kwargs: Any) -> Any:
+        first = self.env.reset(**kwargs)
+        self.frames.extend([first] * self.n_frames)  # type: ignore[list-item]
+        return LazyFrames(list(self.frames))
+
+    def step(self, action: Any) -> Any:
+        observation, reward, done, info = self.env.step(action)  # type: ignore[misc]
+        self.frames.append(observation)
+        return LazyFrames(list(self.frames)), reward, done, info
+
+
+class LazyFrames:
+    """Frames that become one array when somebody looks at them, on their last axis.
+
+    A frame that is in several observations is kept once, until they are arrays.
+
+    Args:
+        frames: each [H, W, C].
+    """
+
+    def __init__(self, frames: Sequence[Array]) -> None:
+        self._frames: Sequence[Array] | None = frames
+        self._joined: Array | None = None
+
+    def _force(self) -> Array:
+        if self._joined is None:
+            assert self._frames is not None
+            self._joined = np.concatenate(self._frames, axis=-1)
+            self._frames = None
+        return self._joined
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        joined = self._force()
+        return joined if dtype is None else joined.astype(dtype)
+
+    def __len__(self) -> int:
+        return len(self._force())
+
+    def __getitem__(self, i: Any) -> Any:
+        return self._force()[i]
+
+
+def _lives(env: Any) -> int:
+    """How many are left in a game."""
+    return int(env.unwrapped.ale.lives())
+
+
+def _check_meanings(env: Any, wanted: str, *, at: int) -> None:
+    """PlanError unless the action at that place is called so."""
+    meanings = meanings_of(env)
+    if len(meanings) <= at or meanings[at] != wanted:
+        raise PlanError(
+            f"action {at} of an Atari game is {wanted}; the actions of "
+            f"{type(env.unwrapped).__name__} are {', '.join(meanings) or 'without names'}."
+        )
+
+
+def _drawn(generator: Any, low: int, high: int) -> int:
+    """A whole number from low to high, both included, of a generator of numpy, new or old."""
+    draw = getattr(generator, "integers", None) or generator.randint
+    return int(draw(low, high + 1))

@@ -1,0 +1,35 @@
+"""`TimeLimit`, with gym's interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlk_baselines.environments.five_values import TRUNCATED
+from rlk_baselines.gym.core import Wrapper
+
+
+class TimeLimit(Wrapper):
+    """Ends episodes after so many steps, with `TimeLimit.truncated` in the last info.
+
+    Args:
+        env: the environment.
+        max_episode_steps: how many; None is what its registration says.
+    """
+
+    def __init__(self, env: Any, max_episode_steps: int | None = None) -> None:
+        super().__init__(env)
+        said = getattr(getattr(env, "spec", None), "max_episode_steps", None)
+        self._max_episode_steps = max_episode_steps or said
+        self._elapsed_steps = 0
+
+    def step(self, action: Any) -> Any:
+        observation, reward, done, info = self.env.step(action)  # type: ignore[misc]
+        self._elapsed_steps += 1
+        if self._max_episode_steps is not None and self._elapsed_steps >= self._max_episode_steps:
+            info = {**info, TRUNCATED: not done}
+            done = True
+        return observation, reward, done, info
+
+    def reset(self, **kwargs: Any) -> Any:
+        self._elapsed_steps = 0
+        return self.env.reset(**kwargs)

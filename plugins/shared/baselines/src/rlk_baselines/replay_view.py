@@ -1,0 +1,73 @@
+"""The replay of a model, with the methods of `rlk_baselines.common.buffers.ReplayBuffer`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlk.records import Array
+from rlk.spaces import map_observation
+
+if TYPE_CHECKING:
+    from rlk_baselines.models import OffPolicyRLModel
+
+
+class ReplayView:
+    """What an off-policy model has collected.
+
+    Args:
+        model: the model, whose storage it shows.
+    """
+
+    def __init__(self, model: OffPolicyRLModel) -> None:
+        self._model = model
+
+    def __len__(self) -> int:
+        return len(self._storage)
+
+    @property
+    def _storage(self) -> Any:
+        return self._model.agent.run.storage
+
+    @property
+    def buffer_size(self) -> int:
+        """How many transitions are kept."""
+        return int(self._model.buffer_size)
+
+    def can_sample(self, n_samples: int) -> bool:
+        """Whether there are so many."""
+        return len(self) >= n_samples
+
+    def is_full(self) -> bool:
+        """Whether the next transition replaces an older one."""
+        return len(self) >= self.buffer_size
+
+    def add(self, obs_t: Any, action: Any, reward: float, obs_tp1: Any, done: bool) -> None:
+        """As `OffPolicyRLModel.replay_buffer_add`."""
+        self._model.replay_buffer_add(obs_t, action, reward, obs_tp1, done, {})
+
+    def sample(self, batch_size: int, env: Any = None) -> tuple[Any, ...]:
+        """Transitions drawn as for learning, as arrays.
+
+        Args:
+            batch_size: B.
+            env: a `VecNormalize` that normalises what is drawn, or None.
+
+        Returns:
+            observations [B, …], actions, rewards [B], next observations, and dones [B] of 0 and 1.
+        """
+        batch = self._storage.sample(batch_size)
+        obs_t, obs_tp1 = (
+            map_observation(_array, part) for part in (batch.observation, batch.next_observation)
+        )
+        reward, done = _array(batch.reward), (_array(batch.discount) == 0).astype(np.float64)
+        if env is not None:
+            obs_t, obs_tp1 = env.normalize_obs(obs_t), env.normalize_obs(obs_tp1)
+            reward = env.normalize_reward(reward)
+        return obs_t, _array(batch.action), reward, obs_tp1, done
+
+
+def _array(values: Any) -> Array:
+    found: Array = values.cpu().numpy()
+    return found

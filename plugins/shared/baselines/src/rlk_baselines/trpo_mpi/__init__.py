@@ -1,0 +1,5 @@
+"""`TRPO`."""
+
+from rlk_baselines.trpo_mpi.trpo_mpi import TRPO
+
+__all__ = ["TRPO"]

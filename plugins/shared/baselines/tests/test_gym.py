@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from rlk.errors import PlanError
+from rlk_baselines import gym
+from rlk_baselines.common import tf_util
+from rlk_baselines.common.atari_wrappers import (
+    ClipRewardEnv,
+    EpisodicLifeEnv,
+    FireResetEnv,
+    FrameStack,
+    LazyFrames,
+    MaxAndSkipEnv,
+    NoopResetEnv,
+    ScaledFloatFrame,
+)
+
+
+class Game(gym.Env):
+    """Shows the number of its frame; its second life ends with the frame 9, and it with it."""
+
+    observation_space = spaces.Box(0, 255, (2, 2, 1), np.uint8)
+    action_space = spaces.Discrete(4)
+
+    def __init__(self, meanings=("NOOP", "FIRE", "RIGHT", "LEFT")):
+        self.meanings = list(meanings)
+        self.ale = self
+        self.actions: list[int] = []
+        self.np_random = np.random.default_rng(0)
+
+    def get_action_meanings(self):
+        return self.meanings
+
+    def lives(self):
+        return 2 if self.frame < 5 else 1
+
+    def reset(self, **kwargs):
+        self.frame = 0
+        self.actions = []
+        return self.seen()
+
+    def step(self, action):
+        self.frame += 1
+        self.actions.append(action)
+        return self.seen(), -3.0, self.frame == 9, {"frame": self.frame}
+
+    def seen(self):
+        # Something is drawn in every second frame only.
+        return np.full((2, 2, 1), self.frame * 10 * (self.frame % 2), np.uint8)
+
+
+def test_a_game_begins_with_no_ops_or_by_pressing_fire() -> None:
+    game = Game()
+    env = NoopResetEnv(game, noop_max=3)
+    lengths = {len(game.actions) for _ in range(40) if env.reset() is not None}
+    assert lengths == {1, 2, 3}
+    env.override_num_noops = 4
+    env.reset()
+    assert game.actions == [0] * 4
+    FireResetEnv(game).reset()
+    assert game.actions == [1, 2]
+    with pytest.raises(PlanError, match="action 1 of an Atari game is FIRE"):
+        FireResetEnv(Game(["NOOP", "UP", "RIGHT"]))
+    with pytest.raises(PlanError, match="are without names"):
+        NoopResetEnv(gym.make("CartPole-v1"))
+
+
+def test_an_action_lasts_some_frames_of_which_the_brighter_of_two_is_shown() -> None:
+    env = MaxAndSkipEnv(Game(), skip=4)
+    env.reset()
+    observation, reward, done, info = env.step(3)
+    assert (observation.max(), reward, done, info) == (30, -12.0, False, {"frame": 4})
+    env.step(3)
+    assert env.step(3)[1:3] == (-3.0, True)  # the game ended with its first frame
+
+
+def test_an_episode_ends_with_a_life_and_the_game_goes_on() -> None:
+    env = EpisodicLifeEnv(Game())
+    env.reset()
+    dones = [env.step(2)[2] for _ in range(5)]
+    assert dones == [False] * 4 + [True] and not env.was_real_done
+    env.reset()
+    assert env.unwrapped.frame == 6  # by an action that does nothing
+    dones = [env.step(2)[2] for _ in range(3)]
+    assert dones == [False, False, True] and env.was_real_done
+    env.reset()
+    assert env.unwrapped.frame == 0
+
+
+def test_rewards_are_signs_and_frames_are_stacked_and_scaled() -> None:
+    env = FrameStack(ScaledFloatFrame(ClipRewardEnv(Game())), 3)
+    assert env.observation_space == spaces.Box(0, 1, (2, 2, 3), np.float32)
+    first = env.reset()
+    observation, reward, _, _ = env.step(0)
+    assert isinstance(first, LazyFrames) and np.asarray(first).max() == 0
+    assert reward == -1.0
+    assert observation[0, 0].tolist() == pytest.approx([0, 0, 10 / 255])
+    assert len(observation) == 2 and np.asarray(observation, np.float64).dtype == np.float64
+
+
+def test_gyms_wrappers_stand_around_environments_of_its_interface() -> None:
+    env = gym.wrappers.FrameStack(gym.make("CartPole-v1"), 3)
+    env.seed(1)
+    assert np.asarray(env.reset()).shape == (3, 4)
+    assert len(env.step(0)) == 4
+    env = gym.wrappers.RescaleAction(gym.make("Pendulum-v1"), -1, 1)
+    assert env.action_space.high.tolist() == [1] and env.reset().shape == (3,)
+    env = gym.wrappers.TransformReward(gym.make("CartPole-v1"), lambda reward: 3 * reward)
+    env.reset()
+    assert env.step(0)[1] == 3.0
+    with pytest.raises(ImportError, match=r"bench\.Monitor"):
+        _ = gym.wrappers.Monitor
+
+
+def test_registered_environments_are_found_by_gyms_methods() -> None:
+    registry = gym.envs.registry
+    assert registry.spec("CartPole-v1").id == "CartPole-v1" in registry.env_specs
+    assert "CartPole-v1" in [one.id for one in registry.all()]
+
+
+def test_functions_of_tensorflow_say_what_to_write() -> None:
+    with pytest.raises(ImportError, match=r"Write torch\.nn\.functional\.huber_loss\."):
+        from rlk_baselines.common.tf_util import huber_loss  # noqa: F401
+    with pytest.raises(ImportError, match="n_cpu_tf_sess"):
+        tf_util.make_session()
+    assert not hasattr(tf_util, "nothing_of_theirs")
