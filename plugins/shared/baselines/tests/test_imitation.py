@@ -107,6 +107,10 @@ def test_what_is_no_expert_data_is_refused(counting, tmp_path: Path) -> None:
         A2C("MlpPolicy", counting()).pretrain(quiet({**data, "actions": data["actions"] + 5}))
     with pytest.raises(PlanError, match="pass env"):
         generate_expert_traj(expert)
+    with pytest.raises(PlanError, match="must be an ExpertDataset, got str"):
+        GAIL("MlpPolicy", counting(), "expert.npz")
+    with pytest.raises(PlanError, match="must be an ExpertDataset, got str"):
+        A2C("MlpPolicy", counting()).pretrain("expert.npz")
 
 
 def test_a_policy_imitates_the_expert_by_rewards_that_are_learnt(counting, tmp_path: Path) -> None:

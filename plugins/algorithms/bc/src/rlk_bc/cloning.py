@@ -15,13 +15,13 @@ from torch import Tensor
 from rlk.errors import PlanError
 from rlk_action_scaling import middle_and_half
 from rlk_bc.loss import likelihood_loss, mode_loss, value_loss
+from rlk_expert_data import ExpertDataset
 from rlk_expert_data.fitting import actions_in, observations_in
 from rlk_networks import own_action
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk.running.run import Run
-    from rlk_expert_data import ExpertDataset
 
 #: Of observations [B, …] and the expert's actions as storages keep them.
 LossOf = Callable[[Tensor, Tensor], Tensor]
@@ -53,6 +53,11 @@ def pretrain(
     Raises:
         PlanError: if the expert's spaces are not the agent's, or its policy is recurrent.
     """
+    if not isinstance(dataset, ExpertDataset):
+        raise PlanError(
+            f"dataset must be an ExpertDataset, got {type(dataset).__name__}. Say "
+            "rlk_expert_data.ExpertDataset('expert.npz')"
+        )
     run = agent.run
     loss_of = loss_for(run)
     every = val_interval or max(1, n_epochs // 10)

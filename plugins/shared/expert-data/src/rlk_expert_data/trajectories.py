@@ -25,7 +25,7 @@ KEYS: Mapping[str, str] = {
 }
 #: The keys that every file has to have.
 NEEDED = tuple(key for key in KEYS if key != "rewards")
-PER_TRANSITION = ("obs", "actions", "episode_starts")
+PER_TRANSITION = ("obs", "actions", "rewards", "episode_starts")
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class Trajectories:
                 f"{whose} has no {', '.join(missing)}: expert data has the keys {', '.join(KEYS)}, "
                 "as generate_expert_traj gives them."
             )
-        found = {key: np.asarray(data[key]) for key in KEYS if key in data}
-        lengths = {key: len(found[key]) for key in PER_TRANSITION}
+        found = {key: _array(key, data[key], whose) for key in KEYS if key in data}
+        lengths = {key: len(found[key]) for key in PER_TRANSITION if key in found}
         if len(set(lengths.values())) > 1 or not lengths["obs"]:
             raise BadFile(f"{whose} is damaged: its arrays have the lengths {lengths}.")
         starts = found["episode_starts"] = found["episode_starts"].reshape(-1).astype(np.bool_)
@@ -125,3 +125,18 @@ class Trajectories:
             observation=observations_in(observation_space, self.observation, self.whose),
             action=actions_in(action_space, self.action, self.whose),
         )
+
+
+def _array(key: str, value: Any, whose: str) -> Array:
+    """One of the arrays.
+
+    Raises:
+        BadFile: if it holds no numbers, or for `obs`, no paths either.
+    """
+    try:
+        found: Array = np.asarray(value)
+    except ValueError as error:
+        raise BadFile(f"{whose}: its {key} are no array ({error}).") from None
+    if not found.ndim or found.dtype.kind not in ("biufUS" if key == "obs" else "biuf"):
+        raise BadFile(f"{whose} is damaged: its {key} are {found.dtype} {found.shape}.")
+    return found

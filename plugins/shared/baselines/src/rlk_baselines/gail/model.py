@@ -13,6 +13,7 @@ from rlk_baselines.common.base_class import Callback
 from rlk_baselines.model_files import Saved
 from rlk_baselines.models import ActorCriticRLModel
 from rlk_baselines.trpo_mpi import TRPO
+from rlk_expert_data import ExpertDataset
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -69,6 +70,11 @@ class GAIL(ActorCriticRLModel):
     def _plugins(self) -> list[Any]:
         given = {name: self._given[name] for name in OWN}
         dataset = given.pop("expert_dataset")
+        if not isinstance(dataset, ExpertDataset | None):
+            raise PlanError(
+                f"expert_dataset must be an ExpertDataset, got {type(dataset).__name__}. Say "
+                "ExpertDataset(expert_path='expert.npz')."
+            )
         expert = None if dataset is None else dataset.trajectories
         self._reward = Imitation(GAILConfig(**given), expert)
         return [self._reward]
