@@ -15,9 +15,18 @@ pytestmark = pytest.mark.learning
 EPISODES = 10
 #: GAIL with a discriminator that learns faster than the policy; the README of rlk-gail has them.
 SETTINGS: dict[str, Any] = {
-    **{"model": "ppo2", "distribution": "squashed-gaussian", "n_envs": 8, "n_steps": 256},
-    **{"nminibatches": 8, "noptepochs": 10, "learning_rate": "lin_1e-3", "ent_coef": 0.0},
-    **{"gamma": 0.9, "g_step": 1, "d_step": 64, "d_stepsize": 1e-3},
+    "model": "ppo2",
+    "distribution": "squashed-gaussian",
+    "n_envs": 8,
+    "n_steps": 256,
+    "nminibatches": 8,
+    "noptepochs": 10,
+    "learning_rate": "lin_1e-3",
+    "ent_coef": 0.0,
+    "gamma": 0.9,
+    "g_step": 1,
+    "d_step": 64,
+    "d_stepsize": 1e-3,
 }
 #: Three seeds reached -178, -214 and -240.
 LEAST = -350.0
