@@ -20,7 +20,11 @@ from rlk.registry.kernel import Kernel
 from rlk_testing.algorithm import SMALL
 from rlk_testing.environments import BY_ACTION_SPACE
 
-COMPONENTS = {entry.name: entry.component() for entry in Kernel().registries["algorithms"]}
+COMPONENTS = {
+    entry.name: entry.component()
+    for entry in Kernel().registries["algorithms"]
+    if entry.component().collects != "offline"  # which steps no environment
+}
 WARM_UP, COUNTED = 64, 128
 
 

@@ -29,7 +29,11 @@ ALGORITHMS = {
     for name, component in named("algorithms").items()
     if component.collects in ("on-policy", "off-policy", "both")
 }
-STORAGES = named("storages")
+STORAGES = {
+    name: component
+    for name, component in named("storages").items()
+    if component.collects != "offline"
+}
 #: (factor, value) pairs of a combination.
 Parts = tuple[tuple[str, str], ...]
 

@@ -92,9 +92,15 @@ def _in_folder(arguments: tuple[str, ...], out: Path) -> list[str]:
     return [argument.replace("OUT", str(out)) for argument in arguments]
 
 
+def stepping() -> list[Any]:
+    """The entries of algorithms that step environments; others have tests of their own."""
+    entries = list(KERNEL.registries.algorithms)
+    return [entry for entry in entries if entry.component().collects != "offline"]
+
+
 def plain_cases() -> Iterator[Case]:
-    """Every installed algorithm, on the first of the environments whose actions it serves."""
-    for entry in KERNEL.registries.algorithms:
+    """Every installed algorithm that steps environments, on the first whose actions it serves."""
+    for entry in stepping():
         served = entry.component().action_spaces
         for env, actions in ENVIRONMENTS.items():
             if not served or actions in served:

@@ -16,6 +16,7 @@ from rlk.running import checkpoint
 from rlk.running.acting import Acting
 from rlk.running.build import build
 from rlk.running.change_env import change_env
+from rlk.running.listening import listening
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
 from rlk.running.other_hands import LentEnv, OwnerWatch
 from rlk.running.train import train
@@ -57,7 +58,11 @@ class Agent:
     # ---- learning and acting ---------------------------------------------------------------------
 
     def learn(
-        self, total_timesteps: int | None = None, *, reset_num_timesteps: bool = True
+        self,
+        total_timesteps: int | None = None,
+        *,
+        reset_num_timesteps: bool = True,
+        callback: Any = None,
     ) -> Agent:
         """Train, and return this agent.
 
@@ -65,16 +70,21 @@ class Agent:
             total_timesteps: environment steps to train; None is what the plan says.
             reset_num_timesteps: whether timesteps are counted from 0 again, and schedules with
                 them; else both go on. docs/schedules.md has a table.
+            callback: what listens during this call alone: an object that answers hooks of a run's
+                life (`rlk_step`, `rlk_update_end`, …), a function of the run that is called after
+                every vector step and stops training by returning False, or a list of these.
 
         Raises:
             NotFinite: if a loss, a gradient or the environment gives a non-finite number.
             EnvironmentFailed: if an environment raises or its process dies.
             RlkError: after the training, if a file of the run's folder could not be written.
+            PlanError: for a callback that is none.
         """
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
-        if reset_num_timesteps:
-            self.run.clock.timesteps = 0
-        self.learn_until(self.num_timesteps + steps)
+        with listening(self.run, callback):
+            if reset_num_timesteps:
+                self.run.clock.timesteps = 0
+            self.learn_until(self.num_timesteps + steps)
         self.run.failed_writes.check()
         return self
 

@@ -46,6 +46,10 @@ class Hooks:
                 self._manager.unregister(name=name)
             raise BrokenPlugin(f"plugin {name!r} ({owner}) is broken: {_cause(error)}") from error
 
+    def deactivate(self, name: str) -> None:
+        """Let the plugin of that name answer no more."""
+        self._manager.unregister(name=name)
+
     def get(self, name: str) -> Any:
         """The plugin that was activated under that name, or None."""
         return self._manager.get_plugin(name)

@@ -41,6 +41,12 @@ def why_not_called(plugin: object) -> str | None:
     return f"it implements no hook (a method such as rlk_step, marked with @rlk.hookimpl). {SEE}"
 
 
+def implemented(plugin: object) -> list[str]:
+    """The names of the hooks that an object answers."""
+    found = _functions(plugin)
+    return [name for name in HOOKS if hasattr(found.get(name), MARK)]
+
+
 def _meant(name: str) -> str | None:
     """The hook that a method may have been meant for: `on_step` and `rlk_stp` for rlk_step."""
     if name.startswith("rlk_"):

@@ -13,8 +13,8 @@ from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.planning.environment import MakeEnv
 from rlk.protocols import Stateful
 from rlk.records import Field, Schema
-from rlk.registry.hooks import LIFECYCLE
 from rlk.running.device import choose_device, prepare_torch
+from rlk.running.listening import look_up_listeners
 from rlk.running.run import Run
 from rlk.running.seeding import Streams
 from rlk.running.vec_env import make_vec_env, numbers_of, stack_size
@@ -67,17 +67,8 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     run.collector = hooks.first("rlk_make_collector", run=run) or plan.collector.make(run)
     run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))
     run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run))
-    _look_up_listeners(run)
+    look_up_listeners(run)
     run.parameters.check()
-
-
-def _look_up_listeners(run: Run) -> None:
-    """Ask pluggy once who listens to what; from then on listeners are called directly."""
-    run.listeners, run.owners = {}, {}
-    for hook in LIFECYCLE:
-        found = run.hooks.listeners(hook)
-        run.listeners[hook] = [listen for _, listen in found]
-        run.owners |= {listen: name for name, listen in found}
 
 
 def _make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:

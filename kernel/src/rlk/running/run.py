@@ -245,8 +245,8 @@ class Run:
             )
         self.clock.iterations += 1
         self.notify("rlk_update_end")
-        is_on_policy = self.plan.algorithm.component.collects in ("on-policy", "both")
-        done = self.clock.iterations if is_on_policy else self.clock.episodes
+        is_off_policy = self.plan.algorithm.component.collects == "off-policy"
+        done = self.clock.episodes if is_off_policy else self.clock.iterations
         if done - self.clock.logged >= self.plan.log_interval:
             self.clock.logged = done
             self.log()

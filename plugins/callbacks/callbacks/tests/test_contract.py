@@ -21,3 +21,20 @@ class TestSummary(CallbackContract):
 
 class TestProgressBar(CallbackContract):
     component = "progress-bar"
+
+
+class TestMaxEpisodes(CallbackContract):
+    component = "max-episodes"
+    settings = {"max_episodes": 1000}
+
+
+class TestStopOnReward(CallbackContract):
+    component = "stop-on-reward"
+    settings = {"reward_threshold": 1e6}
+    given = {"plugins": ("evaluation:every=32", "stop-on-reward")}
+
+
+class TestStopOnNoImprovement(CallbackContract):
+    component = "stop-on-no-improvement"
+    settings = {"max_no_improvement_evals": 1000}
+    given = {"plugins": ("evaluation:every=32", "stop-on-no-improvement")}

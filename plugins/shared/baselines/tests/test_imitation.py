@@ -5,14 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from gymnasium import spaces
 
 from rlk.errors import BadFile, PlanError
 from rlk_baselines import A2C, DQN, GAIL, SAC
 from rlk_baselines.common.vec_env import DummyVecEnv
 from rlk_baselines.gail import ExpertDataset, generate_expert_traj
-from rlk_baselines.gail.adversary import adversarial_loss, adversarial_reward
 
 
 def expert(_obs: Any) -> int:
@@ -23,7 +21,7 @@ def quiet(data: Any = None, **keywords: Any) -> ExpertDataset:
     return ExpertDataset(traj_data=data, verbose=0, **keywords)
 
 
-def test_trajectories_are_whole_and_in_order_however_many_environments_played_them(
+def test_trajectories_are_whole_and_each_environment_plays_its_share(
     counting, tmp_path: Path
 ) -> None:
     env = DummyVecEnv([lambda: counting(2), lambda: counting(3)])
@@ -63,7 +61,7 @@ def test_images_are_kept_in_files(counting, tmp_path: Path) -> None:
 
     generate_expert_traj(expert, str(tmp_path / "expert"), Seen(), n_episodes=1)
     names = sorted(path.name for path in (tmp_path / "recorded_images").iterdir())
-    assert names == ["0.png", "1.png", "2.png"]
+    assert names == [f"expert-{number}.png" for number in range(3)]
     dataset = ExpertDataset(tmp_path / "expert.npz", verbose=0, randomize=False)
     dataset.init_dataloader(3)
     assert dataset.get_next_batch()[0][:, 0, 0, 0].tolist() == [0, 1, 2]
@@ -103,39 +101,31 @@ def test_what_is_no_expert_data_is_refused(counting, tmp_path: Path) -> None:
         ExpertDataset(tmp_path / "nothing.npz")
     with pytest.raises(PlanError, match="one of them"):
         ExpertDataset()
-    with pytest.raises(ValueError, match=r"expert's observations have the shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"expert's observations have another form"):
         A2C("MlpPolicy", "CartPole-v1").pretrain(quiet(data))
     with pytest.raises(ValueError, match="not all in Discrete"):
         A2C("MlpPolicy", counting()).pretrain(quiet({**data, "actions": data["actions"] + 5}))
     with pytest.raises(PlanError, match="pass env"):
         generate_expert_traj(expert)
-
-
-def test_what_looks_like_the_expert_is_rewarded() -> None:
-    logits = torch.tensor([0.0, 2.0])
-    assert adversarial_reward(logits).tolist() == pytest.approx([np.log(2), 2.126928], rel=1e-4)
-    # log(1 + e^x) of a policy's logit x, log(1 + e^-x) of an expert's.
-    expected = np.log1p(np.exp(1.0)) + np.log1p(np.exp(-1.0))
-    loss = adversarial_loss(torch.tensor([1.0]), torch.tensor([1.0]), 0.0)
-    assert float(loss) == pytest.approx(expected)
-    # The entropy of a coin with p = sigmoid(1), twice.
-    p = 1 / (1 + np.exp(-1.0))
-    entropy = -p * np.log(p) - (1 - p) * np.log(1 - p)
-    loss = adversarial_loss(torch.tensor([1.0]), torch.tensor([1.0]), 0.5)
-    assert float(loss) == pytest.approx(expected - 0.5 * entropy)
+    with pytest.raises(PlanError, match="must be an ExpertDataset, got str"):
+        GAIL("MlpPolicy", counting(), "expert.npz")
+    with pytest.raises(PlanError, match="must be an ExpertDataset, got str"):
+        A2C("MlpPolicy", counting()).pretrain("expert.npz")
 
 
 def test_a_policy_imitates_the_expert_by_rewards_that_are_learnt(counting, tmp_path: Path) -> None:
-    data = generate_expert_traj(lambda obs: int(obs[0] > 1), None, counting(), n_episodes=30)
+    """The environment rewards both actions alike; the expert takes one of them."""
+    data = generate_expert_traj(expert, None, counting(), n_episodes=30)
     settings: Any = {"timesteps_per_batch": 60, "g_step": 1, "d_stepsize": 1e-2, "seed": 0}
     model = GAIL("MlpPolicy", counting(), quiet(data), vf_iters=1, n_cpu_tf_sess=1, **settings)
-    model.learn(1800)
+    model.learn(900)
     seen = np.array([[0, 7], [1, 7], [2, 7]], np.float32)
-    assert model.predict(seen, deterministic=True)[0].tolist() == [0, 0, 1]
+    taken = model.action_probability(seen)[:, 1]
+    assert np.all(taken > 0.7)  # five seeds have 0.91 or more
     model.save(tmp_path / "model")
     loaded = GAIL.load(tmp_path / "model", env=counting())
     assert (loaded.g_step, loaded.d_stepsize) == (1, 1e-2)
-    assert loaded.predict(seen, deterministic=True)[0].tolist() == [0, 0, 1]
+    assert np.array_equal(loaded.action_probability(seen)[:, 1], taken)
     with pytest.raises(PlanError, match="learns from an expert"):
         loaded.learn(60)
     GAIL.load(tmp_path / "model", env=counting(), expert_dataset=quiet(data)).learn(60)

@@ -96,6 +96,7 @@ def others(plugin, programs):
         "unset-seed": (*unset, *equal, "--timesteps", 64, "--set", "n_steps=16"),
         "from-one-rank": resume("ppo2", "alone", "--timesteps", 128),
         "normalize": (programs / "normalizes.py",),
+        "imitate": (programs / "imitates.py",),
         "masks": run(
             plugin, "ppo", *game, "--n-envs", 2, "--timesteps", 128, *equal, "--out", "masks"
         ),
@@ -268,6 +269,17 @@ def test_ranks_that_normalise_have_the_statistics_of_what_all_have_seen(two):
     # 192 timesteps of both ranks, the four observations that they began with, and the prior.
     (seen,) = first["shared"]["filter1.observation_count"]
     assert seen == pytest.approx(192 + 4 + 1e-4)
+
+
+@of()
+def test_ranks_that_imitate_an_expert_learn_one_discriminator_and_one_policy(two):
+    assert two.code("imitate") == 0, two.printed("imitate")
+    first, second = two.facts("imitate")
+    for same in ("gail", "gail_timesteps", "bc", "bc_timesteps", "updates"):
+        assert first[same] == second[same], same
+    assert first["order"] != second["order"], "each compares with transitions of its own"
+    assert first["seen"] == second["seen"] == [2 * 96], "all timesteps, and as many of the expert's"
+    assert first["bc_timesteps"] == 2 * 28 and first["updates"] == 2, "an epoch of 28 on each"
 
 
 @of()

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from rlk.component import Component
 from rlk_callbacks.config import CheckpointConfig, EvaluationConfig
+from rlk_callbacks.stop_config import (
+    EveryNConfig,
+    MaxEpisodesConfig,
+    StopOnNoImprovementConfig,
+    StopOnRewardConfig,
+)
 
 checkpoint = Component(
     name="checkpoint",
@@ -38,4 +44,32 @@ progress_bar = Component(
     factory="rlk_callbacks.progress_bar:ProgressBar",
     summary="Shows timesteps, speed, mean return and the time that is left, on a terminal.",
     autostart="terminal",
+)
+
+stop_on_reward = Component(
+    name="stop-on-reward",
+    factory="rlk_callbacks.stop:StopOnReward",
+    summary="Stops training when an evaluation reaches a mean return.",
+    config=StopOnRewardConfig,
+)
+
+stop_on_no_improvement = Component(
+    name="stop-on-no-improvement",
+    factory="rlk_callbacks.stop:StopOnNoImprovement",
+    summary="Stops training after several evaluations in a row without a new best one.",
+    config=StopOnNoImprovementConfig,
+)
+
+max_episodes = Component(
+    name="max-episodes",
+    factory="rlk_callbacks.stop:MaxEpisodes",
+    summary="Stops training after so many episodes.",
+    config=MaxEpisodesConfig,
+)
+
+every_n = Component(
+    name="every-n",
+    factory="rlk_callbacks.every_n:EveryN",
+    summary="Calls a function of yours every so many timesteps.",
+    config=EveryNConfig,
 )

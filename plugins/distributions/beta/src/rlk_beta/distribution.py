@@ -107,6 +107,11 @@ class Beta(Distribution):
         """Scaled to the bounds of the space, [N, *shape]."""
         return self._scaled(2.0 * action - 1.0)
 
+    def own_action(self, action: Tensor) -> Tensor:
+        """Of the environment's, float [..., D]: from 0 at the lower bound to 1 at the upper."""
+        low, width = self._low.to(action.device), self._width.to(action.device)
+        return (action - low.flatten()) / width.flatten()
+
     def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation of the environment's action, each [B, *shape].
 
@@ -126,9 +131,8 @@ class Beta(Distribution):
 
         Outside of the bounds it is minus infinity.
         """
-        low, width = self._low.to(action.device), self._width.to(action.device)
-        own = ((action - low) / width).flatten(1)
-        found = self.log_prob(parameters, own) - width.log().sum()
+        own = self.own_action(action.flatten(1))
+        found = self.log_prob(parameters, own) - self._width.log().sum()
         return found.masked_fill(((own < 0.0) | (own > 1.0)).any(-1), -math.inf)
 
 

@@ -21,7 +21,7 @@ from rlk_diag_gaussian import formulas
 from rlk_diag_gaussian.distribution import DiagGaussian
 from rlk_gsde.config import GSDEConfig
 from rlk_gsde.head import NoiseHead
-from rlk_networks import Distribution
+from rlk_networks import Distribution, own_action
 from rlk_squashed_gaussian.distribution import SquashedGaussian
 from rlk_squashed_gaussian.squashing import GaussianMean, log_derivative, unsquashed
 
@@ -138,6 +138,10 @@ class GSDE(Distribution):
     def env_action(self, action: Array) -> Array:
         """Clipped into the bounds of the space, or scaled to them, [N, *shape]."""
         return self._over_draws.env_action(action)
+
+    def own_action(self, action: Tensor) -> Tensor:
+        """Of the environment's, float [..., D]: from -1 to 1 where actions are squashed."""
+        return own_action(self._over_draws, action)
 
     def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation of actions over all draws, each [B, *shape].

@@ -101,6 +101,11 @@ class SquashedGaussian(Distribution):
         """Scaled to the bounds of the space, [N, *shape]."""
         return self._scaled(action)
 
+    def own_action(self, action: Tensor) -> Tensor:
+        """Of the environment's, float [..., D]: from -1 at the lower bound to 1 at the upper."""
+        middle, half = self._middle.to(action.device), self._half.to(action.device)
+        return (action - middle.flatten()) / half.flatten()
+
     def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation of the environment's action, each [B, *shape].
 
@@ -119,9 +124,8 @@ class SquashedGaussian(Distribution):
 
         Outside of the bounds it is minus infinity.
         """
-        middle, half = self._middle.to(action.device), self._half.to(action.device)
-        own = ((action - middle) / half).flatten(1)
-        found = self.log_prob(parameters, own) - half.log().sum()
+        own = self.own_action(action.flatten(1))
+        found = self.log_prob(parameters, own) - self._half.log().sum()
         return found.masked_fill((own.abs() > 1.0).any(-1), -math.inf)
 
     def _split(self, parameters: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,7 +1,14 @@
 """Networks of policies: what policy components, distributions and the heads of algorithms share."""
 
 from rlk_networks.architecture import Architecture, Heads, Trunk
-from rlk_networks.distribution import FORBIDDEN, Distribution, Maskable, Reparameterised
+from rlk_networks.distribution import (
+    FORBIDDEN,
+    Distribution,
+    HasOwnUnits,
+    Maskable,
+    Reparameterised,
+    own_action,
+)
 from rlk_networks.heads import policy_head
 from rlk_networks.layers import Head, Linear
 from rlk_networks.observations import as_tensor, flat_size, preprocess
@@ -13,6 +20,7 @@ __all__ = [
     "FORBIDDEN",
     "Architecture",
     "Distribution",
+    "HasOwnUnits",
     "Head",
     "Heads",
     "Linear",
@@ -25,6 +33,7 @@ __all__ = [
     "env_log_prob",
     "env_probabilities",
     "flat_size",
+    "own_action",
     "own_encoder",
     "policy_head",
     "preprocess",

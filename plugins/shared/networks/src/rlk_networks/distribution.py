@@ -6,11 +6,12 @@ Dimensions: B batch, F features, N environments, P size of a distribution's flat
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from torch import Tensor, nn
 
+from rlk.abilities import offers
 from rlk.records import Array, Field
 
 
@@ -76,6 +77,26 @@ class Reparameterised(Protocol):
     def sample_with_log_prob(self, parameters: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """(action [..., D], log_prob [...]), both differentiable with respect to the parameters."""
         ...
+
+
+class HasOwnUnits(Protocol):
+    """A distribution over the actions of a Box that are scaled for the environment."""
+
+    def own_action(self, action: Tensor) -> Tensor:
+        """Actions of the environment, float [..., D], in the units of the distribution's own."""
+        ...
+
+
+def own_action(distribution: Distribution, action: Tensor) -> Tensor:
+    """Actions of a Box as a distribution has them, float [..., D], of the environment's, flat.
+
+    Where they are in the environment's units already they are the same.
+    """
+    known: Any = distribution
+    if not offers(distribution, HasOwnUnits):
+        return action
+    found: Tensor = known.own_action(action)
+    return found
 
 
 #: The logit of what a mask forbids: its probability is exactly 0. Not infinite, because 0 times

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from rlk.abilities import offers
-from rlk_networks import TellsProbabilities
+from rlk_networks import TellsProbabilities, own_action
 from rlk_testing.algorithm_state import as_sample
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, global_generators_untouched
@@ -233,6 +233,8 @@ class DistributionContract(Contract):
             found = distribution.env_log_prob(rows, given.float())
             expected = distribution.log_prob(rows, some) - float(np.log(np.abs(scale)).sum())
             assert torch.allclose(found, expected, atol=2e-3), f"in {space}"
+            back = own_action(distribution, given.float().flatten(1))
+            assert torch.allclose(back, some, atol=2e-3), f"in {space}: it needs own_action"
 
     def tells(self) -> bool:
         """Whether users are told probabilities (`rlk_networks.TellsProbabilities`)."""

@@ -1,0 +1,93 @@
+"""Who listens to what happens in a run: its plugins, and callbacks of one call of `learn`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rlk.errors import PlanError
+from rlk.hookspecs import hookimpl
+from rlk.registry.hooks import LIFECYCLE
+from rlk.registry.implementations import implemented
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+#: The hooks that a callback of one call of `learn` may answer. What it checks of a plan, and takes
+#: up of a checkpoint, is asked of it only as a plugin.
+ANSWERED = {*LIFECYCLE, "rlk_check_plan", "rlk_save", "rlk_load"}
+
+
+def look_up_listeners(run: Run) -> None:
+    """Ask pluggy once who listens to what; from then on listeners are called directly."""
+    run.listeners, run.owners = {}, {}
+    for hook in LIFECYCLE:
+        found = run.hooks.listeners(hook)
+        run.listeners[hook] = [listen for _, listen in found]
+        run.owners |= {listen: name for name, listen in found}
+
+
+@contextlib.contextmanager
+def listening(run: Run, callback: Any) -> Iterator[None]:
+    """Let one or several callbacks listen to a run meanwhile, after its plugins.
+
+    Args:
+        run: the run.
+        callback: an object that answers hooks of a run's life, a function of the run that is called
+            after every vector step, a list or tuple of these, or None.
+
+    Raises:
+        PlanError: for anything else, or an object that answers a hook of planning or building,
+            which are over.
+    """
+    callbacks = [_as_plugin(one) for one in _listed(callback)]
+    before, names = (run.listeners, run.owners), list[str]()
+    try:
+        for number, one in enumerate(callbacks, 1):
+            name = f"callback {number} ({type(one).__name__})"
+            run.hooks.activate(one, name)
+            names.append(name)
+        if names:
+            look_up_listeners(run)
+        yield
+    finally:
+        for name in names:
+            run.hooks.deactivate(name)
+        run.listeners, run.owners = before
+
+
+def _listed(callback: Any) -> Sequence[Any]:
+    if callback is None:
+        return []
+    return callback if isinstance(callback, (list, tuple)) else [callback]
+
+
+def _as_plugin(callback: Any) -> Any:
+    """What answers hooks for one callback."""
+    answered = implemented(callback)
+    if callable(callback) and not answered and not isinstance(callback, type):
+        return _AfterEveryStep(callback)
+    if isinstance(callback, (str, type)):
+        raise PlanError(
+            f"callback must be an object that answers hooks, or a function of the run, got "
+            f"{callback!r}. Plugins are asked for by name where the agent is made: plugins=[…]"
+        )
+    late = [hook for hook in answered if hook not in ANSWERED]
+    if late:
+        raise PlanError(
+            f"callback {type(callback).__name__} answers {', '.join(late)}, which is called before "
+            "training. Pass it where the agent is made: plugins=[…]"
+        )
+    return callback
+
+
+class _AfterEveryStep:
+    """Calls a function of the run after every vector step; False stops the training."""
+
+    def __init__(self, function: Callable[[Run], Any]) -> None:
+        self._function = function
+
+    @hookimpl
+    def rlk_step(self, run: Run) -> bool | None:
+        return False if self._function(run) is False else None

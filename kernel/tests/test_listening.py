@@ -1,0 +1,94 @@
+"""Callbacks of one call of `learn`."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlk import hookimpl
+from rlk.errors import BrokenPlugin, PlanError
+from rlk_testing.environments import BY_ACTION_SPACE
+
+
+@pytest.fixture
+def agent(rlk_make, rlk_stand_in_kernel):
+    return rlk_make("stand-in", kernel=rlk_stand_in_kernel, env=BY_ACTION_SPACE["Discrete"], seed=0)
+
+
+class Borders:
+    """Counts iterations, and stops after so many."""
+
+    def __init__(self, most=1000):
+        self.most, self.seen = most, 0
+
+    @hookimpl
+    def rlk_update_end(self):
+        self.seen += 1
+
+    @hookimpl
+    def rlk_should_stop(self):
+        return "enough" if self.seen >= self.most else None
+
+
+class TooLate:
+    @hookimpl
+    def rlk_wrap_collector(self, run):
+        """Would wrap it."""
+
+
+def test_a_callback_listens_to_its_own_call_alone(agent):
+    callback = Borders()
+    agent.learn(96, callback=callback)
+    heard = callback.seen
+    assert heard == agent.run.clock.iterations > 0
+    agent.learn(96)
+    assert callback.seen == heard
+    agent.learn(96, callback=[callback])
+    assert callback.seen == 2 * heard
+
+
+def test_several_listen_and_any_of_them_stops_the_run(agent):
+    first, second = Borders(), Borders(most=2)
+    agent.learn(960, callback=[first, second])
+    assert first.seen == second.seen == 2
+
+
+def test_a_function_is_called_after_every_vector_step_and_stops_by_false(agent):
+    seen = []
+
+    def watch(run):
+        seen.append(run.timesteps)
+        return len(seen) < 5
+
+    agent.learn(96, callback=watch)
+    assert seen == [1, 2, 3, 4, 5]
+    assert not agent.run.listeners["rlk_step"]
+
+
+def test_after_an_error_nobody_listens_any_more(agent):
+    def fails(run):
+        raise RuntimeError("in the callback")
+
+    with pytest.raises(RuntimeError, match="in the callback"):
+        agent.learn(96, callback=[Borders(), fails])
+    assert agent.learn(96).num_timesteps >= 96
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ("evaluation", "Plugins are asked for by name where the agent is made"),
+        (Borders, "must be an object"),
+        (TooLate(), "rlk_wrap_collector, which is called before training"),
+    ],
+)
+def test_what_is_no_callback_is_refused_before_anything_happens(agent, wrong, told):
+    agent.learn(32)
+    before = agent.num_timesteps
+    with pytest.raises(PlanError, match=told):
+        agent.learn(96, callback=[Borders(), wrong])
+    assert agent.num_timesteps == before
+
+
+def test_an_object_without_hooks_is_refused(agent):
+    with pytest.raises(BrokenPlugin, match="implements no hook"):
+        agent.learn(96, callback=object())

@@ -1,0 +1,78 @@
+"""Behaviour cloning: a policy learns to do what an expert did where it was (Pomerleau 1991)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from gymnasium import spaces
+
+from rlk.protocols import Actor, Optimise, State
+from rlk.records import Batch, Field, Loss, Update
+from rlk_bc.config import BCConfig
+from rlk_bc.loss import likelihood_loss, mode_loss
+from rlk_bc.storage import ExpertTransitions, mean_loss
+from rlk_networks import Heads, own_action, policy_head
+from rlk_networks.actor import DistributionActor
+from rlk_schedules import as_schedule
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+class BC:
+    """Repeats: one epoch of the expert's transitions, then their loss where it validates."""
+
+    def __init__(self, config: BCConfig, run: Run) -> None:
+        self.config, self.run = config, run
+        self.policy, self.distribution = run.policy, run.distribution
+        self._is_box = isinstance(run.action_space, spaces.Box)
+        run.group(
+            "policy", learning_rate=as_schedule(config.learning_rate), eps=config.adam_epsilon
+        )
+
+    @staticmethod
+    def heads(config: BCConfig, run: Run) -> Heads:
+        return {"pi": lambda trunk: policy_head(trunk, run.distribution)}
+
+    def steps_per_collect(self) -> int:
+        return 1
+
+    def extras(self) -> Mapping[str, Field]:
+        return {}
+
+    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+        stream = rng if rng is not None else self.run.streams.numpy("actor")
+        return DistributionActor(self.policy, self.distribution, stream, (), self.run.device)
+
+    # ---- learning -------------------------------------------------------------------------------
+
+    def batches(self, storage: ExpertTransitions) -> Iterator[Batch]:
+        """One epoch; the validation's loss is that after it."""
+        yield from storage.epoch()
+        with torch.no_grad():
+            loss = mean_loss(lambda batch: self.loss(batch).value, storage.validation())
+        self.run.metrics.set("train/validation_loss", loss)
+
+    def update(self, batch: Batch, optimise: Optimise) -> Update:
+        return Update(optimise("policy", self.loss, batch).metrics)
+
+    def loss(self, batch: Batch) -> Loss:
+        """Of a Box the squared error of the policy's mode, else the likelihood of the action."""
+        (parameters,) = self.policy(batch.observation, "pi")
+        if self._is_box:
+            action = own_action(self.distribution, batch.action)
+            value = mode_loss(self.distribution.mode(parameters), action)
+        else:
+            value = likelihood_loss(self.distribution.log_prob(parameters, batch.action))
+        return Loss(value, distribution=parameters, metrics={"loss": value})
+
+    # ---- state ----------------------------------------------------------------------------------
+
+    def state_dict(self) -> State:
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Nothing beyond parameters, optimiser and streams, which the kernel keeps."""

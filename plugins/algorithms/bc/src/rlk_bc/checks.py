@@ -1,0 +1,36 @@
+"""Refuses, while planning, expert data that cannot be learnt from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rlk.errors import BadFile, PlanError
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+
+
+def check_expert(config: Any, plan: Plan) -> None:
+    """That there is an expert, and if its file is there, that it is of the plan's spaces.
+
+    A model is loaded without the file too; training refuses to begin then.
+
+    Raises:
+        PlanError: saying what to type.
+    """
+    from rlk_expert_data.images import is_paths  # not at the top: components import no numpy
+    from rlk_expert_data.source import Absent, read
+
+    if config.expert_path is None:
+        raise PlanError(
+            f"{plan.algorithm.title} learns from an expert's transitions: say "
+            "--set expert_path=FILE, a file of rlk_expert_data.generate_expert_traj or minari:ID."
+        )
+    try:
+        found = read(config.expert_path, config.traj_limitation)
+    except Absent:
+        return
+    except BadFile as error:
+        raise PlanError(str(error)) from None
+    if not is_paths(found.observation):
+        found.fitted(plan.observation_space, plan.action_space)

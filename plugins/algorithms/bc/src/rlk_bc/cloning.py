@@ -1,0 +1,133 @@
+"""`pretrain`: the policy of any agent begins as an expert's clone (Stable Baselines' method).
+
+Shapes: B transitions, D action dimensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import torch
+from gymnasium import spaces
+from torch import Tensor
+
+from rlk.errors import PlanError
+from rlk_action_scaling import middle_and_half
+from rlk_bc.loss import likelihood_loss, mode_loss, value_loss
+from rlk_expert_data import ExpertDataset
+from rlk_expert_data.fitting import actions_in, observations_in
+from rlk_networks import own_action
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+    from rlk.running.run import Run
+
+#: Of observations [B, …] and the expert's actions as storages keep them.
+LossOf = Callable[[Tensor, Tensor], Tensor]
+
+
+def pretrain(
+    agent: Agent,
+    dataset: ExpertDataset,
+    n_epochs: int = 10,
+    learning_rate: float = 1e-4,
+    adam_epsilon: float = 1e-8,
+    val_interval: int | None = None,
+    *,
+    verbose: int = 0,
+) -> Agent:
+    """Learn to act as an expert did, by supervised learning, and return the agent.
+
+    The policy alone is trained: values and targets stay as they are, and so does the clock. Of
+    several ranks each has a clone of its own, and training begins with rank 0's.
+
+    Args:
+        agent: of any algorithm; one that acts by Q values is trained by their softmax.
+        dataset: an `ExpertDataset`.
+        n_epochs: passes over its training part.
+        learning_rate, adam_epsilon: of Adam.
+        val_interval: epochs between reports of the losses; None is a tenth of all.
+        verbose: 0 prints nothing.
+
+    Raises:
+        PlanError: if the expert's spaces are not the agent's, or its policy is recurrent.
+    """
+    if not isinstance(dataset, ExpertDataset):
+        raise PlanError(
+            f"dataset must be an ExpertDataset, got {type(dataset).__name__}. Say "
+            "rlk_expert_data.ExpertDataset('expert.npz')"
+        )
+    run = agent.run
+    loss_of = loss_for(run)
+    every = val_interval or max(1, n_epochs // 10)
+    optimiser = torch.optim.Adam(run.policy.parameters(), lr=learning_rate, eps=adam_epsilon)
+    for epoch in range(1, n_epochs + 1):
+        losses = []
+        for seen, done in _batches(run, dataset, "train"):
+            loss = loss_of(seen, done)
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+            losses.append(float(loss.detach()))
+        if verbose > 0 and epoch % every == 0:
+            _report(run, dataset, loss_of, epoch / n_epochs, sum(losses) / len(losses))
+    optimiser.zero_grad(set_to_none=True)
+    run.parameters.check()
+    return agent
+
+
+def loss_for(run: Run) -> LossOf:
+    """What is minimised: of a Box the squared error, else the likelihood of the actions.
+
+    Raises:
+        PlanError: for a recurrent policy.
+    """
+    policy, distribution, space = run.policy, run.distribution, run.action_space
+    if run.plan.policy.component.recurrent:
+        raise PlanError(
+            f"{run.plan.policy.title} is recurrent, and such policies are not pretrained. Use "
+            "another (--policy mlp)."
+        )
+    if isinstance(space, spaces.Box):
+        return _error_of_mode(run)
+    if not hasattr(policy, "pi"):
+        return lambda seen, done: value_loss(policy(seen, "qf")[0], done)
+    return lambda seen, done: likelihood_loss(distribution.log_prob(policy(seen, "pi")[0], done))
+
+
+def _error_of_mode(run: Run) -> LossOf:
+    """The squared error of the mode, in the policy's own units of actions."""
+    policy, distribution = run.policy, run.distribution
+    if distribution is not None:
+        return lambda seen, done: mode_loss(
+            distribution.mode(policy(seen, "pi")[0]), own_action(distribution, done)
+        )
+    # A policy without a distribution acts from -1 to 1.
+    middle, half = (
+        torch.as_tensor(one, dtype=torch.float32, device=run.device).reshape(-1)
+        for one in middle_and_half(run.action_space)
+    )
+    return lambda seen, done: mode_loss(policy(seen, "pi")[0], (done - middle) / half)
+
+
+def _batches(run: Run, dataset: ExpertDataset, split: str) -> Iterator[tuple[Tensor, Tensor]]:
+    """One pass over a part of the dataset, as tensors on the run's device."""
+    loader: Any = dataset.train_loader if split == "train" else dataset.val_loader
+    if split == "train" and loader is None:
+        raise PlanError("there are no transitions to learn from: raise train_fraction.")
+    whose = dataset.trajectories.whose
+    for _ in range(0 if loader is None else len(loader)):
+        seen, done = dataset.get_next_batch(split)
+        yield (
+            torch.from_numpy(observations_in(run.observation_space, seen, whose)).to(run.device),
+            torch.from_numpy(actions_in(run.action_space, done, whose)).to(run.device),
+        )
+
+
+def _report(run: Run, dataset: ExpertDataset, loss_of: LossOf, part: float, train: float) -> None:
+    with torch.no_grad():
+        losses = [float(loss_of(*batch)) for batch in _batches(run, dataset, "val")]
+    told = f"{sum(losses) / len(losses):.6f}" if losses else "none"
+    print(f"==== Training progress {100 * part:.2f}% ====")
+    print(f"Training loss: {train:.6f}, Validation loss: {told}")

@@ -1,0 +1,39 @@
+"""Settings of behaviour cloning, with the names and defaults of Stable Baselines 2.10."""
+
+from __future__ import annotations
+
+import attrs
+from attrs import validators as v
+
+from rlk_expert_data.settings import EXPERT_PATH, TRAJ_LIMITATION, described
+from rlk_schedules import ScheduleLike, is_schedule
+
+
+@attrs.frozen(kw_only=True)
+class ExpertConfig:
+    """Whose transitions are learnt from, and how."""
+
+    expert_path: str | None = attrs.field(default=None, **EXPERT_PATH)
+    traj_limitation: int = attrs.field(default=-1, **TRAJ_LIMITATION)
+    train_fraction: float = attrs.field(
+        default=0.7,
+        **described(
+            "the part that is learnt from, above 0 to 1; the rest validates",
+            v.and_(v.gt(0.0), v.le(1.0)),
+        ),
+    )
+    batch_size: int = attrs.field(
+        default=64, **described("transitions in one update, at least 1", v.ge(1))
+    )
+
+
+@attrs.frozen(kw_only=True)
+class BCConfig(ExpertConfig):
+    """Hyperparameters of `bc`; those of the expert go to `expert-transitions`."""
+
+    learning_rate: ScheduleLike = attrs.field(
+        default=1e-4, **described("step size of Adam; may be scheduled", is_schedule)
+    )
+    adam_epsilon: float = attrs.field(
+        default=1e-8, **described("added to Adam's denominator, above 0", v.gt(0.0))
+    )

@@ -1,0 +1,60 @@
+"""`every-n`: calls a function every so many timesteps (Stable Baselines' `EveryNTimesteps`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from rlk.errors import PlanError
+from rlk.hookspecs import hookimpl
+from rlk_callbacks.stop_config import EveryNConfig
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+class EveryN:
+    """Calls a function of the run after the first vector step past every multiple of `n_steps`.
+
+    Training stops where the function returns False.
+
+    Args:
+        config: its settings, or None.
+        n_steps: timesteps between two calls, over all environments, instead.
+        call: the function, instead.
+    """
+
+    def __init__(
+        self,
+        config: EveryNConfig | None = None,
+        n_steps: int = 1000,
+        call: Callable[[Run], Any] | None = None,
+    ) -> None:
+        self._config = config or EveryNConfig(n_steps=n_steps, call=call)
+        self._due = 0
+
+    @hookimpl
+    def rlk_training_start(self, run: Run) -> None:
+        """Count from here on.
+
+        Raises:
+            PlanError: if there is no function to call.
+        """
+        if self._config.call is None:
+            raise PlanError(
+                "callback 'every-n' (rlk-callbacks) has nothing to call. Pass a function of the "
+                "run: rlk.make(…, plugins=['every-n'], **{'every-n': {'call': function}})"
+            )
+        self._due = self._next(run)
+
+    @hookimpl
+    def rlk_step(self, run: Run) -> bool | None:
+        if run.timesteps < self._due:
+            return None
+        self._due = self._next(run)
+        assert self._config.call is not None
+        return False if self._config.call(run) is False else None
+
+    def _next(self, run: Run) -> int:
+        every = self._config.n_steps
+        return (run.timesteps // every + 1) * every

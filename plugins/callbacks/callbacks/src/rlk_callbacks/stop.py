@@ -1,0 +1,146 @@
+"""Callbacks that stop training, at the border of an iteration.
+
+They are plugins by name, and objects for `agent.learn(callback=StopOnReward(reward_threshold=9))`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rlk.hookspecs import hookimpl
+from rlk_callbacks.stop_config import (
+    MaxEpisodesConfig,
+    StopOnNoImprovementConfig,
+    StopOnRewardConfig,
+)
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk.protocols import State
+    from rlk.running.run import Run
+
+
+class StopOnReward:
+    """Stops when an evaluation has this mean return (`StopTrainingOnRewardThreshold`).
+
+    Args:
+        config: its settings, or None.
+        settings: these by their names, instead.
+    """
+
+    def __init__(self, config: StopOnRewardConfig | None = None, **settings: Any) -> None:
+        self._config = config or StopOnRewardConfig(**settings)
+        self._reason: str | None = None
+
+    @hookimpl
+    def rlk_check_plan(self, plan: Plan) -> str | None:
+        return without_evaluations(plan, "stop-on-reward")
+
+    @hookimpl
+    def rlk_training_start(self) -> None:
+        self._reason = None
+
+    @hookimpl
+    def rlk_evaluation_end(self, result: Any) -> None:
+        threshold = self._config.reward_threshold
+        if result.mean_return >= threshold:
+            self._reason = (
+                f"a mean return of {result.mean_return:.2f} "
+                f"(stop-on-reward.reward_threshold={threshold:g})"
+            )
+
+    @hookimpl
+    def rlk_should_stop(self) -> str | None:
+        return self._reason
+
+
+class StopOnNoImprovement:
+    """Stops after so many evaluations in a row without a new best.
+
+    It is `StopTrainingOnNoModelImprovement` of Stable-Baselines3.
+
+    Args:
+        config: its settings, or None.
+        settings: these by their names, instead.
+    """
+
+    def __init__(self, config: StopOnNoImprovementConfig | None = None, **settings: Any) -> None:
+        self._config = config or StopOnNoImprovementConfig(**settings)
+        self._best: float | None = None
+        self._evaluations = 0
+        self._without = 0
+
+    @hookimpl
+    def rlk_check_plan(self, plan: Plan) -> str | None:
+        return without_evaluations(plan, "stop-on-no-improvement")
+
+    @hookimpl
+    def rlk_training_start(self, run: Run) -> None:
+        if run.timesteps == 0:  # a further call of `learn` goes on counting
+            self._best, self._evaluations, self._without = None, 0, 0
+
+    @hookimpl
+    def rlk_evaluation_end(self, result: Any) -> None:
+        self._evaluations += 1
+        if self._best is None or result.mean_return > self._best:
+            self._best, self._without = float(result.mean_return), 0
+        elif self._evaluations > self._config.min_evals:
+            self._without += 1
+
+    @hookimpl
+    def rlk_should_stop(self) -> str | None:
+        if self._without < self._config.max_no_improvement_evals:
+            return None
+        assert self._best is not None
+        return f"{self._without} evaluations without a better return than {self._best:.2f}"
+
+    @hookimpl
+    def rlk_save(self) -> State:
+        return {"best": self._best, "evaluations": self._evaluations, "without": self._without}
+
+    @hookimpl
+    def rlk_load(self, state: State) -> None:
+        self._best = None if state["best"] is None else float(state["best"])
+        self._evaluations, self._without = int(state["evaluations"]), int(state["without"])
+
+
+class MaxEpisodes:
+    """Stops after so many episodes; where timesteps are counted from 0 again, episodes are too.
+
+    Args:
+        config: its settings, or None.
+        settings: these by their names, instead.
+    """
+
+    def __init__(self, config: MaxEpisodesConfig | None = None, **settings: Any) -> None:
+        self._config = config or MaxEpisodesConfig(**settings)
+        self._began: int | None = None
+
+    @hookimpl
+    def rlk_training_start(self, run: Run) -> None:
+        if self._began is None or run.timesteps == 0:
+            self._began = run.clock.episodes
+
+    @hookimpl
+    def rlk_should_stop(self, run: Run) -> str | None:
+        assert self._began is not None
+        played, most = run.clock.episodes - self._began, self._config.max_episodes
+        return None if played < most else f"{played} episodes (max-episodes.max_episodes={most})"
+
+    @hookimpl
+    def rlk_save(self) -> State:
+        return {"began": self._began}
+
+    @hookimpl
+    def rlk_load(self, state: State) -> None:
+        self._began = None if state["began"] is None else int(state["began"])
+
+
+def without_evaluations(plan: Plan, name: str) -> str | None:
+    """Why a callback that waits for evaluations waits in vain, or None."""
+    if any(choice.name == "evaluation" for choice in plan.callbacks):
+        return None
+    return (
+        f"callback {name!r} (rlk-callbacks) stops after an evaluation, and there is none in this "
+        "run. Say --plugin evaluation too."
+    )

@@ -1,0 +1,107 @@
+"""Callbacks that stop training, and the one that calls a function: as plugins and as objects."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import rlk
+from rlk.errors import PlanError
+from rlk_callbacks import (
+    EvaluationCallback,
+    EveryN,
+    MaxEpisodes,
+    StopOnNoImprovement,
+    StopOnReward,
+)
+from rlk_callbacks.config import EvaluationConfig
+from rlk_testing.environments import BY_ACTION_SPACE
+
+MATCH = BY_ACTION_SPACE["Discrete"]  # episodes of 8 steps
+SMALL: dict[str, Any] = {"env": MATCH, "seed": 0, "n_threads": 1, "n_steps": 8}
+
+
+def made(*plugins: Any, **given: Any) -> rlk.Agent:
+    return rlk.make("a2c", plugins=list(plugins), **{**SMALL, **given})
+
+
+def evaluated(*returns: float) -> list[Any]:
+    return [SimpleNamespace(mean_return=one) for one in returns]
+
+
+def test_training_stops_when_an_evaluation_reaches_the_threshold() -> None:
+    plugins = ("evaluation:every=16,episodes=1", "stop-on-reward:reward_threshold=-1")
+    with made(*plugins) as agent:
+        assert agent.learn(160).num_timesteps == 16
+    with made("evaluation:every=16,episodes=1", "stop-on-reward:reward_threshold=99") as agent:
+        assert agent.learn(48).num_timesteps == 48
+
+
+def test_as_objects_they_serve_one_call() -> None:
+    evaluation = EvaluationCallback(EvaluationConfig(every=16, episodes=1))
+    with made() as agent:
+        agent.learn(160, callback=[evaluation, StopOnReward(reward_threshold=-1.0)])
+        assert agent.num_timesteps == 16
+        assert agent.learn(80).num_timesteps == 80
+
+
+def test_evaluations_without_a_new_best_are_counted_in_a_row() -> None:
+    callback = StopOnNoImprovement(max_no_improvement_evals=2)
+    answers = []
+    for result in evaluated(1.0, 0.5, 2.0, 2.0, 1.0):
+        callback.rlk_evaluation_end(result)
+        answers.append(callback.rlk_should_stop())
+    assert answers[:4] == [None] * 4
+    assert answers[4] == "2 evaluations without a better return than 2.00"
+    other = StopOnNoImprovement(max_no_improvement_evals=2)
+    other.rlk_load(callback.rlk_save())
+    assert other.rlk_should_stop() == answers[4]
+
+
+def test_the_first_evaluations_need_not_count() -> None:
+    callback = StopOnNoImprovement(max_no_improvement_evals=1, min_evals=3)
+    answers = []
+    for result in evaluated(1.0, 0.0, 0.0, 0.0):
+        callback.rlk_evaluation_end(result)
+        answers.append(callback.rlk_should_stop() is not None)
+    assert answers == [False, False, False, True]
+
+
+def test_training_stops_after_so_many_episodes_of_all_environments() -> None:
+    with made("max-episodes:max_episodes=5", n_envs=2) as agent:
+        agent.learn(1000)
+        assert agent.run.clock.episodes == 6 and agent.num_timesteps == 48
+    with made() as agent:
+        agent.learn(24)
+        agent.learn(1000, callback=MaxEpisodes(max_episodes=2))
+        assert agent.run.clock.episodes == 3 + 2
+
+
+def test_a_function_is_called_past_every_multiple() -> None:
+    seen: list[int] = []
+
+    def call(run: Any) -> None:
+        seen.append(run.timesteps)
+
+    with made("every-n", n_envs=3, **{"every-n": {"n_steps": 10, "call": call}}) as agent:
+        agent.learn(48)
+    assert seen == [12, 21, 30, 42]
+
+
+def test_it_stops_the_training_by_returning_false() -> None:
+    with made() as agent:
+        agent.learn(80, callback=EveryN(n_steps=20, call=lambda run: False))
+        assert agent.num_timesteps == 20
+
+
+def test_what_would_never_act_is_refused() -> None:
+    for plugin in ("stop-on-reward:reward_threshold=1", "stop-on-no-improvement"):
+        with pytest.raises(PlanError, match="Say --plugin evaluation too"):
+            made(plugin)
+    with made("every-n") as agent, pytest.raises(PlanError, match="has nothing to call"):
+        agent.learn(8)
+    for wrong in ("max-episodes:max_episodes=0", "stop-on-no-improvement:min_evals=-1"):
+        with pytest.raises(PlanError):
+            made(wrong, "evaluation")

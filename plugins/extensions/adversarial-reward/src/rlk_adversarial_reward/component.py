@@ -1,0 +1,26 @@
+"""What this distribution offers: `gail-reward` and `airl-reward`."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_adversarial_reward.config import AIRLConfig, GAILConfig
+
+#: What observations a discriminator can be shown as numbers.
+OBSERVATIONS = ("Box", "Discrete", "MultiDiscrete", "MultiBinary")
+
+gail_reward = Component(
+    name="gail-reward",
+    factory="rlk_adversarial_reward.extension:GAILReward",
+    summary="on-policy: rewards what a discriminator takes for the expert's (GAIL)",
+    config=GAILConfig,
+    observation_spaces=OBSERVATIONS,
+    collects="on-policy",
+)
+airl_reward = Component(
+    name="airl-reward",
+    factory="rlk_adversarial_reward.extension:AIRLReward",
+    summary="on-policy: learns the reward that explains what the expert did (AIRL)",
+    config=AIRLConfig,
+    observation_spaces=OBSERVATIONS,
+    collects="on-policy",
+)

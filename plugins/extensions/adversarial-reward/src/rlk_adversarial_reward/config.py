@@ -1,0 +1,49 @@
+"""Settings of learnt rewards, with the names and defaults of Stable Baselines 2.10's GAIL."""
+
+from __future__ import annotations
+
+import attrs
+from attrs import validators as v
+
+from rlk_expert_data.settings import EXPERT_PATH, TRAJ_LIMITATION, described
+from rlk_schedules import ScheduleLike, is_schedule
+
+
+@attrs.frozen(kw_only=True)
+class GAILConfig:
+    """Whose behaviour is imitated, and how the discriminator learns."""
+
+    expert_path: str | None = attrs.field(default=None, **EXPERT_PATH)
+    traj_limitation: int = attrs.field(default=-1, **TRAJ_LIMITATION)
+    g_step: int = attrs.field(
+        default=3,
+        **described("collections of the policy for one training of the discriminator", v.ge(1)),
+    )
+    d_step: int = attrs.field(
+        default=1,
+        **described("batches that a collection is divided into for such a training", v.ge(1)),
+    )
+    d_stepsize: ScheduleLike = attrs.field(
+        default=3e-4,
+        **described("step size of the discriminator's Adam; may be scheduled", is_schedule),
+    )
+    adversary_entcoeff: float = attrs.field(
+        default=1e-3, **described("weight of the discriminator's entropy, at least 0", v.ge(0.0))
+    )
+    hidden_size_adversary: int = attrs.field(
+        default=100, **described("units in each of its two hidden layers, at least 1", v.ge(1))
+    )
+
+
+@attrs.frozen(kw_only=True)
+class AIRLConfig(GAILConfig):
+    """The same for AIRL."""
+
+    state_only: bool = attrs.field(
+        default=False,
+        **described(
+            "whether the reward is a function of the observation alone, which carries over to "
+            "other dynamics",
+            v.instance_of(bool),
+        ),
+    )

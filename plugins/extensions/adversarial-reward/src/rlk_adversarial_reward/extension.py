@@ -1,0 +1,144 @@
+"""`gail-reward` and `airl-reward`: every collection gets rewards that are learnt from an expert.
+
+The environment's own rewards are what the metrics show, and nothing learns from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from rlk.errors import PlanError, RlkError
+from rlk.hookspecs import hookimpl
+from rlk_adversarial_reward.config import AIRLConfig, GAILConfig
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk.protocols import State
+    from rlk.running.run import Run
+    from rlk_adversarial_reward.learning import Adversary
+    from rlk_expert_data import Trajectories
+
+Collect = Callable[[], bool]
+
+
+class LearntReward:
+    """Judges every collection by a discriminator, and trains that after every `g_step` of them.
+
+    Args:
+        config: whose behaviour is imitated, and how.
+        expert: what the expert did, instead of a file.
+    """
+
+    config_class: type[GAILConfig] = GAILConfig
+    name = "gail-reward"
+
+    def __init__(
+        self, config: GAILConfig | None = None, expert: Trajectories | None = None
+    ) -> None:
+        self.config = config or self.config_class()
+        self.expert = expert
+        self.adversary: Adversary | None = None
+
+    @hookimpl
+    def rlk_check_plan(self, plan: Plan) -> str | None:
+        """That there is an expert, and that what there is of it fits the run's spaces."""
+        if self.expert is None and self.config.expert_path is None:
+            return self._wanted()
+        from rlk_expert_data.source import Absent
+
+        try:
+            self._read().fitted(plan.observation_space, plan.action_space)
+        except Absent:  # a model is loaded without it, and training refuses to begin
+            return self._refused(plan)
+        except RlkError as error:
+            return f"plugin {self.name!r}: {error}"
+        return self._refused(plan)
+
+    def _wanted(self) -> str:
+        return (
+            f"plugin {self.name!r} (rlk-adversarial-reward) imitates an expert. Say "
+            f"--set {self.name}.expert_path=FILE, a file of rlk_expert_data.generate_expert_traj "
+            "or minari:ID."
+        )
+
+    def _refused(self, plan: Plan) -> str | None:
+        """What else speaks against a plan."""
+        return None
+
+    def _read(self) -> Trajectories:
+        """What the expert did.
+
+        Raises:
+            BadFile: if it is not on this machine, or damaged.
+            PlanError: if there is none.
+        """
+        from rlk_expert_data import read
+
+        if self.expert is not None:
+            return self.expert.limited(self.config.traj_limitation)
+        if self.config.expert_path is None:
+            raise PlanError(self._wanted())
+        return read(self.config.expert_path, self.config.traj_limitation)
+
+    @hookimpl(tryfirst=True)
+    def rlk_wrap_collector(self, run: Run) -> Callable[[Collect], Collect]:
+        """Replace the rewards of what was collected, before the algorithm learns from it.
+
+        It is the outermost wrapper: what was collected is whole on all ranks, or judged on none.
+        """
+        from rlk_adversarial_reward.learning import Adversary
+
+        self.adversary = adversary = Adversary(run, self.config, self._transitions(run))
+
+        def wrapper(collect: Collect) -> Collect:
+            def collected() -> bool:
+                adversary.prepare()
+                is_whole = collect()
+                if is_whole:
+                    adversary.judge()
+                return is_whole
+
+            return collected
+
+        return wrapper
+
+    def _transitions(self, run: Run) -> Callable[[], Any]:
+        """What gives the expert's transitions, when they are first needed."""
+        from rlk_adversarial_reward.transitions import every_pair
+
+        return lambda: every_pair(run, self._read())
+
+    @hookimpl
+    def rlk_save(self) -> State | None:
+        return None if self.adversary is None else self.adversary.state_dict()
+
+    @hookimpl
+    def rlk_load(self, state: State) -> None:
+        assert self.adversary is not None
+        self.adversary.load_state_dict(state)
+
+
+class GAILReward(LearntReward):
+    """r = -log(1 - D(s, a)): Ho and Ermon 2016, arXiv 1606.03476."""
+
+
+class AIRLReward(LearntReward):
+    """r = log D - log(1 - D) of a discriminator that is made of a reward: arXiv 1710.11248."""
+
+    config_class = AIRLConfig
+    name = "airl-reward"
+
+    def _refused(self, plan: Plan) -> str | None:
+        if not plan.policy.component.recurrent:
+            return None
+        return (
+            f"plugin {self.name!r} asks how likely the policy does what the expert did, and "
+            f"{plan.policy.title} remembers what went before. Use another policy (--policy mlp), "
+            "or gail-reward."
+        )
+
+    def _transitions(self, run: Run) -> Callable[[], Any]:
+        from rlk_adversarial_reward.transitions import of_expert
+
+        return lambda: of_expert(run, self._read())

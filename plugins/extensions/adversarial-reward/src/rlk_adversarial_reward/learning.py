@@ -1,0 +1,176 @@
+"""How a discriminator judges collections and learns. B transitions in a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rlk.abilities import Discounts, offers
+from rlk.errors import PlanError
+from rlk.protocols import State
+from rlk.records import Array
+from rlk_adversarial_reward.config import AIRLConfig, GAILConfig
+from rlk_adversarial_reward.discriminator import AIRLDiscriminator, GAILDiscriminator
+from rlk_adversarial_reward.loss import discriminator_loss
+from rlk_adversarial_reward.numbers import size_of
+from rlk_adversarial_reward.transitions import Transitions, of_rollout
+from rlk_schedules import as_schedule
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+#: The run's random stream of which transitions are compared, and of the network's first weights.
+STREAM = "adversary"
+
+
+class Adversary:
+    """A discriminator with its optimiser, in a run.
+
+    Args:
+        run: whose collections are judged.
+        config: how it learns.
+        expert_transitions: gives those of the expert, when they are first needed.
+    """
+
+    def __init__(
+        self, run: Run, config: GAILConfig, expert_transitions: Callable[[], Transitions]
+    ) -> None:
+        self.run, self.config = run, config
+        self._expert_transitions = expert_transitions
+        self._expert: Transitions | None = None
+        self._order: Array = np.zeros(0, np.int64)  # of the expert's, what is left of a pass
+        self._judged = 0
+        self.discriminator = self._discriminator()
+        self._parameters = list(self.discriminator.parameters())
+        self._optimiser = torch.optim.Adam(self._parameters)
+        self._step_size = run.schedule("d_stepsize", as_schedule(config.d_stepsize))
+
+    def _discriminator(self) -> Any:
+        run, config = self.run, self.config
+        sizes = size_of(run.observation_space), size_of(run.action_space)
+        settings = run.plan.algorithm.config
+        gamma = float(settings.gamma) if offers(settings, Discounts) else 1.0
+        with run.streams.globally(STREAM):
+            if isinstance(config, AIRLConfig):
+                hidden = config.hidden_size_adversary
+                made: Any = AIRLDiscriminator(*sizes, hidden, gamma, config.state_only)
+            else:
+                made = GAILDiscriminator(*sizes, config.hidden_size_adversary)
+        for parameter in made.parameters():  # every rank begins with the same
+            parameter.data.copy_(torch.as_tensor(run.communicator.agree(parameter.data.numpy())))
+        return made
+
+    @property
+    def expert(self) -> Transitions:
+        """The expert's transitions.
+
+        Raises:
+            BadFile, PlanError: if there are none, or they do not fit.
+        """
+        if self._expert is None:
+            self._expert = self._expert_transitions()
+            if not len(self._expert):
+                raise PlanError("the expert's episodes have one step each: nothing follows them.")
+        return self._expert
+
+    def prepare(self) -> None:
+        """Read the expert's data before anything is collected."""
+        assert len(self.expert)
+
+    def judge(self) -> None:
+        """Give the latest collection its rewards, then train if that is due."""
+        rollout: Any = self.run.storage.latest()
+        found = of_rollout(self.run, rollout)
+        self._see(found.seen)
+        with torch.no_grad():
+            rewards = self.discriminator.reward(self._logits(found))
+        rollout.reward[...] = rewards.numpy().reshape(rollout.reward.shape)
+        self.run.metrics.set("train/learnt_reward", float(rewards.mean()))
+        self._judged += 1
+        if self._judged % self.config.g_step == 0:
+            self._train(found)
+
+    def _train(self, found: Transitions) -> None:
+        """One pass over the collection, against as many transitions of the expert."""
+        self._optimiser.param_groups[0]["lr"] = float(self._step_size)
+        order = self.run.streams.numpy(STREAM).permutation(len(found))
+        for index in np.array_split(order, min(self.config.d_step, len(found))):
+            expert = self._of_expert(len(index))
+            self._see(expert.seen)
+            policy_logits, expert_logits = self._logits(found[index]), self._logits(expert)
+            loss = discriminator_loss(policy_logits, expert_logits, self.config.adversary_entcoeff)
+            self._step(loss)
+        metrics = self.run.metrics
+        metrics.set("train/discriminator_loss", float(loss.detach()))
+        metrics.set("train/discriminator_policy", float((policy_logits < 0).float().mean()))
+        metrics.set("train/discriminator_expert", float((expert_logits > 0).float().mean()))
+
+    def _step(self, loss: Tensor) -> None:
+        self._optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        for parameter in self._parameters:
+            if parameter.grad is not None:
+                parameter.grad = self.run.communicator.mean(parameter.grad)
+        self._optimiser.step()
+
+    def _logits(self, transitions: Transitions) -> Tensor:
+        found: Tensor = self.discriminator.logits(transitions, self._log_prob(transitions))
+        return found
+
+    @torch.no_grad()
+    def _log_prob(self, transitions: Transitions) -> Tensor | None:
+        """log pi(a|s) of the policy as it is now, [B], where the discriminator asks for it."""
+        if not isinstance(self.discriminator, AIRLDiscriminator):
+            return None
+        run = self.run
+        observation = torch.as_tensor(transitions.observation).to(run.device)
+        action = torch.as_tensor(transitions.action).to(run.device)
+        (parameters,) = run.policy(observation, "pi")
+        log_prob: Tensor = run.distribution.log_prob(parameters, action)
+        return log_prob.cpu()
+
+    def _of_expert(self, count: int) -> Transitions:
+        """So many transitions of the expert, pass after pass in shuffled order."""
+        while len(self._order) < count:
+            again = self.run.streams.numpy(STREAM).permutation(len(self.expert))
+            self._order = np.concatenate((self._order, again))
+        chosen, self._order = np.split(self._order, [count])
+        return self.expert[chosen]
+
+    def _see(self, rows: Array) -> None:
+        """Count observations among those that normalise, on all ranks."""
+        mine = rows.mean(axis=0), rows.var(axis=0), float(len(rows))
+        several = self.run.communicator.size > 1
+        for moments in self.run.communicator.gather(mine) if several else [mine]:
+            self.discriminator.rows.add(*moments)
+
+    # ---- state -----------------------------------------------------------------------------------
+
+    def state_dict(self) -> State:
+        """All that it has learnt, and where it is in the expert's transitions."""
+        steps = self._optimiser.state_dict()["state"]
+        return {
+            "network": dict(self.discriminator.state_dict()),
+            "rows": self.discriminator.rows.state_dict(),
+            "adam": {str(number): dict(state) for number, state in steps.items()},
+            "order": self._order,
+            "judged": self._judged,
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """What `state_dict` gave.
+
+        Raises:
+            RuntimeError: if it is of other spaces, or of another size.
+        """
+        self.discriminator.load_state_dict(state["network"])
+        self.discriminator.rows.load_state_dict(state["rows"])
+        groups = self._optimiser.state_dict()["param_groups"]
+        adam = {int(number): dict(one) for number, one in state["adam"].items()}
+        self._optimiser.load_state_dict({"state": adam, "param_groups": groups})
+        self._order = np.asarray(state["order"], np.int64)
+        self._judged = int(state["judged"])

@@ -1,0 +1,34 @@
+"""Observations and actions as rows of numbers for a discriminator. B transitions, K numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rlk.records import Array
+
+#: Standard deviations at which normalised observations are clipped.
+CLIP = 10.0
+
+
+def size_of(space: Any) -> int:
+    """K: how many numbers one element of a space is; a whole number is as many as it has values."""
+    return int(spaces.flatdim(space))
+
+
+def rows(space: Any, values: Array) -> Array:
+    """float64 [B, K] of elements of a space, [B, *shape]; whole numbers are one-hot."""
+    if isinstance(space, spaces.Discrete):
+        return _one_hot(values[:, None] - space.start, np.array([space.n]))
+    if isinstance(space, spaces.MultiDiscrete):
+        counted = (values - space.start).reshape(len(values), -1)
+        return _one_hot(counted, space.nvec.reshape(-1))
+    return values.reshape(len(values), -1).astype(np.float64)
+
+
+def _one_hot(whole: Array, sizes: Array) -> Array:
+    """Whole numbers [B, D] of so many values each, side by side, [B, sum of sizes]."""
+    parts = [np.eye(int(size))[whole[:, i].astype(int)] for i, size in enumerate(sizes)]
+    return np.concatenate(parts, axis=1)

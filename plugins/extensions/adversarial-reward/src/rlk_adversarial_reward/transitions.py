@@ -1,0 +1,99 @@
+"""Transitions as discriminators see them, of a rollout and of an expert. B of them, K numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from gymnasium import spaces
+
+from rlk.records import Array
+from rlk_adversarial_reward.numbers import rows
+from rlk_expert_data import Trajectories
+from rlk_networks import own_action
+from rlk_rollout.rollout import Rollout
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """What was seen, done, and seen next.
+
+    Attributes:
+        observation: raw, as policies take it, [B, …].
+        action: as storages keep it, [B] or [B, D].
+        seen, done, following: the observation, the action and the next observation as numbers,
+            float64 [B, K] each.
+        terminated: bool [B].
+    """
+
+    observation: Array
+    action: Array
+    seen: Array
+    done: Array
+    following: Array
+    terminated: Array
+
+    def __len__(self) -> int:
+        return len(self.action)
+
+    def __getitem__(self, index: Array) -> Transitions:
+        """Those of these indices."""
+        return Transitions(**{name: array[index] for name, array in vars(self).items()})
+
+
+def of_rollout(run: Run, rollout: Rollout) -> Transitions:
+    """All transitions of a rollout, time first; what episodes ended on follows their last step."""
+
+    def flat(array: Array) -> Array:
+        return array.reshape(-1, *array.shape[2:])
+
+    observation = rollout.observation
+    following = np.concatenate((observation[1:], rollout.next_observation[None]))
+    following[rollout.final_time, rollout.final_env] = rollout.final_observation
+    over = flat(rollout.terminated)
+    return _of(run, flat(observation), flat(rollout.action), flat(following), over)
+
+
+def of_expert(run: Run, expert: Trajectories) -> Transitions:
+    """An expert's transitions in the run's spaces, without the last of every episode.
+
+    Raises:
+        PlanError: if its spaces are others.
+    """
+    observation, action = _in_run(run, expert)
+    now, after = expert.following()
+    terminated = np.zeros(len(now), np.bool_)
+    return _of(run, observation[now], action[now], observation[after], terminated)
+
+
+def every_pair(run: Run, expert: Trajectories) -> Transitions:
+    """All of an expert's observations and actions, for what does not ask what followed them.
+
+    Raises:
+        PlanError: if its spaces are others.
+    """
+    observation, action = _in_run(run, expert)
+    return _of(run, observation, action, observation, np.zeros(len(action), np.bool_))
+
+
+def _in_run(run: Run, expert: Trajectories) -> tuple[Array, Array]:
+    """Observations, and actions as the run's storage keeps them."""
+    fitted = expert.fitted(run.observation_space, run.action_space)
+    if not isinstance(run.action_space, spaces.Box):
+        return fitted.observation, fitted.action
+    own = own_action(run.distribution, torch.from_numpy(fitted.action))
+    return fitted.observation, own.numpy()
+
+
+def _of(run: Run, observation: Array, action: Array, following: Array, over: Array) -> Transitions:
+    """Actions are shown as the environment gets them, clipped or scaled into its space."""
+    space = run.observation_space
+    done = rows(run.action_space, run.distribution.env_action(action))
+    return Transitions(
+        observation, action, rows(space, observation), done, rows(space, following), over
+    )

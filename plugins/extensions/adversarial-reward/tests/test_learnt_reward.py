@@ -1,0 +1,255 @@
+"""Learnt rewards: their formulas by hand, what is judged, and what a policy learns by them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+
+import rlk
+from rlk.errors import BadFile, PlanError
+from rlk_adversarial_reward import AIRLConfig, GAILConfig
+from rlk_adversarial_reward.extension import GAILReward
+from rlk_adversarial_reward.loss import (
+    airl_logit,
+    discriminator_loss,
+    entropy,
+    gail_reward,
+    shaped,
+)
+from rlk_adversarial_reward.numbers import rows, size_of
+from rlk_adversarial_reward.transitions import every_pair, of_expert, of_rollout
+from rlk_expert_data import Trajectories
+from rlk_testing import mean_return
+
+MATCH = "rlk_testing.environments:DiscreteMatch"
+BOX = "rlk_testing.environments:BoxMatch"
+SMALL: dict[str, Any] = {"seed": 0, "n_threads": 1, "policy": {"layers": [32]}}
+QUICK: dict[str, Any] = {"g_step": 1, "d_step": 2, "d_stepsize": 1e-2}
+
+
+def matches(size: int = 240, length: int = 8) -> dict[str, Any]:
+    """What an expert does in a Match, in episodes of that length."""
+    right = np.random.default_rng(0).integers(0, 3, size)
+    return {
+        "obs": np.eye(3, dtype=np.float32)[right],
+        "actions": 1 + right[:, None],
+        "episode_starts": np.arange(size) % length == 0,
+        "episode_returns": np.full(size // length, float(length)),
+    }
+
+
+@pytest.fixture(scope="module")
+def expert(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("expert") / "expert.npz"
+    np.savez(path, **matches())
+    return str(path)
+
+
+def imitator(algo: str, reward: str, expert: str, **settings: Any) -> Any:
+    given = {"env": MATCH, **SMALL, "plugins": [reward], **settings}
+    return rlk.make(algo, **{reward: {**QUICK, "expert_path": expert}, **given})
+
+
+# ---- formulas ------------------------------------------------------------------------------------
+
+
+def test_what_looks_like_the_expert_is_rewarded() -> None:
+    found = gail_reward(torch.tensor([0.0, 2.0, -2.0])).tolist()
+    assert found == pytest.approx([np.log(2), np.log1p(np.e**2), np.log1p(np.e**-2)])
+
+
+def test_the_discriminators_loss_by_hand() -> None:
+    p = 1 / (1 + np.exp(-1.0))  # of a logit of 1
+    coin = -p * np.log(p) - (1 - p) * np.log(1 - p)
+    assert float(entropy(torch.tensor(1.0))) == pytest.approx(coin)
+    one = torch.tensor([1.0])
+    assert float(discriminator_loss(one, one, 0.0)) == pytest.approx(-np.log(1 - p) - np.log(p))
+    loss = float(discriminator_loss(one, one, 0.5))
+    assert loss == pytest.approx(-np.log(1 - p) - np.log(p) - 0.5 * coin)
+
+
+def test_airls_reward_by_hand() -> None:
+    numbers = [torch.tensor([x]) for x in (2.0, 1.0, 3.0)]
+    f = shaped(*numbers, torch.tensor([0.9]))
+    assert f.tolist() == pytest.approx([2.0 + 0.9 * 3.0 - 1.0])
+    assert airl_logit(f, torch.log(torch.tensor([0.5]))).tolist() == pytest.approx([4.393147])
+    # D of the paper's eq. is exp(f) / (exp(f) + pi)
+    expected = np.exp(3.7) / (np.exp(3.7) + 0.5)
+    assert float(torch.sigmoid(torch.tensor(4.393147))) == pytest.approx(expected)
+
+
+def test_whole_numbers_are_shown_one_hot() -> None:
+    assert rows(spaces.Discrete(3, start=4), np.array([5])).tolist() == [[0, 1, 0]]
+    parts = spaces.MultiDiscrete([2, 3], start=[0, 7])
+    assert rows(parts, np.array([[1, 9]])).tolist() == [[0, 1, 0, 0, 1]]
+    box = spaces.Box(-1, 1, (2, 2))
+    assert rows(box, np.array([[[1, 2], [3, 4]]])).tolist() == [[1, 2, 3, 4]]
+    assert [size_of(space) for space in (spaces.Discrete(3), parts, box)] == [3, 5, 4]
+
+
+@pytest.mark.parametrize("distribution", ["diag-gaussian", "squashed-gaussian", "beta"])
+def test_both_sides_show_actions_as_the_environment_gets_them(distribution: str) -> None:
+    low, high = np.array([-1.0, 0.0]), np.array([2.0, 0.5])
+    action = np.linspace(low, high, 5)[1:4]
+    data = {
+        "obs": np.zeros((3, 2), np.float32),
+        "actions": action,
+        "episode_starts": np.array([True, False, False]),
+        "episode_returns": np.zeros(1),
+    }
+    plugin = GAILReward(GAILConfig(), Trajectories.of(data))
+    settings = {**SMALL, "n_steps": 64, "distribution": distribution}
+    with rlk.make("a2c", env=BOX, plugins=[plugin], **settings) as agent:
+        shown = every_pair(agent.run, plugin.expert)
+        assert np.allclose(shown.done, action, atol=1e-6)
+        agent.run.collector.collect()
+        found = of_rollout(agent.run, agent.run.storage.latest())
+        assert np.all((found.done >= low) & (found.done <= high))
+
+
+# ---- what is judged ------------------------------------------------------------------------------
+
+
+def test_what_an_episode_ended_on_follows_its_last_step(expert: str) -> None:
+    with imitator("a2c", "airl-reward", expert, n_steps=12, n_envs=2) as agent:
+        run = agent.run
+        run.collector.collect()
+        rollout = run.storage.latest()
+        found = of_rollout(run, rollout)
+        assert found.terminated.sum() == 2 and len(found) == 24
+        last = found.following[found.terminated]
+        assert np.allclose(last, rollout.final_observation)
+        assert np.allclose(found.following[:14], found.seen[2:16])  # two environments apart
+        whole = of_expert(run, Trajectories.of(matches()))
+        assert len(whole) == 240 - 30 and not whole.terminated.any()
+
+
+def test_the_environments_rewards_are_replaced_and_still_reported(expert: str) -> None:
+    with imitator("a2c", "gail-reward", expert, n_steps=16) as agent:
+        agent.run.collect()
+        first = agent.run.storage.latest().reward.copy()
+        assert np.all((first > 0.3) & (first < 1.2))  # log 2, as long as nothing is known
+        agent.learn(16)
+        true = [figure for figure, _ in agent.run.metrics.recent_episodes]
+        assert all(figure == int(figure) for figure in true)
+
+
+def test_it_learns_after_every_g_step_collections_from_d_step_batches(expert: str) -> None:
+    settings = {"gail-reward": {"expert_path": expert, "g_step": 3, "d_step": 2}}
+    with imitator("a2c", "gail-reward", expert, **settings) as agent:
+        adversary = agent.run.hooks.get("gail-reward").adversary
+        taken, step = [], adversary._optimiser.step
+        adversary._optimiser.step = lambda: (taken.append(adversary._judged), step())
+        agent.learn(5 * 7)
+        assert taken == [3, 3, 6, 6]
+
+
+#: Of every setting another value, which has to learn otherwise.
+OTHERS: dict[str, Any] = {
+    "expert_path": "other.npz",
+    "traj_limitation": 1,
+    "g_step": 2,
+    "d_step": 1,
+    "d_stepsize": 1e-3,
+    "adversary_entcoeff": 0.5,
+    "hidden_size_adversary": 7,
+    "state_only": True,
+}
+
+
+@pytest.mark.parametrize("reward", ["gail-reward", "airl-reward"])
+def test_no_setting_is_without_effect(
+    reward: str, expert: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.savez("other.npz", **{**matches(), "actions": np.ones((240, 1), int)})
+    config = AIRLConfig if reward == "airl-reward" else GAILConfig
+    others = {field.name: OTHERS[field.name] for field in attrs.fields(config)}
+
+    def learnt(**own: Any) -> torch.Tensor:
+        settings = {reward: {**QUICK, "expert_path": expert, **own}}
+        with imitator("a2c", reward, expert, n_steps=8, **settings) as agent:
+            agent.learn(24)
+            return agent.run.parameters.flat.clone()
+
+    usual = learnt()
+    same = [name for name, other in others.items() if learnt(**{name: other}).equal(usual)]
+    assert not same and learnt().equal(usual)
+
+
+def test_what_another_plugin_stops_is_not_judged(expert: str) -> None:
+    """As ranks do, where one of them was stopped in the middle of a collection."""
+
+    class Stops:
+        @rlk.hookimpl
+        def rlk_wrap_collector(self) -> Any:
+            return lambda collect: lambda: collect() and False
+
+    for plugins in (["gail-reward", Stops()], [Stops(), "gail-reward"]):
+        with imitator("a2c", "gail-reward", expert, plugins=plugins) as agent:
+            agent.learn(5)
+            assert agent.run.hooks.get("gail-reward").adversary._judged == 0
+
+
+# ---- what is learnt ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("algo", "reward", "settings"),
+    [
+        ("trpo", "gail-reward", {"timesteps_per_batch": 64, "gamma": 0.0}),
+        ("ppo2", "airl-reward", {"n_steps": 32, "n_envs": 2, "gamma": 0.0, "learning_rate": 1e-2}),
+    ],
+)
+def test_a_policy_imitates_an_expert_whose_rewards_it_never_sees(
+    expert: str, algo: str, reward: str, settings: Any
+) -> None:
+    with imitator(algo, reward, expert, **settings) as agent:
+        agent.learn(64 * 30)
+        assert mean_return(agent, MATCH) > 7.0  # actions at random have 2.7
+
+
+@pytest.mark.parametrize("reward", ["gail-reward", "airl-reward"])
+def test_a_run_that_was_interrupted_goes_on_bit_for_bit(
+    expert: str, reward: str, tmp_path: Path
+) -> None:
+    with (
+        imitator("a2c", reward, expert, n_steps=8) as whole,
+        imitator("a2c", reward, expert, n_steps=8) as half,
+    ):
+        whole.learn(80)
+        path = half.learn(40).save_checkpoint(tmp_path / "half")
+        with rlk.load(path, env=MATCH) as resumed:
+            resumed.learn(40, reset_num_timesteps=False)
+            assert resumed.run.parameters.flat.equal(whole.run.parameters.flat)
+
+
+def test_an_expert_may_be_passed_as_an_object(expert: str) -> None:
+    plugin = GAILReward(GAILConfig(g_step=1), Trajectories.of(matches()))
+    with rlk.make("a2c", env=MATCH, plugins=[plugin], **SMALL) as agent:
+        agent.learn(10)
+        assert plugin.adversary is not None and plugin.adversary._judged == 2
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+
+
+def test_what_cannot_work_is_refused_while_planning(expert: str, tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match=r"imitates an expert. Say --set gail-reward.expert_path"):
+        rlk.make("a2c", env=MATCH, plugins=["gail-reward"])
+    with pytest.raises(PlanError, match="another form"):
+        imitator("a2c", "gail-reward", expert, env=BOX)
+    with pytest.raises(PlanError, match="is for on-policy algorithms"):
+        imitator("dqn", "gail-reward", expert)
+    with pytest.raises(PlanError, match="remembers what went before"):
+        imitator("a2c", "airl-reward", expert, policy="lstm")
+    missing = imitator("a2c", "gail-reward", str(tmp_path / "nothing"))
+    with missing as agent, pytest.raises(BadFile, match=r"does not exist\. Record an expert"):
+        agent.learn(5)
+    assert agent.num_timesteps == 0

@@ -1,0 +1,54 @@
+"""`gail` and `airl` by their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
+from rlk_gail.config import GAILRecipeConfig
+from rlk_testing import RecipeContract
+
+MATCH = "rlk_testing.environments:DiscreteMatch"
+
+
+class Imitation(RecipeContract):
+    run = {"env": MATCH}
+
+    @pytest.fixture(scope="class", autouse=True)
+    @classmethod
+    def _expert(cls, tmp_path_factory: pytest.TempPathFactory) -> None:
+        path = tmp_path_factory.mktemp("expert") / "expert.npz"
+        data = {
+            "obs": np.eye(3, dtype=np.float32),
+            "actions": np.array([[1], [2], [3]]),
+            "episode_starts": np.array([True, False, False]),
+            "episode_returns": np.array([3.0]),
+        }
+        np.savez(path, **data)  # type: ignore[arg-type]
+        cls.settings = {"expert_path": str(path), "g_step": 2}
+
+
+class TestGAIL(Imitation):
+    component = "gail"
+
+
+class TestAIRL(Imitation):
+    component = "airl"
+
+    def test_another_algorithm_may_learn(self) -> None:
+        given: dict[str, Any] = {**self.settings, **self.run, "model": "ppo2"}
+        assert resolve(self.kernel(), make_spec("airl", given)).algorithm.name == "ppo2"
+
+
+del Imitation
+
+
+def test_defaults_are_those_of_stable_baselines() -> None:
+    found = GAILRecipeConfig()
+    assert (found.g_step, found.d_step, found.d_stepsize) == (3, 1, 3e-4)
+    assert (found.adversary_entcoeff, found.hidden_size_adversary) == (1e-3, 100)
+    assert found.model == "trpo"

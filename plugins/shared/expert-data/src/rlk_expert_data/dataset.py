@@ -1,0 +1,137 @@
+"""`ExpertDataset`: what an expert saw and did, from a file or from memory. M transitions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+import numpy as np
+
+from rlk.errors import PlanError
+from rlk.records import Array
+from rlk_expert_data.data_loader import DataLoader
+from rlk_expert_data.source import read
+from rlk_expert_data.trajectories import Trajectories
+
+
+class ExpertDataset:
+    """Expert trajectories for behaviour cloning and for GAIL.
+
+    Args:
+        expert_path: the file of `generate_expert_traj` (.npz).
+        traj_data: what `generate_expert_traj` returned, instead.
+        train_fraction: the part that behaviour cloning learns from; the rest validates.
+        batch_size: transitions in a batch of behaviour cloning.
+        traj_limitation: use the first so many trajectories; -1 uses all.
+        randomize: whether batches are drawn in random order.
+        verbose: 0 prints nothing.
+        sequential_preprocessing: nothing; batches are always put together when asked for.
+        seed: of the order of batches, and of what validates; None draws one.
+
+    Attributes:
+        observations: [M, …], or paths of images [M].
+        actions: [M, …]; [M, 1] of a Discrete space.
+        returns: of every trajectory.
+        trajectories: all of it.
+        train_loader, val_loader: batches for behaviour cloning; None of a part that is empty.
+        dataloader: batches for GAIL, after `init_dataloader`.
+
+    Raises:
+        PlanError: if both or neither of the first two are given, or a number is out of range.
+        BadFile: if there is no such file, a key is missing, or its arrays do not agree.
+    """
+
+    def __init__(
+        self,
+        expert_path: str | os.PathLike[str] | None = None,
+        traj_data: Mapping[str, Array] | None = None,
+        train_fraction: float = 0.7,
+        batch_size: int = 64,
+        traj_limitation: int = -1,
+        randomize: bool = True,
+        verbose: int = 1,
+        sequential_preprocessing: bool = False,
+        *,
+        seed: int | None = None,
+    ) -> None:
+        if (expert_path is None) == (traj_data is None):
+            raise PlanError("pass expert_path (a file) or traj_data (a dict), one of them.")
+        if not 0.0 < train_fraction <= 1.0:
+            raise PlanError(f"train_fraction must be above 0 and at most 1, got {train_fraction}.")
+        self._rng = np.random.default_rng(seed)
+        self.trajectories = _whole(expert_path, traj_data).limited(traj_limitation)
+        self.observations, self.actions = self.trajectories.observation, self.trajectories.action
+        self.returns = self.trajectories.returns
+        self.avg_ret, self.std_ret = float(self.returns.mean()), float(self.returns.std())
+        self.num_traj, self.num_transition = len(self.returns), len(self.trajectories)
+        self.randomize, self.verbose = randomize, verbose
+        self.sequential_preprocessing = sequential_preprocessing
+        order = self._rng.permutation(self.num_transition)
+        cut = int(train_fraction * self.num_transition)
+        self.train_loader, self.val_loader = (
+            self._loader(part, batch_size) if len(part) else None
+            for part in (order[:cut], order[cut:])
+        )
+        self.dataloader: DataLoader | None = None
+        if verbose >= 1:
+            self.log_info()
+
+    def _loader(self, indices: Array, batch_size: int, partial: bool = True) -> DataLoader:
+        return DataLoader(
+            indices,
+            self.observations,
+            self.actions,
+            batch_size,
+            shuffle=self.randomize,
+            partial_minibatch=partial,
+            rng=self._rng,
+        )
+
+    def init_dataloader(self, batch_size: int) -> None:
+        """Let `get_next_batch()` give batches of this size, of all transitions."""
+        every = np.arange(self.num_transition)
+        self.dataloader = self._loader(every, batch_size, partial=False)
+
+    def prepare_pickling(self) -> None:
+        """Leave out what a pickle need not hold."""
+        self.dataloader = None
+
+    def log_info(self) -> None:
+        """Print what there is."""
+        print(
+            f"Total trajectories: {self.num_traj}\nTotal transitions: {self.num_transition}\n"
+            f"Average returns: {self.avg_ret}\nStd for returns: {self.std_ret}"
+        )
+
+    def get_next_batch(self, split: str | None = None) -> tuple[Array, Array]:
+        """Observations and actions [B, …].
+
+        Args:
+            split: `train`, `val`, or None for GAIL's.
+        """
+        loaders = {None: self.dataloader, "train": self.train_loader, "val": self.val_loader}
+        if split not in loaders:
+            raise PlanError(f"split must be 'train', 'val' or None, got {split!r}.")
+        loader = loaders[split]
+        if loader is None and split is None:
+            raise PlanError("call init_dataloader(batch_size) before get_next_batch().")
+        if loader is None:
+            raise PlanError(f"there are no transitions for {split!r}: change train_fraction.")
+        return next(loader)
+
+    def plot(self) -> None:
+        """Show how the returns of the trajectories are distributed."""
+        from matplotlib import pyplot
+
+        pyplot.hist(self.returns)
+        pyplot.xlabel("return")
+        pyplot.ylabel("trajectories")
+        pyplot.show()
+
+
+def _whole(path: str | os.PathLike[str] | None, data: Mapping[str, Array] | None) -> Trajectories:
+    """The trajectories of a file, or of memory."""
+    if data is not None:
+        return Trajectories.of(data, "traj_data")
+    assert path is not None
+    return read(path)

@@ -1,0 +1,91 @@
+"""What an expert saw and did, in the shapes and types of a run's spaces; else a refusal.
+
+Shapes: M transitions, D action dimensions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rlk.errors import PlanError
+from rlk.records import Array
+from rlk.spaces import action_size, describe, is_image
+from rlk_expert_data.images import is_paths, read_images
+
+
+def observations_in(space: Any, observation: Array, whose: str) -> Array:
+    """Observations [M, *shape], of the space's type.
+
+    Args:
+        observation: [M, …], or the paths of images, which are read.
+        whose: what an error calls them.
+
+    Raises:
+        PlanError: if they are none of this space.
+    """
+    array = observation
+    if is_paths(array):
+        if not is_image(space):
+            raise _misfit(whose, "observations", "images in files", space)
+        array = read_images(array)
+    if not isinstance(
+        space, (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
+    ):
+        raise _misfit(whose, "observations", f"arrays {array.shape[1:]}", space)
+    shape = tuple(space.shape or ())
+    if array.shape[1:] not in (shape, (*shape, 1)) or array.dtype.kind not in "fiub":
+        raise _misfit(whose, "observations", f"{array.dtype} {array.shape[1:]}", space)
+    if not np.isfinite(array).all():
+        raise PlanError(f"{whose}: some observations are not finite.")
+    fitted: Array = array.reshape(len(array), *shape).astype(space.dtype, copy=False)
+    return fitted
+
+
+def actions_in(space: Any, action: Array, whose: str) -> Array:
+    """Actions as a storage keeps them: from 0 on, int64 [M], of a Discrete space, else [M, D].
+
+    Those of a Box are float32.
+
+    Args:
+        action: as the environment takes them, [M, …]; [M, 1] of a Discrete space.
+        whose: what an error calls them.
+
+    Raises:
+        PlanError: if they are none of this space.
+    """
+    flat = action.reshape(len(action), -1)
+    if flat.shape[1] != max(1, action_size(space)) or flat.dtype.kind not in "fiub":
+        raise _misfit(whose, "actions", f"{flat.dtype} {action.shape[1:]}", space)
+    if not np.isfinite(flat).all():
+        raise PlanError(f"{whose}: some actions are not finite.")
+    if isinstance(space, spaces.Box):
+        return flat.astype(np.float32, copy=False)
+    first, choices = _range(space)
+    counted = flat.astype(np.int64) - first
+    inside = (counted >= 0) & (counted < choices)
+    if not inside.all() or not np.array_equal(counted + first, flat):
+        raise PlanError(
+            f"{whose}: the expert's actions are not all in {describe(space)}. Record it in the "
+            "environment that is learnt in."
+        )
+    found: Array = counted[:, 0] if isinstance(space, spaces.Discrete) else counted
+    return found
+
+
+def _range(space: Any) -> tuple[Any, Any]:
+    """(the first, how many there are) of the whole numbers in every dimension."""
+    if isinstance(space, spaces.MultiBinary):
+        return 0, 2
+    if isinstance(space, spaces.Discrete):
+        return int(space.start), int(space.n)
+    return space.start.reshape(-1), space.nvec.reshape(-1)
+
+
+def _misfit(whose: str, name: str, found: str, space: Any) -> PlanError:
+    return PlanError(
+        f"{whose}: the expert's {name} have another form ({found}) than the run's, "
+        f"{describe(space)}. Record the expert in the environment that is learnt in."
+    )

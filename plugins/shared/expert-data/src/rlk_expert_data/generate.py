@@ -1,0 +1,112 @@
+"""`generate_expert_traj`: what an agent or a function does, as expert trajectories in a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rlk.errors import PlanError
+from rlk.files import replacing
+from rlk.records import Array
+from rlk_expert_data.images import can_be_written, located, write_images
+from rlk_expert_data.player import Player, player_of
+from rlk_expert_data.recording import Act, record
+
+
+def generate_expert_traj(
+    model: Any,
+    save_path: str | os.PathLike[str] | None = None,
+    env: Any = None,
+    n_timesteps: int = 0,
+    n_episodes: int = 100,
+    image_folder: str = "recorded_images",
+    *,
+    deterministic: bool = True,
+    seed: int | None = None,
+) -> dict[str, Array]:
+    """Train an expert, if that is wanted, and record whole episodes of it.
+
+    Args:
+        model: an agent, or a function of one observation that returns one action.
+        save_path: the file, without `.npz`; None writes none.
+        env: an environment of Gymnasium's, what `--env` takes, or a vector of environments that
+            restart in the same step; None is the agent's.
+        n_timesteps: how long an agent is trained before.
+        n_episodes: how many episodes, at least 1.
+        image_folder: where images are written, beside the file.
+        deterministic: whether an agent does what its policy thinks best, and not a sample.
+        seed: of the environment's first reset; None leaves its random generator as it is.
+
+    Returns:
+        `obs` and `actions` [M, …] ([M, 1] of a Discrete space; of images in files `obs` holds the
+        paths), `rewards` [M], `episode_starts` bool [M], `episode_returns` [E].
+
+    Raises:
+        PlanError: for other spaces than Box and Discrete, or where something is missing.
+    """
+    is_agent = hasattr(model, "predict")
+    if env is None and not is_agent:
+        raise PlanError("there is no environment to record in: pass env.")
+    if is_agent and n_timesteps > 0:
+        model.learn(n_timesteps)
+    act = act_of(model, deterministic=deterministic) if is_agent else act_of(model)
+    player = player_of(model.get_env() if env is None else env, seed)
+    try:
+        return record_into(player, act, save_path, n_episodes, image_folder)
+    finally:
+        player.close()
+
+
+def record_into(
+    player: Player,
+    act: Act,
+    save_path: str | os.PathLike[str] | None,
+    n_episodes: int,
+    image_folder: str,
+) -> dict[str, Array]:
+    """Record episodes, and write them, images into a folder; arguments as above.
+
+    Raises:
+        PlanError: as `record` does.
+    """
+    found = record(player, act, n_episodes)
+    if save_path is None:
+        return found
+    path = Path(save_path).expanduser()
+    if path.suffix != ".npz":
+        path = path.with_name(f"{path.name}.npz")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written = found
+    if can_be_written(player.observation_space):
+        paths = write_images(found["obs"], Path(image_folder), path)
+        written = {**found, "obs": paths}
+        found["obs"] = located(paths, path.parent)
+    with replacing(path) as file:
+        np.savez(file, **written)  # type: ignore[arg-type]
+    return found
+
+
+def act_of(model: Any, **keywords: Any) -> Act:
+    """How a model or a function acts in several environments; a recurrent policy remembers.
+
+    Args:
+        model: the model, or a function of one observation.
+        keywords: further ones of the model's `predict`.
+    """
+    if not hasattr(model, "predict"):
+        return _of_function(model)
+    states: list[Any] = [None]
+
+    def act(observation: Any, begun: Array) -> Any:
+        action, states[0] = model.predict(observation, state=states[0], mask=begun, **keywords)
+        return action
+
+    return act
+
+
+def _of_function(function: Callable[[Any], Any]) -> Act:
+    return lambda observation, _: np.stack([np.asarray(function(one)) for one in observation])

@@ -1,0 +1,93 @@
+"""Environments as a recording needs them, whatever their interface. N environments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+from rlk.errors import PlanError
+from rlk.planning.environment import choose_environment
+from rlk.records import Array
+from rlk.registry.kernel import default_kernel
+
+
+@dataclass(frozen=True)
+class Player:
+    """Environments that begin a new episode in the step that ends one.
+
+    Attributes:
+        n_envs: N.
+        observation_space, action_space: of one environment.
+        reset: () -> observations [N, …].
+        step: actions [N, …] -> (observations [N, …], rewards [N], whether an episode ended [N]);
+            where one has, the observation is the first of the next.
+        close: closes what was made for the recording; an environment that was passed stays open.
+    """
+
+    n_envs: int
+    observation_space: Any
+    action_space: Any
+    reset: Callable[[], Any]
+    step: Callable[[Any], tuple[Any, Array, Array]]
+    close: Callable[[], None] = lambda: None
+
+
+def player_of(env: Any, seed: int | None = None) -> Player:
+    """The player of an environment of Gymnasium's, of an id, or of a vector of environments.
+
+    Args:
+        env: the environment, or what `--env` takes.
+        seed: of its first reset; None leaves its random generator as it is.
+
+    Raises:
+        PlanError: for anything else, or a vector that restarts episodes in a step of its own.
+    """
+    if isinstance(env, str):
+        made = choose_environment(env, default_kernel().registries, {}).make()
+        return replace(_of_one(made, seed), close=made.close)
+    if isinstance(env, gym.Env):
+        return _of_one(env, seed)
+    if not isinstance(env, VectorEnv):
+        raise PlanError(
+            f"an expert is recorded in an environment of Gymnasium's, got {type(env).__name__}."
+        )
+    return _of_vector(env, seed)
+
+
+def _of_vector(env: VectorEnv[Any, Any, Any], seed: int | None) -> Player:
+    mode = AutoresetMode(env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
+    if mode is not AutoresetMode.SAME_STEP:
+        raise PlanError(
+            "an expert is recorded in vector environments that begin an episode in the step that "
+            "ends one: make it with autoreset_mode=gymnasium.vector.AutoresetMode.SAME_STEP."
+        )
+
+    def step(actions: Any) -> tuple[Any, Array, Array]:
+        observation, reward, terminated, truncated, _ = env.step(actions)
+        return observation, reward, terminated | truncated
+
+    return Player(
+        env.num_envs,
+        env.single_observation_space,
+        env.single_action_space,
+        lambda: env.reset(seed=seed)[0],
+        step,
+    )
+
+
+def _of_one(env: gym.Env[Any, Any], seed: int | None) -> Player:
+    def reset(seed: int | None = None) -> Array:
+        return np.asarray(env.reset(seed=seed)[0])[None]
+
+    def step(actions: Any) -> tuple[Any, Array, Array]:
+        observation, reward, terminated, truncated, _ = env.step(actions[0])
+        ended = bool(terminated or truncated)
+        following = reset() if ended else np.asarray(observation)[None]
+        return following, np.array([reward], np.float64), np.array([ended])
+
+    return Player(1, env.observation_space, env.action_space, lambda: reset(seed), step)

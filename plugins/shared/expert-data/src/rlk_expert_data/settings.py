@@ -1,0 +1,28 @@
+"""Settings that say whose behaviour is imitated: validators and help texts, written once.
+
+Each constant is what `attrs.field` takes beside the default. Imports no numpy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+from attrs import validators as v
+
+
+def described(text: str, validator: Any) -> dict[str, Any]:
+    """The help text and the validator of one setting, as `attrs.field` takes them."""
+    return {"metadata": {"help": text}, "validator": validator}
+
+
+def is_limitation(_: object, attribute: attrs.Attribute[Any], value: int) -> None:
+    """Raises ValueError for a number of trajectories that is none."""
+    if value != -1 and value < 1:
+        raise ValueError(f"{attribute.name} must be at least 1, or -1 for all, got {value!r}")
+
+
+EXPERT_PATH = described(
+    "the file of generate_expert_traj (.npz), or minari:ID", v.optional(v.instance_of(str))
+)
+TRAJ_LIMITATION = described("use the first so many trajectories; -1 uses all", is_limitation)

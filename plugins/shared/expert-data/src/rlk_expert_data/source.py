@@ -1,0 +1,104 @@
+"""Reads expert data from where a setting says that it is: a file, or a Minari dataset."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rlk.documents import read_npz
+from rlk.errors import BadFile, PlanError
+from rlk_expert_data.images import is_paths, located
+from rlk_expert_data.trajectories import Trajectories
+
+MINARI = "minari:"
+
+
+class Absent(BadFile):
+    """Expert data that is not on this machine; models that learnt from it are loaded without it."""
+
+
+def read(place: str | os.PathLike[str], traj_limitation: int = -1) -> Trajectories:
+    """The trajectories of a file of `generate_expert_traj`, or of a dataset `minari:ID`.
+
+    Args:
+        place: the file (`.npz` may be left out), or `minari:` and the id of a local dataset.
+        traj_limitation: use the first so many trajectories; -1 uses all.
+
+    Raises:
+        Absent: if there is no such file or dataset on this machine.
+        BadFile: if it is damaged.
+    """
+    text = os.fspath(place)
+    if text.startswith(MINARI):
+        return of_minari(text.removeprefix(MINARI)).limited(traj_limitation)
+    path = Path(text).expanduser()
+    if not path.is_file() and path.suffix != ".npz":
+        path = path.with_name(f"{path.name}.npz")
+    if not path.is_file():
+        raise Absent(
+            f"{place} does not exist. Record an expert: generate_expert_traj(model, 'name') writes "
+            "name.npz."
+        )
+    found = Trajectories.of(read_npz(path), str(path))
+    if is_paths(found.observation):
+        return replace(found, observation=located(found.observation, path.parent)).limited(
+            traj_limitation
+        )
+    return found.limited(traj_limitation)
+
+
+def of_minari(dataset_id: str) -> Trajectories:
+    """The episodes of a Minari dataset on this machine.
+
+    Raises:
+        Absent: if minari is not installed, or does not have the dataset.
+        BadFile: if it is damaged.
+    """
+    place = f"{MINARI}{dataset_id}"
+    try:
+        import minari
+    except ModuleNotFoundError:
+        raise Absent(
+            f"{place} needs minari. Install it: pip install 'rlk-expert-data[minari]'"
+        ) from None
+    try:
+        return of_episodes(minari.load_dataset(dataset_id).iterate_episodes(), place)
+    except FileNotFoundError:
+        raise Absent(
+            f"{place} is not on this machine. Download it: minari download {dataset_id}"
+        ) from None
+    except (OSError, ValueError, KeyError) as error:
+        raise BadFile(f"{place} cannot be read: {error}.") from None
+
+
+def of_episodes(episodes: Any, whose: str) -> Trajectories:
+    """The trajectories of episodes in Minari's form, whose observations are one more than actions.
+
+    Raises:
+        PlanError: if observations or actions are no arrays.
+    """
+    observations, actions, rewards, starts, returns = [], [], [], [], []
+    for episode in episodes:
+        length = len(episode.rewards)
+        for name, values in (("observations", episode.observations), ("actions", episode.actions)):
+            if not isinstance(values, np.ndarray):
+                raise PlanError(f"{whose}: its {name} are no arrays; only Box and Discrete fit.")
+        observations.append(episode.observations[:length])
+        actions.append(episode.actions.reshape(length, -1))
+        rewards.append(episode.rewards)
+        starts.append(np.arange(length) == 0)
+        returns.append(float(np.sum(episode.rewards)))
+    if not returns:
+        raise BadFile(f"{whose} holds no episode.")
+    arrays = {
+        "obs": np.concatenate(observations),
+        "actions": np.concatenate(actions),
+        "rewards": np.concatenate(rewards),
+        "episode_starts": np.concatenate(starts),
+        "episode_returns": np.array(returns),
+    }
+    return Trajectories.of(arrays, whose)

@@ -1,0 +1,246 @@
+"""Expert data: recorded as whole episodes, read back, checked, and given in batches."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from matplotlib import pyplot
+from PIL import Image
+
+from rlk.errors import BadFile, PlanError
+from rlk_expert_data import ExpertDataset, Trajectories, generate_expert_traj, read
+from rlk_expert_data.fitting import actions_in, observations_in
+from rlk_expert_data.source import of_episodes
+
+
+class Counting(gym.Env[Any, Any]):
+    """Shows how many steps it has made; an episode has so many."""
+
+    def __init__(self, length: int = 3) -> None:
+        self.length, self.steps = length, 0
+        self.observation_space = spaces.Box(0.0, 100.0, (2,), np.float32)
+        self.action_space = spaces.Discrete(2)
+
+    def reset(self, **_: Any) -> tuple[Any, dict[str, Any]]:
+        self.steps = 0
+        return self._seen(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.steps += 1
+        return self._seen(), 1.0, self.steps == self.length, False, {}
+
+    def _seen(self) -> Any:
+        return np.array([self.steps, 7], np.float32)
+
+
+class Pictures(Counting):
+    """The same as an image."""
+
+    def __init__(self, channels: int = 3) -> None:
+        super().__init__()
+        self.observation_space = spaces.Box(0, 255, (4, 5, channels), np.uint8)
+
+    def _seen(self) -> Any:
+        return np.full(self.observation_space.shape, self.steps, np.uint8)
+
+
+def expert(observation: Any) -> int:
+    return int(observation.flat[0] > 1)
+
+
+def quiet(data: Any = None, **keywords: Any) -> ExpertDataset:
+    return ExpertDataset(traj_data=data, verbose=0, seed=0, **keywords)
+
+
+@pytest.fixture(scope="module")
+def data() -> dict[str, Any]:
+    return generate_expert_traj(expert, env=Counting(), n_episodes=4)
+
+
+def test_episodes_are_whole_and_each_environment_plays_its_share(tmp_path: Path) -> None:
+    mode = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
+    env = gym.vector.SyncVectorEnv([lambda: Counting(1), lambda: Counting(3)], **mode)
+    found = generate_expert_traj(expert, tmp_path / "here" / "expert", env, n_episodes=3)
+    assert found["episode_starts"].tolist() == [True, True, True, False, False]
+    assert found["obs"][:, 0].tolist() == [0, 0, 0, 1, 2]
+    assert found["actions"].tolist() == [[0], [0], [0], [0], [1]]
+    assert found["episode_returns"].tolist() == [1, 1, 3]
+    back = read(tmp_path / "here" / "expert")
+    assert all(np.array_equal(found[key], array) for key, array in back.arrays().items())
+
+
+def test_the_first_episodes_are_used(data: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset = ExpertDataset(traj_data=data, traj_limitation=2, batch_size=2, train_fraction=0.5)
+    assert (dataset.num_traj, dataset.num_transition, dataset.avg_ret) == (2, 6, 3.0)
+    assert "Total trajectories: 2" in capsys.readouterr().out
+    assert (len(dataset.train_loader or ()), len(dataset.val_loader or ())) == (2, 2)
+    assert quiet(data, traj_limitation=9).num_traj == 4
+
+
+def test_a_pass_has_every_transition_once(data: Any) -> None:
+    dataset = quiet({**data, "obs": np.arange(24.0).reshape(12, 2)}, train_fraction=0.75)
+    parts = {}
+    for split, size in (("train", 9), ("val", 3)):
+        observations, actions = dataset.get_next_batch(split)
+        assert observations.shape == (size, 2) and actions.shape == (size, 1)
+        parts[split] = set(observations[:, 0].tolist())
+    assert parts["train"] | parts["val"] == set(np.arange(0.0, 24.0, 2.0).tolist())
+    dataset.init_dataloader(5)
+    assert [len(dataset.get_next_batch()[0]) for _ in range(4)] == [5, 5, 5, 5]
+
+
+def test_images_are_kept_in_files_that_move_with_the_expert(tmp_path: Path) -> None:
+    for name in ("expert", "other"):
+        given = generate_expert_traj(expert, tmp_path / "a" / name, Pictures(), n_episodes=1)
+    names = sorted(path.name for path in (tmp_path / "a" / "recorded_images").iterdir())
+    assert names == [f"{name}-{i}.png" for name in ("expert", "other") for i in range(3)]
+    assert quiet(given, batch_size=3).get_next_batch("val")[0].shape == (1, 4, 5, 3)
+    (tmp_path / "a").rename(tmp_path / "b")
+    found = read(tmp_path / "b" / "expert.npz")
+    fitted = found.fitted(Pictures().observation_space, spaces.Discrete(2))
+    assert fitted.observation[:, 0, 0, 0].tolist() == [0, 1, 2]
+    with pytest.raises(PlanError, match="images in files"):
+        found.fitted(Counting().observation_space, spaces.Discrete(2))
+
+
+def test_images_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    generate_expert_traj(expert, tmp_path / "expert", Pictures(), n_episodes=1)
+    found, images = read(tmp_path / "expert"), tmp_path / "recorded_images"
+    (images / "expert-1.png").write_bytes((images / "expert-1.png").read_bytes()[:40])
+    with pytest.raises(BadFile, match=r"expert-1.png of the expert's data cannot be read"):
+        found.fitted(Pictures().observation_space, spaces.Discrete(2))
+    Image.new("RGB", (2, 2)).save(images / "expert-1.png")
+    with pytest.raises(BadFile, match=r"is \(2, 2, 3\), and others are \(4, 5, 3\)"):
+        found.fitted(Pictures().observation_space, spaces.Discrete(2))
+
+
+def test_images_without_a_file_and_those_that_no_file_holds_stay_arrays(tmp_path: Path) -> None:
+    found = generate_expert_traj(expert, None, Pictures(), n_episodes=1)
+    assert found["obs"].shape == (3, 4, 5, 3)
+    found = generate_expert_traj(expert, tmp_path / "expert", Pictures(12), n_episodes=1)
+    assert found["obs"].shape == (3, 4, 5, 12) and not (tmp_path / "recorded_images").exists()
+
+
+def test_a_recording_can_be_repeated() -> None:
+    def recorded(seed: int | None) -> Any:
+        return generate_expert_traj(expert, env="CartPole-v1", n_episodes=2, seed=seed)["obs"]
+
+    assert np.array_equal(recorded(1), recorded(1))
+    assert not np.array_equal(recorded(1)[0], recorded(2)[0])
+
+
+def test_the_returns_of_a_dataset_are_plotted(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+
+    def show() -> None:
+        (axes,) = pyplot.gcf().axes
+        shown.append([bar.get_height() for bar in axes.patches])
+        pyplot.close()
+
+    monkeypatch.setattr(pyplot, "show", show)
+    quiet(data).plot()
+    assert sum(shown[0]) == 4 and max(shown[0]) == 4
+
+
+def test_the_next_observation_of_an_episodes_last_step_is_not_known(data: Any) -> None:
+    now, following = Trajectories.of(data).following()
+    assert now.tolist() == [0, 1, 3, 4, 6, 7, 9, 10] and np.array_equal(following, now + 1)
+
+
+def test_actions_are_those_that_a_storage_keeps() -> None:
+    assert actions_in(spaces.Discrete(3, start=5), np.array([[5], [7]]), "it").tolist() == [0, 2]
+    space = spaces.MultiDiscrete([2, 3], start=[1, 4])
+    assert actions_in(space, np.array([[1, 6]]), "it").tolist() == [[0, 2]]
+    box = actions_in(spaces.Box(-1, 1, (2, 2)), np.zeros((1, 2, 2)), "it")
+    assert box.shape == (1, 4) and box.dtype == np.float32
+    for wrong in ([[3]], [[-1]], [[0.5]]):
+        with pytest.raises(PlanError, match="not all in Discrete"):
+            actions_in(spaces.Discrete(3), np.array(wrong), "it")
+
+
+def test_observations_of_another_space_are_refused() -> None:
+    box = spaces.Box(-1, 1, (2,), np.float32)
+    for wrong, told in ((np.zeros((3, 4)), "another form"), (np.full((3, 2), np.nan), "finite")):
+        with pytest.raises(PlanError, match=told):
+            observations_in(box, wrong, "it")
+    with pytest.raises(PlanError, match="another form"):
+        observations_in(spaces.Dict({"a": box}), np.zeros((3, 2)), "it")
+
+
+def test_episodes_of_minari_hold_one_observation_more_than_actions() -> None:
+    episode = SimpleNamespace(
+        observations=np.arange(3.0)[:, None], actions=np.array([1, 0]), rewards=np.array([1.0, 2.0])
+    )
+    found = of_episodes([episode, episode], "minari:x")
+    assert found.observation[:, 0].tolist() == [0, 1, 0, 1] and found.returns.tolist() == [3, 3]
+    with pytest.raises(PlanError, match="no arrays"):
+        of_episodes([SimpleNamespace(**{**vars(episode), "observations": {}})], "minari:x")
+
+
+def test_datasets_of_minari_are_found_by_their_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what Minari 0.5 returns and raises; the package itself is an extra."""
+    episode = SimpleNamespace(
+        observations=np.zeros((3, 1)), actions=np.array([1, 0]), rewards=np.ones(2)
+    )
+
+    def load_dataset(dataset_id: str) -> Any:
+        if dataset_id == "door/damaged-v0":
+            raise OSError("truncated file")
+        if dataset_id != "door/human-v2":
+            raise FileNotFoundError(dataset_id)
+        return SimpleNamespace(iterate_episodes=lambda: iter([episode, episode]))
+
+    monkeypatch.setitem(sys.modules, "minari", SimpleNamespace(load_dataset=load_dataset))
+    assert read("minari:door/human-v2", 1).returns.tolist() == [2.0]
+    with pytest.raises(BadFile, match="Download it: minari download door/none-v0"):
+        read("minari:door/none-v0")
+    with pytest.raises(BadFile, match="cannot be read: truncated file"):
+        read("minari:door/damaged-v0")
+    monkeypatch.setitem(sys.modules, "minari", None)
+    with pytest.raises(BadFile, match=r"needs minari. Install it"):
+        read("minari:door/human-v2")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"actions": None}, "has no actions: expert data has the keys"),
+        ({"obs": np.zeros((2, 2))}, "lengths"),
+        ({"rewards": np.zeros(5)}, "lengths"),
+        ({"obs": np.zeros(())}, r"its obs are float64 \(\)"),
+        ({"actions": np.array(["a"] * 12)}, "its actions are <U1"),
+        ({"actions": [[1], [1, 2]]}, "its actions are no array"),
+        ({"episode_returns": np.zeros(3)}, "4 episodes and 3 returns"),
+        ({"episode_starts": np.zeros(12, bool)}, "does not begin with"),
+    ],
+)
+def test_what_is_no_expert_data_is_refused(data: Any, change: dict[str, Any], told: str) -> None:
+    given = {key: value for key, value in {**data, **change}.items() if value is not None}
+    with pytest.raises(BadFile, match=told):
+        Trajectories.of(given)
+
+
+def test_wrong_arguments_are_refused(data: Any, tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="does not exist"):
+        read(tmp_path / "nothing")
+    with pytest.raises(PlanError, match="one of them"):
+        ExpertDataset()
+    with pytest.raises(PlanError, match="init_dataloader"):
+        quiet(data).get_next_batch()
+    with pytest.raises(PlanError, match="traj_limitation"):
+        quiet(data, traj_limitation=0)
+    with pytest.raises(PlanError, match="train_fraction"):
+        quiet(data, train_fraction=0.0)
+    with pytest.raises(PlanError, match="pass env"):
+        generate_expert_traj(expert)
+    with pytest.raises(PlanError, match="SAME_STEP"):
+        generate_expert_traj(expert, env=gym.vector.SyncVectorEnv([Counting]))
+    with pytest.raises(PlanError, match="n_episodes must be at least 1"):
+        generate_expert_traj(expert, env=Counting(), n_episodes=0)
