@@ -245,8 +245,9 @@ class Run:
             )
         self.clock.iterations += 1
         self.notify("rlk_update_end")
-        is_off_policy = self.plan.algorithm.component.collects == "off-policy"
-        done = self.clock.episodes if is_off_policy else self.clock.iterations
+        collects = self.plan.algorithm.component.collects
+        by_iteration = collects in ("on-policy", "both", "offline")
+        done = self.clock.iterations if by_iteration else self.clock.episodes
         if done - self.clock.logged >= self.plan.log_interval:
             self.clock.logged = done
             self.log()

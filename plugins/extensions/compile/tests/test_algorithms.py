@@ -15,7 +15,12 @@ from rlk_testing.algorithm import SMALL
 from rlk_testing.environments import BY_ACTION_SPACE
 
 KERNEL = Kernel()
-COMPONENTS = {entry.name: entry.component() for entry in KERNEL.registries["algorithms"]}
+#: All that step environments; what is learnt from an expert's file has its own tests.
+COMPONENTS = {
+    entry.name: entry.component()
+    for entry in KERNEL.registries["algorithms"]
+    if entry.component().collects != "offline"
+}
 #: Algorithms whose optimiser steps by what it finds, which no graph can, and which of their updates
 #: that is; all else must be traced.
 EAGER = {"trpo": "pi", "acktr": ""}

@@ -192,13 +192,16 @@ def _wait_for_fork(status: int) -> bool:
 
 
 def _take_place(folder: str, output: int, path: str | None) -> None:
-    """Make this process what the program expects: its streams, its folder, and its packages."""
+    """Make this process what a program expects: streams, folder, packages, and signals."""
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.close(output)
     os.chdir(folder)
+    # A shell starts what runs in the background with these two ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     if path is not None:
         known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         os.environ["PYTHONPATH"] = os.pathsep.join([path, *filter(None, known)])
