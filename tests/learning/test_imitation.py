@@ -12,7 +12,8 @@ from rlk_evaluate.evaluate import evaluate_agent
 from rlk_expert_data import generate_expert_traj, read
 
 pytestmark = pytest.mark.learning
-EPISODES = 10
+#: Of the expert: for a clone, and for GAIL, whose discriminator learns ten by heart.
+EPISODES, MANY_EPISODES = 10, 50
 #: GAIL with a discriminator that learns faster than the policy; the README of rlk-gail has them.
 SETTINGS: dict[str, Any] = {
     "model": "ppo2",
@@ -26,10 +27,8 @@ SETTINGS: dict[str, Any] = {
     "gamma": 0.9,
     "g_step": 1,
     "d_step": 64,
-    "d_stepsize": 1e-3,
+    "d_stepsize": "lin_1e-3",
 }
-#: Three seeds reached -178, -214 and -240.
-LEAST = -350.0
 
 
 def mean_return(agent: rlk.Agent) -> float:
@@ -49,15 +48,16 @@ def cartpole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pendulum(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Ten episodes of a trained expert, with the noise of its policy, as GAIL's paper has them."""
+def pendulum(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
+    """Episodes of a trained expert, with the noise of its policy, and its return without."""
     path = tmp_path_factory.mktemp("pendulum") / "expert.npz"
     with rlk.make("sac", env="Pendulum-v1", preset="zoo", seed=1, n_threads=1) as agent:
         agent.learn()
-        noisy = {"deterministic": False, "n_episodes": EPISODES, "seed": 0}
+        noisy = {"deterministic": False, "n_episodes": MANY_EPISODES, "seed": 0}
         generate_expert_traj(agent, path, "Pendulum-v1", **noisy)
-        assert mean_return(agent) >= -160
-    return path
+        expert = mean_return(agent)
+    assert expert >= -160
+    return path, expert
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -69,9 +69,12 @@ def test_a_clone_of_ten_episodes_balances_the_pole(cartpole: Path, seed: int) ->
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_gail_swings_the_pendulum_up_as_the_expert_does(pendulum: Path, seed: int) -> None:
+def test_gail_comes_within_a_tenth_of_the_experts_return(
+    pendulum: tuple[Path, float], seed: int
+) -> None:
     """Hanging gives -1,200, and the expert -139; no reward of the environment is learnt from."""
-    given: dict[str, Any] = {**SETTINGS, "expert_path": str(pendulum), "n_threads": 1}
-    with rlk.make("gail", env="Pendulum-v1", seed=seed, **given) as agent:
-        agent.learn(400_000)
-        assert mean_return(agent) >= LEAST
+    path, expert = pendulum
+    given: dict[str, Any] = {**SETTINGS, "expert_path": str(path), "n_threads": 1}
+    with rlk.make("gail", env="Pendulum-v1", preset="none", seed=seed, **given) as agent:
+        agent.learn(800_000)
+        assert mean_return(agent) >= expert - 0.1 * abs(expert)
