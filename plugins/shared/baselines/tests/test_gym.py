@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
 
 from rlk.errors import PlanError
 from rlk_baselines import gym
-from rlk_baselines.common import tf_util
+from rlk_baselines.common import make_vec_env, tf_util
 from rlk_baselines.common.atari_wrappers import (
     ClipRewardEnv,
     EpisodicLifeEnv,
@@ -127,3 +128,17 @@ def test_functions_of_tensorflow_say_what_to_write() -> None:
     with pytest.raises(ImportError, match="n_cpu_tf_sess"):
         tf_util.make_session()
     assert not hasattr(tf_util, "nothing_of_theirs")
+
+
+def test_a_vector_takes_wrappers_of_both_interfaces() -> None:
+    class Doubled(gym.RewardWrapper):
+        def reward(self, reward: float) -> float:
+            return 2 * reward
+
+    for wrapper, reward in ((gymnasium.wrappers.NormalizeObservation, 1.0), (Doubled, 2.0)):
+        env = make_vec_env("CartPole-v1", n_envs=2, seed=0, wrapper_class=wrapper)
+        assert env.reset().shape == (2, 4)
+        seen, rewards, dones, infos = env.step([0, 1])
+        assert seen.shape == (2, 4) and rewards.tolist() == [reward] * 2
+        assert dones.tolist() == [False, False] and len(infos) == 2
+        env.close()

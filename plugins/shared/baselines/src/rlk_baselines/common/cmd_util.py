@@ -13,6 +13,7 @@ from rlk_baselines.common.atari_wrappers import make_atari, wrap_deepmind
 from rlk_baselines.common.misc_util import set_global_seeds
 from rlk_baselines.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv
 from rlk_baselines.environments.ids import make_by_id
+from rlk_baselines.gym.wrappers.adapted import Adapted
 
 
 def make_vec_env(
@@ -34,7 +35,7 @@ def make_vec_env(
         seed: of the first one; the others are seeded by the following numbers.
         start_index: the number of the first one.
         monitor_dir: a folder for their monitors' files; None writes none.
-        wrapper_class: wraps each environment, outside of its monitor.
+        wrapper_class: wraps each environment, outside of its monitor; it may be one of Gymnasium's.
         env_kwargs: keywords that make them.
         vec_env_cls: of the vector; None is `DummyVecEnv`.
         vec_env_kwargs: its keywords.
@@ -51,7 +52,7 @@ def make_vec_env(
             if seed is not None:
                 env.seed(seed + rank)
                 env.action_space.seed(seed + rank)
-            return env if wrapper_class is None else wrapper_class(env)
+            return env if wrapper_class is None else _wrapped(env, wrapper_class)
 
         return _init
 
@@ -60,6 +61,13 @@ def make_vec_env(
     if seed is not None:
         vector.seed(seed + start_index)
     return vector
+
+
+def _wrapped(env: Any, wrapper_class: Callable[[Any], Any]) -> Any:
+    """An environment in a wrapper; one that is Gymnasium's own expects Gymnasium's interface."""
+    if getattr(wrapper_class, "__module__", "").partition(".")[0] == "gymnasium":
+        return Adapted(env, wrapper_class)
+    return wrapper_class(env)
 
 
 def make_atari_env(
