@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from cases._stepping import in_several_processes, stepped
-from cases.ppo_pong import pong
 from cases.training import Trained
 
 LIBRARIES = ("rlk", "sb3", "gymnasium")
 WARM_UP, TIMED = 400, 4_000
 CORES = 2
+
+
+def pong() -> Any:
+    """One game, with Gymnasium's preprocessing for all libraries alike."""
+    import ale_py
+    import gymnasium as gym
+
+    gym.register_envs(ale_py)
+    game = gym.make("ALE/Pong-v5", frameskip=1, repeat_action_probability=0.0)
+    return gym.wrappers.FrameStackObservation(gym.wrappers.AtariPreprocessing(game), 4)
 
 
 def subject(library: str) -> Trained:
