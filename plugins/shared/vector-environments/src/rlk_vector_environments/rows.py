@@ -165,7 +165,7 @@ def samples(tree: Tree, n: int) -> list[Any]:
     if isinstance(tree, tuple):
         columns = [samples(sub, n) for sub in tree]
         return [tuple(column[i] for column in columns) for i in range(n)]
-    return list(tree.copy())
+    return list(tree if tree.ndim == 1 else tree.copy())  # the items of one axis are copies
 
 
 def replaced(tree: Tree, indices: list[int], batch: Tree) -> Tree:

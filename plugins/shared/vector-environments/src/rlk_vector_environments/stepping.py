@@ -55,7 +55,6 @@ class EnvironmentGroup:
         self._start = start
         self._keys = [(key, f"info.{key}") for key in info_keys or ()]
         self._keeps_infos = info_keys is None
-        self._one_action_array = isinstance(arrays.actions, np.ndarray)
         self._write = [rows.writer(slot.observation) for slot in arrays.slots]
         self._write_final = rows.writer(arrays.final)
         #: Unlike an array, a buffer takes no string and no None for a number.
@@ -77,10 +76,7 @@ class EnvironmentGroup:
         _, _, terminated, truncated, kept = self._arrays.slots[turn]
         terminated.fill(False)
         truncated.fill(False)
-        if self._one_action_array:  # spares a call per step
-            actions = list(self._arrays.actions.copy())
-        else:
-            actions = rows.samples(self._arrays.actions, len(self.envs))
+        actions = rows.samples(self._arrays.actions, len(self.envs))
         keys, keeps_infos = self._keys, self._keeps_infos
         start, is_checked = self._start, self._is_checked()
         ended: Infos = []
