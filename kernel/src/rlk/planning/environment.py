@@ -174,6 +174,12 @@ def _spaces_of(
                 f"environment {env.name!r} is no Gymnasium environment: its {key} is "
                 f"{type(space).__name__}."
             )
+    if not isinstance(made, gym.Env):
+        kind = type(made).__name__
+        raise PlanError(
+            f"environment {env.name!r} is no Gymnasium environment: {kind} does not inherit from "
+            f"gymnasium.Env. Let it: class {kind}(gymnasium.Env)."
+        )
     if env.size is None:
         made.close()
     return spaces["observation_space"], spaces["action_space"]

@@ -326,6 +326,13 @@ def test_the_command_takes_what_run_takes_and_ends_with_one_for_errors(tmp_path:
     assert "1 error, 0 warnings" in bad.output
 
 
+def test_the_command_says_of_a_class_that_inherits_from_nothing_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("class Mine:\n    pass\n")
+    bad = called(f"{tmp_path / 'mine.py'}:Mine")
+    assert isinstance(bad.exception, RlkError)
+    assert "must inherit from gymnasium.Env; it is a Mine" in bad.output
+
+
 def test_settings_that_are_no_keywords_and_unknown_names_are_refused() -> None:
     assert "env.gamma" in str(called("CartPole-v1", "--set", "gamma=1").exception)
     assert isinstance(called("CartPole-v0001x").exception, PlanError)
