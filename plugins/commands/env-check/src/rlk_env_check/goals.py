@@ -16,16 +16,16 @@ _ROWS = 3
 
 
 def findings(env: gym.Env[Any, Any]) -> Iterator[Finding]:
-    """What is to be said of an environment with goals, or with a reward that is computed of goals."""
+    """What is to be said of an environment with goals, or with a reward that asks for them."""
     space = env.observation_space
     observed = space.spaces if isinstance(space, spaces.Dict) else {}
-    missing = [key for key in KEYS if key not in observed]
+    missing = " and no ".join(key for key in KEYS if key not in observed)
     if missing:
         if env.has_wrapper_attr("compute_reward"):
             yield warning(
-                f"it has compute_reward(), but its observations have no {' and no '.join(missing)}: "
-                "hindsight cannot be used. Let observation_space be a Dict of observation, "
-                "achieved_goal and desired_goal."
+                f"it has compute_reward(), but its observations have no {missing}: hindsight "
+                "cannot be used. Let observation_space be a Dict of observation, achieved_goal and "
+                "desired_goal."
             )
         return
     if space["achieved_goal"] != space["desired_goal"]:
