@@ -28,7 +28,7 @@ def findings(env: gym.Env[Any, Any]) -> Iterator[Finding]:
                 "desired_goal."
             )
         return
-    if space["achieved_goal"] != space["desired_goal"]:
+    if observed["achieved_goal"] != observed["desired_goal"]:
         yield error(
             "achieved_goal and desired_goal must have one space: hindsight puts one in the place "
             "of the other."
