@@ -116,6 +116,14 @@ def test_further_keywords_are_for_one_environment_alone(choose):
     assert make().render_mode == "rgb_array"
 
 
+def test_a_constructor_that_does_not_take_the_further_keywords_is_refused(choose):
+    make = MakeEnv(choose(lambda length=7: Walk(length)), extra={"render_mode": "rgb_array"})
+    with pytest.raises(PlanError, match=r"with render_mode='rgb_array': .* take render_mode\."):
+        make()
+    with pytest.raises(TypeError):
+        choose(lambda: Walk("seven" + 1)).make()
+
+
 def test_a_worker_that_makes_environments_imports_no_torch():
     code = (
         "import sys, rlk.planning.environment\n"

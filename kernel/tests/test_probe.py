@@ -53,10 +53,23 @@ def test_an_environment_object_is_not_closed():
     assert env.closed == 0
 
 
+class Plain:
+    """Has the methods of an environment and their values, and nothing else that it inherits."""
+
+    observation_space = action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        return 0, {}
+
+    def step(self, action):
+        return 0, 0.0, False, False, {}
+
+
 @pytest.mark.parametrize(
     ("made", "message"),
     [
         (lambda: object(), "is no Gymnasium environment: its observation_space is NoneType"),
+        (Plain, r"Plain does not inherit from gymnasium.Env. Let it: class Plain\(gymnasium.Env\)"),
         (lambda: 1 / 0, "cannot be made: ZeroDivisionError"),
     ],
 )

@@ -111,6 +111,11 @@ def test_a_setting_is_reached_by_slot_by_name_and_with_the_plugin(plan):
     assert plan(plugins=["watches"], watches={"size": 3}).callbacks[0].config.size == 3
 
 
+def test_settings_after_the_name_of_what_fills_a_slot_are_refused_with_what_to_type(plan):
+    with pytest.raises(PlanError, match=r"policy='fancy:size=3' has settings.*--plugin fancy:size"):
+        plan(policy="fancy:size=3")
+
+
 def test_a_setting_may_be_a_table_and_who_counts_more_changes_a_part_of_it(plan):
     assert plan(policy={"parts": {"a": 1, "b": 2}}).policy.config.parts == {"a": 1, "b": 2}
     lower = make_spec("algo", {"policy": {"parts": {"a": 1, "b": 2}}}, origin="spec.toml")

@@ -29,6 +29,7 @@ def test_kinds_are_class_names_and_images_are_a_kind_of_their_own(space, kind):
 def test_a_large_box_is_described_without_its_bounds():
     assert spaces.describe(s.Box(-1, 1, (84, 84), np.float32)) == "Box((84, 84), float32)"
     assert spaces.describe(s.Discrete(3)) == "Discrete(3)"
+    assert "\n" not in spaces.describe(s.MultiDiscrete([[2, 3], [4, 5]]))
 
 
 # ---- one observation or many ---------------------------------------------------------------------

@@ -30,10 +30,12 @@ def kind(space: Space) -> str:
 
 
 def describe(space: Space) -> str:
-    """A short text for messages and plan.json, without the bounds of a Box."""
+    """A text of one line for messages and plan.json, without the bounds of a Box."""
     if isinstance(space, spaces.Text):
         return f"Text({space.max_length})"  # without all its characters
-    return f"Box({space.shape}, {space.dtype})" if isinstance(space, spaces.Box) else str(space)
+    if isinstance(space, spaces.Box):
+        return f"Box({space.shape}, {space.dtype})"
+    return " ".join(str(space).split())
 
 
 def action_size(space: Space) -> int:

@@ -52,10 +52,23 @@ class EnvChoice:
         return None if callable(self.made) else 1
 
     def make(self, **extra: Any) -> gym.Env[Any, Any]:
-        """One environment, with further keywords; an environment that was passed is itself."""
+        """One environment, with further keywords; an environment that was passed is itself.
+
+        Raises:
+            PlanError: if it cannot be made with the further keywords.
+        """
         if not callable(self.made):
             return self.made  # type: ignore[no-any-return]
-        return self.made(**{**self.kwargs, **extra})  # type: ignore[no-any-return]
+        try:
+            return self.made(**{**self.kwargs, **extra})  # type: ignore[no-any-return]
+        except TypeError as error:
+            if not extra:
+                raise
+            given = ", ".join(f"{key}={value!r}" for key, value in extra.items())
+            raise PlanError(
+                f"environment {self.name!r} cannot be made with {given}: {error}. Let its "
+                f"constructor take {' and '.join(extra)}."
+            ) from error
 
 
 def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, Any]) -> EnvChoice:
@@ -174,6 +187,12 @@ def _spaces_of(
                 f"environment {env.name!r} is no Gymnasium environment: its {key} is "
                 f"{type(space).__name__}."
             )
+    if not isinstance(made, gym.Env):
+        kind = type(made).__name__
+        raise PlanError(
+            f"environment {env.name!r} is no Gymnasium environment: {kind} does not inherit from "
+            f"gymnasium.Env. Let it: class {kind}(gymnasium.Env)."
+        )
     if env.size is None:
         made.close()
     return spaces["observation_space"], spaces["action_space"]

@@ -9,6 +9,7 @@ from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.draft import Draft
 from rlk.planning.layers import listed
+from rlk.planning.parse import parse_plugin
 from rlk.registry.external import find_entry
 from rlk.registry.kinds import STACKED
 
@@ -60,6 +61,11 @@ def filling(draft: Draft, slot: str, action_space: str = "") -> tuple[Choice, ..
 
 
 def _in_slot(draft: Draft, slot: str, name: Any, by: str) -> Choice:
+    if isinstance(name, str) and parse_plugin(name)[1]:
+        raise PlanError(
+            f"{slot}={name!r} has settings after the name. Say --plugin {name}, in Python "
+            f"plugins=[{name!r}]."
+        )
     entry = find_entry(name, draft.layers.slots[slot], draft.registries)
     choice = Choice.of(entry, slot, by)
     if choice.component.stages:

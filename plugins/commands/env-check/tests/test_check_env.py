@@ -206,6 +206,12 @@ def test_rewards_that_differ_with_the_same_seed_are_found() -> None:
     assert "give other rewards" in found(Lucky(), "warning")[0]
 
 
+def test_an_observation_that_is_not_finite_is_no_other_observation() -> None:
+    spoilt = Sound(reset=(np.array([0.0, np.nan], np.float32), {}))
+    assert "has nan at [1]" in found(spoilt, "error")[0]
+    assert not found(spoilt, "warning")
+
+
 def test_an_action_that_is_changed_is_found() -> None:
     class Clips(Sound):
         def step(self, action: Any) -> Any:
@@ -245,6 +251,23 @@ def test_goals_without_a_reward_and_of_two_spaces_are_errors() -> None:
     assert "compute_reward" in found(Sound(observation=spaces.Dict(parts)), "error")[0]
     parts["desired_goal"] = spaces.Box(0.0, 1.0, (2,))
     assert "one space" in found(Sound(observation=spaces.Dict(parts)), "error")[0]
+
+
+def test_a_reward_of_goals_without_the_goals_is_warned_of() -> None:
+    class Computes(Sound):
+        def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> float:
+            return 0.0
+
+    (text,) = found(Computes(), "warning")
+    assert "have no achieved_goal and no desired_goal: hindsight cannot be used" in text
+    goals = spaces.Dict({"observation": UNIT, "desired_goal": UNIT})
+    (text,) = found(Computes(observation=goals), "warning")
+    assert "have no achieved_goal: hindsight" in text
+
+
+def test_goals_need_no_observation_beside_them() -> None:
+    goals = spaces.Dict({"achieved_goal": UNIT, "desired_goal": UNIT})
+    assert "compute_reward" in found(Sound(observation=goals), "error")[0]
 
 
 # ---- what is raised and warned of ----------------------------------------------------------------
@@ -301,6 +324,13 @@ def test_the_command_takes_what_run_takes_and_ends_with_one_for_errors(tmp_path:
     assert isinstance(bad.exception, RlkError) and "has to be corrected" in str(bad.exception)
     assert "error    the reward of step() is nan" in bad.output
     assert "1 error, 0 warnings" in bad.output
+
+
+def test_the_command_says_of_a_class_that_inherits_from_nothing_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("class Mine:\n    pass\n")
+    bad = called(f"{tmp_path / 'mine.py'}:Mine")
+    assert isinstance(bad.exception, RlkError)
+    assert "must inherit from gymnasium.Env; it is a Mine" in bad.output
 
 
 def test_settings_that_are_no_keywords_and_unknown_names_are_refused() -> None:

@@ -309,6 +309,17 @@ def test_an_environment_without_pictures_says_so(
     assert "--no-render" in text
 
 
+def test_an_environment_that_takes_no_render_mode_says_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DISPLAY", ":0")
+    made = Walk.__init__
+    monkeypatch.setattr(Walk, "__init__", lambda self: made(self))
+    code, text = refused(capsys, "enjoy", folder, "--env", WALK)
+    assert code == 1
+    assert "cannot be made with render_mode='human'" in text and "--no-render" in text
+
+
 def test_the_components_name_the_commands() -> None:
     commands = default_kernel().registries.commands
     assert commands.get("evaluate").component().load() is evaluate

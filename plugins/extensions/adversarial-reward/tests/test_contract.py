@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
+
 import pytest
 
 from rlk_testing import ExtensionContract
@@ -13,16 +14,8 @@ class Imitation(ExtensionContract):
 
     @pytest.fixture(scope="class", autouse=True)
     @classmethod
-    def _expert(cls, tmp_path_factory: pytest.TempPathFactory) -> None:
-        path = tmp_path_factory.mktemp("expert") / "expert.npz"
-        data = {
-            "obs": np.eye(3, dtype=np.float32),
-            "actions": np.array([[1], [2], [3]]),
-            "episode_starts": np.array([True, False, False]),
-            "episode_returns": np.array([3.0]),
-        }
-        np.savez(path, **data)  # type: ignore[arg-type]
-        cls.settings = {"expert_path": str(path), "g_step": 1}
+    def _expert(cls, rlk_expert: Path) -> None:
+        cls.settings = {"expert_path": str(rlk_expert), "g_step": 1}
 
 
 class TestGAILReward(Imitation):

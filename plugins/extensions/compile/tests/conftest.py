@@ -1,10 +1,13 @@
-"""A cache folder of each test's own."""
+"""A cache folder of each test's own, and the path to what several files of tests import."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(autouse=True)

@@ -64,7 +64,8 @@ exit $code
 def test_ranks_in_a_full_or_nearly_full_memory(tmp_path, size, code):
     if not HAS_MPICH or shutil.which("unshare") is None:
         pytest.skip("MPICH's wheel is not installed, or this system has no namespaces")
-    ranks = [MPIRUN, "-n", "2", sys.executable, "-c", "import rlk_mpi.world as it; it.guard()"]
+    enter = "import rlk_mpi.extension as it; it.LAUNCH.enter()"
+    ranks = [MPIRUN, "-n", "2", sys.executable, "-c", enter]
     if code:
         ranks = [*ranks[:-2], "-m", "rlk", "run", "--algo", "ppo2", "--plugin", "mpi"]
     small = ["unshare", "--map-root-user", "--mount", "sh", "-c", IN_A_SMALL_ONE, size]

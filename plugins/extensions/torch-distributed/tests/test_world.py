@@ -12,6 +12,7 @@ import torch
 from rlk.errors import PlanError
 from rlk_ranks.world import OtherRankEnded
 from rlk_torch_distributed import world
+from rlk_torch_distributed.extension import LAUNCH
 from rlk_torch_distributed.world import TorchWorld
 
 
@@ -27,7 +28,7 @@ def launched(monkeypatch):
 @pytest.mark.parametrize("size", ["1", "many"])
 def test_one_rank_alone_needs_nothing(launched, monkeypatch, size):
     monkeypatch.setenv("WORLD_SIZE", size)
-    assert world.world() is None and world.guard() is None
+    assert world.world() is None and LAUNCH.enter() is None
 
 
 def test_what_a_launcher_has_left_out_is_named(launched, monkeypatch):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from rlk.planning.resolve import resolve
@@ -20,16 +20,8 @@ class Imitation(RecipeContract):
 
     @pytest.fixture(scope="class", autouse=True)
     @classmethod
-    def _expert(cls, tmp_path_factory: pytest.TempPathFactory) -> None:
-        path = tmp_path_factory.mktemp("expert") / "expert.npz"
-        data = {
-            "obs": np.eye(3, dtype=np.float32),
-            "actions": np.array([[1], [2], [3]]),
-            "episode_starts": np.array([True, False, False]),
-            "episode_returns": np.array([3.0]),
-        }
-        np.savez(path, **data)  # type: ignore[arg-type]
-        cls.settings = {"expert_path": str(path), "g_step": 2}
+    def _expert(cls, rlk_expert: Path) -> None:
+        cls.settings = {"expert_path": str(rlk_expert), "g_step": 2}
 
 
 class TestGAIL(Imitation):

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import enum
-import io
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-
-from rlk_zip.serializer import ZipSerializer
-
-
-def written(state: dict[str, Any]) -> bytes:
-    file = io.BytesIO()
-    ZipSerializer().write_to(file, state)
-    return file.getvalue()
+from zip_states import written
 
 
 class Stranger:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 from rlk_baselines import A2C, DQN, gym, logger, results_plotter
 from rlk_baselines.bench import Monitor, load_results
@@ -244,6 +245,17 @@ def test_the_checker_passes_what_is_right_and_says_what_is_wrong(counting) -> No
         check_env(counting())
     with pytest.warns(UserWarning, match="symmetric and normalised"):
         check_env(gym.make("Pendulum-v1"))
+    nested = counting()
+    nested.observation_space = spaces.Tuple([spaces.Dict({"a": nested.observation_space})])
+    nested.reset = lambda: ({"a": np.zeros(2, np.float32)},)
+    nested.step = lambda action: (nested.reset(), 1.0, False, {})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(nested)  # which MultiInputPolicy takes
+    several = counting()
+    several.action_space = spaces.Tuple([several.action_space])
+    with pytest.warns(UserWarning, match="actions are a Tuple, which no model learns"):
+        check_env(several)
 
     class Wrong(counting):
         what = "reset"

@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
 
 import rlk_baselines
 from rlk.errors import BadFile
@@ -350,3 +351,22 @@ def test_a_replay_keeps_what_the_environment_gave_and_normalises_what_is_sampled
     expected = env.normalize_obs(batch.observation.numpy())
     assert np.allclose(normalised.observation.numpy(), expected)
     assert np.allclose(normalised.reward.numpy(), env.normalize_reward(np.full(64, 5.0)))
+
+
+def test_an_observation_may_be_a_tuple_of_two_but_not_one_with_its_infos(counting) -> None:
+    class Pair(counting):
+        def __init__(self):
+            super().__init__()
+            self.observation_space = spaces.Tuple([spaces.Discrete(3), self.observation_space])
+
+        def reset(self):
+            return 0, super().reset()
+
+        def step(self, action):
+            observation, *others = super().step(action)
+            return (0, observation), *others
+
+    model = A2C("MultiInputPolicy", Pair(), n_cpu_tf_sess=1)
+    assert model.predict(Pair().reset())[0] in (0, 1)
+    with pytest.raises(ValueError, match="pass the observation alone"):
+        model.predict((Pair().reset(), {}))

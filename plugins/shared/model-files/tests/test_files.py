@@ -27,6 +27,11 @@ class Json(FileSerializer):
         return found
 
 
+class NamesTheFile(Json):
+    def read_from(self, file: IO[bytes]) -> dict[str, Any]:
+        raise BadFile(f"{file.name} is no JSON.")
+
+
 class BreaksHalfway(Json):
     def write_to(self, file: IO[bytes], state: dict[str, Any]) -> None:
         file.write(b"half of it")
@@ -96,3 +101,11 @@ def test_a_bad_file_is_refused_by_its_name(tmp_path: Path, read: Any) -> None:
     path.write_bytes(b"hello")
     with pytest.raises(BadFile, match=r"model\.json: this is no JSON"):
         read(path)
+
+
+def test_a_message_names_the_file_once(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    path.write_text("not json")
+    with pytest.raises(BadFile) as told:
+        NamesTheFile().read(path)
+    assert str(told.value) == f"{path} is no JSON."

@@ -109,6 +109,15 @@ def test_a_death_is_reported_though_a_process_of_the_environment_holds_its_chann
     vector.close()
 
 
+def test_a_constructor_that_hangs_is_reported_as_one(zoo):
+    makers = [Doomed, lambda: time.sleep(60)]
+    told = r"environment 1 is being made \(worker \d+\), without an answer for 1 s: it hangs"
+    before = set(zoo.descendants(os.getpid()))
+    with pytest.raises(EnvironmentFailed, match=told):
+        SubprocVecEnv(makers, n_workers=2, start_method="fork", timeout_seconds=1.0)
+    assert zoo.gone(set(zoo.descendants(os.getpid())) - before)
+
+
 def test_close_ends_a_worker_that_hangs(zoo, method):
     vector = SubprocVecEnv([Doomed] * 2, n_workers=2, start_method=method)
     vector.reset()

@@ -11,16 +11,24 @@ from gymnasium import spaces
 
 from rlk_env_check.finding import Finding, error, note, warning
 
-KEYS = {"observation", "achieved_goal", "desired_goal"}
+KEYS = ("achieved_goal", "desired_goal")
 _ROWS = 3
 
 
 def findings(env: gym.Env[Any, Any]) -> Iterator[Finding]:
-    """What is to be said of an environment whose observations have goals."""
+    """What is to be said of an environment with goals, or with a reward that asks for them."""
     space = env.observation_space
-    if not isinstance(space, spaces.Dict) or not set(space.spaces) >= KEYS:
+    observed = space.spaces if isinstance(space, spaces.Dict) else {}
+    missing = " and no ".join(key for key in KEYS if key not in observed)
+    if missing:
+        if env.has_wrapper_attr("compute_reward"):
+            yield warning(
+                f"it has compute_reward(), but its observations have no {missing}: hindsight "
+                "cannot be used. Let observation_space be a Dict of observation, achieved_goal and "
+                "desired_goal."
+            )
         return
-    if space["achieved_goal"] != space["desired_goal"]:
+    if observed["achieved_goal"] != observed["desired_goal"]:
         yield error(
             "achieved_goal and desired_goal must have one space: hindsight puts one in the place "
             "of the other."

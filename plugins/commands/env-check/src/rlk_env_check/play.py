@@ -160,7 +160,7 @@ def _same(one: Any, other: Any) -> bool:
         return all(_same(one[key], other[key]) for key in one)
     if isinstance(one, tuple):
         return all(_same(a, b) for a, b in zip(one, other, strict=True))
-    return np.array_equal(one, other)
+    return np.array_equal(one, other, equal_nan=True)
 
 
 def _global_generators() -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rlk.errors import EnvironmentFailed, RlkError
+from rlk.errors import EnvironmentFailed, PlanError, RlkError
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -38,9 +38,7 @@ def rendering(agent: Agent, mode: str) -> Iterator[None]:
         raise RlkError(
             f"{name} cannot be shown: {needs}.\nUse --no-render for the returns only."
         ) from error
-    except TypeError as error:
+    except PlanError as error:
         if "render_mode" not in str(error):
             raise
-        raise RlkError(
-            f"{name} takes no keyword render_mode, so it cannot be shown. Use --no-render."
-        ) from error
+        raise RlkError(f"{error}\nUse --no-render for the returns only.") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlk_mpi.config import MpiConfig
-from rlk_mpi.world import RANK, guard
+from rlk_mpi.world import RANK, world
 from rlk_ranks.extension import SeveralRanks
 from rlk_ranks.launch import Launch
 
@@ -12,7 +12,7 @@ LAUNCH = Launch(
     system="MPI",
     example="mpirun -n 4 rlk run … --plugin mpi",
     variables=RANK,
-    enter=guard,
+    world=world,
 )
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from rlk.errors import PlanError
 from rlk_mpi.shared_memory import make_room, remove_names
 from rlk_mpi.watchdog import Watchdog
-from rlk_ranks.guard import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,17 +104,6 @@ class MpiWorld:
     def abort(self, code: int) -> None:
         """End all ranks now; does not return."""
         self.mpi.COMM_WORLD.Abort(code)
-
-
-@cache
-def guard() -> Guard | None:
-    """The guard of this process, set up when it is first asked for; None for one rank alone.
-
-    Raises:
-        PlanError: as `world` does.
-    """
-    ranks = world()
-    return None if ranks is None else Guard(ranks)
 
 
 @cache

@@ -5,14 +5,14 @@ from __future__ import annotations
 from rlk_ranks.extension import SeveralRanks
 from rlk_ranks.launch import Launch
 from rlk_torch_distributed.config import TorchDistributedConfig
-from rlk_torch_distributed.world import VARIABLES, guard
+from rlk_torch_distributed.world import VARIABLES, world
 
 LAUNCH = Launch(
     name="torch-distributed",
     system="torch.distributed",
     example="torchrun --nproc-per-node 4 -m rlk run … --plugin torch-distributed",
     variables=VARIABLES[:1],
-    enter=guard,
+    world=world,
 )
 
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.errors import PlanError
-from rlk_ranks.guard import Guard
 from rlk_ranks.world import OtherRankEnded
 
 if TYPE_CHECKING:
@@ -140,17 +139,6 @@ class TorchWorld:
         group, self.group = self.group, None
         if self.dist.is_initialized():  # else the program has ended all groups
             self.dist.destroy_process_group(group)
-
-
-@cache
-def guard() -> Guard | None:
-    """The guard of this process, set up when it is first asked for; None for one rank alone.
-
-    Raises:
-        PlanError: as `world` does.
-    """
-    ranks = world()
-    return None if ranks is None else Guard(ranks)
 
 
 @cache

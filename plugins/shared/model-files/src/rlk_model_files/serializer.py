@@ -26,7 +26,8 @@ class FileSerializer(ABC):
         """What was written.
 
         Raises:
-            BadFile: for content that may be damaged or not its own.
+            BadFile: for content that may be damaged or not its own. Where the message does not
+                have the file's name, that is put before it.
         """
 
     def manifest_from(self, file: IO[bytes]) -> State:
@@ -69,4 +70,6 @@ class FileSerializer(ABC):
         except OSError as error:
             raise BadFile(f"cannot read {path}: {error.strerror}.") from None
         except BadFile as error:
+            if str(path) in str(error):
+                raise
             raise BadFile(f"{path}: {error}") from None

@@ -10,6 +10,8 @@ import atexit
 import sys
 import time
 import traceback
+from collections.abc import Callable
+from functools import cache
 from types import TracebackType
 from typing import Any
 
@@ -68,6 +70,13 @@ class Guard:
             text = f"{ranks.name}: rank {ranks.rank} was refused, and the others were not; all end."
             self.end(text, 2)
         ranks.release()
+
+
+@cache
+def guard_over(world: Callable[[], World | None]) -> Guard | None:
+    """The one guard of this process over the ranks that it finds; None for one rank alone."""
+    ranks = world()
+    return None if ranks is None else Guard(ranks)
 
 
 def exit_code(error: BaseException) -> int:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import attrs
 
-from rlk_ranks.guard import Guard
+from rlk_ranks.guard import Guard, guard_over
+from rlk_ranks.world import World
 
 
 @attrs.frozen
@@ -18,8 +19,16 @@ class Launch:
     system: str  #: what the launcher is of, for people
     example: str  #: a command that starts four ranks
     variables: tuple[str, ...]  #: the launcher sets one of them for every rank
-    #: The guard of this process, set up when it is first asked for; None for one rank alone.
-    enter: Callable[[], Guard | None]
+    #: The ranks that were launched together, the same at every call; None for one alone.
+    world: Callable[[], World | None]
+
+    def enter(self) -> Guard | None:
+        """The guard of this process, set up when it is first asked for; None for one rank alone.
+
+        Raises:
+            PlanError: if the ranks cannot meet.
+        """
+        return guard_over(self.world)
 
     def started_this(self) -> bool:
         """Whether the launcher started this process."""

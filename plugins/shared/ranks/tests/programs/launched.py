@@ -1,4 +1,4 @@
-"""What started these ranks: the plugin's name, and the module that its world is in."""
+"""What started these ranks: the plugin's name, and how a rank enters."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import importlib
 import os
 
 PLUGIN = os.environ.get("RANKS_PLUGIN", "mpi")
-of_plugin = importlib.import_module(f"rlk_{PLUGIN.replace('-', '_')}.world")
-guard = of_plugin.guard
+of_plugin = importlib.import_module(f"rlk_{PLUGIN.replace('-', '_')}.extension")
+guard = of_plugin.LAUNCH.enter

@@ -10,6 +10,7 @@ import inspect
 import itertools
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -91,6 +92,22 @@ def rlk_forks() -> Iterator[ForkServer]:
         pytest.skip("this system cannot fork a process")
     with contextlib.closing(ForkServer(_FORKED)) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def rlk_expert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of expert data: three steps in `environments.DiscreteMatch`, all of them right."""
+    import numpy as np
+
+    path = tmp_path_factory.mktemp("expert") / "expert.npz"
+    np.savez(
+        path,
+        obs=np.eye(3, dtype=np.float32),
+        actions=np.array([[1], [2], [3]]),
+        episode_starts=np.array([True, False, False]),
+        episode_returns=np.array([3.0]),
+    )
+    return path
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from rlk.hookspecs import hookimpl
-from rlk_mpi.world import guard
+from rlk_mpi.extension import LAUNCH
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -30,13 +30,13 @@ class MpiWorkersHooks:
                 f"plugin {together[0]!r} every rank is one. Leave out one of them: ranks that all "
                 "train have environments of their own, by --vec-env dummy or subprocess."
             )
-        guard()  # the ranks meet: one that is refused from here on ends the others as well
+        LAUNCH.enter()  # the ranks meet: one that is refused from here on ends the others as well
         return None
 
     @hookimpl(trylast=True)
     def rlk_settle_plan(self, plan: Plan) -> Plan:
         """Notes how the environments are spread over ranks."""
-        of_process = guard()
+        of_process = LAUNCH.enter()
         if of_process is None:
             note = (
                 "mpi-workers: one rank, which steps the environments itself; for three that host "
@@ -55,7 +55,7 @@ class MpiWorkersHooks:
     @hookimpl
     def rlk_take_over(self) -> int | None:
         """A rank other than 0 hosts environments until rank 0 ends."""
-        of_process = guard()
+        of_process = LAUNCH.enter()
         if of_process is None:
             return None
         if of_process.ranks.rank == 0:

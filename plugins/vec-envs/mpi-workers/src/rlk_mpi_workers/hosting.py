@@ -9,7 +9,7 @@ from typing import Any
 
 import gymnasium as gym
 
-from rlk_mpi.world import guard
+from rlk_mpi.extension import LAUNCH
 from rlk_mpi_workers.messages import (
     COMMAND,
     FINALS,
@@ -43,7 +43,7 @@ def host() -> int:
     Raises:
         RuntimeError: where there is no other rank.
     """
-    of_process = guard()
+    of_process = LAUNCH.enter()
     if of_process is None:
         raise RuntimeError("there is no rank 0 to host environments for: mpirun -n 4 python …")
     of_process.phase = ALONE

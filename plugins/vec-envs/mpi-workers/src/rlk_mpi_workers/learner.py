@@ -12,7 +12,7 @@ from typing import Any
 
 import cloudpickle
 
-from rlk_mpi.world import guard
+from rlk_mpi.extension import LAUNCH
 from rlk_mpi_workers.messages import COMMAND, PLACE, WHERE, Mailbox
 from rlk_mpi_workers.patience import wait_until
 from rlk_ranks.guard import ALONE, Guard
@@ -105,7 +105,7 @@ def learner() -> Learner | None:
     Raises:
         RuntimeError: on another rank.
     """
-    of_process = guard()
+    of_process = LAUNCH.enter()
     if of_process is None:
         return None
     if of_process.ranks.rank != 0:

@@ -52,10 +52,10 @@ class Troubled(Raises):
 
 
 def main():
-    from rlk_mpi.world import guard
+    from rlk_mpi.extension import LAUNCH
     from rlk_mpi_workers import MpiWorkersVecEnv, host
 
-    rank = guard().ranks.rank
+    rank = LAUNCH.enter().ranks.rank
     print(f"rank {rank} is process {os.getpid()}", flush=True)
     if rank != 0:
         sys.exit(host())

@@ -238,10 +238,11 @@ class WorkerPool:
 
     def _whereabouts(self, worker: WorkerHandle) -> str:
         """Which environment of a worker is where, as the worker says itself if it can."""
+        if self._notes is None:  # the memory for its answer is shared when they all are made
+            return f"{worker.describe()} being made (worker {worker.process.pid})"
         place = None
-        if self._notes is not None:
-            with contextlib.suppress(OSError):  # it has died in this moment
-                place = ask(worker.process.send_signal, self._notes[worker.start])
+        with contextlib.suppress(OSError):  # it has died in this moment
+            place = ask(worker.process.send_signal, self._notes[worker.start])
         place = place or f"{worker.describe()} in compiled code"
         return f"{place} (worker {worker.process.pid})"
 

@@ -108,7 +108,8 @@ class BaseRLModel(Constructed):
         Raises:
             ValueError: if the observation does not fit.
         """
-        if isinstance(observation, tuple) and len(observation) == 2:
+        pair = observation if isinstance(observation, tuple) and len(observation) == 2 else None
+        if pair and isinstance(pair[1], dict):
             raise ValueError(
                 "the observation is a tuple of two. Gymnasium's reset gives (observation, info): "
                 "pass the observation alone, or use rlk_baselines.gym, whose reset gives that."

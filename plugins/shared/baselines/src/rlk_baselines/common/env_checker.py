@@ -14,6 +14,8 @@ from rlk_old_gym.interface import observation_of_reset, takes_seed
 from rlk_old_gym.spaces import as_gymnasium_space
 
 _FLAGS = (bool, np.bool_)
+#: The spaces of actions that models learn.
+_ACTIONS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 
 
 def check_env(env: Any, warn: bool = True, skip_render_check: bool = True) -> None:
@@ -54,13 +56,6 @@ def _check_spaces(env: Any) -> None:
 
 
 def _warn_of_observations(space: Any) -> None:
-    if isinstance(space, spaces.Dict):
-        for key, part in space.spaces.items():
-            if isinstance(part, (spaces.Dict, spaces.Tuple)):
-                _say(f"the observation {key!r} is nested, which no model takes.")
-        return
-    if isinstance(space, spaces.Tuple):
-        _say("observations are a Tuple, which no model takes. Use a Dict, or one Box.")
     if isinstance(space, spaces.Box) and len(space.shape) == 3:
         _warn_of_images(space)
     elif isinstance(space, spaces.Box) and len(space.shape) not in (0, 1):
@@ -84,6 +79,9 @@ def _warn_of_images(space: spaces.Box) -> None:
 
 
 def _warn_of_actions(space: Any) -> None:
+    if not isinstance(space, _ACTIONS):
+        names = ", ".join(one.__name__ for one in _ACTIONS)
+        _say(f"actions are a {type(space).__name__}, which no model learns. Use one of {names}.")
     if not isinstance(space, spaces.Box):
         return
     is_symmetric = np.all(space.low == -space.high) and np.all(np.abs(space.low) == 1)

@@ -1,0 +1,71 @@
+"""Runs of the stand-in algorithm with `compile`, and what they learn with and without.
+
+The stand-in is traced and its graph run as it is (`backend=eager`), which takes a second;
+everything but inductor's code is then as in a real run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+import rlk
+from rlk.hookspecs import hookimpl
+from rlk.records import Batch, Loss
+from rlk_testing import stand_in_kernel
+from rlk_testing.stand_ins import StandIn
+
+MATCH = "rlk_testing.environments:DiscreteMatch"
+STEPS = 200
+
+
+class Variant:
+    """Puts another class in the place of the run's algorithm, before anything wraps its update."""
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+
+    @hookimpl
+    def rlk_make_actor(self, run: Any) -> None:
+        run.algorithm.__class__ = self.kind
+
+
+def made(*plugins: Any, algorithm: type = StandIn, backend: str = "eager", **settings: Any) -> Any:
+    """An agent of stand-ins, with `compile` unless it is taken out."""
+    keywords = {
+        "env": MATCH,
+        "seed": 2,
+        "n_threads": 1,
+        "n_steps": 4,
+        "batch_size": 8,
+        "verbose": 0,
+    }
+    keywords |= {
+        "compile": {"backend": backend},
+        "plugins": [Variant(algorithm), "compile", *plugins],
+    }
+    keywords |= settings
+    if "compile" not in keywords["plugins"]:
+        keywords.pop("compile")
+    return rlk.make("stand-in", kernel=stand_in_kernel(discover=True), **keywords)
+
+
+def parameters(*plugins: Any, steps: int = STEPS, **settings: Any) -> torch.Tensor:
+    with made(*plugins, **settings) as agent:
+        agent.learn(steps)
+        return agent.run.parameters.flat.clone()
+
+
+def eagerly(algorithm: type = StandIn, **settings: Any) -> torch.Tensor:
+    return parameters(plugins=[Variant(algorithm)], algorithm=algorithm, **settings)
+
+
+class Weighs(StandIn):
+    """Reads a number that somebody may set between two trainings."""
+
+    factor = 1.0
+
+    def loss(self, batch: Batch) -> Loss:
+        loss = super().loss(batch)
+        return Loss(self.factor * loss.value, metrics=loss.metrics, outputs=loss.outputs)

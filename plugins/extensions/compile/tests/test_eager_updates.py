@@ -1,0 +1,224 @@
+"""Which updates of a run with `compile` are no graph, and what is said of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from compiled_runs import STEPS, Variant, Weighs, eagerly, made
+
+from rlk.protocols import Optimise
+from rlk.records import Batch, Loss, Update
+from rlk_compile.extension import Compile
+from rlk_testing.stand_ins import StandIn
+
+
+class TwoSizes(StandIn):
+    """Every third batch is smaller."""
+
+    def batches(self, storage: Any) -> Any:
+        count = self.run.clock.iterations
+        yield storage.sample(5 if count % 3 == 2 else 8)
+
+
+def test_a_remainder_of_another_size_runs_eagerly_and_is_counted(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with made(algorithm=TwoSizes, verbose=1) as agent:
+        agent.learn(120)
+        update = agent.run.update
+        assert list(update.reports) == [("", 8)]
+        assert (update.calls, update.eager_calls) == (30, 10)
+        flat = agent.run.parameters.flat.clone()
+    printed = capfd.readouterr().err
+    assert "10 of 30 updates had another batch size than 8 and ran eagerly" in printed
+    assert "compile:sizes=2 compiles one more" in printed
+    assert torch.allclose(flat, eagerly(TwoSizes, steps=120), atol=1e-6)
+
+
+def test_two_sizes_are_compiled_where_that_is_asked_for() -> None:
+    with made(algorithm=TwoSizes, compile={"backend": "eager", "sizes": 2}) as agent:
+        agent.learn(60)
+        assert sorted(agent.run.update.reports) == [("", 5), ("", 8)]
+        assert agent.run.update.eager_calls == 0
+
+
+def test_a_batch_of_another_dtype_runs_eagerly() -> None:
+    with made() as agent:
+        agent.learn(20)
+        update = agent.run.update
+        batch = agent.run.storage.sample(8)
+        wide = dataclasses.replace(batch, reward=batch.reward.double())
+        before = update.calls, update.eager_calls
+        update(wide, agent.run.optimise)
+        assert (update.calls, update.eager_calls) == (before[0] + 1, before[1] + 1)
+
+
+class Reads(StandIn):
+    """Branches on a number that is in a tensor."""
+
+    def update(self, batch: Batch, optimise: Optimise) -> Update:
+        if batch.reward.mean().item() > 1e9:
+            raise AssertionError("never")
+        return super().update(batch, optimise)
+
+
+def test_an_update_that_cannot_be_traced_runs_eagerly_and_the_reason_is_said(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with made(algorithm=Reads, verbose=1) as agent:
+        agent.learn(STEPS)
+        update, flat = agent.run.update, agent.run.parameters.flat.clone()
+    assert not update.reports and list(update.reasons) == [""]
+    printed = capfd.readouterr().err
+    assert "compile: the update of stand-in runs eagerly: " in printed
+    assert printed.count("runs eagerly") == 1 and "test_eager_updates.py:" in printed
+    assert flat.equal(eagerly(Reads)), "eagerly is exactly as without"
+
+
+class Counts(StandIn):
+    """Counts its updates in an attribute."""
+
+    seen = 0
+
+    def update(self, batch: Batch, optimise: Optimise) -> Update:
+        self.seen = self.seen + 1
+        return super().update(batch, optimise)
+
+
+def test_an_update_that_counts_in_python_runs_eagerly_for_a_graph_would_not_count() -> None:
+    with made(algorithm=Counts) as agent:
+        agent.learn(80)
+        assert "Counts.seen" in agent.run.update.reasons[""]
+        # Twice before it was noticed: traced, and tried once before its state was looked at.
+        assert agent.run.update.calls == 20 and 20 <= agent.run.algorithm.seen <= 22
+
+
+def test_an_attribute_that_was_set_between_two_trainings_is_noticed() -> None:
+    with made(algorithm=Weighs) as agent:
+        agent.learn(100)
+        assert agent.run.update.reports
+        agent.run.algorithm.factor = 3.0
+        agent.learn(100, reset_num_timesteps=False)
+        assert "changed" in agent.run.update.reasons[""]
+        found = agent.run.parameters.flat.clone()
+    with made(algorithm=Weighs, plugins=[Variant(Weighs)]) as agent:
+        agent.learn(100)
+        agent.run.algorithm.factor = 3.0
+        agent.learn(100, reset_num_timesteps=False)
+        assert torch.allclose(found, agent.run.parameters.flat, atol=1e-6)
+
+
+class Alternates(StandIn):
+    """Two kinds of update in turn; one of them moves twice as far."""
+
+    def batches(self, storage: Any) -> Any:
+        for key in ("once", "twice"):
+            yield dataclasses.replace(storage.sample(8), key=key)
+
+    def update(self, batch: Batch, optimise: Optimise) -> Update:
+        if batch.key == "twice":
+            optimise("value", self.loss, batch)
+        return super().update(batch, optimise)
+
+
+def test_every_key_of_a_batch_is_a_graph_of_its_own() -> None:
+    with made(algorithm=Alternates) as agent:
+        agent.learn(80)
+        assert sorted(agent.run.update.reports) == [("once", 8), ("twice", 8)]
+        assert torch.allclose(agent.run.parameters.flat, eagerly(Alternates, steps=80), atol=1e-6)
+
+
+class Nested(StandIn):
+    """Reads a tensor that lies deeper in the batch than is looked for."""
+
+    def batches(self, storage: Any) -> Any:
+        batch = storage.sample(8)
+        yield dataclasses.replace(batch, extras={**batch.extras, "deep": [batch.reward * 2.0]})
+
+    def loss(self, batch: Batch) -> Loss:
+        (value,) = self.policy(batch.observation, "vf")
+        loss = (value[:, 0] - batch.extras["deep"][0]).square().mean()
+        return Loss(loss, metrics={"loss": loss}, outputs={"td_error": value[:, 0]})
+
+
+def test_a_tensor_that_is_not_found_in_the_batch_is_never_mistaken_for_one_that_stays() -> None:
+    with made(algorithm=Nested) as agent:
+        agent.learn(STEPS)
+        assert "no field of the batch nor in a mapping" in agent.run.update.reasons[""]
+        assert torch.allclose(agent.run.parameters.flat, eagerly(Nested), atol=1e-6)
+
+
+class Twice(StandIn):
+    """One tensor in two fields, of the first batches only."""
+
+    def batches(self, storage: Any) -> Any:
+        batch = storage.sample(8)
+        later = self.run.clock.iterations >= 10
+        weight = torch.from_numpy(np.full(8, 2.0, np.float32)) if later else batch.reward
+        yield dataclasses.replace(batch, weight=weight)
+
+
+def test_one_tensor_in_two_fields_is_not_taken_to_be_always_one() -> None:
+    with made(algorithm=Twice) as agent:
+        agent.learn(STEPS)
+        assert agent.run.update.reasons == {"": "two fields of the batch are one tensor"}
+        assert torch.allclose(agent.run.parameters.flat, eagerly(Twice), atol=1e-6)
+
+
+class Replaces(StandIn):
+    """Weighs by a tensor that is another one at every update."""
+
+    def batches(self, storage: Any) -> Any:
+        self.factor = torch.full((1,), float(self.run.clock.iterations))
+        return super().batches(storage)
+
+    def loss(self, batch: Batch) -> Loss:
+        loss = super().loss(batch)
+        return Loss(self.factor[0] * loss.value, metrics=loss.metrics, outputs=loss.outputs)
+
+
+def test_a_tensor_that_is_another_at_every_update_is_noticed_at_the_third() -> None:
+    with made(algorithm=Replaces) as agent:
+        agent.learn(STEPS)
+        assert "changed" in agent.run.update.reasons[""]
+        assert torch.allclose(agent.run.parameters.flat, eagerly(Replaces), atol=1e-6)
+
+
+class Differs(StandIn):
+    """Does something else where it is traced."""
+
+    def loss(self, batch: Batch) -> Loss:
+        loss = super().loss(batch)
+        value = 1.1 * loss.value if torch.compiler.is_compiling() else loss.value
+        return Loss(value, metrics=loss.metrics, outputs=loss.outputs)
+
+
+def test_a_graph_that_makes_another_step_than_the_eager_update_is_not_used() -> None:
+    with made(algorithm=Differs) as agent:
+        agent.learn(STEPS)
+        assert agent.run.update.reasons == {
+            "": "compiled, its step differs by 10% from the eager one"
+        }
+        assert agent.run.parameters.flat.equal(eagerly(Differs))
+
+
+def test_a_recurrent_policy_runs_eagerly_and_says_so_without_trying(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with made(verbose=1) as agent:
+        run = agent.run
+        record = run.plan.policy.component
+        object.__setattr__(record, "recurrent", True)
+        try:
+            assert Compile().rlk_wrap_update(run) is None
+        finally:
+            object.__setattr__(record, "recurrent", False)
+    printed = capfd.readouterr().err
+    assert (
+        "policy 'stand-in-policy'" in printed
+        and "is recurrent, and nn.LSTM does not trace" in printed
+    )
