@@ -69,11 +69,11 @@ class OwnConvolutions:
 
     def _exchange_gradients(self, graph: fx.Graph, node: fx.Node, of: Sequence[Any]) -> None:
         """Each is computed where it is asked for: by the images, the weights, the bias."""
-        gradient, x, w, stride = of
+        by = self._by_images, self._by_weights, self._by_bias
         for asked in list(node.users):
+            number: Any = asked.args[1]
             with graph.inserting_before(asked):
-                by = self._by_images, self._by_weights, self._by_bias
-                asked.replace_all_uses_with(by[asked.args[1]](graph, gradient, x, w, stride))
+                asked.replace_all_uses_with(by[number](graph, *of))
             graph.erase_node(asked)
         graph.erase_node(node)
 
