@@ -60,3 +60,9 @@ def test_a_numpy_observation_becomes_a_tensor_on_the_same_memory():
     array[0, 0] = 5.0
     assert tensor[0, 0].item() == 5.0
     assert as_tensor(np.zeros(3)).dtype == torch.float32  # float64 is more than networks take
+
+
+def test_what_is_preprocessed_stays_as_it_is():
+    images = torch.full((1, 4, 5, 3), 255.0)
+    assert preprocess(IMAGE)(images).unique().tolist() == [1.0]
+    assert images.unique().tolist() == [255.0]

@@ -1,9 +1,10 @@
-"""Our own products of float32 matrices: compiled once for a machine, loaded, and told to torch."""
+"""Our own operators on float32: compiled once for a machine, loaded, and told to torch."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,13 +13,14 @@ from torch import Tensor
 
 from rlk_cpp_libraries import Unbuilt, built
 
-SOURCE = Path(__file__).with_name("product.cpp")
+HERE = Path(__file__).parent
+PRODUCT, CONVOLUTION = HERE / "product.cpp", HERE / "convolution.cpp"
 TORCH = Path(torch.__file__).parent
 OPTIONS = (
     *("-O3", "-mavx512f", "-mfma", f"-I{TORCH / 'include'}"),
     *(f"-L{TORCH / 'lib'}", "-ltorch_cpu", "-lc10"),
 )
-#: What it is made for by measurement; on other makes the library's product is left in its place.
+#: What they are made for by measurement; on other makes the library's stay in their places.
 MAKE = "AuthenticAMD"
 CPUINFO = Path("/proc/cpuinfo")
 #: Operands may lie in memory as they like.
@@ -28,7 +30,7 @@ _library = cast(Any, torch.library).Library("rlk_own_products", "FRAGMENT")
 
 
 def suits_this_processor() -> bool:
-    """Whether it is one on which the product is known to be faster than the library's."""
+    """Whether it is one on which they are known to be faster than the library's."""
     if torch.backends.cpu.get_cpu_capability() != "AVX512" or not CPUINFO.exists():
         return False
     return MAKE in CPUINFO.read_text(encoding="utf-8", errors="replace")
@@ -41,23 +43,75 @@ def operator() -> Any:
     Raises:
         Unbuilt: with the message of the compiler or the loader.
     """
+    return _operators(PRODUCT, {"product(Tensor x, Tensor w) -> Tensor": _product}).product
+
+
+@functools.cache
+def convolutions() -> Any:
+    """`convolution`, `convolution_weights` and `convolution_images`, without gradients.
+
+    Float32 on the CPU; images [N, H, W, C], weights [Y, X, C, O], gradients [N, OH, OW, O]. The
+    first takes the bias [O], too; the others give the gradients by weights and by images. X * C and
+    O are multiples of 32. Images that are uint8 are divided by the divisor, others are taken as
+    they are.
+
+    Raises:
+        Unbuilt: with the message of the compiler or the loader.
+    """
+    return _operators(
+        CONVOLUTION,
+        {
+            "convolution(Tensor x, Tensor w, Tensor bias, int stride, float divisor) "
+            "-> Tensor": _convolution,
+            "convolution_weights(Tensor x, Tensor gradient, int height, int width, int stride, "
+            "float divisor) -> Tensor": _weights,
+            "convolution_images(Tensor gradient, Tensor w, int height, int width, int stride) "
+            "-> Tensor": _images,
+        },
+    )
+
+
+def version(source: Path = PRODUCT) -> str:
+    """What tells the operators of this source apart from those of another."""
+    return hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+
+
+def _operators(source: Path, schemas: Mapping[str, Callable[..., Tensor]]) -> Any:
+    """What has the operators of a source, each told by its schema and by the shape of its result.
+
+    Raises:
+        Unbuilt: with the message of the compiler or the loader.
+    """
     if torch.backends.cpu.get_cpu_capability() != "AVX512":
         raise Unbuilt("this processor has no AVX-512, which own products are made of")
-    path = built(SOURCE, *OPTIONS, made_of=torch.__version__)
-    if not hasattr(torch.ops.rlk_own_products, "product"):
-        _library.define("product(Tensor x, Tensor w) -> Tensor", tags=TAGS)
-        _library._register_fake("product", _shape)
+    path = built(source, *OPTIONS, made_of=torch.__version__)
+    for schema, shape in schemas.items():
+        name = schema.partition("(")[0]
+        if not hasattr(torch.ops.rlk_own_products, name):
+            _library.define(schema, tags=TAGS)
+            _library._register_fake(name, shape)
     try:
         cast(Any, torch.ops).load_library(str(path))
     except OSError as error:
         raise Unbuilt(f"{path} cannot be loaded: {error}") from error
-    return torch.ops.rlk_own_products.product
+    return torch.ops.rlk_own_products
 
 
-def version() -> str:
-    """What tells the product of this source apart from that of another."""
-    return hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]
-
-
-def _shape(x: Tensor, w: Tensor) -> Tensor:
+def _product(x: Tensor, w: Tensor) -> Tensor:
     return x.new_empty(*x.shape[:-1], w.shape[-1])
+
+
+def _convolution(x: Tensor, w: Tensor, bias: Tensor, stride: int, divisor: float) -> Tensor:
+    (n, height, width, _), (rows, columns, _, out) = x.shape, w.shape
+    size = ((height - rows) // stride + 1, (width - columns) // stride + 1)
+    return w.new_empty(n, *size, out)
+
+
+def _weights(
+    x: Tensor, gradient: Tensor, height: int, width: int, stride: int, divisor: float
+) -> Tensor:
+    return gradient.new_empty(height, width, x.shape[3], gradient.shape[3])
+
+
+def _images(gradient: Tensor, w: Tensor, height: int, width: int, stride: int) -> Tensor:
+    return gradient.new_empty(gradient.shape[0], height, width, w.shape[2])
