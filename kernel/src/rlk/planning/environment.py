@@ -55,14 +55,14 @@ class EnvChoice:
         """One environment, with further keywords; an environment that was passed is itself.
 
         Raises:
-            PlanError: if it cannot be made with the further keywords.
+            PlanError: if its constructor does not take one of the further keywords.
         """
         if not callable(self.made):
             return self.made  # type: ignore[no-any-return]
         try:
             return self.made(**{**self.kwargs, **extra})  # type: ignore[no-any-return]
         except TypeError as error:
-            if not extra:
+            if not any(key in str(error) for key in extra):
                 raise
             given = ", ".join(f"{key}={value!r}" for key, value in extra.items())
             raise PlanError(
