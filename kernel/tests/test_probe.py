@@ -69,7 +69,7 @@ class Plain:
     ("made", "message"),
     [
         (lambda: object(), "is no Gymnasium environment: its observation_space is NoneType"),
-        (Plain, r"Plain does not inherit from gymnasium.Env. Let it: class Plain\(gymnasium.Env\)"),
+        (Plain, r"has no metadata, .*close. Let it inherit them: class Plain\(gymnasium.Env\)"),
         (lambda: 1 / 0, "cannot be made: ZeroDivisionError"),
     ],
 )

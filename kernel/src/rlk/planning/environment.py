@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from rlk.registry.entry import Entry
     from rlk.registry.registries import Registries
 
+#: What is used of an environment besides its spaces, whether it inherits from gymnasium.Env or not.
+PARTS = ("metadata", "render_mode", "spec", "unwrapped", "reset", "step", "close")
+
 
 @attrs.frozen
 class EnvChoice:
@@ -187,11 +190,11 @@ def _spaces_of(
                 f"environment {env.name!r} is no Gymnasium environment: its {key} is "
                 f"{type(space).__name__}."
             )
-    if not isinstance(made, gym.Env):
+    if missing := [name for name in PARTS if not hasattr(made, name)]:
         kind = type(made).__name__
         raise PlanError(
-            f"environment {env.name!r} is no Gymnasium environment: {kind} does not inherit from "
-            f"gymnasium.Env. Let it: class {kind}(gymnasium.Env)."
+            f"environment {env.name!r} is no Gymnasium environment: {kind} has no "
+            f"{', '.join(missing)}. Let it inherit them: class {kind}(gymnasium.Env)."
         )
     if env.size is None:
         made.close()
