@@ -38,8 +38,6 @@ def check(env: str, pairs: tuple[str, ...], steps: int, render: bool) -> None:
     ENV is an id, module:Id-v0, module:Class or ./file.py:Class. It is played at random. An error
     has to be corrected; a warning is worth a look; a note says what to expect.
     """
-    import gymnasium as gym
-
     from rlk_env_check.checker import examine
 
     choice = _chosen(env, pairs)
@@ -49,7 +47,7 @@ def check(env: str, pairs: tuple[str, ...], steps: int, render: bool) -> None:
         for name in ("observation_space", "action_space"):
             click.echo(f"{name:<18} {_shown(getattr(made, name, None))}")
     finally:
-        if isinstance(made, gym.Env):
+        if hasattr(made, "close"):
             made.close()
     for finding in found:
         level = click.style(f"{finding.level:<8}", fg=_COLOURS[finding.level])
