@@ -213,3 +213,9 @@ def test_a_slot_that_nothing_fills_is_refused(planning_kernel, plan):
     )
     with pytest.raises(PlanError, match="nothing fills the slot 'serializer'"):
         plan("bare")
+
+
+@pytest.mark.parametrize("preset", [True, 3, ["tuned"]])
+def test_a_preset_is_chosen_by_its_name(plan, preset):
+    with pytest.raises(PlanError, match=r"preset is .*; it is a name \(.*tuned.*\), 'auto' or"):
+        plan(preset=preset)

@@ -76,11 +76,15 @@ def _with_request(draft: Draft, spec: RunSpec) -> Draft:
 # ---- presets -------------------------------------------------------------------------------------
 
 
-def _with_preset(draft: Draft, wanted: str) -> Draft:
+def _with_preset(draft: Draft, wanted: Any) -> Draft:
     """With tuned settings: of the named source, of the first that has some (`auto`), or `none`."""
     if wanted == "none":
         return draft
     sources = draft.registries.presets
+    if not isinstance(wanted, str):
+        raise PlanError(
+            f"preset is {wanted!r}; it is a name ({', '.join(sources.names())}), 'auto' or 'none'."
+        )
     algo, env = draft.algorithm.name, draft.layers.find("env").value
     reasons: list[str] = []
     for name in sources.names() if wanted == "auto" else [wanted]:

@@ -132,7 +132,7 @@ def test_what_is_written_otherwise_here_says_how() -> None:
         ppo(policy_kwargs={"features_extractor_class": object})
     with pytest.raises(ValueError, match=r"A2C: gae_lambda is 1\.0 here\. PPO has it"):
         A2C("MlpPolicy", "CartPole-v1", gae_lambda=0.9)
-    with pytest.raises(ValueError, match=r"replay_buffer_class is None here.*plugins"):
+    with pytest.raises(ValueError, match=r"replay_buffer_class is .*HerReplayBuffer.*plugins"):
         SAC("MlpPolicy", "Pendulum-v1", replay_buffer_class=object)
 
 

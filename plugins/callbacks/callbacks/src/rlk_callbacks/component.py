@@ -14,7 +14,7 @@ from rlk_callbacks.stop_config import (
 checkpoint = Component(
     name="checkpoint",
     factory="rlk_callbacks.checkpoint:Checkpoints",
-    summary="Saves model.zip and checkpoints to resume from, at the end and at an interval.",
+    summary="saves model.zip and checkpoints to resume from, at the end and at an interval",
     config=CheckpointConfig,
     autostart="run",
 )
@@ -22,54 +22,54 @@ checkpoint = Component(
 evaluation = Component(
     name="evaluation",
     factory="rlk_callbacks.evaluation:EvaluationCallback",
-    summary="Evaluates in environments of its own, keeps best_model.zip, stops at a return.",
+    summary="evaluates in environments of its own, keeps best_model.zip, stops at a return",
     config=EvaluationConfig,
 )
 
 render = Component(
     name="render",
     factory="rlk_callbacks.render:Render",
-    summary="Shows training in a window.",
+    summary="shows training in a window",
 )
 
 summary = Component(
     name="summary",
     factory="rlk_callbacks.summary:Summary",
-    summary="Prints what a run is made of, and at its end its files and what to type next.",
+    summary="prints what a run is made of, and at its end its files and what to type next",
     autostart="verbose",
 )
 
 progress_bar = Component(
     name="progress-bar",
     factory="rlk_callbacks.progress_bar:ProgressBar",
-    summary="Shows timesteps, speed, mean return and the time that is left, on a terminal.",
+    summary="shows timesteps, speed, mean return and the time that is left, on a terminal",
     autostart="terminal",
 )
 
 stop_on_reward = Component(
     name="stop-on-reward",
     factory="rlk_callbacks.stop:StopOnReward",
-    summary="Stops training when an evaluation reaches a mean return.",
+    summary="stops training when an evaluation reaches a mean return",
     config=StopOnRewardConfig,
 )
 
 stop_on_no_improvement = Component(
     name="stop-on-no-improvement",
     factory="rlk_callbacks.stop:StopOnNoImprovement",
-    summary="Stops training after several evaluations in a row without a new best one.",
+    summary="stops training after several evaluations in a row without a new best one",
     config=StopOnNoImprovementConfig,
 )
 
 max_episodes = Component(
     name="max-episodes",
     factory="rlk_callbacks.stop:MaxEpisodes",
-    summary="Stops training after so many episodes.",
+    summary="stops training after so many episodes",
     config=MaxEpisodesConfig,
 )
 
 every_n = Component(
     name="every-n",
     factory="rlk_callbacks.every_n:EveryN",
-    summary="Calls a function of yours every so many timesteps.",
+    summary="calls a function of yours every so many timesteps",
     config=EveryNConfig,
 )

@@ -8,6 +8,6 @@ from rlk_mpi.config import MpiConfig
 component = Component(
     name="mpi",
     factory="rlk_mpi.extension:mpi",
-    summary="Trains on several ranks: mpirun -n 4 rlk run --plugin mpi …; any algorithm.",
+    summary="trains on several ranks: mpirun -n 4 rlk run --plugin mpi …; any algorithm",
     config=MpiConfig,
 )

@@ -8,6 +8,6 @@ from rlk_replay_start.config import ReplayStartConfig
 component = Component(
     name="replay-start",
     factory="rlk_replay_start.extension:ReplayStart",
-    summary="A run begins with the replay of another one.",
+    summary="a run begins with the replay of another one",
     config=ReplayStartConfig,
 )

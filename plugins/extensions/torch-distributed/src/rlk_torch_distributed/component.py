@@ -8,6 +8,6 @@ from rlk_torch_distributed.config import TorchDistributedConfig
 component = Component(
     name="torch-distributed",
     factory="rlk_torch_distributed.extension:torch_distributed",
-    summary="Trains on several ranks that torchrun starts; any algorithm, and GPUs by NCCL.",
+    summary="trains on several ranks that torchrun starts; any algorithm, and GPUs by NCCL",
     config=TorchDistributedConfig,
 )

@@ -8,7 +8,7 @@ from rlk_loggers.config import TableConfig
 table = Component(
     name="table",
     factory="rlk_loggers.table:TableLogger",
-    summary="Prints returns, losses and speed: a table on a terminal, plain lines on a pipe.",
+    summary="prints returns, losses and speed: a table on a terminal, plain lines on a pipe",
     config=TableConfig,
     autostart="verbose",
 )
@@ -16,12 +16,12 @@ table = Component(
 csv = Component(
     name="csv",
     factory="rlk_loggers.csv_file:CsvLogger",
-    summary="Writes every row of metrics to progress.csv in the run's folder.",
+    summary="writes every row of metrics to progress.csv in the run's folder",
     autostart="run",
 )
 
 tensorboard = Component(
     name="tensorboard",
     factory="rlk_loggers.tensorboard:TensorboardLogger",
-    summary="Writes tensorboard events into the run's folder, with Stable-Baselines3's tag names.",
+    summary="writes tensorboard events into the run's folder, with Stable-Baselines3's tag names",
 )

@@ -7,5 +7,5 @@ from rlk.component import Component
 component = Component(
     name="zoo",
     factory="rlk_presets.zoo:Zoo",
-    summary="Tuned settings by algorithm and environment, from the zoos of Stable Baselines.",
+    summary="tuned settings by algorithm and environment, from the zoos of Stable Baselines",
 )

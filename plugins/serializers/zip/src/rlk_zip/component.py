@@ -7,5 +7,5 @@ from rlk.component import Component
 component = Component(
     name="zip",
     factory="rlk_zip.serializer:ZipSerializer",
-    summary="One zip of JSON and safetensors; loading it runs no code.",
+    summary="one zip of JSON and safetensors; loading it runs no code",
 )

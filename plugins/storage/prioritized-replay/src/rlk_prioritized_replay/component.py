@@ -8,7 +8,7 @@ from rlk_prioritized_replay.config import PrioritizedReplayConfig
 component = Component(
     name="prioritized-replay",
     factory="rlk_prioritized_replay.storage:PrioritizedReplay",
-    summary="Samples transitions in proportion to their TD error (Schaul et al. 2015).",
+    summary="samples transitions in proportion to their TD error (Schaul et al. 2015)",
     config=PrioritizedReplayConfig,
     needs=("td_error",),
     collects="off-policy",

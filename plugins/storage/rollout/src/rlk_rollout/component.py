@@ -7,6 +7,6 @@ from rlk.component import Component
 component = Component(
     name="rollout",
     factory="rlk_rollout.storage:RolloutStorage",
-    summary="One collection of n_steps per environment, overwritten by the next.",
+    summary="one collection of n_steps per environment, overwritten by the next",
     collects="on-policy",
 )

@@ -14,16 +14,20 @@ if TYPE_CHECKING:
     from rlk_baselines.sb3.a2c import A2C as A2C
     from rlk_baselines.sb3.ddpg import DDPG as DDPG
     from rlk_baselines.sb3.dqn import DQN as DQN
+    from rlk_baselines.sb3.her import HerReplayBuffer as HerReplayBuffer
     from rlk_baselines.sb3.ppo import PPO as PPO
     from rlk_baselines.sb3.sac import SAC as SAC
     from rlk_baselines.sb3.td3 import TD3 as TD3
 
 _MODELS = ("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3")
 
-__all__ = [*_MODELS]
+#: Name -> the module below this one that has it.
+_HOMES = {**{name: name.lower() for name in _MODELS}, "HerReplayBuffer": "her"}
+
+__all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODELS:
-        return getattr(importlib.import_module(f"{__name__}.{name.lower()}"), name)
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,6 +15,7 @@ from rlk_baselines.logger import Logger
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.sb3.common.callbacks import ProgressBarCallback
+from rlk_baselines.sb3.her.her_replay_buffer import HerReplayBuffer, hindsight
 from rlk_baselines.sb3.policy_keywords import settings_of
 
 Model = TypeVar("Model", bound="BaseAlgorithm")
@@ -202,6 +203,35 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     rows = 4
     learns_from_vectors = True
     acts_deterministically = False
+    only: ClassVar[Mapping[str, Any]] = {
+        "optimize_memory_usage": (False, "A replay keeps each observation once anyway."),
+    }
+
+    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """As of `Constructed`."""
+        made_of = [settings.pop(f"replay_buffer_{key}", None) for key in ("class", "kwargs")]
+        return {**super().translated(settings), **hindsight(*made_of)}
+
+    def _plugins(self) -> list[Any]:
+        return [*super()._plugins(), *(["hindsight-replay"] if self._by_hindsight() else [])]
+
+    def _by_hindsight(self) -> bool:
+        return self._given["replay_buffer_class"] is HerReplayBuffer
+
+    def about(self) -> dict[str, Any]:
+        return {**super().about(), "by_hindsight": self._by_hindsight()}
+
+    def go_on(self, saved: model_files.Saved, env: Any) -> None:
+        """As of `Constructed`; hindsight asks an environment for rewards, so it needs one."""
+        if saved.about.get("by_hindsight"):
+            saved.given["replay_buffer_class"] = HerReplayBuffer
+            env = saved.about["env_id"] if env is None else env
+            if env is None:
+                raise Refused(
+                    "this model learns by hindsight, which needs its environment's compute_reward. "
+                    f"Pass the environment: {type(self).__name__}.load(path, env=env)."
+                )
+        super().go_on(saved, env)
 
     def save_replay_buffer(self, path: str | os.PathLike[str]) -> None:
         """Write the contents of the replay, as `PATH.zip`."""

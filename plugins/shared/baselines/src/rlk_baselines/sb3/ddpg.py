@@ -39,8 +39,3 @@ class DDPG(OffPolicyAlgorithm):
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     layers = (400, 300)
     fixed: ClassVar[Mapping[str, Any]] = {"policy_delay": 1, "target_policy_noise": 0.0}
-    only: ClassVar[Mapping[str, Any]] = {
-        "replay_buffer_class": (None, "rlk.make has storages: plugins=[…]."),
-        "replay_buffer_kwargs": (None, "rlk.make has storages: plugins=[…]."),
-        "optimize_memory_usage": (False, "A replay keeps each observation once anyway."),
-    }

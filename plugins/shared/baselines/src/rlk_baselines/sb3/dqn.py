@@ -44,8 +44,6 @@ class DQN(OffPolicyAlgorithm):
     fixed: ClassVar[Mapping[str, Any]] = {"double_q": False, "dueling": False}
     renames: ClassVar[Mapping[str, str]] = {"target_update_interval": "target_network_update_freq"}
     only: ClassVar[Mapping[str, Any]] = {
-        "replay_buffer_class": (None, "rlk.make has storages: plugins=[…]."),
-        "replay_buffer_kwargs": (None, "rlk.make has storages: plugins=[…]."),
-        "optimize_memory_usage": (False, "A replay keeps each observation once anyway."),
+        **OffPolicyAlgorithm.only,
         "tau": (1.0, "The target network is copied as a whole."),
     }

@@ -43,8 +43,3 @@ class SAC(OffPolicyAlgorithm):
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     layers = (256, 256)
-    only: ClassVar[Mapping[str, Any]] = {
-        "replay_buffer_class": (None, "rlk.make has storages: plugins=[…]."),
-        "replay_buffer_kwargs": (None, "rlk.make has storages: plugins=[…]."),
-        "optimize_memory_usage": (False, "A replay keeps each observation once anyway."),
-    }

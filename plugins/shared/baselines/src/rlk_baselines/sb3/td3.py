@@ -40,8 +40,3 @@ class TD3(OffPolicyAlgorithm):
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     layers = (400, 300)
-    only: ClassVar[Mapping[str, Any]] = {
-        "replay_buffer_class": (None, "rlk.make has storages: plugins=[…]."),
-        "replay_buffer_kwargs": (None, "rlk.make has storages: plugins=[…]."),
-        "optimize_memory_usage": (False, "A replay keeps each observation once anyway."),
-    }

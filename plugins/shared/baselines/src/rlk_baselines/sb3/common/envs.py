@@ -1,0 +1,5 @@
+"""Environments to test with, of Gymnasium's interface."""
+
+from rlk_toy_environments.bit_flipping import BitFlippingEnv
+
+__all__ = ["BitFlippingEnv"]

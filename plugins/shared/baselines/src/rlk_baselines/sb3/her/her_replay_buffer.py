@@ -1,0 +1,53 @@
+"""`HerReplayBuffer`, which a model that learns by hindsight names as its `replay_buffer_class`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlk_baselines.refusals import Refused
+
+#: Keyword -> the one value that it has here, and what else to do.
+_ONLY = {
+    "copy_info_dict": (False, "rlk.make has hindsight-replay.info_keys."),
+    "handle_timeout_termination": (True, "An episode that was cut short is never taken as ended."),
+}
+_SETTINGS = ("n_sampled_goal", "goal_selection_strategy")
+
+
+class HerReplayBuffer:
+    """Stands for rlk's `hindsight-replay` (Andrychowicz et al. 2017, arXiv 1707.01495).
+
+    It is named, never made: `SAC("MultiInputPolicy", env, replay_buffer_class=HerReplayBuffer,
+    replay_buffer_kwargs={"n_sampled_goal": 4, "goal_selection_strategy": "future"})`.
+    """
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        raise Refused("HerReplayBuffer is not called: pass replay_buffer_class=HerReplayBuffer.")
+
+
+def hindsight(chosen: Any, keywords: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The settings that `replay_buffer_class` and `replay_buffer_kwargs` stand for.
+
+    Raises:
+        Refused: for another class, and for a keyword that does not exist or has another value.
+    """
+    if chosen is None and not keywords:
+        return {}
+    if chosen is not HerReplayBuffer:
+        raise Refused(
+            f"replay_buffer_class is {chosen!r}; here it is None or HerReplayBuffer, which "
+            "replay_buffer_kwargs are for. rlk.make has other storages: plugins=[…]."
+        )
+    given = dict(keywords or {})
+    for key, (value, instead) in _ONLY.items():
+        if given.pop(key, value) != value:
+            raise Refused(f"HerReplayBuffer: {key} is {value!r} here. {instead}")
+    if unknown := sorted(given.keys() - set(_SETTINGS)):
+        raise Refused(
+            f"HerReplayBuffer has no {', '.join(unknown)}; replay_buffer_kwargs may hold "
+            f"{', '.join((*_SETTINGS, *_ONLY))}."
+        )
+    if "goal_selection_strategy" in given:
+        given["goal_selection_strategy"] = str(given["goal_selection_strategy"])
+    return {f"hindsight-replay.{key}": value for key, value in given.items()}

@@ -1,0 +1,63 @@
+"""Programs of Stable-Baselines3 that learn by hindsight."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlk_baselines.sb3 import DDPG, DQN, SAC, TD3, HerReplayBuffer
+from rlk_baselines.sb3.common.envs import BitFlippingEnv
+from rlk_baselines.sb3.her import GoalSelectionStrategy
+from rlk_baselines.sb3.her.goal_selection_strategy import KEY_TO_GOAL_STRATEGY
+
+GOALS = {"n_sampled_goal": 3, "goal_selection_strategy": GoalSelectionStrategy.FINAL}
+SMALL: dict[str, Any] = {"learning_starts": 20, "buffer_size": 200, "batch_size": 8, "seed": 0}
+
+
+def by_hindsight(model: Any, env: Any, **keywords: Any) -> Any:
+    keywords = {"replay_buffer_kwargs": GOALS, **SMALL, **keywords}
+    return model("MultiInputPolicy", env, replay_buffer_class=HerReplayBuffer, **keywords)
+
+
+def settings(model: Any) -> Any:
+    """Of hindsight, in the plan of the agent that does the work."""
+    storages = model.agent.plan.storages
+    return next(one.config for one in storages if one.name == "hindsight-replay")
+
+
+@pytest.mark.parametrize("algorithm", [DQN, DDPG, SAC, TD3])
+def test_every_model_with_a_replay_learns_by_hindsight(algorithm: Any) -> None:
+    env = BitFlippingEnv(n_bits=4, continuous=algorithm is not DQN, max_steps=4)
+    model = by_hindsight(algorithm, env).learn(60)
+    found = settings(model)
+    assert (found.n_sampled_goal, found.goal_selection_strategy) == (3, "final")
+    assert model.agent.run.clock.updates > 0
+
+
+def test_a_model_that_was_saved_goes_on_by_hindsight(tmp_path: Path) -> None:
+    env = BitFlippingEnv(n_bits=4)
+    by_hindsight(DQN, env).learn(40).save(tmp_path / "model")
+    loaded = DQN.load(tmp_path / "model", env=env)
+    assert loaded.replay_buffer_class is HerReplayBuffer
+    assert settings(loaded).n_sampled_goal == 3
+    assert loaded.learn(20, reset_num_timesteps=False).num_timesteps == 60
+    with pytest.raises(ValueError, match=r"compute_reward.*DQN\.load\(path, env=env\)"):
+        DQN.load(tmp_path / "model")
+
+
+def test_what_hindsight_does_not_have_says_so() -> None:
+    env = BitFlippingEnv(n_bits=4)
+    for keywords, message in (
+        ({"n_goals": 1}, "no n_goals; replay_buffer_kwargs may hold n_sampled_goal"),
+        ({"copy_info_dict": True}, "copy_info_dict is False here.*info_keys"),
+        ({"handle_timeout_termination": False}, "handle_timeout_termination is True here"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            by_hindsight(DQN, env, replay_buffer_kwargs=keywords)
+    with pytest.raises(ValueError, match="HerReplayBuffer, which replay_buffer_kwargs are for"):
+        DQN("MultiInputPolicy", env, replay_buffer_kwargs=GOALS)
+    with pytest.raises(ValueError, match="pass replay_buffer_class=HerReplayBuffer"):
+        HerReplayBuffer(10)
+    assert KEY_TO_GOAL_STRATEGY["future"] is GoalSelectionStrategy.FUTURE
