@@ -7,6 +7,7 @@ import torch
 
 from rlk.optimise import Group, Objective, OneProcess
 from rlk.records import Loss
+from rlk_rmsprop.config import RMSPropConfig
 from rlk_rmsprop.step import RMSProp
 from rlk_testing import OptimiserContract
 
@@ -30,14 +31,23 @@ class TestRMSPropWithMomentum(OptimiserContract):
         assert torch.allclose(problem.flat.flat, before - 0.5 * velocity, atol=1e-7)
 
 
+class TestRMSPropOfTorch(OptimiserContract):
+    component = "rmsprop"
+    settings = {"variant": "torch"}
+    variant = True
+    learning_rate = 0.01
+
+
 class Follows:
     """An RMSProp whose gradients are given one by one."""
 
-    def __init__(self, start, learning_rate=0.1, max_grad_norm=None, accept=None, **options):
+    def __init__(
+        self, start, learning_rate=0.1, max_grad_norm=None, accept=None, config=None, **options
+    ):
         self.x = torch.nn.Parameter(torch.tensor(start))
         self.rate, self.accept = torch.tensor(learning_rate), accept
         group = Group("x", [self.x], self.x.data, self.rate, max_grad_norm, options)
-        self.rmsprop = RMSProp(group)
+        self.rmsprop = RMSProp(group, config)
 
     def step(self, *gradient):
         def loss():
@@ -144,3 +154,35 @@ def test_both_ways_of_a_step_agree_with_the_formula_in_float64(max_grad_norm, mo
         x = x - velocity
     assert torch.allclose(one.x.double(), x, atol=1e-6)
     assert torch.allclose(two.x.double(), x, atol=1e-6)
+
+
+# ---- the variant of PyTorch ----------------------------------------------------------------------
+
+
+@WAYS
+def test_a_step_of_the_other_variant_is_the_one_computed_by_hand(accept):
+    config = RMSPropConfig(variant="torch")
+    follows = Follows([1.0], accept=accept, config=config, alpha=0.9, eps=0.5, momentum=0.5)
+    follows.step(2.0)
+    # s = 0.9 * 0 + 0.1 * 4 = 0.4; v = 2 / (sqrt(0.4) + 0.5); 1 - 0.1 v
+    velocity = 2.0 / (math.sqrt(0.4) + 0.5)
+    assert follows.rmsprop.velocity.item() == pytest.approx(velocity)
+    assert follows.x.item() == pytest.approx(1.0 - 0.1 * velocity)
+
+
+@WAYS
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+def test_the_other_variant_is_the_one_of_torch(accept, momentum):
+    config = RMSPropConfig(variant="torch")
+    options = {"alpha": 0.95, "eps": 1e-4, "momentum": momentum}
+    follows = Follows([0.5] * 6, 0.01, accept=accept, config=config, **options)
+    theirs = torch.nn.Parameter(torch.full((6,), 0.5))
+    peer = torch.optim.RMSprop([theirs], 0.01, **options)
+    generator = torch.Generator().manual_seed(0)
+    for number, gradient in enumerate(3.0 * torch.randn(20, 6, generator=generator)):
+        follows.rate.fill_(0.01 / (1 + number))
+        peer.param_groups[0]["lr"] = 0.01 / (1 + number)
+        follows.step(*gradient.tolist())
+        theirs.grad = gradient
+        peer.step()
+    assert torch.allclose(follows.x, theirs, atol=1e-6)

@@ -41,8 +41,10 @@ def test_signatures_and_defaults_are_those_of_its_documentation() -> None:
         "ent_coef=0.0, vf_coef=0.5, max_grad_norm=0.5, use_sde=False, sde_sample_freq=-1, "
     )
     assert str(inspect.signature(PPO)).startswith(expected)
-    config = A2C("MlpPolicy", "CartPole-v1").agent.plan.algorithm.config
+    plan = A2C("MlpPolicy", "CartPole-v1").agent.plan
+    config = plan.algorithm.config
     assert (config.ent_coef, config.vf_coef, config.epsilon) == (0.0, 0.5, 1e-5)
+    assert plan.optimiser.config.variant == "torch"
     config = DQN("MlpPolicy", "CartPole-v1", buffer_size=99).agent.plan.algorithm.config
     assert (config.double_q, config.dueling, config.target_network_update_freq) == (
         *(False, False),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from rlk.component import Component
+from rlk_rmsprop.config import RMSPropConfig
 
 component = Component(
     name="rmsprop",
     factory="rlk_rmsprop.step:RMSProp",
-    summary="RMSProp as TensorFlow computes it, with momentum and gradient clipping",
+    summary="RMSProp as TensorFlow computes it, or PyTorch, with momentum and gradient clipping",
+    config=RMSPropConfig,
 )

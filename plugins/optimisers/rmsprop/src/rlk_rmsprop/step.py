@@ -1,7 +1,7 @@
 """RMSProp: Tieleman and Hinton 2012, Coursera lecture 6.5, as TensorFlow's `RMSPropOptimizer` does.
 
-It differs from `torch.optim.RMSprop` in three ways: epsilon is inside the root, the mean square
-begins at 1, and the learning rate is part of the velocity.
+That differs from `torch.optim.RMSprop` in three ways: epsilon is inside the root, the mean square
+begins at 1, and the learning rate is part of the velocity. `variant` chooses the other one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from torch import Tensor
 from rlk.optimise import Group, Objective
 from rlk.protocols import State
 from rlk.records import Loss
+from rlk_rmsprop.config import RMSPropConfig
 
 
 class RMSProp:
@@ -23,12 +24,13 @@ class RMSProp:
     group's `options` are `alpha` (0.99), `momentum` (0.0) and `eps` (1e-5).
     """
 
-    def __init__(self, group: Group) -> None:
-        self.group = group
+    def __init__(self, group: Group, config: RMSPropConfig | None = None) -> None:
+        self.group, self.config = group, config or RMSPropConfig()
+        self.is_torch = self.config.variant == "torch"
         self.alpha = float(group.options.get("alpha", 0.99))
         self.momentum = float(group.options.get("momentum", 0.0))
         self.eps = float(group.options.get("eps", 1e-5))
-        self.square = torch.ones_like(group.flat)
+        self.square = torch.full_like(group.flat, 0.0 if self.is_torch else 1.0)
         self.velocity = torch.zeros_like(group.flat)
 
     def step(self, objective: Objective) -> Loss:
@@ -51,15 +53,16 @@ class RMSProp:
             return
         limit = self.group.max_grad_norm
         scale = 1.0 if limit is None or norm <= limit else limit / norm
-        rate = scale * self.group.learning_rate.item()
+        rate = self.group.learning_rate.item()
         share = (1.0 - self.alpha) * scale * scale
         self.square.mul_(self.alpha).addcmul_(gradient, gradient, value=share)
-        root = torch.add(self.square, self.eps).sqrt_()
+        root = self._root(self.square)
         if self.momentum:
-            self.velocity.mul_(self.momentum).addcdiv_(gradient, root, value=rate)
-            self.group.flat.sub_(self.velocity)
+            inside, outside = (1.0, rate) if self.is_torch else (rate, 1.0)
+            self.velocity.mul_(self.momentum).addcdiv_(gradient, root, value=scale * inside)
+            self.group.flat.sub_(self.velocity, alpha=outside)
         else:
-            self.group.flat.addcdiv_(gradient, root, value=-rate)
+            self.group.flat.addcdiv_(gradient, root, value=-scale * rate)
 
     @torch.no_grad()
     def _move_without_branch(self, gradient: Tensor, norm: Tensor, taken: Tensor) -> None:
@@ -69,12 +72,18 @@ class RMSProp:
             gradient = gradient * (limit / norm).clamp(max=1.0)
         step = torch.where(taken, gradient, 0.0)
         square = self.alpha * self.square + (1.0 - self.alpha) * step * step
-        moved = self.group.learning_rate * step / (square + self.eps).sqrt()
+        rate = self.group.learning_rate
+        inside, outside = (1.0, rate) if self.is_torch else (rate, 1.0)
+        moved = inside * step / self._root(square)
         velocity = self.momentum * self.velocity + moved if self.momentum else moved
         self.square.copy_(torch.where(taken, square, self.square))
         if self.momentum:
             self.velocity.copy_(torch.where(taken, velocity, self.velocity))
-        self.group.flat.sub_(torch.where(taken, velocity, 0.0))
+        self.group.flat.sub_(torch.where(taken, outside * velocity, 0.0))
+
+    def _root(self, square: Tensor) -> Tensor:
+        """What a gradient is divided by."""
+        return square.sqrt().add_(self.eps) if self.is_torch else (square + self.eps).sqrt_()
 
     def state_dict(self) -> State:
         return {"square": self.square.clone(), "velocity": self.velocity.clone()}

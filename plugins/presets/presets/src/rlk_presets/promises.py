@@ -44,7 +44,8 @@ class Source:
 
     Attributes:
         zoo: a key of `ZOOS`. env: the environment there, if its id was another one.
-        mean_return: of one agent over episodes of its own, deterministic; None where none is known.
+        mean_return: of one agent over episodes of its own; None where none is known. Actions are
+            deterministic, but those of Z2's a2c, acer, acktr, ppo2 and trpo are sampled.
         timesteps: what that agent was trained for, if it is not what the entry says.
     """
 

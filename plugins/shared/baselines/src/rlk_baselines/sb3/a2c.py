@@ -39,6 +39,7 @@ class A2C(OnPolicyAlgorithm):
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     rows = 100
+    fixed: ClassVar[Mapping[str, Any]] = {"rmsprop.variant": "torch"}
     renames: ClassVar[Mapping[str, str]] = {"rms_prop_eps": "epsilon"}
     only: ClassVar[Mapping[str, Any]] = {
         "gae_lambda": (1.0, "PPO has it."),

@@ -1,0 +1,25 @@
+"""Settings of RMSProp."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import attrs
+from attrs import validators as v
+
+Variant = Literal["tensorflow", "torch"]
+
+
+@attrs.frozen(kw_only=True)
+class RMSPropConfig:
+    """Which RMSProp it is."""
+
+    variant: Variant = attrs.field(
+        default="tensorflow",
+        validator=v.in_(get_args(Variant)),
+        metadata={
+            "help": "whose it is: with epsilon inside the root, a mean square that begins at 1, and "
+            "the learning rate in the velocity (tensorflow), or with epsilon added to the root, a "
+            "mean square that begins at 0, and the rate outside of the velocity (torch)"
+        },
+    )
