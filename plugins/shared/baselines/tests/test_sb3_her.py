@@ -43,6 +43,8 @@ def test_a_model_that_was_saved_goes_on_by_hindsight(tmp_path: Path) -> None:
     assert loaded.replay_buffer_class is HerReplayBuffer
     assert settings(loaded).n_sampled_goal == 3
     assert loaded.learn(20, reset_num_timesteps=False).num_timesteps == 60
+    changed = DQN.load(tmp_path / "model", env=env, replay_buffer_kwargs={"n_sampled_goal": 2})
+    assert settings(changed).n_sampled_goal == 2
     with pytest.raises(ValueError, match=r"compute_reward.*DQN\.load\(path, env=env\)"):
         DQN.load(tmp_path / "model")
 

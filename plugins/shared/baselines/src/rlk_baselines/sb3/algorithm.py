@@ -209,8 +209,10 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """As of `Constructed`."""
-        made_of = [settings.pop(f"replay_buffer_{key}", None) for key in ("class", "kwargs")]
-        return {**super().translated(settings), **hindsight(*made_of)}
+        settings.pop("replay_buffer_class", None)
+        keywords = settings.pop("replay_buffer_kwargs", None)
+        storage = hindsight(self._given["replay_buffer_class"], keywords)
+        return {**super().translated(settings), **storage}
 
     def _plugins(self) -> list[Any]:
         return [*super()._plugins(), *(["hindsight-replay"] if self._by_hindsight() else [])]
