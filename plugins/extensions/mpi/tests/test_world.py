@@ -16,6 +16,10 @@ def test_a_launcher_is_known_by_what_it_sets():
     assert not world.launched({"SLURM_NTASKS": "4", "PATH": "/bin"})
     for name in ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"):
         assert world.launched({name: "0"})
+        assert world.several_launched({name: "0"}), "it does not say how many there are"
+    assert world.several_launched({"PMI_RANK": "0", "PMI_SIZE": "4"})
+    assert not world.several_launched({"PMI_RANK": "0", "PMI_SIZE": "1"})
+    assert not world.several_launched({"PMI_SIZE": "4"})
     assert world.launched_size({"PMI_SIZE": "4"}) == 4
     assert world.launched_size({"OMPI_COMM_WORLD_SIZE": "2"}) == 2
     assert world.launched_size({}) == 1

@@ -114,7 +114,7 @@ def world() -> MpiWorld | None:
         PlanError: if mpi4py or an MPI library is missing, the launcher is that of another MPI, or
             there is no memory left for ranks to share.
     """
-    if not launched(os.environ):
+    if not several_launched(os.environ):
         return None
     if importlib.util.find_spec("mpi4py") is None:
         raise PlanError(f"plugin 'mpi' (rlk-mpi) needs mpi4py, which is not installed. {INSTALL}")
@@ -141,6 +141,12 @@ def world() -> MpiWorld | None:
 def launched(environment: Mapping[str, str]) -> bool:
     """Whether a launcher of MPI started this process."""
     return any(name in environment for name in RANK)
+
+
+def several_launched(environment: Mapping[str, str]) -> bool:
+    """Whether a launcher of MPI started this process, unless it says that there is no other."""
+    said = [environment[name] for name in SIZE if name in environment]
+    return launched(environment) and said[:1] != ["1"]
 
 
 def launched_size(environment: Mapping[str, str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -20,6 +21,7 @@ from rlk_baselines.learning import Watcher
 from rlk_baselines.policies.chosen import policy_settings
 from rlk_baselines.policies.registered import registered
 from rlk_baselines.refusals import Refused, refused
+from rlk_mpi.world import several_launched
 
 Model = TypeVar("Model", bound="Constructed")
 #: Arguments that are no settings of the algorithm.
@@ -42,6 +44,7 @@ class Constructed(metaclass=Documented):
     usual: ClassVar[Mapping[str, Any]] = {}  #: defaults that are not those of rlk's config
     learns_from_vectors: ClassVar[bool] = True  #: or from one environment, as `get_env` gives it
     acts_deterministically: ClassVar[bool] = False  #: `predict`, unless told otherwise
+    trains_over_mpi: ClassVar[bool] = False  #: all ranks of mpirun train one model, as there
     rows_every: ClassVar[int | None] = None  #: log_interval, where the one of `learn` has no effect
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
@@ -102,7 +105,7 @@ class Constructed(metaclass=Documented):
 
     def _plugins(self) -> list[Any]:
         """Plugins of rlk that the model learns with."""
-        return []
+        return ["mpi"] if self.trains_over_mpi and several_launched(os.environ) else []
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Settings by the names of rlk's config, of those that the constructor takes."""
@@ -217,6 +220,6 @@ class Constructed(metaclass=Documented):
 
 def _why_not(name: str) -> str:
     """Why a model has no such attribute, if it is TensorFlow's."""
-    if name in ("sess", "graph", "params", "act_model", "train_model", "step_model", "summary"):
+    if name in ("sess", "graph", "params", "summary"):
         return ": it belongs to TensorFlow. The policy as a torch module is model.agent.run.policy"
     return ""

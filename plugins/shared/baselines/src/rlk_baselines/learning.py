@@ -73,7 +73,7 @@ class Watcher:
         run.plan = attrs.evolve(run.plan, log_interval=interval)
         if call.reset_num_timesteps:
             run.clock.timesteps = 0
-        if model.tensorboard_log is not None:
+        if model.tensorboard_log is not None and run.communicator.rank == 0:
             is_new = run.timesteps == 0
             folder = folder_of_run(model.tensorboard_log, call.tb_log_name, is_new=is_new)
             call.writer = ScalarWriter(folder)
@@ -143,10 +143,11 @@ class Watcher:
         assert self.model is not None
         named = {_NAMES.get(tag, tag.rpartition("/")[2]): value for tag, value in row.items()}
         own = dict(logger.getkvs())  # what callbacks have recorded
-        if self.model.verbose > 0 or own or logger.is_configured():
+        prints = self.model.verbose > 0 and run.communicator.rank == 0
+        if prints or own or logger.is_configured():
             for key, value in named.items():
                 logger.logkv(key, value)
-            logger.dumpkvs(to_stdout=self.model.verbose > 0)
+            logger.dumpkvs(to_stdout=prints)
         if self.call is None or self.call.writer is None:
             return
         numbers = {tag: value for tag, value in own.items() if valid_float_value(value)}

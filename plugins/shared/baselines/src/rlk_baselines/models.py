@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
+from rlk.records import Array
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.normalized_replay import NormalizedReplay
+from rlk_baselines.policies.stepping import (
+    ActorCriticStep,
+    ContinuousStep,
+    DeterministicStep,
+    SteppedPolicy,
+)
 from rlk_baselines.refusals import Refused
 from rlk_baselines.replay_view import ReplayView
 from rlk_baselines.transitions import add_transition
@@ -20,19 +27,54 @@ class ActorCriticRLModel(BaseRLModel):
         """Timesteps of a collection, over all environments (A2C, ACER, ACKTR, PPO2)."""
         return int(self.n_steps) * (self.n_envs or 1)
 
+    @property
+    def act_model(self) -> ActorCriticStep:
+        """Its policy, to be asked for one step; it has the other names of its graph there, too."""
+        return ActorCriticStep(self)
+
+    step_model = train_model = policy_pi = act_model
+
+    @property
+    def initial_state(self) -> Array | None:
+        """The state before the first step, float [n_envs, S]; None unless its policy remembers."""
+        return self.act_model.initial_state
+
+    def step(
+        self, obs: Any, state: Any = None, mask: Any = None, deterministic: bool = False
+    ) -> tuple[Array, Array, Array | None, Array]:
+        """Actions, values, states and neglogp: see `act_model.step`."""
+        return self.act_model.step(obs, state, mask, deterministic)
+
+    def value(self, obs: Any, state: Any = None, mask: Any = None) -> Array:
+        """The values of observations: see `act_model.value`."""
+        return self.act_model.value(obs, state, mask)
+
+    def proba_step(self, obs: Any, state: Any = None, mask: Any = None) -> Any:
+        """How likely actions are: see `act_model.proba_step`."""
+        return self.act_model.proba_step(obs, state, mask)
+
 
 class OffPolicyRLModel(BaseRLModel):
     """The models that learn from a replay."""
 
     learns_from_vectors = False
     acts_deterministically = True
+    #: What its policy does in one step.
+    stepped: ClassVar[type[SteppedPolicy]] = ContinuousStep
+
+    @property
+    def step_model(self) -> Any:
+        """Its policy, to be asked for one step."""
+        return self.stepped(self)
+
+    policy_tf = step_model
 
     def _plugins(self) -> list[Any]:
         """Whatever keeps a replay that a `VecNormalize` around the environment calls for."""
         normalize = self.get_vec_normalize_env()
         if normalize is None or normalize.observation_space != self._space("observation"):
-            return []
-        return [NormalizedReplay(normalize)]
+            return super()._plugins()
+        return [*super()._plugins(), NormalizedReplay(normalize)]
 
     @property
     def replay_buffer(self) -> ReplayView:
@@ -60,6 +102,8 @@ class OffPolicyRLModel(BaseRLModel):
 
 class DeterministicModel(OffPolicyRLModel):
     """The models whose policy gives one action for an observation."""
+
+    stepped = DeterministicStep
 
     def action_probability(
         self,

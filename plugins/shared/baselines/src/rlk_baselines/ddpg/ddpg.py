@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.environments.five_values import FiveValues
 from rlk_baselines.models import DeterministicModel, refuse_replay_wrapper
+from rlk_baselines.policies.stepping import ValuedStep
 
 Model = TypeVar("Model", bound="DDPG")
 
@@ -19,6 +20,8 @@ class DDPG(DeterministicModel):
     """
 
     algo = "ddpg"
+    trains_over_mpi = True
+    stepped = ValuedStep
     names = (
         "gamma",
         "memory_policy",

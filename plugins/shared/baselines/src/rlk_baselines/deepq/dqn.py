@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.models import OffPolicyRLModel, refuse_replay_wrapper
+from rlk_baselines.policies.stepping import QStep
 
 Model = TypeVar("Model", bound="DQN")
 
@@ -17,6 +18,7 @@ class DQN(OffPolicyRLModel):
     """
 
     algo = "dqn"
+    stepped = QStep
     names = (
         "gamma",
         "learning_rate",

@@ -62,6 +62,7 @@ class GAIL(ActorCriticRLModel):
     """
 
     algo = "trpo"
+    trains_over_mpi = True
     names = (*_FIRST, *(name for name in TRPO.names if name not in _FIRST))
     usual: ClassVar[Mapping[str, Any]] = {**OWN, **TRPO.usual}
     learns_from_vectors = False
@@ -77,7 +78,7 @@ class GAIL(ActorCriticRLModel):
             )
         expert = None if dataset is None else dataset.trajectories
         self._reward = Imitation(GAILConfig(**given), expert)
-        return [self._reward]
+        return [*super()._plugins(), self._reward]
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         return {key: value for key, value in settings.items() if key not in OWN}

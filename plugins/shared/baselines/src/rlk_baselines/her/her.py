@@ -68,12 +68,24 @@ class HER(OffPolicyRLModel):
             self.algo,
             env=self._training_env(),
             model=self.model_class.algo,
-            plugins=[self._watcher],
+            plugins=[*self._plugins(), self._watcher],
             **self._settings(),
         )
 
     def _learner(self) -> str:
         return str(self.model_class.algo)
+
+    @property
+    def trains_over_mpi(self) -> bool:  # type: ignore[override]
+        """Whether all ranks of mpirun train one model: where the model that learns does."""
+        return bool(self.model_class.trains_over_mpi)
+
+    @property
+    def step_model(self) -> Any:
+        """The policy of the model that learns, to be asked for one step."""
+        return self.model_class.stepped(self)
+
+    policy_tf = step_model
 
     @property
     def model(self) -> HER:
@@ -176,7 +188,8 @@ class HER(OffPolicyRLModel):
             f"hindsight-replay.{key}" if key in _OWN else key: value
             for key, value in self.renamed(saved.changes).items()
         }
-        self._take(saved.agent(env=self._training_env(), plugins=(self._watcher,), **settings))
+        plugins = (*self._plugins(), self._watcher)
+        self._take(saved.agent(env=self._training_env(), plugins=plugins, **settings))
 
 
 def _model_class(asked: Any) -> Any:

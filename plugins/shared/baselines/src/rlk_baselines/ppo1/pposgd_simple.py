@@ -18,6 +18,7 @@ class PPO1(ActorCriticRLModel):
     """
 
     algo = "ppo1"
+    trains_over_mpi = True
     names = (
         "gamma",
         "timesteps_per_actorbatch",

@@ -18,6 +18,7 @@ class TRPO(ActorCriticRLModel):
     """
 
     algo = "trpo"
+    trains_over_mpi = True
     names = (
         "gamma",
         "timesteps_per_batch",

@@ -1,0 +1,203 @@
+"""The policy of a model, asked for one step: actions, values and probabilities as arrays.
+
+There, a policy is an object with tensors of TensorFlow's graph and methods that run them. These are
+its methods. Dimensions: B observations, A discrete actions, S numbers of a recurrent state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rlk import spaces
+from rlk.records import Array
+from rlk_baselines.common.math_util import scale_action
+from rlk_networks import as_tensor
+from rlk_networks.actor import mode, sample
+from rlk_on_policy.recurrent import checked_state, is_recurrent, stepped
+
+if TYPE_CHECKING:
+    from rlk_baselines.common.base_class import BaseRLModel
+
+
+class SteppedPolicy:
+    """What all policies share.
+
+    Args:
+        model: whose policy it is; it is asked as it is at the time of the call.
+    """
+
+    def __init__(self, model: BaseRLModel) -> None:
+        self._model = model
+
+    @property
+    def _run(self) -> Any:
+        return self._model.agent.run
+
+    @property
+    def ob_space(self) -> Any:
+        """Of one observation."""
+        return self._model.observation_space
+
+    @property
+    def ac_space(self) -> Any:
+        """Of one action."""
+        return self._model.action_space
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether actions are numbered."""
+        return spaces.kind(self.ac_space) == "Discrete"
+
+    @property
+    def recurrent(self) -> bool:
+        """Whether it remembers."""
+        return is_recurrent(self._run.policy)
+
+    @property
+    def initial_state(self) -> Array | None:
+        """The state before the first step, float [n_envs, S]; None if it does not remember."""
+        state: Array | None = self._before(self._run.n_envs)
+        return state
+
+    def proba_step(self, obs: Any, state: Any = None, mask: Any = None) -> Any:
+        """How likely actions are, for observations [B, ...]: as `action_probability`."""
+        batch, _ = spaces.batched(self._run.plan.observation_space, obs)
+        return self._model.action_probability(batch, state, mask)
+
+    def _before(self, n_envs: int) -> Any:
+        """The state of so many environments before their first step."""
+        return self._run.algorithm.actor(self._run.streams.numpy("predict")).start(n_envs)
+
+    def _encoded(self, obs: Any, state: Any, mask: Any) -> tuple[Tensor, Array | None]:
+        """Features [B, F] and the state after them, for observations [B, ...] or a single one."""
+        run = self._run
+        batch, _ = spaces.batched(run.plan.observation_space, obs)
+        if not self.recurrent:
+            return run.policy.encode(as_tensor(batch, run.device)), None
+        size = len(next(iter(batch.values())) if isinstance(batch, dict) else batch)
+        start = np.full(size, state is None) if mask is None else np.asarray(mask, bool)
+        before = self._before(size) if state is None else checked_state(run.policy, state, size)
+        features, after = stepped(run.policy, batch, before, start.reshape(size), run.device)
+        return features, after.cpu().numpy()
+
+    def _head(self, name: str, features: Tensor) -> Any:
+        return self._run.policy.get_submodule(name)(features)
+
+
+class ActorCriticStep(SteppedPolicy):
+    """The policy of A2C, ACER, ACKTR, GAIL, PPO1, PPO2 and TRPO, which has a value too."""
+
+    @torch.inference_mode()
+    def step(
+        self, obs: Any, state: Any = None, mask: Any = None, deterministic: bool = False
+    ) -> tuple[Array, Array, Array | None, Array]:
+        """Actions, values, states and neglogp for observations [B, ...].
+
+        Args:
+            obs: as the environment gives them; a single one is a batch of one.
+            state: float [B, S], what the last call returned; None begins an episode.
+            mask: bool [B], where an episode has just begun.
+            deterministic: the likeliest actions instead of samples.
+
+        Returns:
+            actions [B, ...] as the environment takes them, values float [B], the states after this
+            step, and minus the log-probability of the actions before they were clipped, float [B].
+        """
+        features, after = self._encoded(obs, state, mask)
+        distribution, parameters = self._run.distribution, self._head("pi", features)
+        if deterministic:
+            act = mode(distribution, parameters)
+        else:
+            stream = self._run.streams.numpy("predict")
+            noise = distribution.noise(stream, len(parameters))
+            act = sample(distribution, parameters, noise, (), ())
+        log_prob = distribution.log_prob(parameters, as_tensor(act.action, self._run.device))
+        value = self._value(features, parameters)
+        return act.env_action, value.cpu().numpy(), after, -log_prob.cpu().numpy()
+
+    @torch.inference_mode()
+    def value(self, obs: Any, state: Any = None, mask: Any = None) -> Array:
+        """The values of observations, float [B]; arguments as of `step`."""
+        features, _ = self._encoded(obs, state, mask)
+        found: Array = self._value(features, self._head("pi", features)).cpu().numpy()
+        return found
+
+    def _value(self, features: Tensor, parameters: Tensor) -> Tensor:
+        """The value head's; of ACER, which has none, what its Q values are in the mean."""
+        if hasattr(self._run.policy, "vf"):
+            value: Tensor = self._head("vf", features)[:, 0]
+        else:
+            value = (torch.softmax(parameters, -1) * self._head("qf", features)).sum(-1)
+        return value
+
+
+class QStep(SteppedPolicy):
+    """The policy of DQN."""
+
+    @torch.inference_mode()
+    def step(
+        self, obs: Any, state: Any = None, mask: Any = None, deterministic: bool = True
+    ) -> tuple[Array, Array, None]:
+        """Actions [B], Q values float [B, A] and None for observations [B, ...].
+
+        Args:
+            obs: as the environment gives them; a single one is a batch of one.
+            state, mask: nothing, as it does not remember.
+            deterministic: the actions of the largest values, instead of samples of their softmax.
+        """
+        features, _ = self._encoded(obs, state, mask)
+        q = self._head("qf", features)
+        chosen: Array = q.argmax(1).cpu().numpy()
+        if not deterministic:
+            noise = self._run.streams.numpy("predict").gumbel(size=q.shape)
+            chosen = (q.cpu().numpy() + noise).argmax(1)
+        return chosen + int(self.ac_space.start), q.cpu().numpy(), None
+
+
+class ContinuousStep(SteppedPolicy):
+    """The policy of SAC."""
+
+    def step(
+        self, obs: Any, state: Any = None, mask: Any = None, deterministic: bool = False
+    ) -> Array:
+        """Actions in -1 to 1, float [B, ...]; `unscale_action` brings them to the action space.
+
+        Args:
+            obs: as the environment gives them; a single one is a batch of one.
+            state, mask: nothing, as it does not remember.
+            deterministic: the likeliest actions instead of samples.
+        """
+        batch, _ = spaces.batched(self._run.plan.observation_space, obs)
+        actions, _ = self._model.predict(batch, state, mask, deterministic)
+        return scale_action(self.ac_space, actions)
+
+
+class DeterministicStep(ContinuousStep):
+    """The policy of TD3, which gives one action for an observation."""
+
+    def proba_step(self, obs: Any, state: Any = None, mask: Any = None) -> Array:
+        """As `step`: its actions have no probabilities."""
+        return self.step(obs, state, mask)
+
+
+class ValuedStep(DeterministicStep):
+    """The policy of DDPG."""
+
+    @torch.inference_mode()
+    def value(self, obs: Any, action: Any, state: Any = None, mask: Any = None) -> Array:
+        """The values that the critic gives actions, float [B].
+
+        Args:
+            obs: as the environment gives them, [B, ...].
+            action: in -1 to 1, float [B, ...].
+            state, mask: nothing, as it does not remember.
+        """
+        features, _ = self._encoded(obs, state, mask)
+        own = as_tensor(np.asarray(action, np.float32).reshape(len(features), -1), self._run.device)
+        q = self._run.policy.qf(features, own)
+        found: Array = self._run.algorithm.scale.value(q).cpu().numpy()
+        return found

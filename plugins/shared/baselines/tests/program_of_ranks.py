@@ -1,0 +1,47 @@
+"""Run by `test_ranks.py` on two ranks of mpirun: models learn, and each rank tells of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from typing import Any
+
+from mpi4py import MPI
+
+from rlk_baselines import DDPG, DQN, GAIL, HER, PPO1, PPO2, TRPO
+from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
+
+RANK = MPI.COMM_WORLD.Get_rank()
+
+
+def parameters(model: Any) -> str:
+    """What stands for all of a model's parameters, bit for bit."""
+    every = b"".join(value.tobytes() for value in model.get_parameters().values())
+    return hashlib.sha256(every).hexdigest()[:12]
+
+
+def tell(text: str) -> None:
+    """In one piece, because the other rank prints too."""
+    sys.stdout.write(f"rank {RANK}: {text}.\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    together = PPO1("MlpPolicy", "CartPole-v1", 0.99, 64, verbose=1, tensorboard_log="events")
+    replay = DDPG("MlpPolicy", "Pendulum-v1", nb_rollout_steps=50, nb_train_steps=2, batch_size=16)
+    alone = PPO2("MlpPolicy", "CartPole-v1", n_steps=64)
+    for model in (together, replay, alone):
+        model.learn(256)
+        tell(f"{type(model).__name__} {parameters(model)}")
+    if RANK == 0:
+        together.save("model")  # by one rank alone, as programs do
+    together.learn(128, reset_num_timesteps=False)
+    tell(f"timesteps {together.num_timesteps}")
+    goals = BitFlippingEnv(4, continuous=True)
+    assert TRPO.trains_over_mpi and GAIL.trains_over_mpi
+    assert HER("MlpPolicy", goals, DDPG).trains_over_mpi
+    assert not HER("MlpPolicy", BitFlippingEnv(4), DQN).trains_over_mpi
+
+
+if __name__ == "__main__":
+    main()

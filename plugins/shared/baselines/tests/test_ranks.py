@@ -1,0 +1,56 @@
+"""A program under mpirun: the models that train over MPI in Stable Baselines do so here."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from rlk_baselines import PPO1
+from rlk_testing.launched import HAS_MPI, MPIRUN, Launched
+
+LIMIT_SECONDS = 200
+PROGRAM = Path(__file__).with_name("program_of_ranks.py")
+
+
+@pytest.mark.skipif(not HAS_MPI, reason="needs mpirun and mpi4py")
+def test_ranks_learn_one_model_where_they_do_so_in_stable_baselines(tmp_path: Path) -> None:
+    command = [MPIRUN, "-n", "2", sys.executable, PROGRAM]
+    job = Launched(command, tmp_path, LIMIT_SECONDS, {})
+    try:
+        code, printed = job.finish()
+    finally:
+        job.end()
+    assert code == 0, printed
+    told = re.findall(r"rank \d: (\w+) (\w+)\.", printed)
+    reached = {kind: {found for name, found in told if name == kind} for kind, _ in told}
+    assert len(reached["PPO1"]) == 1, "all ranks have the same parameters"
+    assert len(reached["DDPG"]) == 1
+    assert len(reached["PPO2"]) == 2, "PPO2 uses no MPI there: every rank learns for itself"
+    assert reached["timesteps"] == {"384"}, "timesteps of all ranks are counted"
+    rows = re.findall(r"\| total_timesteps +\| (\d+) ", printed)
+    assert rows == ["128", "256", "384"], "one rank prints"
+    assert len(list(tmp_path.glob("events/*/events*"))) == 2, "one rank writes, at each training"
+    loaded = PPO1.load(tmp_path / "model")
+    assert loaded.num_timesteps == 256
+
+
+@pytest.mark.parametrize(
+    ("variables", "joins"),
+    [
+        ({}, False),
+        ({"PMI_RANK": "1", "PMI_SIZE": "1"}, False),
+        ({"PMI_RANK": "1", "PMI_SIZE": "2"}, True),
+        ({"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4"}, True),
+        ({"PMIX_RANK": "0"}, True),
+    ],
+)
+def test_mpi_joins_where_several_ranks_were_started(
+    variables: dict[str, str], joins: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = PPO1("MlpPolicy", "CartPole-v1", _init_setup_model=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert model._plugins() == (["mpi"] if joins else [])
