@@ -29,6 +29,7 @@ from rlk_baselines.common.schedules import (
     get_schedule_fn,
 )
 from rlk_baselines.common.vec_env import DummyVecEnv
+from rlk_baselines.environments.ids import current_id
 from rlk_baselines.tensorboard import folder_of_run
 
 
@@ -287,6 +288,13 @@ def test_the_checker_passes_what_is_right_and_says_what_is_wrong(counting) -> No
         env.what = what
         with pytest.raises(AssertionError, match=message):
             check_env(env)
+
+
+def test_an_id_that_gymnasium_has_only_to_refuse_it_is_the_next_that_it_makes() -> None:
+    for name, today in {"Reacher-v2": "Reacher-v4", "HalfCheetah-v3": "HalfCheetah-v4"}.items():
+        with pytest.warns(UserWarning, match=f"no {name} any more: made {today}"):
+            assert current_id(name) == today
+    assert current_id("HalfCheetah-v5") == "HalfCheetah-v5"
 
 
 def test_the_old_ids_make_the_environments_of_today() -> None:

@@ -35,11 +35,12 @@ def make_by_id(name: str, **keywords: Any) -> Any:
 
 
 def current_id(name: str) -> str:
-    """The id, or the newest version of it where Gymnasium no longer makes this one.
+    """The id, or the next version of it that Gymnasium makes where it no longer makes this one.
 
-    `Pendulum-v0` is `Pendulum-v1`. A program is warned, because returns may differ.
+    `Pendulum-v0` is `Pendulum-v1`, and `Reacher-v2` is `Reacher-v4`. A program is warned, because
+    returns may differ.
     """
-    if name in gymnasium.registry or ":" in name:
+    if (name in gymnasium.registry and not _is_gone(gymnasium.registry[name])) or ":" in name:
         return name
     try:
         namespace, base, version = parse_env_id(name)
@@ -48,7 +49,9 @@ def current_id(name: str) -> str:
     later = [
         spec.version
         for spec in gymnasium.registry.values()
-        if (spec.namespace, spec.name) == (namespace, base) and spec.version is not None
+        if (spec.namespace, spec.name) == (namespace, base)
+        and spec.version is not None
+        and not _is_gone(spec)
     ]
     if version is None or not later or version > max(later):
         return name
@@ -58,3 +61,8 @@ def current_id(name: str) -> str:
         stacklevel=3,
     )
     return newest
+
+
+def _is_gone(spec: Any) -> bool:
+    """Whether Gymnasium has an id only to say that it makes it no more: MuJoCo's -v2 and -v3."""
+    return getattr(spec.entry_point, "__module__", None) == "gymnasium.envs"
