@@ -26,6 +26,23 @@ def test_kinds_are_class_names_and_images_are_a_kind_of_their_own(space, kind):
     assert spaces.kind(space) == kind
 
 
+@pytest.mark.parametrize(
+    ("space", "expected"),
+    [
+        (s.Box(0, 255, (4, 5, 3), np.uint8), ("Image",)),
+        (s.Box(0.0, 1.0, (4, 5, 3), np.float32), ("Box", "Image")),
+        (s.Box(-9.0, 9.0, (4, 5, 3), np.float64), ("Box", "Image")),
+        (s.Box(0.0, np.inf, (4, 5, 3), np.float32), ("Box",)),
+        (s.Box(0.0, 0.0, (4, 5, 3), np.float32), ("Box",)),
+        (s.Box(0.0, 1.0, (4, 5), np.float32), ("Box",)),
+        (s.Box(0, 9, (4, 5, 3), np.int64), ("Box",)),
+        (s.Discrete(3), ("Discrete",)),
+    ],
+)
+def test_floats_with_three_axes_may_be_an_image_and_are_a_box(space, expected):
+    assert spaces.kinds(space) == expected
+
+
 def test_a_large_box_is_described_without_its_bounds():
     assert spaces.describe(s.Box(-1, 1, (84, 84), np.float32)) == "Box((84, 84), float32)"
     assert spaces.describe(s.Discrete(3)) == "Discrete(3)"

@@ -72,7 +72,8 @@ class Component:
     needs: tuple[str, ...] = ()
     #: The class names of Gymnasium's action spaces that it serves; empty: any.
     action_spaces: tuple[str, ...] = ()
-    #: Likewise for observations; "Image" is a Box that holds an image.
+    #: Likewise for observations; "Image" is a Box that holds an image, and what
+    #: `spaces.kinds` says may be one.
     observation_spaces: tuple[str, ...] = ()
     #: How an algorithm learns; which algorithms a storage serves: None is any. An algorithm that is
     #: `both` learns from the latest collection and from sequences of earlier ones.

@@ -29,6 +29,22 @@ def kind(space: Space) -> str:
     return "Image" if is_image(space) else type(space).__name__
 
 
+def kinds(space: Space) -> tuple[str, ...]:
+    """All names that a component may declare to take a space: `kind`, and `Image` for some of them.
+
+    Three axes of floats between finite bounds may be an image, and are a Box for whatever does not
+    look at images.
+    """
+    may_be_image = (
+        isinstance(space, spaces.Box)
+        and np.issubdtype(space.dtype, np.floating)
+        and len(space.shape) == 3
+        and bool(np.all(np.isfinite(space.low) & np.isfinite(space.high)))
+        and bool(np.all(space.low < space.high))
+    )
+    return (kind(space), "Image") if may_be_image else (kind(space),)
+
+
 def describe(space: Space) -> str:
     """A text of one line for messages and plan.json, without the bounds of a Box."""
     if isinstance(space, spaces.Text):

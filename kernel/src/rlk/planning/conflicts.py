@@ -96,16 +96,16 @@ def _action_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
 
 def _observation_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     from rlk.planning.usable_spaces import or_wrap
-    from rlk.spaces import describe, kind
+    from rlk.spaces import describe, kinds
 
     space = plan.policy_space if slot == "policy" else plan.observation_space
-    served, found = part.component.observation_spaces, kind(space)
-    if not served or found in served:
+    served, found = part.component.observation_spaces, kinds(space)
+    if not served or set(found) & set(served):
         return None
     return Conflict(
         f"{part.title} takes observations that are {', '.join(served)}, but the environment's are "
         f"{describe(space)}",
-        f"--observation-space {found}",
+        f"--observation-space {found[0]}",
         or_wrap(space, "Observation"),
     )
 

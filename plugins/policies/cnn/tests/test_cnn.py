@@ -32,6 +32,15 @@ class TestLnCnn(PolicyContract):
     observation_spaces = (gym.spaces.Box(0, 255, (36, 36, 1), np.uint8),)
 
 
+class TestCnnOnFloats(PolicyContract):
+    component = "cnn"
+    settings = {"features": 32}
+    observation_spaces = (
+        gym.spaces.Box(0.0, 1.0, (36, 40, 3), np.float32),
+        gym.spaces.Box(-1.0, 3.0, (3, 36, 36), np.float64),
+    )
+
+
 def image(*shape):
     return gym.spaces.Box(0, 255, shape, np.uint8)
 
@@ -187,3 +196,36 @@ def test_a_cnn_of_ones_own_with_and_without_layers_behind_it(layers, size):
     assert architecture.trunk("pi", 72).features == size
     shared = Cnn(CnnConfig(cnn_extractor=Tiny, net_arch=[7, {"pi": [5]}])).encoder(space)
     assert shared.features == 7
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "scaled"), [(0.0, 1.0, True), (0.0, 255.0, False), (-1.0, 1.0, False)]
+)
+def test_an_image_of_floats_is_seen_as_one_of_whole_numbers(low, high, scaled):
+    whole = image(36, 36, 2)
+    floats = gym.spaces.Box(low, high, (36, 36, 2), np.float32)
+    picture = whole.sample()[None]
+    same = (low + picture / 255 * (high - low)).astype(np.float32)
+    cnns = []
+    for space in (whole, floats):
+        torch.manual_seed(0)
+        cnns.append(Cnn(CnnConfig(features=16)).cnn(space))
+    assert isinstance(cnns[1], NatureCnn) == scaled
+    of_whole, of_floats = (
+        cnn(preprocess(space)(torch.from_numpy(seen)))
+        for cnn, space, seen in zip(cnns, (whole, floats), (picture, same), strict=True)
+    )
+    torch.testing.assert_close(of_floats, of_whole, rtol=1e-4, atol=1e-5)
+
+
+def test_an_encoder_of_ones_own_gets_floats_in_0_to_1_too():
+    class Mean(nn.Module):
+        features = 1
+
+        def forward(self, x):
+            return x.mean((1, 2, 3)).unsqueeze(1)
+
+    space = gym.spaces.Box(-1.0, 1.0, (36, 36, 2), np.float32)
+    made = Cnn(CnnConfig(cnn_extractor=Mean())).cnn(space)
+    assert made(torch.full((3, 36, 36, 2), -1.0)).tolist() == [[0.0]] * 3
+    assert made(torch.full((3, 36, 36, 2), 1.0)).tolist() == [[1.0]] * 3

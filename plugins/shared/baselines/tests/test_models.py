@@ -370,3 +370,26 @@ def test_an_observation_may_be_a_tuple_of_two_but_not_one_with_its_infos(countin
     assert model.predict(Pair().reset())[0] in (0, 1)
     with pytest.raises(ValueError, match="pass the observation alone"):
         model.predict((Pair().reset(), {}))
+
+
+@pytest.mark.parametrize(
+    ("model", "policy"), [(PPO2, "CnnPolicy"), (PPO2, "CnnLstmPolicy"), (DQN, "CnnPolicy")]
+)
+def test_images_of_floats_are_for_cnns_too(model: Any, policy: str) -> None:
+    class Film(gym.Env):
+        observation_space = spaces.Box(0.0, 1.0, (36, 36, 4), np.float32)
+        action_space = spaces.Discrete(2)
+
+        def reset(self) -> Any:
+            return self.observation_space.sample()
+
+        def step(self, action: Any) -> Any:
+            return self.observation_space.sample(), 1.0, True, {}
+
+    own = {"n_steps": 4, "nminibatches": 1} if model is PPO2 else {"learning_starts": 4}
+    batch = {} if model is PPO2 else {"batch_size": 4, "train_freq": 1, "buffer_size": 50}
+    made = model(policy, Film(), seed=0, n_cpu_tf_sess=1, **own, **batch)
+    before = made.get_parameters()
+    made.learn(8)
+    moved = {name for name, value in made.get_parameters().items() if (value != before[name]).any()}
+    assert any("conv1" in name for name in moved)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk.errors import PlanError
+from rlk.spaces import is_image
 from rlk_cnn.config import CnnConfig, channels_first
 from rlk_mlp.layers import with_shared_layers
 from rlk_mlp.network import hidden_layers
@@ -30,17 +32,48 @@ class Cnn(Architecture):
         return with_shared_layers(self.cnn(observation_space), self.config)
 
     def cnn(self, observation_space: Any) -> nn.Module:
-        """The Nature CNN, or what the user has in its place."""
+        """The Nature CNN, or what the user has in its place, of images in 0 to 1."""
         if self.config.cnn_extractor is not None:
-            return own_encoder(self.config.cnn_extractor, observation_space)
-        first = channels_first(observation_space.shape, self.config.channels)
-        return NatureCnn(observation_space.shape, first, self.config.features)
+            made: Any = own_encoder(self.config.cnn_extractor, observation_space)
+        else:
+            first = channels_first(observation_space.shape, self.config.channels)
+            made = NatureCnn(observation_space.shape, first, self.config.features)
+        return made if is_scaled(observation_space) else Scaled(observation_space, made)
 
     def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         return hidden_layers(self.config, role, features + extra, n_copies)
 
     def named_roles(self) -> tuple[str, ...]:
         return self.config.named_roles()
+
+
+def is_scaled(space: Any) -> bool:
+    """Whether `rlk_networks.preprocess` gives images of a space in 0 to 1."""
+    return is_image(space) or bool(np.all(space.low == 0) and np.all(space.high == 1))
+
+
+class Scaled(nn.Module):
+    """A network of images in 0 to 1, for images of floats between other bounds.
+
+    Args:
+        space: of one image; its bounds are brought to 0 and 1.
+        network: images [B, ...] to [B, features].
+    """
+
+    low: Tensor
+    width: Tensor
+
+    def __init__(self, space: Any, network: nn.Module) -> None:
+        super().__init__()
+        low, high = (torch.from_numpy(np.float32(bound)) for bound in (space.low, space.high))
+        self.register_buffer("low", low, persistent=False)
+        self.register_buffer("width", high - low, persistent=False)
+        made: Any = network
+        self.network, self.features = made, int(made.features)
+
+    def forward(self, x: Tensor) -> Tensor:
+        features: Tensor = self.network((x - self.low) / self.width)
+        return features
 
 
 class NatureCnn(nn.Module):

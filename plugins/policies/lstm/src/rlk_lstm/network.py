@@ -54,7 +54,7 @@ def _first(config: LstmConfig, space: Any) -> tuple[list[nn.Module], int]:
     if extraction == "mlp":
         return [], flat_size(space)
     taken = {"cnn": "Image", "multi-input": "Dict"}[extraction]
-    if spaces.kind(space) != taken:
+    if taken not in spaces.kinds(space):
         raise PlanError(
             f"policy 'lstm' (rlk-lstm): feature_extraction={extraction} takes observations that "
             f"are {taken}, but the environment's are {spaces.describe(space)}. "

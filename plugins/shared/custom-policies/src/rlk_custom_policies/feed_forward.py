@@ -92,7 +92,7 @@ class FeedForwardPolicy(Architecture):
         )
 
     def encoder(self, observation_space: Any) -> nn.Module:
-        if self._is_cnn and spaces.kind(observation_space) != "Image":
+        if self._is_cnn and "Image" not in spaces.kinds(observation_space):
             raise PlanError(
                 f"policy {type(self).__name__!r}: feature_extraction='cnn', the default, takes "
                 f"images, but observations are {spaces.describe(observation_space)}. Pass "

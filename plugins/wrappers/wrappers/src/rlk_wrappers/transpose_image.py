@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from rlk.errors import PlanError
 from rlk.records import Array
-from rlk.spaces import describe, is_image
+from rlk.spaces import describe, kinds
 from rlk_wrappers.config_observations import TransposeImageConfig
 from rlk_wrappers.layer import Result, VectorLayer, final_observations, with_observations
 
@@ -73,14 +73,14 @@ def _images(space: Any, keys: tuple[str, ...] | None) -> tuple[str, ...]:
     if not found or (keys is not None and not set(keys) <= set(found)):
         wanted = "" if keys is None else f" under the keys {list(keys)}"
         raise PlanError(
-            f"{TITLE} takes images{wanted}, uint8 [height, width, channels] from 0 to 255, but "
+            f"{TITLE} takes images{wanted}, [height, width, channels], but "
             f"observations are {describe(space)}. Leave it out."
         )
     return found if keys is None else keys
 
 
 def _is_channels_last(space: Any) -> bool:
-    return is_image(space) and space.shape[0] > space.shape[-1] < space.shape[1]
+    return "Image" in kinds(space) and space.shape[0] > space.shape[-1] < space.shape[1]
 
 
 def _transposed_space(space: Any) -> spaces.Box:
