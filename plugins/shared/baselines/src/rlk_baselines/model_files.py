@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -21,6 +22,10 @@ from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.spaces import space_of, space_state
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.refusals import Refused
+from rlk_baselines.tensorflow import files
+from rlk_baselines.tensorflow.files import is_from_there
+from rlk_baselines.tensorflow.loading import load as load_from_there
+from rlk_baselines.tensorflow.loading import parameters as parameters_from_there
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -120,28 +125,36 @@ class Saved:
 # ---- reading -------------------------------------------------------------------------------------
 
 
-def read(place: Place, *, runs_code: bool = False) -> tuple[Path, State]:
-    """The state in a file of either form, and where it was.
-
-    Args:
-        place: a path, with or without `.zip`, or an open file.
-        runs_code: whether code in a pickle may run.
+@contextlib.contextmanager
+def file_at(place: Place) -> Iterator[Path]:
+    """The file at a path, with or without `.zip`, or a copy of an open one.
 
     Raises:
-        ValueError: if there is no such file.
-        BadFile: if it is none of rlk's, or damaged.
+        ValueError: if there is none.
     """
     if not isinstance(place, (str, os.PathLike)):
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "model.zip")
-            path.write_bytes(place.read())
-            return path, read(path, runs_code=runs_code)[1]
+            copy = Path(folder, "model.zip")
+            copy.write_bytes(place.read())
+            yield copy
+        return
     path = Path(place)
-    if not path.is_file():
-        with_suffix = path.with_name(f"{path.name}.zip")
-        if not with_suffix.is_file():
-            raise Refused(f"the file {path} could not be found, nor {with_suffix}.")
-        path = with_suffix
+    with_suffix = path.with_name(f"{path.name}.zip")
+    if not path.is_file() and not with_suffix.is_file():
+        raise Refused(f"the file {path} could not be found, nor {with_suffix}.")
+    yield path if path.is_file() else with_suffix
+
+
+def read(path: Path, *, runs_code: bool = False) -> State:
+    """The state in a file of either form.
+
+    Args:
+        path: the file.
+        runs_code: whether code in a pickle may run.
+
+    Raises:
+        BadFile: if it is none of rlk's, or damaged.
+    """
     if not zipfile.is_zipfile(path):
         warnings.warn(
             f"{path} is a pickle. Save the model without cloudpickle=True for a zip, which "
@@ -149,14 +162,17 @@ def read(place: Place, *, runs_code: bool = False) -> tuple[Path, State]:
             DeprecationWarning,
             stacklevel=5,
         )
-        return path, state_in_pickle(path, runs_code=runs_code)
+        return state_in_pickle(path, runs_code=runs_code)
     serializer = checkpoint.serializers(default_kernel())[0]
-    return path, serializer.read(path)
+    return serializer.read(path)
 
 
-def parameters_in(place: Place) -> Mapping[str, Any]:
-    """The parameters in a saved model, by name."""
-    _, state = read(place)
+def parameters_in(place: Place, model: BaseRLModel) -> Mapping[str, Any]:
+    """The parameters in a saved model, by the names of a model like it."""
+    with file_at(place) as path:
+        if is_from_there(path):
+            return parameters_from_there(model, files.read(path))
+        state = read(path)
     parts = [checkpoint.part_of(state, part) for part in ("parameters", "algorithm")]
     return named_parameters(*parts)
 
@@ -170,7 +186,10 @@ def load(
 ) -> Any:
     """As `BaseRLModel.load`."""
     runs_code = bool(changes.pop("cloudpickle", False))
-    path, state = read(place, runs_code=runs_code)
+    with file_at(place) as path:
+        if is_from_there(path):
+            return load_from_there(cls, path, env, {**custom_objects, **changes})
+        state = read(path, runs_code=runs_code)
     about = state.get(KEY)
     if not isinstance(about, dict):
         raise Refused(

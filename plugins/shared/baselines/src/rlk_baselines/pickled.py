@@ -49,8 +49,7 @@ def state_in_pickle(path: Path, *, runs_code: bool) -> State:
             ) from None
     if not isinstance(found, tuple) or found[:1] != ("rlk_baselines",):
         raise BadFile(
-            f"{path} is a pickle, but not of a model of rlk_baselines. Models of Stable Baselines "
-            "itself hold TensorFlow's parameters and cannot be loaded."
+            f"{path} is a pickle, but neither of a model of rlk_baselines nor of Stable Baselines."
         )
     state: State = _tensors(found[1])
     return state

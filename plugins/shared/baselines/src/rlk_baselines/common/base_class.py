@@ -223,7 +223,7 @@ class BaseRLModel(Constructed):
         """
         values = load_path_or_dict
         if not isinstance(values, Mapping):
-            values = model_files.parameters_in(values)
+            values = model_files.parameters_in(values, self)
         arrays = {name: np.asarray(value) for name, value in values.items()}
         try:
             self.agent.load_parameters(arrays, exact_match)

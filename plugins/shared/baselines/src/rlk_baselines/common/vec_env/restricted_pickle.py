@@ -10,7 +10,7 @@ from typing import IO, Any
 from rlk.errors import BadFile
 
 #: What numpy's arrays and numbers are made by, and containers.
-_PLAIN = {
+PLAIN = {
     ("numpy", "ndarray"),
     ("numpy", "dtype"),
     ("numpy.core.multiarray", "_reconstruct"),
@@ -45,7 +45,7 @@ class _Restricted(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in self._classes:
             return self._classes[module, name]
-        if (module, name) in _PLAIN:
+        if (module, name) in PLAIN:
             return super().find_class(module, name)
         raise RefusedPickle(
             f"{self._whose} is a pickle with {module}.{name} in it, which is code that reading "

@@ -1,0 +1,261 @@
+"""TensorFlow's parameters by the names that rlk has for them.
+
+Weights of linear layers lie alike, [inputs, outputs]. Kernels of convolutions are turned round, and
+so are the gates of an LSTM: i, f, o, g there and i, f, g, o here.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+
+from rlk.records import Array
+from rlk_baselines.refusals import Refused
+
+Saved = Mapping[str, Array]
+#: From what a name matched, the saved parameters and the wanted shape, to the value.
+Rule = Callable[[re.Match[str], Saved, tuple[int, ...]], Array]
+_SHORT = {"weight": "w", "bias": "b"}
+_DENSE = {"weight": "kernel", "bias": "bias"}
+_FULL = {"weight": "weights", "bias": "biases"}
+_NORM = {"weight": "gamma", "bias": "beta", "scales": "gamma", "shifts": "beta"}
+#: What rlk's heads are called there: their hidden layers, and their outputs.
+_LAYERS = {"pi": "pi", "vf": "vf", "qf": "vf"}
+_OUTPUTS = {"pi": "pi", "vf": "vf", "qf": "q"}
+
+
+def translated(algo: str, wanted: Mapping[str, Array], saved: Saved) -> dict[str, Array]:
+    """The values of a model's parameters.
+
+    Args:
+        algo: the name of its algorithm in rlk.
+        wanted: its parameters, as they are now; for their names and shapes.
+        saved: TensorFlow's, by their names.
+
+    Raises:
+        ValueError: if one is not there, or has another shape.
+    """
+    rules = _RULES[algo]
+    return {name: _value(rules, name, now.shape, saved) for name, now in wanted.items()}
+
+
+def _value(
+    rules: Iterable[tuple[str, Rule]], name: str, shape: tuple[int, ...], saved: Saved
+) -> Array:
+    for pattern, rule in rules:
+        match = re.fullmatch(pattern, name)
+        if match is None:
+            continue
+        try:
+            value = rule(match, saved, shape)
+        except KeyError as error:
+            raise Refused(f"the file has no parameter {error}, of which {name} is made.") from None
+        if value.shape != shape:
+            raise Refused(f"{name} has the shape {list(shape)}, in the file {list(value.shape)}.")
+        return np.ascontiguousarray(value, np.float32)
+    raise Refused(f"no parameter of Stable Baselines stands for {name}.")
+
+
+def _numbered(name: str, number: str | int) -> str:
+    """`layer`, `layer_1`, `layer_2`, as TensorFlow counts."""
+    return f"{name}_{number}" if int(number) else name
+
+
+# ---- actor-critics -------------------------------------------------------------------------------
+
+
+def _layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    role, number, part = match.groups()
+    return saved[f"model/{_LAYERS[role]}_fc{number}/{_SHORT[part]}"]
+
+
+def _shared_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    """Those of `net_arch`, or of `layers` before an LSTM."""
+    number, part = match.groups()
+    shared = f"model/shared_fc{number}/{_SHORT[part]}"
+    return saved[shared] if shared in saved else saved[f"model/pi_fc{number}/{_SHORT[part]}"]
+
+
+def _output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    role, part = match.groups()
+    return saved[f"model/{_OUTPUTS[role]}/{_SHORT[part]}"]
+
+
+def _gates(array: Array) -> Array:
+    """Rows of four gates, i, f, o, g to i, f, g, o."""
+    i, f, o, g = np.split(array, 4)
+    return np.concatenate((i, f, g, o))
+
+
+def _lstm_weight(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    return _gates(saved[f"model/lstm1/{match[1]}"].T)
+
+
+def _lstm_bias(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    """With layer norm there are three that are added."""
+    own = [f"model/lstm1/{name}" for name in ("b", "bx", "bh")]
+    return _gates(sum((saved[name] for name in own[1:] if name in saved), saved[own[0]]))
+
+
+_OF_CELLS = {"gain_x": "gx", "gain_h": "gh", "gain_c": "gc", "b_c": "bc"}
+
+
+def _lstm_norm(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    found = saved[f"model/lstm1/{_OF_CELLS[match[1]]}"]
+    return found if match[1].endswith("c") else _gates(found)
+
+
+# ---- the Nature CNN ------------------------------------------------------------------------------
+
+
+def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
+    """The rules of the CNN of a network, whose parameters there begin with `scope`."""
+
+    def convolution(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+        found = saved[f"{scope}/c{match[1]}/{_SHORT[match[2]]}"]
+        return found.transpose(3, 2, 0, 1) if match[2] == "weight" else found.reshape(-1)
+
+    def full(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+        found = saved[f"{scope}/fc1/{_SHORT[match[1]]}"]
+        if match[1] == "bias":
+            return found
+        side = math.isqrt(len(found) // 64)  # rows are [height, width, channels] of square images
+        return found.reshape(side, side, 64, -1).transpose(3, 2, 0, 1).reshape(found.shape[::-1])
+
+    before = f"{network}/shared/(?:before/0/|encoder/)?"
+    return [
+        (before + r"conv(\d)/(weight|bias)", convolution),
+        (before + r"full/(weight|bias)", full),
+    ]
+
+
+_ACTOR_CRITIC: list[tuple[str, Rule]] = [
+    (r"(?:model|average)/(pi|vf|qf)/trunk/layers/(\d+)/(weight|bias)", _layer),
+    (r"(?:model|average)/(pi|vf|qf)/out/(?:mean/)?(weight|bias)", _output),
+    (r"(?:model|average)/pi/out/log_std", lambda _, saved, shape: saved["model/pi/logstd"][0]),
+    (r"\w+/shared/(?:before/\d+/|layers/)?layers/(\d+)/(weight|bias)", _shared_layer),
+    (r"\w+/shared/lstm/(wx|wh)", _lstm_weight),
+    (r"\w+/shared/lstm/b", _lstm_bias),
+    (r"\w+/shared/lstm/(gain_x|gain_h|gain_c|b_c)", _lstm_norm),
+    *_cnn("(?:model|average)", "model"),
+]
+
+# ---- DQN -----------------------------------------------------------------------------------------
+
+_NETWORKS = {"model": "deepq/model", "target": "deepq/target_q_func/model"}
+
+
+def _q_layers(match: re.Match[str]) -> str:
+    stream = "state_value" if match["stream"] == "value/" else "action_value"
+    return f"{_NETWORKS[match['network']]}/{stream}"
+
+
+def _q_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    layer = _numbered("fully_connected", match["number"])
+    return saved[f"{_q_layers(match)}/{layer}/{_FULL[match['part']]}"]
+
+
+def _q_norm(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    layer = _numbered("LayerNorm", match["number"])
+    return saved[f"{_q_layers(match)}/{layer}/{_NORM[match['part']]}"]
+
+
+def _q_output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    scope = f"{_q_layers(match)}/fully_connected"
+    last = sum(1 for name in saved if re.fullmatch(rf"{scope}(_\d+)?/weights", name)) - 1
+    return saved[f"{_numbered(scope, last)}/{_FULL[match['part']]}"]
+
+
+_STREAM = r"(?P<network>model|target)/qf/(?P<stream>advantage/|value/)?"
+_DQN: list[tuple[str, Rule]] = [
+    (_STREAM + r"trunk/layers/(?P<number>\d+)/(?P<part>weight|bias)", _q_layer),
+    (_STREAM + r"trunk/norms/(?P<number>\d+)/(?P<part>weight|bias)", _q_norm),
+    (_STREAM + r"out/(?P<part>weight|bias)", _q_output),
+    *(rule for name, there in _NETWORKS.items() for rule in _cnn(name, f"{there}/action_value")),
+]
+
+# ---- SAC and TD3 ---------------------------------------------------------------------------------
+
+
+def _actor_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    network, number, part = match.groups()
+    return saved[f"{network.rstrip('s')}/pi/fc{number}/{_DENSE[part]}"]
+
+
+def _actor_norm(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    network, number, part = match.groups()
+    return saved[f"{network.rstrip('s')}/pi/{_numbered('LayerNorm', number)}/{_NORM[part]}"]
+
+
+def _actor_output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    """SAC's has two layers side by side, for means and deviations."""
+    network, part = match.groups()
+    names = [f"{network.rstrip('s')}/pi/{layer}/{_DENSE[part]}" for layer in ("dense", "dense_1")]
+    return np.concatenate([saved[name] for name in names if name in saved], axis=-1)
+
+
+def _critics(saved: Saved, network: str, name: str) -> Array:
+    """Both critics', the first and the second in one array; `{}` in a name is their number."""
+    found = [saved[f"{network}/values_fn/qf{c}/{name.format(c)}"] for c in (1, 2)]
+    return np.stack(found)
+
+
+def _network_of_critics(network: str, saved: Saved) -> str:
+    """TD3's targets are there. SAC has a target of values only: its critics stand for theirs."""
+    there = "target/values_fn/qf1/fc0/kernel" in saved
+    return "target" if network != "model" and there else "model"
+
+
+def _critic_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    network, part, number = match.groups()
+    part = {"weights": "kernel", "biases": "bias"}[part]
+    found = _critics(saved, _network_of_critics(network, saved), f"fc{number}/{part}")
+    return found if part == "kernel" else found[:, None]
+
+
+def _critic_norm(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    network, part, number = match.groups()
+    name = f"{_numbered('LayerNorm', number)}/{_NORM[part]}"
+    return _critics(saved, _network_of_critics(network, saved), name)[:, None]
+
+
+def _critic_output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    network, part = match.groups()
+    name = "qf{}/" + _DENSE[part]
+    found = _critics(saved, _network_of_critics(network, saved), name)
+    return found.swapaxes(1, 2) if part == "weight" else found
+
+
+_TWIN: list[tuple[str, Rule]] = [
+    (r"(model|targets)/pi/trunk/layers/(\d+)/(weight|bias)", _actor_layer),
+    (r"(model|targets)/pi/trunk/norms/(\d+)/(weight|bias)", _actor_norm),
+    (r"(model|targets)/pi/out/(weight|bias)", _actor_output),
+    (r"(model|targets?)/qf/trunk/(weights|biases)/(\d+)", _critic_layer),
+    (r"(model|targets?)/qf/trunk/(scales|shifts)/(\d+)", _critic_norm),
+    (r"(model|targets?)/qf/(weight|bias)", _critic_output),
+    (r"log_ent_coef", lambda _, saved, shape: saved["model/log_ent_coef"].reshape(1)),
+]
+
+# ---- DDPG ----------------------------------------------------------------------------------------
+
+
+def _policy_output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    network, part = match.groups()
+    return saved[f"{network.rstrip('s')}/pi/pi/{_DENSE[part]}"]
+
+
+_DDPG: list[tuple[str, Rule]] = [
+    (r"(model|targets)/pi/trunk/layers/(\d+)/(weight|bias)", _actor_layer),
+    (r"(model|targets)/pi/trunk/norms/(\d+)/(weight|bias)", _actor_norm),
+    (r"(model|targets)/pi/out/(weight|bias)", _policy_output),
+]
+
+_RULES: Mapping[str, list[tuple[str, Rule]]] = {
+    **dict.fromkeys(("a2c", "acer", "acktr", "ppo1", "ppo2", "trpo"), _ACTOR_CRITIC),
+    "ddpg": _DDPG,
+    "dqn": _DQN,
+    **dict.fromkeys(("sac", "td3"), _TWIN),
+}
