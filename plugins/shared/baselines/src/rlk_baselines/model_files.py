@@ -22,10 +22,10 @@ from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.spaces import space_of, space_state
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.refusals import Refused
-from rlk_baselines.tensorflow import files
-from rlk_baselines.tensorflow.files import is_from_there
-from rlk_baselines.tensorflow.loading import load as load_from_there
-from rlk_baselines.tensorflow.loading import parameters as parameters_from_there
+from rlk_baselines.sb3.saved import files as sb3_files
+from rlk_baselines.sb3.saved import loading as sb3_loading
+from rlk_baselines.tensorflow import files as tensorflow_files
+from rlk_baselines.tensorflow import loading as tensorflow_loading
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 Place = str | os.PathLike[str] | IO[bytes]
 #: Under which key a file holds what only these models need.
 KEY = "baselines"
+#: What reads the files of Stable Baselines itself and of Stable-Baselines3.
+_FROM_THERE: Any = ((tensorflow_files, tensorflow_loading), (sb3_files, sb3_loading))
 
 
 # ---- writing -------------------------------------------------------------------------------------
@@ -170,8 +172,10 @@ def read(path: Path, *, runs_code: bool = False) -> State:
 def parameters_in(place: Place, model: BaseRLModel) -> Mapping[str, Any]:
     """The parameters in a saved model, by the names of a model like it."""
     with file_at(place) as path:
-        if is_from_there(path):
-            return parameters_from_there(model, files.read(path))
+        if tensorflow_files.is_from_there(path):
+            return tensorflow_loading.parameters(model, tensorflow_files.read(path))
+        if sb3_files.is_from_there(path):
+            return sb3_loading.parameters(model, *sb3_files.read(path))
         state = read(path)
     parts = [checkpoint.part_of(state, part) for part in ("parameters", "algorithm")]
     return named_parameters(*parts)
@@ -187,8 +191,9 @@ def load(
     """As `BaseRLModel.load`."""
     runs_code = bool(changes.pop("cloudpickle", False))
     with file_at(place) as path:
-        if is_from_there(path):
-            return load_from_there(cls, path, env, {**custom_objects, **changes})
+        for files, loading in _FROM_THERE:
+            if files.is_from_there(path):
+                return loading.load(cls, path, env, {**custom_objects, **changes})
         state = read(path, runs_code=runs_code)
     about = state.get(KEY)
     if not isinstance(about, dict):

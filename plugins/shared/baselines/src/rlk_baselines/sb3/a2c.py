@@ -44,9 +44,14 @@ class A2C(OnPolicyAlgorithm):
     only: ClassVar[Mapping[str, Any]] = {
         "gae_lambda": (1.0, "PPO has it."),
         "use_rms_prop": (True, "For Adam write rlk.make('a2c', …, optimiser='adam')."),
-        "use_sde": (False, "PPO and SAC have it."),
-        "sde_sample_freq": (-1, "PPO and SAC have it."),
         "normalize_advantage": (False, "PPO has it."),
         "rollout_buffer_class": (None, "rlk.make has storages: storage=NAME."),
         "rollout_buffer_kwargs": (None, "rlk.make has storages: storage={…}."),
     }
+
+    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """As of `BaseAlgorithm`; state-dependent exploration is a distribution of rlk."""
+        use_sde = settings.pop("use_sde", False)
+        sample_freq = settings.pop("sde_sample_freq", -1)
+        own = {"distribution": "gsde", "gsde.sample_freq": sample_freq} if use_sde else {}
+        return {**super().translated(settings), **own}

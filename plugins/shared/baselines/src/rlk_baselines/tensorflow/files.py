@@ -68,12 +68,12 @@ def read(path: Path) -> SavedThere:
         parameters = {name.removesuffix(":0"): array for name, array in arrays.items()}
         kwargs = found.pop("policy_kwargs", None) or {}
         policy = path_of(found.pop("policy")) or ""
-        observation_space = _space(found.pop("observation_space", None))
-        action_space = _space(found.pop("action_space", None))
+        observation_space = space_of(found.pop("observation_space", None))
+        action_space = space_of(found.pop("action_space", None))
         n_envs = int(found.pop("n_envs", None) or 1)
     except (zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise BadFile(f"{path} is damaged: {type(error).__name__}: {error}.") from None
-    settings = {name: _plain(value) for name, value in found.items() if is_plain(value)}
+    settings = {name: plain(value) for name, value in found.items() if is_plain(value)}
     return SavedThere(
         path,
         settings,
@@ -93,7 +93,7 @@ def _zipped(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
         data = json.loads(archive.read("data"))
         arrays = np.load(io.BytesIO(archive.read("parameters")), allow_pickle=False)
         parameters = {name: arrays[name] for name in arrays.files}
-    return {name: _value(value) for name, value in data.items()}, parameters
+    return {name: value_of(value) for name, value in data.items()}, parameters
 
 
 def _pickled(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -108,7 +108,7 @@ def _pickled(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
     return dict(data), parameters
 
 
-def _value(value: Any) -> Any:
+def value_of(value: Any) -> Any:
     """A value of the JSON, looked into if it is a pickle; an `Inert` if that cannot be."""
     if not (isinstance(value, dict) and _PICKLE in value):
         return value
@@ -118,7 +118,7 @@ def _value(value: Any) -> Any:
         return Inert()
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A number of numpy as one of Python's."""
     return value.item() if isinstance(value, np.generic) else value
 
@@ -129,16 +129,18 @@ def _keyword(value: Any) -> Any:
     return name if name in ACTIVATION_NAMES else value
 
 
-def _space(value: Any) -> Any:
+def space_of(value: Any) -> Any:
     """The space of Gymnasium that an inert one of gym stands for; None for any that is unknown."""
     kind, own = type(value).__name__, getattr(value, "__dict__", {})
     if kind == "Box":
-        low, high = (np.broadcast_to(own[bound], own["shape"]) for bound in ("low", "high"))
+        low, high = (np.asarray(own[bound]) for bound in ("low", "high"))
         return spaces.Box(low, high, dtype=own["dtype"].type)
     if kind == "Discrete":
-        return spaces.Discrete(int(own["n"]))
+        return spaces.Discrete(int(own["n"]), start=int(own.get("start", 0)))
     if kind == "MultiDiscrete":
         return spaces.MultiDiscrete(np.asarray(own["nvec"]))
     if kind == "MultiBinary":
         return spaces.MultiBinary(own["n"])
+    if kind == "Dict":
+        return spaces.Dict({key: space_of(part) for key, part in own["spaces"].items()})
     return None

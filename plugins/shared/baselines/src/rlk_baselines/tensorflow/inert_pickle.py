@@ -19,12 +19,16 @@ class Inert:
 
     Attributes:
         path: the module and the name of the class or function.
+        arguments: what the object is made of.
     """
 
     path = ""
+    arguments: tuple[Any, ...] = ()
 
     def __new__(cls, *arguments: Any, **keywords: Any) -> Inert:
-        return super().__new__(cls)
+        made = super().__new__(cls)
+        made.arguments = arguments
+        return made
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         """Nothing."""

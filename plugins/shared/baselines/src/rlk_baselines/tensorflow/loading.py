@@ -17,6 +17,8 @@ from rlk_baselines.tensorflow import files, names
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
 
+#: Arguments that are classes there, which nobody passes again.
+_CLASSES = ("replay_buffer_class", "rollout_buffer_class")
 #: The classes whose files are loaded.
 CLASSES = ("A2C", "ACER", "ACKTR", "DDPG", "DQN", "GAIL", "PPO1", "PPO2", "SAC", "TD3", "TRPO")
 #: Parameters that no file can give, by the algorithm: DDPG's critic takes the action behind its
@@ -39,35 +41,39 @@ def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any])
     """
     saved = files.read(path)
     _check_class(cls, saved)
-    settings = {name: saved.settings[name] for name in cls.names if name in saved.settings}
-    settings = {name: _as_tuple(value) for name, value in settings.items()}
-    if "policy_kwargs" in cls.names:
-        settings["policy_kwargs"] = dict(saved.policy_kwargs)
-    settings = {"policy": saved.policy, "env": _environment(saved, env), **settings, **given}
-    if settings["policy"] is None:
-        raise Refused(
-            f"the policy in {path} is a class of a program, which is not read: pass it again, "
-            f"{cls.__name__}.load({str(path)!r}, policy=…)."
-        )
-    _warn_of_left_out(cls, saved, given)
+    model = made(cls, saved, env, given)
     if cls.algo in NEW:
         warnings.warn(f"{path}: the critic of DDPG begins anew.", stacklevel=5)
-    model = cls(**settings)
-    kept = NEW.get(cls.algo, ())
-    wanted = {
-        name: value for name, value in model.get_parameters().items() if not name.startswith(kept)
-    }
-    model.load_parameters(
-        names.translated(cls.algo, wanted, saved.parameters), exact_match=not kept
-    )
+    model.load_parameters(parameters(model, saved), exact_match=cls.algo not in NEW)
     return model
+
+
+def made(
+    cls: type[BaseRLModel], saved: files.SavedThere, env: Any, given: Mapping[str, Any]
+) -> BaseRLModel:
+    """A model with the settings of a file, and parameters of its own."""
+    settings = {name: saved.settings[name] for name in cls.names if name in saved.settings}
+    settings = {name: _as_tuple(value) for name, value in settings.items()}
+    if not str(settings.get("ent_coef", "auto")).startswith("auto"):
+        settings.pop("target_entropy", None)  # they write what it would have been
+    settings |= {"policy": saved.policy, "policy_kwargs": dict(saved.policy_kwargs)}
+    settings = {**settings, "env": _environment(saved, env), **given}
+    if settings["policy"] is None:
+        raise Refused(
+            f"the policy in {saved.path} is a class of a program, which is not read: pass it "
+            f"again, {cls.__name__}.load({str(saved.path)!r}, policy=…)."
+        )
+    left_out = [name for name in saved.left_out if name in cls.names and name not in _CLASSES]
+    left_out += _not_here(cls, settings)
+    _warn_of([name for name in left_out if name not in given], saved.path)
+    return cls(**settings)
 
 
 def parameters(model: BaseRLModel, saved: files.SavedThere) -> dict[str, Array]:
     """The parameters in a file by the names of a model, without those that are `NEW`."""
     new, now = NEW.get(model.algo, ()), model.get_parameters()
     wanted = {name: value for name, value in now.items() if not name.startswith(new)}
-    return names.translated(model.algo, wanted, saved.parameters)
+    return names.translated(names.RULES[model.algo], wanted, saved.parameters)
 
 
 def _check_class(cls: type[BaseRLModel], saved: files.SavedThere) -> None:
@@ -75,10 +81,10 @@ def _check_class(cls: type[BaseRLModel], saved: files.SavedThere) -> None:
     if "model_class" in {*saved.settings, *saved.left_out}:
         raise Refused(f"{saved.path} is a model of HER in Stable Baselines, which is not loaded.")
     found = _class_of(saved)
-    if found not in [base.__name__ for base in cls.__mro__]:
+    if not issubclass(cls, getattr(rlk_baselines, found)):
         raise Refused(
             f"{saved.path} holds a model of {found}, not of {cls.__name__}. Write "
-            f"{found}.load({str(saved.path)!r})."
+            f"rlk_baselines.{found}.load({str(saved.path)!r})."
         )
     if any("obs_rms/" in name for name in saved.parameters):
         raise Refused(
@@ -112,14 +118,18 @@ def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _warn_of_left_out(
-    cls: type[BaseRLModel], saved: files.SavedThere, given: Mapping[str, Any]
-) -> None:
-    left_out = [name for name in saved.left_out if name in cls.names and name not in given]
+def _not_here(cls: type[BaseRLModel], settings: dict[str, Any]) -> list[str]:
+    """Takes out what has one value here and only matters to learning; those of another value."""
+    only = {k: value for k, (value, _) in getattr(cls, "only", {}).items() if k != "use_sde"}
+    return [key for key, value in only.items() if (settings.pop(key, None) or value) != value]
+
+
+def _warn_of(left_out: list[str], path: Path) -> None:
     if left_out:
         again = ", ".join(f"{name}=…" for name in left_out)
         warnings.warn(
-            f"{saved.path}: {', '.join(left_out)} are functions or objects, which are not read. "
-            f"They have their defaults now; to learn on, pass them again: load(…, {again}).",
-            stacklevel=6,
+            f"{path}: {', '.join(left_out)} are functions or objects, which are not read, or not "
+            "settings here. They have their defaults now; to learn on, pass what matters again: "
+            f"load(…, {again}).",
+            stacklevel=7,
         )

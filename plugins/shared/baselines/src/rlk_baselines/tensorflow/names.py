@@ -27,18 +27,19 @@ _LAYERS = {"pi": "pi", "vf": "vf", "qf": "vf"}
 _OUTPUTS = {"pi": "pi", "vf": "vf", "qf": "q"}
 
 
-def translated(algo: str, wanted: Mapping[str, Array], saved: Saved) -> dict[str, Array]:
+def translated(
+    rules: Iterable[tuple[str, Rule]], wanted: Mapping[str, Array], saved: Saved
+) -> dict[str, Array]:
     """The values of a model's parameters.
 
     Args:
-        algo: the name of its algorithm in rlk.
+        rules: of its class.
         wanted: its parameters, as they are now; for their names and shapes.
-        saved: TensorFlow's, by their names.
+        saved: those of the file, by their names.
 
     Raises:
         ValueError: if one is not there, or has another shape.
     """
-    rules = _RULES[algo]
     return {name: _value(rules, name, now.shape, saved) for name, now in wanted.items()}
 
 
@@ -56,7 +57,7 @@ def _value(
         if value.shape != shape:
             raise Refused(f"{name} has the shape {list(shape)}, in the file {list(value.shape)}.")
         return np.ascontiguousarray(value, np.float32)
-    raise Refused(f"no parameter of Stable Baselines stands for {name}.")
+    raise Refused(f"nothing in files of Stable Baselines stands for {name}.")
 
 
 def _numbered(name: str, number: str | int) -> str:
@@ -253,7 +254,7 @@ _DDPG: list[tuple[str, Rule]] = [
     (r"(model|targets)/pi/out/(weight|bias)", _policy_output),
 ]
 
-_RULES: Mapping[str, list[tuple[str, Rule]]] = {
+RULES: Mapping[str, list[tuple[str, Rule]]] = {
     **dict.fromkeys(("a2c", "acer", "acktr", "ppo1", "ppo2", "trpo"), _ACTOR_CRITIC),
     "ddpg": _DDPG,
     "dqn": _DQN,

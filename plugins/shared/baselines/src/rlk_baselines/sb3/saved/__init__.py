@@ -1,0 +1,1 @@
+"""Models that Stable-Baselines3 has saved itself."""

@@ -1,0 +1,131 @@
+"""Reads the files of Stable-Baselines3: a zip of settings (JSON) and of torch's parameters.
+
+Nothing in them runs: parameters are read as weights alone, and of the pickles in the JSON only
+spaces, numbers and names of classes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from rlk.errors import BadFile
+from rlk.records import Array
+from rlk_baselines.tensorflow.files import SavedThere, plain, space_of, value_of
+from rlk_baselines.tensorflow.inert_pickle import Inert, is_plain, path_of
+
+_PARAMETERS = "policy.pth"
+#: Where the others are (the entropy's weight), by the release.
+_VARIABLES = ("pytorch_variables.pth", "tensors.pth")
+#: The names of policies that are not what a constructor is given.
+_POLICIES = {
+    **dict.fromkeys(("ActorCriticPolicy", "DQNPolicy", "SACPolicy", "TD3Policy"), "MlpPolicy"),
+    "ActorCriticCnnPolicy": "CnnPolicy",
+    "MultiInputActorCriticPolicy": "MultiInputPolicy",
+}
+#: Keywords of policies that say how training began, not what acts.
+_OF_THE_START = {
+    *("optimizer_class", "optimizer_kwargs", "log_std_init", "ortho_init", "device"),
+    *("n_critics", "use_sde", "sde_net_arch", "full_std", "clip_mean", "normalize_images"),
+}
+
+
+def is_from_there(path: Path) -> bool:
+    """Whether a file is one that Stable-Baselines3 has written."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return set(archive.namelist()) >= {"data", _PARAMETERS}
+
+
+def read(path: Path) -> tuple[str, SavedThere]:
+    """The name of its class, and the model in a file.
+
+    Raises:
+        BadFile: if it is damaged.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            data = json.loads(archive.read("data"))
+            parameters = _weights(archive.read(_PARAMETERS))
+            for entry in {*_VARIABLES} & {*archive.namelist()}:
+                parameters |= _weights(archive.read(entry))
+        found = {name: value_of(value) for name, value in data.items()}
+        policy = path_of(found.pop("policy_class")) or ""
+        kwargs = dict(found.pop("policy_kwargs", None) or {})
+        observation_space = space_of(found.pop("observation_space", None))
+        action_space = space_of(found.pop("action_space", None))
+        n_envs = int(found.pop("n_envs", None) or 1)
+    except (zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        raise BadFile(f"{path} is damaged: {type(error).__name__}: {error}.") from None
+    if "train_freq" in found:
+        found["train_freq"] = _frequency(found["train_freq"], found.get("n_episodes_rollout"))
+    settings = {name: plain(value) for name, value in found.items() if is_plain(value)}
+    name = policy.rpartition(".")[2]
+    saved = SavedThere(
+        path,
+        settings,
+        tuple(sorted(found.keys() - settings.keys())),
+        _POLICIES.get(name, name) if policy.startswith("stable_baselines3.") else None,
+        _keywords(kwargs, parameters),
+        observation_space,
+        action_space,
+        n_envs,
+        parameters,
+    )
+    return _class_of(policy, {*settings, *saved.left_out}, settings), saved
+
+
+def _weights(data: bytes) -> dict[str, Array]:
+    """The tensors of a file of torch; what else is in it is passed over.
+
+    Raises:
+        ValueError: if there is code in it.
+    """
+    try:
+        found = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError):
+        raise ValueError("its parameters are more than tensors, or none") from None
+    return {name: value.detach().numpy() for name, value in found.items() if torch.is_tensor(value)}
+
+
+def _class_of(policy: str, names: set[str], settings: Mapping[str, Any]) -> str:
+    """The name of the model's class, which no file has."""
+    family = policy.split(".")[1] if policy.startswith("stable_baselines3.") else ""
+    if "clip_range" in names or family == "common":
+        return "PPO" if "clip_range" in names else "A2C"
+    if "policy_delay" in names:
+        is_ddpg = settings.get("policy_delay") == 1 and settings.get("target_noise_clip") == 0.0
+        return "DDPG" if is_ddpg else "TD3"
+    return "SAC" if "ent_coef" in names else "DQN"
+
+
+def _frequency(value: Any, episodes: Any) -> Any:
+    """A number of steps, or a number and its unit; before 1.0, -1 stood for so many episodes."""
+    if not isinstance(value, Inert):
+        return [episodes, "episode"] if value == -1 else value
+    count, unit = value.arguments
+    return [count, unit.arguments[0]]
+
+
+def _keywords(kwargs: Mapping[str, Any], parameters: Mapping[str, Array]) -> dict[str, Any]:
+    """`policy_kwargs` as they are given here, without those that no longer matter."""
+    found = {name: value for name, value in kwargs.items() if name not in _OF_THE_START}
+    activation = (path_of(found.get("activation_fn")) or "").rpartition(".")[2]
+    if hasattr(nn, activation):
+        found["activation_fn"] = getattr(nn, activation)
+    sizes = found.get("net_arch")
+    if "mlp_extractor.shared_net.0.weight" in parameters and sizes is not None:
+        # Before 1.8 the numbers of a list were layers that policy and value share.
+        found["net_arch"] = [*sizes, *([] if isinstance(sizes[-1], dict) else [{}])]
+    elif isinstance(sizes, list) and len(sizes) == 1 and isinstance(sizes[0], dict):
+        found["net_arch"] = sizes[0]
+    return found

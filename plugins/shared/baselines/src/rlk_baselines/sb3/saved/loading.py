@@ -1,0 +1,37 @@
+"""Makes a model of one that Stable-Baselines3 has saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlk.records import Array
+from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3.saved import files
+from rlk_baselines.sb3.saved.names import RULES
+from rlk_baselines.tensorflow.files import SavedThere
+from rlk_baselines.tensorflow.loading import made
+from rlk_baselines.tensorflow.names import translated
+
+if TYPE_CHECKING:
+    from rlk_baselines.common.base_class import BaseRLModel
+
+
+def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any]) -> Any:
+    """As `rlk_baselines.tensorflow.loading.load`."""
+    found, saved = files.read(path)
+    if cls.__name__ != found or not cls.__module__.startswith("rlk_baselines.sb3."):
+        raise Refused(
+            f"{path} holds a model of Stable-Baselines3's {found}, not of "
+            f"{cls.__module__.rpartition('.')[0]}.{cls.__name__}. Write rlk_baselines.sb3.{found}"
+            f".load({str(path)!r})."
+        )
+    model = made(cls, saved, env, given)
+    model.load_parameters(parameters(model, found, saved))
+    return model
+
+
+def parameters(model: BaseRLModel, kind: str, saved: SavedThere) -> dict[str, Array]:
+    """The parameters in a file by the names of a model of a class of that name."""
+    return translated(RULES[kind], model.agent.get_parameters(), saved.parameters)

@@ -1,0 +1,147 @@
+"""Parameters of Stable-Baselines3 by the names that rlk has for them.
+
+Its linear layers lie the other way, [outputs, inputs]. In its sequences every second module is an
+activation, so that hidden layer i has the number 2i.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from rlk.records import Array
+from rlk_baselines.tensorflow.names import Rule, Saved
+
+_ROLES = {"pi": "policy", "vf": "value"}
+_OUTPUTS = {"pi": "action_net", "vf": "value_net"}
+_NETWORKS = {"model": "", "target": "_target", "targets": "_target"}
+_CONVOLUTIONS = {"1": 0, "2": 2, "3": 4}
+
+
+def _turned(array: Array) -> Array:
+    return array.T if array.ndim == 2 else array
+
+
+def _number(saved: Saved, sequence: str) -> int:
+    """The number of the last layer of a sequence."""
+    found = [re.fullmatch(rf"{re.escape(sequence)}\.(\d+)\.weight", name) for name in saved]
+    return max((int(match[1]) for match in found if match), default=0)
+
+
+def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
+    """The rules of the CNN of a network, which lies alike on both sides."""
+
+    def convolution(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+        return saved[f"{scope}.cnn.{_CONVOLUTIONS[match[1]]}.{match[2]}"]
+
+    def full(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+        return saved[f"{scope}.linear.0.{match[1]}"]
+
+    before = f"{network}/shared/(?:encoder/)?"
+    return [
+        (before + r"conv(\d)/(weight|bias)", convolution),
+        (before + r"full/(weight|bias)", full),
+    ]
+
+
+# ---- actor-critics -------------------------------------------------------------------------------
+
+
+def _layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    role, number, part = match.groups()
+    return _turned(saved[f"mlp_extractor.{_ROLES[role]}_net.{2 * int(number)}.{part}"])
+
+
+def _shared_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    return _turned(saved[f"mlp_extractor.shared_net.{2 * int(match[1])}.{match[2]}"])
+
+
+def _output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    return _turned(saved[f"{_OUTPUTS[match[1]]}.{match[2]}"])
+
+
+_ACTOR_CRITIC: list[tuple[str, Rule]] = [
+    (r"model/(pi|vf)/trunk/layers/(\d+)/(weight|bias)", _layer),
+    (r"model/shared/(?:layers/)?layers/(\d+)/(weight|bias)", _shared_layer),
+    (r"model/(pi|vf)/out/(?:mean/)?(weight|bias)", _output),
+    (r"model/pi/out/log_std", lambda _, saved, shape: saved["log_std"]),
+    *_cnn("model", "features_extractor"),
+]
+
+# ---- DQN -----------------------------------------------------------------------------------------
+
+
+def _q_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    network, number, part = match.groups()
+    return _turned(saved[f"q_net{_NETWORKS[network]}.q_net.{2 * int(number)}.{part}"])
+
+
+def _q_output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    sequence = f"q_net{_NETWORKS[match[1]]}.q_net"
+    return _turned(saved[f"{sequence}.{_number(saved, sequence)}.{match[2]}"])
+
+
+_DQN: list[tuple[str, Rule]] = [
+    (r"(model|target)/qf/trunk/layers/(\d+)/(weight|bias)", _q_layer),
+    (r"(model|target)/qf/out/(weight|bias)", _q_output),
+    *_cnn("model", "q_net.features_extractor"),
+    *_cnn("target", "q_net_target.features_extractor"),
+]
+
+# ---- DDPG, SAC, TD3 ------------------------------------------------------------------------------
+
+
+def _actor_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    """SAC's hidden layers are a sequence of their own, those of the others go on to the output."""
+    network, number, part = match.groups()
+    actor, place = f"actor{_NETWORKS[network]}", f"{2 * int(number)}.{part}"
+    latent = f"{actor}.latent_pi.{place}"
+    return _turned(saved[latent] if latent in saved else saved[f"{actor}.mu.{place}"])
+
+
+def _actor_output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    """Of SAC means and deviations, side by side."""
+    network, part = match.groups()
+    actor = f"actor{_NETWORKS[network]}"
+    if f"{actor}.log_std.{part}" in saved:
+        both = [_turned(saved[f"{actor}.{layer}.{part}"]) for layer in ("mu", "log_std")]
+        return np.concatenate(both, -1)
+    return _turned(saved[f"{actor}.mu.{_number(saved, f'{actor}.mu')}.{part}"])
+
+
+def _critics(saved: Saved, network: str, place: str) -> Array:
+    """Both critics'; of DDPG, which has one, that one twice."""
+    names = [f"critic{_NETWORKS[network]}.qf{c}.{place}" for c in (0, 1)]
+    return np.stack([_turned(saved[name if name in saved else names[0]]) for name in names])
+
+
+def _critic_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    network, part, number = match.groups()
+    if part == "weights":
+        return _critics(saved, network, f"{2 * int(number)}.weight")
+    return _critics(saved, network, f"{2 * int(number)}.bias")[:, None]
+
+
+def _critic_output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    network, part = match.groups()
+    last = _number(saved, f"critic{_NETWORKS[network]}.qf0")
+    found = _critics(saved, network, f"{last}.{part}")
+    return found.swapaxes(1, 2) if part == "weight" else found
+
+
+_CONTINUOUS: list[tuple[str, Rule]] = [
+    (r"(model|targets)/pi/trunk/layers/(\d+)/(weight|bias)", _actor_layer),
+    (r"(model|targets)/pi/out/(?:mean/)?(weight|bias)", _actor_output),
+    (r"model/pi/out/log_std", lambda _, saved, shape: saved["actor.log_std"]),
+    (r"(model|targets?)/qf/trunk/(weights|biases)/(\d+)", _critic_layer),
+    (r"(model|targets?)/qf/(weight|bias)", _critic_output),
+    (r"log_ent_coef", lambda _, saved, shape: saved["log_ent_coef"].reshape(1)),
+]
+
+RULES: Mapping[str, list[tuple[str, Rule]]] = {
+    **dict.fromkeys(("A2C", "PPO"), _ACTOR_CRITIC),
+    "DQN": _DQN,
+    **dict.fromkeys(("DDPG", "SAC", "TD3"), _CONTINUOUS),
+}

@@ -1,0 +1,52 @@
+"""What the tests of files of Stable Baselines share: objects as pickles hold them."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import pickle
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+
+@contextlib.contextmanager
+def stand_in(path: str) -> Iterator[type]:
+    """A class that pickles name by this path."""
+    module, _, name = path.rpartition(".")
+    made = type(name, (), {"__module__": module})
+    parts = module.split(".")
+    parents = [".".join(parts[: i + 1]) for i in range(len(parts))]
+    with pytest.MonkeyPatch.context() as patch:
+        for parent in parents:
+            patch.setitem(sys.modules, parent, sys.modules.get(parent, types.ModuleType(parent)))
+        patch.setattr(sys.modules[module], name, made, raising=False)
+        yield made
+
+
+def packed(value: Any) -> dict[str, str]:
+    """As Stable Baselines writes what JSON cannot hold."""
+    pickled = base64.b64encode(pickle.dumps(value, protocol=4)).decode()
+    return {":type:": str(type(value)), ":serialized:": pickled}
+
+
+def object_there(path: str, **attributes: Any) -> dict[str, str]:
+    """An object of a class, or the class itself if it has no attributes."""
+    with stand_in(path) as made:
+        value = made() if attributes else made
+        for name, one in attributes.items():
+            setattr(value, name, one)
+        return packed(value)
+
+
+def box(low: Any, high: Any) -> dict[str, str]:
+    low, high = np.asarray(low, np.float32), np.asarray(high, np.float32)
+    return object_there("gym.spaces.box.Box", low=low, high=high, shape=low.shape, dtype=low.dtype)
+
+
+def discrete(n: int) -> dict[str, str]:
+    return object_there("gym.spaces.discrete.Discrete", n=n, shape=(), dtype=np.dtype(np.int64))

@@ -1,0 +1,356 @@
+"""Models of Stable-Baselines3 itself: files as it writes them, networks as torch builds them."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from files_there import box, discrete, object_there, packed, stand_in
+from torch import nn
+
+import rlk_baselines
+from rlk.errors import BadFile
+from rlk_baselines.sb3 import A2C, DDPG, DQN, PPO, SAC, TD3
+
+CARTPOLE = torch.tensor([[0.1, -0.2, 0.03, 0.4], [0.0, 0.3, -0.1, -0.2]])
+PENDULUM = torch.tensor([[1.0, 0.0, 0.5], [-1.0, 0.0, -2.0]])
+OF_ALL = {"verbose": 0, "n_envs": 1, "seed": None, "learning_rate": 1e-3, "gamma": 0.9}
+OF_A2C = OF_ALL | {
+    "n_steps": 5,
+    "gae_lambda": 1.0,
+    "ent_coef": 0.0,
+    "vf_coef": 0.5,
+    "max_grad_norm": 0.5,
+    "use_sde": False,
+    "sde_sample_freq": -1,
+    "normalize_advantage": False,
+    "rollout_buffer_kwargs": {},
+}
+OF_PPO = OF_A2C | {
+    "n_steps": 8,
+    "batch_size": 8,
+    "n_epochs": 2,
+    "clip_range": 0.1,
+    "clip_range_vf": None,
+    "gae_lambda": 0.95,
+    "target_kl": None,
+}
+OF_REPLAY = OF_ALL | {
+    "buffer_size": 100,
+    "learning_starts": 8,
+    "batch_size": 4,
+    "tau": 0.005,
+    "gradient_steps": 1,
+    "train_freq": 4,
+    "action_noise": None,
+    "replay_buffer_kwargs": {},
+}
+OF_DQN = OF_REPLAY | {
+    "tau": 1.0,
+    "target_update_interval": 10,
+    "exploration_fraction": 0.1,
+    "max_grad_norm": 10,
+    "exploration_initial_eps": 1.0,
+    "exploration_final_eps": 0.05,
+}
+OF_SAC = OF_REPLAY | {
+    "ent_coef": "auto",
+    "target_update_interval": 1,
+    "target_entropy": -1.0,
+    "use_sde": False,
+    "sde_sample_freq": -1,
+    "use_sde_at_warmup": False,
+}
+OF_TD3 = OF_REPLAY | {"policy_delay": 2, "target_policy_noise": 0.2, "target_noise_clip": 0.5}
+CART = {"observation_space": box([-9.0] * 4, [9.0] * 4), "action_space": discrete(2)}
+SWING = {
+    "observation_space": box([-1, -1, -8], [1, 1, 8]),
+    "action_space": box([-2.0], [2.0]),
+}
+
+
+def saved(
+    folder: Path,
+    policy: str,
+    settings: dict[str, Any],
+    networks: dict[str, nn.Module | torch.Tensor],
+    variables: dict[str, torch.Tensor] | None = None,
+    **more: Any,
+) -> Path:
+    """A file as Stable-Baselines3 writes it."""
+    weights: dict[str, torch.Tensor] = {}
+    for name, one in networks.items():
+        if isinstance(one, torch.Tensor):
+            weights[name] = one
+        else:
+            weights |= {f"{name}.{key}": value for key, value in one.state_dict().items()}
+    data = {**settings, "policy_class": object_there(f"stable_baselines3.{policy}")}
+    data |= {"policy_kwargs": {}, **more}
+    path = folder / "model.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("data", json.dumps(data))
+        for entry, tensors in (
+            ("policy.pth", weights),
+            ("pytorch_variables.pth", variables or {}),
+        ):
+            written = io.BytesIO()
+            torch.save(tensors, written)
+            archive.writestr(entry, written.getvalue())
+        archive.writestr("_stable_baselines3_version", "2.3.0")
+    return path
+
+
+def mlp(*sizes: int, activation: type[nn.Module] = nn.Tanh, ends: bool = False) -> nn.Sequential:
+    """Linear layers with an activation after each, the last one only if it is no output."""
+    torch.manual_seed(sum(sizes))
+    parts: list[nn.Module] = []
+    for before, after in itertools.pairwise(sizes):
+        parts += [nn.Linear(before, after), activation()]
+    return nn.Sequential(*(parts if ends else parts[:-1]))
+
+
+def actor_critic(inputs: int, outputs: int) -> dict[str, Any]:
+    return {
+        "mlp_extractor.policy_net": mlp(inputs, 6, 5, ends=True),
+        "mlp_extractor.value_net": mlp(inputs, 7, 4, ends=True),
+        "action_net": nn.Linear(5, outputs),
+        "value_net": nn.Linear(4, 1),
+    }
+
+
+SIZES = {"policy_kwargs": {"net_arch": {"pi": [6, 5], "vf": [7, 4]}}}
+
+
+def close(found: Any, expected: torch.Tensor) -> None:
+    np.testing.assert_allclose(found, expected.detach().numpy(), rtol=1e-4, atol=1e-6)
+
+
+def test_an_actor_critic_acts_and_judges_as_its_file_says(tmp_path: Path) -> None:
+    n = actor_critic(4, 2)
+    path = saved(tmp_path, "common.policies.ActorCriticPolicy", OF_PPO, n, **CART, **SIZES)
+    model = PPO.load(path, env="CartPole-v1")
+    assert (model.gamma, model.n_steps, model.clip_range) == (0.9, 8, 0.1)
+    logits = n["action_net"](n["mlp_extractor.policy_net"](CARTPOLE))
+    close(model.action_probability(CARTPOLE.numpy()), logits.softmax(1))
+    value = n["value_net"](n["mlp_extractor.value_net"](CARTPOLE))[:, 0]
+    close(model.policy(CARTPOLE, "vf")[0][:, 0].detach(), value)
+    model.learn(8)
+    model.save(tmp_path / "ours")
+    again = PPO.load(tmp_path / "ours")
+    assert again.gamma == 0.9
+    again.set_parameters(str(path))
+    close(again.policy(CARTPOLE, "vf")[0][:, 0].detach(), value)
+
+
+def test_layers_that_are_shared_and_an_activation(tmp_path: Path) -> None:
+    n = {
+        "mlp_extractor.shared_net": mlp(3, 8, activation=nn.ReLU, ends=True),
+        "mlp_extractor.policy_net": mlp(8, 5, activation=nn.ReLU, ends=True),
+        "action_net": nn.Linear(5, 1),
+        "value_net": nn.Linear(8, 1),
+        "log_std": torch.tensor([-0.3]),
+    }
+    with stand_in("torch.nn.modules.activation.ReLU") as activation:
+        kwargs = packed(
+            {
+                "net_arch": [8, {"pi": [5]}],
+                "activation_fn": activation,
+                "optimizer_kwargs": {"eps": 1e-5},
+                "log_std_init": -2,
+            }
+        )
+    own = {**SWING, "policy_kwargs": kwargs, "gae_lambda": 0.9}
+    path = saved(tmp_path, "common.policies.ActorCriticPolicy", OF_A2C, n, **own)
+    with pytest.warns(UserWarning, match=r"gae_lambda are .* not settings here"):
+        model = A2C.load(path)
+    shared = n["mlp_extractor.shared_net"](PENDULUM)
+    mean, deviation = model.action_probability(PENDULUM.numpy())
+    close(mean, n["action_net"](n["mlp_extractor.policy_net"](shared)))
+    close(deviation, torch.tensor([[-0.3], [-0.3]]).exp())
+    close(model.policy(PENDULUM, "vf")[0].detach(), n["value_net"](shared))
+
+
+class Seen(nn.Module):
+    """Stable-Baselines3's Nature CNN, for images of 44x44 with two channels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(1)
+        convolutions = [nn.Conv2d(2, 32, 8, 4), nn.Conv2d(32, 64, 4, 2), nn.Conv2d(64, 64, 3, 1)]
+        parts = [part for one in convolutions for part in (one, nn.ReLU())]
+        self.cnn = nn.Sequential(*parts, nn.Flatten())
+        self.linear = nn.Sequential(nn.Linear(256, 512), nn.ReLU())
+
+    def forward(self, images: torch.Tensor) -> Any:
+        return self.linear(self.cnn(images / 255.0))
+
+
+def test_dqn_with_a_cnn_and_its_target(tmp_path: Path) -> None:
+    low, high = np.zeros((2, 44, 44), np.uint8), np.full((2, 44, 44), 255, np.uint8)
+    images = object_there(
+        "gymnasium.spaces.box.Box", low=low, high=high, _shape=low.shape, dtype=low.dtype
+    )
+    n: dict[str, Any] = {}
+    for network in ("q_net", "q_net_target"):
+        n[f"{network}.features_extractor"] = Seen()
+        n[f"{network}.q_net"] = nn.Sequential(nn.Linear(512, 3))
+    with torch.no_grad():
+        n["q_net_target.features_extractor"].cnn[0].weight *= 0.5
+    spaces = {"observation_space": images, "action_space": discrete(3)}
+    model = DQN.load(saved(tmp_path, "dqn.policies.CnnPolicy", OF_DQN, n, **spaces))
+    seen = torch.from_numpy(np.random.default_rng(0).integers(0, 256, (2, 2, 44, 44), np.uint8))
+    algorithm = model.agent.run.algorithm
+    for module, network in ((algorithm.policy, "q_net"), (algorithm.target.module, "q_net_target")):
+        (found,) = module(seen, "qf")
+        expected = n[f"{network}.q_net"](n[f"{network}.features_extractor"](seen.float()))
+        close(found.detach(), expected)
+
+
+def critics(hidden: int = 6) -> dict[str, Any]:
+    found = {
+        f"critic{suffix}.qf{c}": mlp(4, hidden, 5, 1, activation=nn.ReLU)
+        for suffix in ("", "_target")
+        for c in (0, 1)
+    }
+    for number, one in enumerate(found.values()):
+        nn.init.normal_(one[0].weight, generator=torch.Generator().manual_seed(number))
+    return found
+
+
+def check_critics(model: Any, n: dict[str, Any]) -> None:
+    actions = torch.tensor([[0.3], [-0.8]])
+    algorithm = model.agent.run.algorithm
+    for module, suffix in ((algorithm.policy, ""), (algorithm.target.module, "_target")):
+        found = module.qf(module.encode(PENDULUM), actions)
+        x = torch.cat((PENDULUM, actions), 1)
+        expected = [n.get(f"critic{suffix}.qf{c}", n[f"critic{suffix}.qf0"])(x) for c in (0, 1)]
+        close(found.detach(), torch.stack(expected)[..., 0])
+
+
+def test_sac_and_its_entropys_weight(tmp_path: Path) -> None:
+    n = critics() | {
+        "actor.latent_pi": mlp(3, 6, 5, activation=nn.ReLU, ends=True),
+        "actor.mu": nn.Linear(5, 1),
+        "actor.log_std": nn.Linear(5, 1),
+    }
+    own = {**SWING, "policy_kwargs": {"net_arch": [6, 5]}}
+    variables = {"log_ent_coef": torch.tensor([-0.7])}
+    model = SAC.load(saved(tmp_path, "sac.policies.SACPolicy", OF_SAC, n, variables, **own))
+    mean = n["actor.mu"](n["actor.latent_pi"](PENDULUM))
+    close(model.predict(PENDULUM.numpy(), deterministic=True)[0], 2 * mean.tanh())
+    check_critics(model, n)
+    assert model.agent.get_parameters()["log_ent_coef"] == pytest.approx(-0.7)
+    fixed = saved(tmp_path, "sac.policies.SACPolicy", OF_SAC | {"ent_coef": 0.1}, n, **own)
+    assert SAC.load(fixed).ent_coef == 0.1
+
+
+def test_state_dependent_exploration_of_a2c(tmp_path: Path) -> None:
+    n = actor_critic(3, 1) | {"log_std": torch.full((5, 1), -1.5)}
+    own = {**SWING, **SIZES}
+    settings = OF_A2C | {"use_sde": True, "sde_sample_freq": 8}
+    model = A2C.load(saved(tmp_path, "common.policies.ActorCriticPolicy", settings, n, **own))
+    config = model.agent.plan.distribution.config
+    assert (model.agent.plan.distribution.name, config.sample_freq) == ("gsde", 8)
+    features = n["mlp_extractor.policy_net"](PENDULUM)
+    mean, deviation = model.action_probability(PENDULUM.numpy())
+    close(mean, n["action_net"](features))
+    variance = features.square() @ torch.full((5, 1), -1.5).exp().square()
+    close(deviation, (variance + 1e-6).sqrt())
+
+
+def test_state_dependent_exploration_of_sac(tmp_path: Path) -> None:
+    n = critics() | {
+        "actor.latent_pi": mlp(3, 6, 5, activation=nn.ReLU, ends=True),
+        "actor.mu": nn.Sequential(nn.Linear(5, 1), nn.Hardtanh(-2, 2)),
+        "actor.log_std": torch.full((5, 1), -2.5),
+    }
+    own = {**SWING, "policy_kwargs": {"net_arch": [6, 5], "use_sde": True, "log_std_init": -3}}
+    variables = {"log_ent_coef": torch.tensor([0.0])}
+    settings = OF_SAC | {"use_sde": True}
+    model = SAC.load(saved(tmp_path, "sac.policies.SACPolicy", settings, n, variables, **own))
+    mean = n["actor.mu"](n["actor.latent_pi"](PENDULUM))
+    close(model.predict(PENDULUM.numpy(), deterministic=True)[0], 2 * mean.tanh())
+    assert (model.agent.get_parameters()["model/pi/out/log_std"] == -2.5).all()
+
+
+@pytest.mark.parametrize("kind", [TD3, DDPG])
+def test_a_deterministic_policy_with_its_targets(tmp_path: Path, kind: Any) -> None:
+    n = critics() | {
+        f"actor{suffix}.mu": nn.Sequential(*mlp(3, 6, 5, 1, activation=nn.ReLU), nn.Tanh())
+        for suffix in ("", "_target")
+    }
+    settings = OF_TD3
+    if kind is DDPG:
+        settings = OF_TD3 | {"policy_delay": 1, "target_noise_clip": 0.0}
+        n = {name: one for name, one in n.items() if not name.endswith("qf1")}
+    own = {**SWING, "policy_kwargs": {"net_arch": [6, 5], "n_critics": 1 + (kind is TD3)}}
+    model = kind.load(saved(tmp_path, "td3.policies.TD3Policy", settings, n, **own))
+    close(model.predict(PENDULUM.numpy())[0], 2 * n["actor.mu"](PENDULUM))
+    check_critics(model, n)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [(4, 4), (-1, (2, "episode")), (("episode", 3), (3, "episode"))],
+)
+def test_how_often_it_learns(tmp_path: Path, given: Any, expected: Any) -> None:
+    if isinstance(given, tuple):
+        unit, count = given
+        with (
+            stand_in("stable_baselines3.common.type_aliases.TrainFreq") as made,
+            stand_in("stable_baselines3.common.type_aliases.TrainFrequencyUnit") as units,
+        ):
+            made.__getnewargs__ = lambda _: (count, one)  # type: ignore[attr-defined]
+            units.__getnewargs__ = lambda _: (unit,)  # type: ignore[attr-defined]
+            one = units()
+            given = packed(made())
+    n: dict[str, Any] = {"q_net.q_net": mlp(4, 6, 2), "q_net_target.q_net": mlp(4, 6, 2)}
+    own = {**CART, "policy_kwargs": {"net_arch": [6]}, "n_episodes_rollout": 2}
+    path = saved(tmp_path, "dqn.policies.DQNPolicy", OF_DQN | {"train_freq": given}, n, **own)
+    assert DQN.load(path).train_freq == expected
+
+
+def test_what_does_not_fit_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    n = actor_critic(4, 2)
+    path = saved(tmp_path, "common.policies.ActorCriticPolicy", OF_PPO, n, **CART, **SIZES)
+    with pytest.raises(ValueError, match=r"Stable-Baselines3.s PPO, not of .*sb3.*A2C. Write"):
+        A2C.load(path)
+    with pytest.raises(ValueError, match=r"Write rlk_baselines.sb3.PPO.load"):
+        rlk_baselines.PPO2.load(path)
+    own = saved(tmp_path, "common.policies.ActorCriticPolicy", OF_PPO, n, **CART)
+    with pytest.raises(ValueError, match=r"has the shape \[4, 64\], in the file \[4, 6\]"):
+        PPO.load(own)
+    data = zipfile.ZipFile(own).read("data")
+    with zipfile.ZipFile(own, "w") as archive:
+        archive.writestr("data", data)
+        archive.writestr("policy.pth", b"nothing of torch")
+    with pytest.raises(BadFile, match="is damaged"):
+        PPO.load(own)
+
+
+def test_no_code_in_the_weights_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    class Runs:
+        def __reduce__(self) -> Any:
+            return (print, ("this must not run",))
+
+    path = saved(
+        tmp_path, "common.policies.ActorCriticPolicy", OF_PPO, actor_critic(4, 2), **CART, **SIZES
+    )
+    entries = {name: zipfile.ZipFile(path).read(name) for name in zipfile.ZipFile(path).namelist()}
+    written = io.BytesIO()
+    torch.save({"action_net.weight": Runs()}, written)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in {**entries, "policy.pth": written.getvalue()}.items():
+            archive.writestr(name, content)
+    with warnings.catch_warnings(), pytest.raises(BadFile, match="is damaged"):
+        warnings.simplefilter("ignore")
+        PPO.load(path)
+    assert "must not run" not in capsys.readouterr().out
