@@ -16,8 +16,8 @@ from rlk.records import Array
 from rlk_baselines.refusals import Refused
 
 Saved = Mapping[str, Array]
-#: From what a name matched, the saved parameters and the wanted shape, to the value.
-Rule = Callable[[re.Match[str], Saved, tuple[int, ...]], Array]
+#: From what a name matched and the saved parameters to the value.
+Rule = Callable[[re.Match[str], Saved], Array]
 _SHORT = {"weight": "w", "bias": "b"}
 _DENSE = {"weight": "kernel", "bias": "bias"}
 _FULL = {"weight": "weights", "bias": "biases"}
@@ -51,7 +51,7 @@ def _value(
         if match is None:
             continue
         try:
-            value = rule(match, saved, shape)
+            value = rule(match, saved)
         except KeyError as error:
             raise Refused(f"the file has no parameter {error}, of which {name} is made.") from None
         if value.shape != shape:
@@ -68,19 +68,19 @@ def _numbered(name: str, number: str | int) -> str:
 # ---- actor-critics -------------------------------------------------------------------------------
 
 
-def _layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _layer(match: re.Match[str], saved: Saved) -> Array:
     role, number, part = match.groups()
     return saved[f"model/{_LAYERS[role]}_fc{number}/{_SHORT[part]}"]
 
 
-def _shared_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _shared_layer(match: re.Match[str], saved: Saved) -> Array:
     """Those of `net_arch`, or of `layers` before an LSTM."""
     number, part = match.groups()
     shared = f"model/shared_fc{number}/{_SHORT[part]}"
     return saved[shared] if shared in saved else saved[f"model/pi_fc{number}/{_SHORT[part]}"]
 
 
-def _output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _output(match: re.Match[str], saved: Saved) -> Array:
     role, part = match.groups()
     return saved[f"model/{_OUTPUTS[role]}/{_SHORT[part]}"]
 
@@ -91,11 +91,11 @@ def _gates(array: Array) -> Array:
     return np.concatenate((i, f, g, o))
 
 
-def _lstm_weight(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _lstm_weight(match: re.Match[str], saved: Saved) -> Array:
     return _gates(saved[f"model/lstm1/{match[1]}"].T)
 
 
-def _lstm_bias(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _lstm_bias(match: re.Match[str], saved: Saved) -> Array:
     """With layer norm there are three that are added."""
     own = [f"model/lstm1/{name}" for name in ("b", "bx", "bh")]
     return _gates(sum((saved[name] for name in own[1:] if name in saved), saved[own[0]]))
@@ -104,7 +104,7 @@ def _lstm_bias(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Ar
 _OF_CELLS = {"gain_x": "gx", "gain_h": "gh", "gain_c": "gc", "b_c": "bc"}
 
 
-def _lstm_norm(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _lstm_norm(match: re.Match[str], saved: Saved) -> Array:
     found = saved[f"model/lstm1/{_OF_CELLS[match[1]]}"]
     return found if match[1].endswith("c") else _gates(found)
 
@@ -115,11 +115,11 @@ def _lstm_norm(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Ar
 def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
     """The rules of the CNN of a network, whose parameters there begin with `scope`."""
 
-    def convolution(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    def convolution(match: re.Match[str], saved: Saved) -> Array:
         found = saved[f"{scope}/c{match[1]}/{_SHORT[match[2]]}"]
         return found.transpose(3, 2, 0, 1) if match[2] == "weight" else found.reshape(-1)
 
-    def full(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    def full(match: re.Match[str], saved: Saved) -> Array:
         found = saved[f"{scope}/fc1/{_SHORT[match[1]]}"]
         if match[1] == "bias":
             return found
@@ -136,7 +136,7 @@ def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
 _ACTOR_CRITIC: list[tuple[str, Rule]] = [
     (r"(?:model|average)/(pi|vf|qf)/trunk/layers/(\d+)/(weight|bias)", _layer),
     (r"(?:model|average)/(pi|vf|qf)/out/(?:mean/)?(weight|bias)", _output),
-    (r"(?:model|average)/pi/out/log_std", lambda _, saved, shape: saved["model/pi/logstd"][0]),
+    (r"(?:model|average)/pi/out/log_std", lambda _, saved: saved["model/pi/logstd"][0]),
     (r"\w+/shared/(?:before/\d+/|layers/)?layers/(\d+)/(weight|bias)", _shared_layer),
     (r"\w+/shared/lstm/(wx|wh)", _lstm_weight),
     (r"\w+/shared/lstm/b", _lstm_bias),
@@ -154,17 +154,17 @@ def _q_layers(match: re.Match[str]) -> str:
     return f"{_NETWORKS[match['network']]}/{stream}"
 
 
-def _q_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _q_layer(match: re.Match[str], saved: Saved) -> Array:
     layer = _numbered("fully_connected", match["number"])
     return saved[f"{_q_layers(match)}/{layer}/{_FULL[match['part']]}"]
 
 
-def _q_norm(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _q_norm(match: re.Match[str], saved: Saved) -> Array:
     layer = _numbered("LayerNorm", match["number"])
     return saved[f"{_q_layers(match)}/{layer}/{_NORM[match['part']]}"]
 
 
-def _q_output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _q_output(match: re.Match[str], saved: Saved) -> Array:
     scope = f"{_q_layers(match)}/fully_connected"
     last = sum(1 for name in saved if re.fullmatch(rf"{scope}(_\d+)?/weights", name)) - 1
     return saved[f"{_numbered(scope, last)}/{_FULL[match['part']]}"]
@@ -181,17 +181,17 @@ _DQN: list[tuple[str, Rule]] = [
 # ---- SAC and TD3 ---------------------------------------------------------------------------------
 
 
-def _actor_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _actor_layer(match: re.Match[str], saved: Saved) -> Array:
     network, number, part = match.groups()
     return saved[f"{network.rstrip('s')}/pi/fc{number}/{_DENSE[part]}"]
 
 
-def _actor_norm(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _actor_norm(match: re.Match[str], saved: Saved) -> Array:
     network, number, part = match.groups()
     return saved[f"{network.rstrip('s')}/pi/{_numbered('LayerNorm', number)}/{_NORM[part]}"]
 
 
-def _actor_output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _actor_output(match: re.Match[str], saved: Saved) -> Array:
     """SAC's has two layers side by side, for means and deviations."""
     network, part = match.groups()
     names = [f"{network.rstrip('s')}/pi/{layer}/{_DENSE[part]}" for layer in ("dense", "dense_1")]
@@ -210,20 +210,20 @@ def _network_of_critics(network: str, saved: Saved) -> str:
     return "target" if network != "model" and there else "model"
 
 
-def _critic_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _critic_layer(match: re.Match[str], saved: Saved) -> Array:
     network, part, number = match.groups()
     part = {"weights": "kernel", "biases": "bias"}[part]
     found = _critics(saved, _network_of_critics(network, saved), f"fc{number}/{part}")
     return found if part == "kernel" else found[:, None]
 
 
-def _critic_norm(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _critic_norm(match: re.Match[str], saved: Saved) -> Array:
     network, part, number = match.groups()
     name = f"{_numbered('LayerNorm', number)}/{_NORM[part]}"
     return _critics(saved, _network_of_critics(network, saved), name)[:, None]
 
 
-def _critic_output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _critic_output(match: re.Match[str], saved: Saved) -> Array:
     network, part = match.groups()
     name = "qf{}/" + _DENSE[part]
     found = _critics(saved, _network_of_critics(network, saved), name)
@@ -237,13 +237,13 @@ _TWIN: list[tuple[str, Rule]] = [
     (r"(model|targets?)/qf/trunk/(weights|biases)/(\d+)", _critic_layer),
     (r"(model|targets?)/qf/trunk/(scales|shifts)/(\d+)", _critic_norm),
     (r"(model|targets?)/qf/(weight|bias)", _critic_output),
-    (r"log_ent_coef", lambda _, saved, shape: saved["model/log_ent_coef"].reshape(1)),
+    (r"log_ent_coef", lambda _, saved: saved["model/log_ent_coef"].reshape(1)),
 ]
 
 # ---- DDPG ----------------------------------------------------------------------------------------
 
 
-def _policy_output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _policy_output(match: re.Match[str], saved: Saved) -> Array:
     network, part = match.groups()
     return saved[f"{network.rstrip('s')}/pi/pi/{_DENSE[part]}"]
 

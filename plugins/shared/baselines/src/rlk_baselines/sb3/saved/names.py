@@ -33,10 +33,10 @@ def _number(saved: Saved, sequence: str) -> int:
 def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
     """The rules of the CNN of a network, which lies alike on both sides."""
 
-    def convolution(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    def convolution(match: re.Match[str], saved: Saved) -> Array:
         return saved[f"{scope}.cnn.{_CONVOLUTIONS[match[1]]}.{match[2]}"]
 
-    def full(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+    def full(match: re.Match[str], saved: Saved) -> Array:
         return saved[f"{scope}.linear.0.{match[1]}"]
 
     before = f"{network}/shared/(?:encoder/)?"
@@ -49,16 +49,16 @@ def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
 # ---- actor-critics -------------------------------------------------------------------------------
 
 
-def _layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _layer(match: re.Match[str], saved: Saved) -> Array:
     role, number, part = match.groups()
     return _turned(saved[f"mlp_extractor.{_ROLES[role]}_net.{2 * int(number)}.{part}"])
 
 
-def _shared_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _shared_layer(match: re.Match[str], saved: Saved) -> Array:
     return _turned(saved[f"mlp_extractor.shared_net.{2 * int(match[1])}.{match[2]}"])
 
 
-def _output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _output(match: re.Match[str], saved: Saved) -> Array:
     return _turned(saved[f"{_OUTPUTS[match[1]]}.{match[2]}"])
 
 
@@ -66,19 +66,19 @@ _ACTOR_CRITIC: list[tuple[str, Rule]] = [
     (r"model/(pi|vf)/trunk/layers/(\d+)/(weight|bias)", _layer),
     (r"model/shared/(?:layers/)?layers/(\d+)/(weight|bias)", _shared_layer),
     (r"model/(pi|vf)/out/(?:mean/)?(weight|bias)", _output),
-    (r"model/pi/out/log_std", lambda _, saved, shape: saved["log_std"]),
+    (r"model/pi/out/log_std", lambda _, saved: saved["log_std"]),
     *_cnn("model", "features_extractor"),
 ]
 
 # ---- DQN -----------------------------------------------------------------------------------------
 
 
-def _q_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _q_layer(match: re.Match[str], saved: Saved) -> Array:
     network, number, part = match.groups()
     return _turned(saved[f"q_net{_NETWORKS[network]}.q_net.{2 * int(number)}.{part}"])
 
 
-def _q_output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _q_output(match: re.Match[str], saved: Saved) -> Array:
     sequence = f"q_net{_NETWORKS[match[1]]}.q_net"
     return _turned(saved[f"{sequence}.{_number(saved, sequence)}.{match[2]}"])
 
@@ -93,7 +93,7 @@ _DQN: list[tuple[str, Rule]] = [
 # ---- DDPG, SAC, TD3 ------------------------------------------------------------------------------
 
 
-def _actor_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _actor_layer(match: re.Match[str], saved: Saved) -> Array:
     """SAC's hidden layers are a sequence of their own, those of the others go on to the output."""
     network, number, part = match.groups()
     actor, place = f"actor{_NETWORKS[network]}", f"{2 * int(number)}.{part}"
@@ -101,7 +101,7 @@ def _actor_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> 
     return _turned(saved[latent] if latent in saved else saved[f"{actor}.mu.{place}"])
 
 
-def _actor_output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _actor_output(match: re.Match[str], saved: Saved) -> Array:
     """Of SAC means and deviations, side by side."""
     network, part = match.groups()
     actor = f"actor{_NETWORKS[network]}"
@@ -117,14 +117,14 @@ def _critics(saved: Saved, network: str, place: str) -> Array:
     return np.stack([_turned(saved[name if name in saved else names[0]]) for name in names])
 
 
-def _critic_layer(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _critic_layer(match: re.Match[str], saved: Saved) -> Array:
     network, part, number = match.groups()
     if part == "weights":
         return _critics(saved, network, f"{2 * int(number)}.weight")
     return _critics(saved, network, f"{2 * int(number)}.bias")[:, None]
 
 
-def _critic_output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -> Array:
+def _critic_output(match: re.Match[str], saved: Saved) -> Array:
     network, part = match.groups()
     last = _number(saved, f"critic{_NETWORKS[network]}.qf0")
     found = _critics(saved, network, f"{last}.{part}")
@@ -134,10 +134,10 @@ def _critic_output(match: re.Match[str], saved: Saved, shape: tuple[int, ...]) -
 _CONTINUOUS: list[tuple[str, Rule]] = [
     (r"(model|targets)/pi/trunk/layers/(\d+)/(weight|bias)", _actor_layer),
     (r"(model|targets)/pi/out/(?:mean/)?(weight|bias)", _actor_output),
-    (r"model/pi/out/log_std", lambda _, saved, shape: saved["actor.log_std"]),
+    (r"model/pi/out/log_std", lambda _, saved: saved["actor.log_std"]),
     (r"(model|targets?)/qf/trunk/(weights|biases)/(\d+)", _critic_layer),
     (r"(model|targets?)/qf/(weight|bias)", _critic_output),
-    (r"log_ent_coef", lambda _, saved, shape: saved["log_ent_coef"].reshape(1)),
+    (r"log_ent_coef", lambda _, saved: saved["log_ent_coef"].reshape(1)),
 ]
 
 RULES: Mapping[str, list[tuple[str, Rule]]] = {
