@@ -13,9 +13,13 @@ from rlk.registry.entry import Entry
 def test_a_setting_of_the_algorithm_feeds_the_component_that_uses_it(plan):
     assert plan().storages[0].config.size == 100  # the algorithm's default
     assert plan(store_size=7).storages[0].config.size == 7
-    assert (
-        plan(store_size=7, storage="hoards").storages[0].config.size == 1
-    )  # it forwards to `keeps` alone
+
+
+def test_a_setting_that_no_component_of_the_run_takes_is_refused(plan):
+    """`store_size` is for `keeps` alone."""
+    assert plan(storage="hoards").storages[0].config.size == 1
+    with pytest.raises(PlanError, match=r"store_size=7 is for 'keeps'.*Say --plugin keeps, too"):
+        plan(store_size=7, storage="hoards")
 
 
 @pytest.mark.parametrize("key", ["keeps.size", "storage.size"])

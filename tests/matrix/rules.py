@@ -7,7 +7,7 @@ algorithm or a storage that has no row yet is held to what it declares of itself
 from __future__ import annotations
 
 import attrs
-from matrix.product import ALGORITHMS, STORAGES, Combination
+from matrix.product import ALGORITHMS, STORAGES, Combination, named
 
 ALL_ACTIONS = {"Discrete", "Box", "MultiDiscrete", "MultiBinary"}
 #: Algorithm -> the action spaces that it serves.
@@ -139,6 +139,8 @@ def serves(storage: str, algorithm: str) -> bool:
 
 def moves(optimiser: str, algorithm: str) -> bool:
     """Whether an optimiser can move what an algorithm trains."""
+    if algorithm == "trpo":  # without a step size it moves within a trust region alone
+        return "trust_region" in named("optimisers")[optimiser].reports
     return optimiser not in OF_DISTRIBUTIONS or ALGORITHMS[algorithm].collects != "off-policy"
 
 

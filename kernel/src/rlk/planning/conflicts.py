@@ -114,8 +114,8 @@ def _collects(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     algorithm, own = plan.algorithm.component.collects, part.component.collects
     if algorithm == own or None in (algorithm, own):
         return None
-    if algorithm == "both" and slot not in ("storage", "decorator"):
-        return None  # it learns in either way: only what it is learnt from must serve both
+    if algorithm == "both" and slot not in ("storage", "decorator", "noise"):
+        return None  # it learns in either way: what it is learnt from, and what acts, serves both
     serves, learns = [str(each).replace("both", "on- and off-policy") for each in (own, algorithm)]
     return Conflict(
         f"{part.title} is for {serves} algorithms, but {plan.algorithm.title} is {learns}",

@@ -29,18 +29,19 @@ def _distribution(plan: Plan) -> Iterator[str]:
 
 
 def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
-    """A user's settings of the algorithm for a plugin that another setting of it puts in."""
+    """A user's settings of the algorithm that plugins would take which are not in the run."""
     algorithm, component = plan.algorithm, plan.algorithm.component
-    in_run = {choice.name for _, choice in plan.choices()}
+    in_run = {choice.component.name for _, choice in plan.choices()}
     switches = {plugin: key for key, plugin in component.activates.items()}
     config: Any = component.config
     for key in (key for key in component.forwards if key not in component.activates):
         names = [to.partition(".")[0] for own, to in component.forwarded() if own == key]
         setting, usual = draft.layers.find(key), attrs.fields_dict(config)[key].default
         is_demand = setting.rank == Rank.USER and setting.value != usual
-        if is_demand and switches.keys() >= {*names} and not in_run.intersection(names):
+        if is_demand and not in_run.intersection(names):
+            switch = switches.get(names[0])
+            say = f"--set {switch}=true" if switch else f"--plugin {names[0]}"
             yield (
                 f"{algorithm.title}: {key}={setting.value!r} is for {names[0]!r}, which is not in "
-                f"this run, and would have no effect. Say --set {switches[names[0]]}=true, too, or "
-                "leave it out."
+                f"this run, and would have no effect. Say {say}, too, or leave it out."
             )

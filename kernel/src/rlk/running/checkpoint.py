@@ -17,6 +17,7 @@ from rlk.planning.saved_plan import as_json
 from rlk.protocols import Serializer, State
 from rlk.running.likeness import check_like
 from rlk.running.manifest import STATE_VERSION, Part, check_manifest
+from rlk.running.untrained import take_up_untrained, untrained
 
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
@@ -37,7 +38,7 @@ _WITHOUT: Mapping[Part, str] = {
 
 def model_state(run: Run) -> State:
     """What a model holds: everything that learning needs but replay and environments."""
-    buffers = {name: value.clone() for name, value in run.policy.named_buffers()}
+    buffers = {name: value.clone() for name, value in untrained(run.policy).items()}
     parts = {part: getattr(run, part).state_dict() for part in PARTS}
     noises = {name: noise.state_dict() for name, noise in run.noises.items()}
     return {"manifest": _manifest(run, "model"), "buffers": buffers, "noises": noises, **parts}
@@ -104,7 +105,7 @@ def restore(run: Run, state: State) -> list[str]:
     for part in PARTS:
         title = run.plan.algorithm.title if part == "algorithm" else f"the run's {part}"
         _take_up(getattr(run, part), state, part, title)
-    _take_up_buffers(run.policy, part_of(state, "buffers"))
+    take_up_untrained(run.policy, part_of(state, "buffers"))
     _take_up_noises(run, part_of({"noises": {}, **state}, "noises"))
     run.refresh_schedules()
     run.parameters.check()
@@ -170,15 +171,6 @@ def _take_up_noises(run: Run, saved: State) -> None:
     """A noise that was not there when the file was written begins anew."""
     for name in run.noises.keys() & saved.keys():
         _take_up(run.noises[name], saved, name, f"noise {name!r}")
-
-
-def _take_up_buffers(policy: Any, saved: State) -> None:
-    own = dict(policy.named_buffers())
-    if saved.keys() != own.keys():
-        raise BadFile(f"the saved buffers do not fit: {sorted(saved.keys() ^ own.keys())[:5]}.")
-    check_like(saved, own, "the saved state of the policy: buffers")
-    for name, value in saved.items():
-        own[name].copy_(value)
 
 
 def part_of(state: State, key: str, kind: type = dict) -> Any:

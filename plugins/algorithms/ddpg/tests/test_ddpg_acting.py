@@ -46,9 +46,21 @@ def test_parameter_noise_is_chosen_by_name_or_object_and_action_noise_goes_aroun
         inner, outer = agent.plan.noises
         assert (inner.name, outer.name) == ("adaptive-parameter-noise", "normal-noise")
         assert inner.config.desired_action_stddev == 0.2 and inner.config.initial_stddev == 0.3
-        assert (inner.config.adaption_interval, inner.config.batch_size) == (7, 16)
+        assert inner.config.adaption_interval == 7
     agent.learn(60)
     assert agent.run.actor.metrics()["rollout/param_noise_stddev"] != 0.3, "it adapts"
+
+
+def test_the_noise_is_measured_on_the_algorithms_batch_and_leaves_that_as_it_is(rlk_make):
+    def sizes(noise):
+        agent = rlk_make("ddpg", env=BOX, seed=0, param_noise=noise, **{**FAST, "batch_size": 16})
+        asked, sample = set(), agent.run.storage.sample
+        agent.run.storage.sample = lambda size: asked.add(size) or sample(size)
+        agent.learn(120)
+        return agent.plan.algorithm.config.batch_size, asked
+
+    assert sizes("param-noise:adaption_interval=1") == (16, {16})
+    assert sizes("param-noise:adaption_interval=1,batch_size=8") == (16, {16, 8})
 
 
 def test_normalising_observations_is_putting_in_the_plugin(rlk_make):

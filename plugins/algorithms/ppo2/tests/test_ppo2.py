@@ -164,7 +164,7 @@ def test_metrics_are_those_of_the_first_update_of_a_batch(rlk_make):
 
 @pytest.mark.parametrize(
     ("cliprange_vf", "used"),
-    [(None, 0.3), (0.7, 0.7), (-1, None), (-0.5, None), ("lin_0.6", 0.6)],
+    [(None, 0.3), (0.7, 0.7), (-1, None), (-0.5, None), ("constant_-1", None), ("lin_0.6", 0.6)],
 )
 def test_values_are_clipped_as_ratios_are_unless_told_otherwise(rlk_make, cliprange_vf, used):
     agent = rlk_make("ppo2", env=MATCH, seed=0, cliprange=0.3, cliprange_vf=cliprange_vf)

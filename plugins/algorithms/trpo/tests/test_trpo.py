@@ -97,7 +97,11 @@ def test_each_group_has_an_optimiser_that_can_be_replaced(rlk_make):
         return {group: type(step).__name__ for group, step in steps.items()}
 
     assert chosen() == {"pi": "NaturalGradient", "vf": "Adam"}
-    assert chosen(optimiser="adam") == {"pi": "Adam", "vf": "Adam"}
+    assert chosen(vf_optimiser="rmsprop") == {"pi": "NaturalGradient", "vf": "RMSProp"}
+    with pytest.raises(
+        PlanError, match=r"no step size, which optimiser 'adam'.* vf_optimiser=adam"
+    ):
+        chosen(optimiser="adam")
     with pytest.raises(PlanError, match=r"needs the divergence.*'vf'"):
         chosen(vf_optimiser="natural-gradient")
 

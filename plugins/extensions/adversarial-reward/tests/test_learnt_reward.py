@@ -107,10 +107,10 @@ def test_both_sides_show_actions_as_the_environment_gets_them(distribution: str)
     settings = {**SMALL, "n_steps": 64, "distribution": distribution}
     with rlk.make("a2c", env=BOX, plugins=[plugin], **settings) as agent:
         shown = every_pair(agent.run, plugin.expert)
-        assert np.allclose(shown.done, action, atol=1e-6)
+        assert np.allclose(shown.taken, action, atol=1e-6)
         agent.run.collector.collect()
         found = of_rollout(agent.run, agent.run.storage.latest())
-        assert np.all((found.done >= low) & (found.done <= high))
+        assert np.all((found.taken >= low) & (found.taken <= high))
 
 
 # ---- what is judged ------------------------------------------------------------------------------
@@ -247,6 +247,9 @@ def test_what_cannot_work_is_refused_while_planning(expert: str, tmp_path: Path)
         imitator("a2c", "gail-reward", expert, env=BOX)
     with pytest.raises(PlanError, match="is for on-policy algorithms"):
         imitator("dqn", "gail-reward", expert)
+    for reward in ("gail-reward", "airl-reward"):
+        with pytest.raises(PlanError, match=r"'acer'.* also learns from earlier ones"):
+            imitator("acer", reward, expert)
     with pytest.raises(PlanError, match="remembers what went before"):
         imitator("a2c", "airl-reward", expert, policy="lstm")
     missing = imitator("a2c", "gail-reward", str(tmp_path / "nothing"))

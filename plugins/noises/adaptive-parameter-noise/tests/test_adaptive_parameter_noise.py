@@ -69,6 +69,7 @@ def world(space=BOX, seed=0, mean=None):
         parameters=inner.parameters,
         storage=Replay(),
         algorithm=SimpleNamespace(actor=lambda rng=None: inner),
+        plan=SimpleNamespace(algorithm=SimpleNamespace(config=SimpleNamespace(batch_size=128))),
         make_actor=lambda rng=None, policy=None: inner.with_policy(policy),
     )
     return run, inner

@@ -6,6 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from rlk.errors import PlanError
 from rlk.records import Act
 from rlk.running.seeding import Streams
 from rlk_epsilon_greedy.config import EpsilonGreedyConfig
@@ -20,6 +21,13 @@ class TestEpsilonGreedy(NoiseContract):
 class TestEpsilonGreedyNow(NoiseContract):
     component = "epsilon-greedy"
     settings = {"initial_eps": 0.3, "final_eps": 0.3}
+
+
+@pytest.mark.parametrize("algo", ["ppo2", "acer"])
+def test_what_learns_from_the_probabilities_of_actions_refuses_it(rlk_make, algo):
+    """The action that was taken would be another one than the stored probability is of."""
+    with pytest.raises(PlanError, match=rf"'epsilon-greedy'.*is for off-policy.*'{algo}'"):
+        rlk_make(algo, env="CartPole-v1", noise="epsilon-greedy")
 
 
 class Constant:

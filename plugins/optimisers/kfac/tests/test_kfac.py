@@ -13,6 +13,7 @@ from rlk.optimise import Group, Objective, OneProcess
 from rlk.records import Loss
 from rlk_diag_gaussian.distribution import DiagGaussian
 from rlk_kfac import KfacConfig
+from rlk_kfac.factors import damped_inverses
 from rlk_kfac.step import Kfac
 from rlk_networks import Linear
 from rlk_on_policy.sampled_likelihood import SampledLikelihood
@@ -141,6 +142,14 @@ def test_damping_is_shared_out_between_both_factors(one):
     """With pi = 1 / 2 they become 1 + 0.3 / 2 and 4 + 0.3 * 2."""
     moved = one(gradient=8.0, epsilon=0.09).moved()["weight"].item()
     assert moved == pytest.approx(8 / (1.15 * 4.6), rel=1e-4)
+
+
+def test_a_layer_that_moves_no_likelihood_leaves_the_inverses_finite():
+    """As the value's, with `vf_fisher_coef=0`: its G is zero, and G by A is no float32."""
+    inner, outer = torch.full((1, 2, 2), 1e3), torch.zeros(1, 3, 3)
+    ((a, g),) = damped_inverses([(inner, outer)], epsilon=0.01)
+    assert a.isfinite().all() and g.isfinite().all()
+    assert (a[0, 0, 0] * g[0, 0, 0]).item() == pytest.approx(1 / 0.01, rel=1e-3), "epsilon remains"
 
 
 def test_a_step_stays_within_the_trust_region(one):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import gymnasium as gym
@@ -386,6 +387,37 @@ def test_an_encoder_of_ones_own_comes_before_all_layers(rlk_make, net_arch):
     assert not np.array_equal(agent.get_parameters()[frequencies], parameters[frequencies])
     inputs = parameters["model/pi/trunk/layers/0/weight"].shape[0]
     assert inputs == (6 if net_arch is None else 5)
+
+
+class FrozenFirst(torch.nn.Module):
+    """A layer that is never trained, of other numbers in every object, before one that is."""
+
+    numbers = itertools.count(1)
+
+    def __init__(self, space):
+        super().__init__()
+        self.frozen, self.trained = torch.nn.Linear(space.shape[0], 6), torch.nn.Linear(6, 6)
+        torch.nn.init.constant_(self.frozen.bias, 0.1 * next(self.numbers))
+        self.frozen.requires_grad_(False)
+
+    def forward(self, x):
+        return torch.tanh(self.trained(torch.tanh(self.frozen(x))))
+
+
+@pytest.mark.parametrize("algo", ["ppo2", "dqn"])
+def test_layers_that_are_not_trained_are_saved_too(rlk_make, algo, tmp_path):
+    agent = rlk_make(algo, seed=1, **{"policy.encoder": FrozenFirst})
+    agent.learn(16)
+    agent.save(tmp_path / "model.zip")
+    seen = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)
+
+    def outputs(one):
+        policy, head = one.run.policy, "qf" if algo == "dqn" else "vf"
+        modules = [policy, one.run.algorithm.target.module] if algo == "dqn" else [policy]
+        return torch.cat([module(torch.from_numpy(seen), head)[0] for module in modules])
+
+    with rlk.load(tmp_path / "model.zip", policy={"encoder": FrozenFirst}) as loaded:
+        assert torch.equal(outputs(agent), outputs(loaded))
 
 
 def test_an_encoder_that_is_passed_as_a_module_is_copied(rlk_make):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import subprocess
 import sys
 
@@ -21,7 +22,9 @@ from rlk_schedules import (
     Schedule,
     as_schedule,
     is_curve_of,
+    is_off,
     is_schedule,
+    is_schedule_or_off,
     scaled,
 )
 
@@ -107,6 +110,38 @@ def test_a_setting_is_refused_by_its_name():
         Config("fast")
     with pytest.raises(ValueError, match="rate: it must be a number"):
         Config(None)
+
+
+@pytest.mark.parametrize(
+    "value", [-0.01, math.nan, math.inf, "lin_-0.2", "constant_-1", [[0, 1.0], [1, -1.0]]]
+)
+def test_a_value_below_zero_or_not_finite_is_refused(value):
+    @attrs.frozen
+    class Config:
+        rate: float = attrs.field(validator=is_schedule)
+
+    with pytest.raises(ValueError, match="rate must be at least 0, and is"):
+        Config(value)
+    assert Config(0.0).rate == 0.0 and callable(Config(lambda remaining: -1.0).rate)
+
+
+def test_a_negative_number_turns_off_what_can_be_turned_off():
+    @attrs.frozen
+    class Config:
+        clip: float = attrs.field(validator=is_schedule_or_off)
+
+    assert [is_off(Config(one).clip) for one in (-1, "-1", "constant_-1", 0, "lin_0.1")] == [
+        *(True, True, True),
+        *(False, False),
+    ]
+    for value in ("lin_-1", "much"):
+        with pytest.raises(ValueError, match="clip"):
+            Config(value)
+
+
+def test_a_line_ends_within_the_run():
+    with pytest.raises(ValueError, match="fraction is a part of the run, 0 to 1, got -1"):
+        as_schedule("linear:initial=0.1,fraction=-1")
 
 
 # ---- named curves --------------------------------------------------------------------------------

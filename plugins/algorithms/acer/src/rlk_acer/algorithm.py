@@ -102,8 +102,8 @@ class ACER:
     def loss(self, batch: Trajectories, average: Tensor | None) -> Loss:
         """Policy and Q in one loss.
 
-        The policy's gradient by its logits is made and projected first. Multiplied with the logits
-        it is a loss that carries it on through the network.
+        The policy's gradient by its logits is computed and projected first. It is a constant g
+        then, and -(g * logits).sum() has just that gradient: autograd takes it through the network.
         """
         config = self.config
         every_parameters, every_q = batch.outputs(self.policy, "pi", "qf")

@@ -64,8 +64,8 @@ def pretrain(
     optimiser = torch.optim.Adam(run.policy.parameters(), lr=learning_rate, eps=adam_epsilon)
     for epoch in range(1, n_epochs + 1):
         losses = []
-        for seen, done in _batches(run, dataset, "train"):
-            loss = loss_of(seen, done)
+        for observation, action in _batches(run, dataset, "train"):
+            loss = loss_of(observation, action)
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
@@ -92,23 +92,27 @@ def loss_for(run: Run) -> LossOf:
     if isinstance(space, spaces.Box):
         return _error_of_mode(run)
     if not hasattr(policy, "pi"):
-        return lambda seen, done: value_loss(policy(seen, "qf")[0], done)
-    return lambda seen, done: likelihood_loss(distribution.log_prob(policy(seen, "pi")[0], done))
+        return lambda observation, action: value_loss(policy(observation, "qf")[0], action)
+    return lambda observation, action: likelihood_loss(
+        distribution.log_prob(policy(observation, "pi")[0], action)
+    )
 
 
 def _error_of_mode(run: Run) -> LossOf:
     """The squared error of the mode, in the policy's own units of actions."""
     policy, distribution = run.policy, run.distribution
     if distribution is not None:
-        return lambda seen, done: mode_loss(
-            distribution.mode(policy(seen, "pi")[0]), own_action(distribution, done)
+        return lambda observation, action: mode_loss(
+            distribution.mode(policy(observation, "pi")[0]), own_action(distribution, action)
         )
     # A policy without a distribution acts from -1 to 1.
     middle, half = (
         torch.as_tensor(one, dtype=torch.float32, device=run.device).reshape(-1)
         for one in middle_and_half(run.action_space)
     )
-    return lambda seen, done: mode_loss(policy(seen, "pi")[0], (done - middle) / half)
+    return lambda observation, action: mode_loss(
+        policy(observation, "pi")[0], (action - middle) / half
+    )
 
 
 def _batches(run: Run, dataset: ExpertDataset, split: str) -> Iterator[tuple[Tensor, Tensor]]:
@@ -118,10 +122,12 @@ def _batches(run: Run, dataset: ExpertDataset, split: str) -> Iterator[tuple[Ten
         raise PlanError("there are no transitions to learn from: raise train_fraction.")
     whose = dataset.trajectories.whose
     for _ in range(0 if loader is None else len(loader)):
-        seen, done = dataset.get_next_batch(split)
+        observation, action = dataset.get_next_batch(split)
         yield (
-            torch.from_numpy(observations_in(run.observation_space, seen, whose)).to(run.device),
-            torch.from_numpy(actions_in(run.action_space, done, whose)).to(run.device),
+            torch.from_numpy(observations_in(run.observation_space, observation, whose)).to(
+                run.device
+            ),
+            torch.from_numpy(actions_in(run.action_space, action, whose)).to(run.device),
         )
 
 

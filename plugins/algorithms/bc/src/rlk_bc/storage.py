@@ -68,12 +68,12 @@ class ExpertTransitions:
         schema, found = self._schema, self.trajectories
         whose = found.whose
         seen = observations_in(schema.observation_space, found.observation[index], whose)
-        done = actions_in(schema.action_space, found.action[index], whose)
+        taken = actions_in(schema.action_space, found.action[index], whose)
         unknown = torch.zeros(len(index), device=schema.device)
         observation = torch.from_numpy(seen).to(schema.device)
         return Batch(
             observation=observation,
-            action=torch.from_numpy(done).to(schema.device),
+            action=torch.from_numpy(taken).to(schema.device),
             reward=unknown,
             next_observation=observation,
             discount=unknown,

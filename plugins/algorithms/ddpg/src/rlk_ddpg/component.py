@@ -24,7 +24,6 @@ component = Component(
         "nb_eval_steps": "evaluation.steps",
         "render_eval": "evaluation.render",
         "param_noise_adaption_interval": "adaptive-parameter-noise.adaption_interval",
-        "batch_size": "adaptive-parameter-noise.batch_size",
     },
     activates={
         "normalize_observations": "observation-statistics",

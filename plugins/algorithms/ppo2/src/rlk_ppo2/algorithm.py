@@ -23,7 +23,7 @@ from rlk_on_policy.sequences import sequence_epochs
 from rlk_ppo2 import loss as losses
 from rlk_ppo2.config import PPO2Config
 from rlk_rollout.rollout import OnPolicyStorage
-from rlk_schedules import as_schedule
+from rlk_schedules import as_schedule, is_off
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -50,9 +50,7 @@ class PPO2:
         chosen = self.config.cliprange_vf
         if chosen is None:
             return self.cliprange
-        if isinstance(chosen, (int, float)) and chosen < 0:
-            return None
-        return self.run.schedule("clip_range_vf", as_schedule(chosen))
+        return None if is_off(chosen) else self.run.schedule("clip_range_vf", as_schedule(chosen))
 
     @staticmethod
     def heads(config: PPO2Config, run: Run) -> Heads:

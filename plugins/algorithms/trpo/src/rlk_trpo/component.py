@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlk.component import Component
 from rlk_on_policy.defaults import ON_POLICY
-from rlk_trpo.config import TRPOConfig
+from rlk_trpo.config import TRPOConfig, check
 
 component = Component(
     name="trpo",
@@ -19,4 +19,5 @@ component = Component(
         "cg_damping": "natural-gradient.cg_damping",
     },
     defaults={**ON_POLICY, "optimiser": "natural-gradient", "vf_optimiser": "adam"},
+    check=check,
 )

@@ -72,8 +72,8 @@ class GAILDiscriminator(nn.Module):
 
     def logits(self, transitions: Transitions, log_prob: Tensor | None) -> Tensor:
         """[B]; how likely the policy does that does not matter."""
-        done = torch.as_tensor(transitions.done, dtype=torch.float32)
-        found: Tensor = self.network(torch.cat((self.rows(transitions.seen), done), dim=1))[:, 0]
+        taken = torch.as_tensor(transitions.taken, dtype=torch.float32)
+        found: Tensor = self.network(torch.cat((self.rows(transitions.seen), taken), dim=1))[:, 0]
         return found
 
     def reward(self, logits: Tensor) -> Tensor:
@@ -106,8 +106,8 @@ class AIRLDiscriminator(nn.Module):
         seen, following = self.rows(transitions.seen), self.rows(transitions.following)
         asked = seen
         if not self._state_only:
-            done = torch.as_tensor(transitions.done, dtype=torch.float32)
-            asked = torch.cat((seen, done), dim=1)
+            taken = torch.as_tensor(transitions.taken, dtype=torch.float32)
+            asked = torch.cat((seen, taken), dim=1)
         discount = self._gamma * torch.as_tensor(~transitions.terminated, dtype=torch.float32)
         values: Any = self.h
         f = shaped(self.g(asked)[:, 0], values(seen)[:, 0], values(following)[:, 0], discount)

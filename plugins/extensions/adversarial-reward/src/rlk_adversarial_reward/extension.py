@@ -64,7 +64,13 @@ class LearntReward:
 
     def _refused(self, plan: Plan) -> str | None:
         """What else speaks against a plan."""
-        return None
+        if plan.algorithm.component.collects == "on-policy":
+            return None
+        return (
+            f"plugin {self.name!r} gives the latest collection its rewards, and "
+            f"{plan.algorithm.title} also learns from earlier ones, which keep the environment's. "
+            "Use --set model=trpo, ppo2 or another on-policy algorithm."
+        )
 
     def _read(self) -> Trajectories:
         """What the expert did.
@@ -131,7 +137,7 @@ class AIRLReward(LearntReward):
 
     def _refused(self, plan: Plan) -> str | None:
         if not plan.policy.component.recurrent:
-            return None
+            return super()._refused(plan)
         return (
             f"plugin {self.name!r} asks how likely the policy does what the expert did, and "
             f"{plan.policy.title} remembers what went before. Use another policy (--policy mlp), "

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Transitions:
-    """What was seen, done, and seen next.
+    """What was seen, what was done, and what was seen next.
 
     Attributes:
         observation: raw, as policies take it, [B, …].
         action: as storages keep it, [B] or [B, D].
-        seen, done, following: the observation, the action and the next observation as numbers,
+        seen, taken, following: the observation, the action and the next observation as numbers,
             float64 [B, K] each.
         terminated: bool [B].
     """
@@ -34,7 +34,7 @@ class Transitions:
     observation: Array
     action: Array
     seen: Array
-    done: Array
+    taken: Array
     following: Array
     terminated: Array
 
@@ -93,7 +93,7 @@ def _in_run(run: Run, expert: Trajectories) -> tuple[Array, Array]:
 def _of(run: Run, observation: Array, action: Array, following: Array, over: Array) -> Transitions:
     """Actions are shown as the environment gets them, clipped or scaled into its space."""
     space = run.observation_space
-    done = rows(run.action_space, run.distribution.env_action(action))
+    taken = rows(run.action_space, run.distribution.env_action(action))
     return Transitions(
-        observation, action, rows(space, observation), done, rows(space, following), over
+        observation, action, rows(space, observation), taken, rows(space, following), over
     )

@@ -36,8 +36,11 @@ class AdaptiveParameterNoiseConfig:
         v.ge(1),
         "updates (continuous actions) or vector steps (discrete ones) between such changes",
     )
-    batch_size: int = _setting(
-        128, v.ge(1), "continuous actions: observations of the replay that are measured on"
+    batch_size: int | None = _setting(
+        None,
+        v.optional(v.ge(1)),
+        "continuous actions: observations of the replay that are measured on; none takes the "
+        "algorithm's batch_size",
     )
     fraction: float = _setting(
         0.1, _UNIT, "discrete actions: part of the run over which epsilon falls, 0 to 1"
@@ -60,12 +63,18 @@ _DISCRETE = ("fraction", "initial_eps", "final_eps")
 
 
 def check(config: AdaptiveParameterNoiseConfig, plan: Any) -> None:
-    """Refuse settings that have no effect on these actions.
+    """Refuse settings that have no effect on these actions, and a batch of no size.
 
     Raises:
         PlanError: for the first one that differs from its default.
     """
     is_discrete = type(plan.action_space).__name__ == "Discrete"
+    theirs = getattr(plan.algorithm.config, "batch_size", None)
+    if not is_discrete and config.batch_size is None and theirs is None:
+        raise PlanError(
+            f"noise 'adaptive-parameter-noise': {plan.algorithm.title} has no batch_size. Say "
+            "--set adaptive-parameter-noise.batch_size=128."
+        )
     unused, instead = (_CONTINUOUS, _DISCRETE) if is_discrete else (_DISCRETE, _CONTINUOUS)
     fields = attrs.fields_dict(type(config))
     for name in unused:

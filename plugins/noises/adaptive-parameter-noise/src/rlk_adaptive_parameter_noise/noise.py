@@ -50,8 +50,8 @@ class ParameterNoiseActor:
     """Acts by the copies, and adapts the strength of the noise; deterministically, by the policy.
 
     The carry is {"parameters": float [N, P], those of the copies; "stddev": of the noise that is
-    drawn now; "distance": as measured last; "counted": the updates, or for discrete actions the
-    vector steps, until which `stddev` was adapted}.
+    drawn now; "distance": as measured last; "counted": the clock, updates or for discrete
+    actions vector steps, when `stddev` was last adapted}.
 
     Args:
         actor: of the policy itself.
@@ -96,8 +96,9 @@ class ParameterNoiseActor:
             return {**carry, "counted": run.clock.updates}
 
         def sample() -> tuple[Any, int]:
-            observation = run.storage.sample(config.batch_size).observation
-            return map_observation(_as_array, observation), config.batch_size
+            size = config.batch_size or run.plan.algorithm.config.batch_size
+            observation = run.storage.sample(size).observation
+            return map_observation(_as_array, observation), size
 
         return self._adapted(carry, run.clock.updates, sample)
 

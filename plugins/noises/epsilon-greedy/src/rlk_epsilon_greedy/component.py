@@ -11,4 +11,5 @@ component = Component(
     summary="a uniformly random action with a probability that falls linearly",
     config=EpsilonGreedyConfig,
     action_spaces=("Discrete",),
+    collects="off-policy",
 )

@@ -50,7 +50,8 @@ def damping(inner: Tensor, outer: Tensor, epsilon: float) -> tuple[Tensor, Tenso
     """
     a, g = inner.diagonal(dim1=1, dim2=2), outer.diagonal(dim1=1, dim2=2)
     sums = torch.stack([a.sum(1), g.sum(1)]).clamp_(min=torch.finfo(a.dtype).tiny)
-    pi = (sums[0] * (g.shape[1] / a.shape[1]) / sums[1]).sqrt_()
+    # The root of each, for their quotient may be no float32: G is 0 where a head has no weight.
+    pi = sums[0].sqrt() / sums[1].sqrt() * math.sqrt(g.shape[1] / a.shape[1])
     root = math.sqrt(epsilon)
     both = torch.maximum(torch.stack([pi * root, root / pi]), LEAST_DAMPING * sums)
     return both[0], both[1]

@@ -67,8 +67,12 @@ class FlatParameters:
         return [self.parameters[i] for i in found], self.flat[start:end].data
 
     def clone(self) -> FlatParameters:
-        """A copy of the module with flat parameters of its own, without gradients: a target."""
-        module = copy.deepcopy(self.module)
+        """A copy of the module with flat parameters of its own, without gradients: a target.
+
+        Both have the same frozen parameters, which nothing moves.
+        """
+        frozen = {id(one): one for one in self.module.parameters() if not one.requires_grad}
+        module = copy.deepcopy(self.module, frozen)
         copied = FlatParameters(module)
         for parameter in module.parameters():
             parameter.requires_grad_(False)

@@ -26,7 +26,7 @@ class Distribution(Protocol):
     """
 
     parameter_size: int  #: P
-    action: Field  #: shape of one action, and the dtype that storage keeps it in
+    action: Field  #: shape of one action, and its dtype; storages may keep a wider one
 
     @abstractmethod
     def head(self, features: int) -> nn.Module:

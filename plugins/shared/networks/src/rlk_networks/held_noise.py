@@ -60,8 +60,8 @@ class HeldNoiseActor:
         actor: what acts.
         distribution: offers `HoldsNoise`.
         rng: where the noise comes from.
-        begins: () -> whether new noise is drawn where the collector begins a collection; it is not
-            where an algorithm counts several of them as one (an episode, step by step).
+        begins: () -> whether this collection begins with new noise. Where an episode is collected
+            step by step, only its first step does.
     """
 
     def __init__(

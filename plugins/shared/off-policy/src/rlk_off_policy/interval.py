@@ -21,5 +21,5 @@ class TimestepInterval:
 
     def passed(self) -> bool:
         before, self.asked_at = self.asked_at, self._clock.timesteps
-        # Not "greater": a second call of learn may have begun to count again.
+        # `!=` and not `>`: a second call of `learn` may have set the clock back to 0.
         return self.asked_at // self.every != before // self.every

@@ -32,7 +32,8 @@ class UpdateSchedule:
     """Every `train_freq`, `gradient_steps` updates, once there is enough to learn from.
 
     Enough are `learning_starts` timesteps collected and `batch_size` transitions stored. Where
-    `gradient_steps` is -1, there are as many updates as timesteps were collected since the last.
+    `gradient_steps` is -1, there are as many updates as timesteps were collected since updates were
+    last due; those before `learning_starts` do not count.
 
     Args:
         settings: of the algorithm.

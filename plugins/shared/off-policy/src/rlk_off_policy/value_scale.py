@@ -65,9 +65,12 @@ class ValueScale:
 
     @torch.no_grad()
     def follow(self, returns: Tensor) -> dict[str, Tensor]:
-        """Take returns, float [B], into the statistics, which are returned to be logged.
+        """Update the statistics with these returns, float [B], and rescale the preserved layers.
 
         Nothing happens where returns are not normalised.
+
+        Returns:
+            The new mean and standard deviation, as metrics.
         """
         if not self._normalises:
             return {}

@@ -80,8 +80,8 @@ def epochs(
 ) -> Iterator[Minibatch]:
     """Every epoch shuffles anew and yields `n_minibatches` slices that hold each transition once.
 
-    Fields are gathered once per epoch; a minibatch is a view. What does not divide evenly is spread
-    over the first minibatches, so that none is a small remainder.
+    Fields are gathered once per epoch; a minibatch is a view. Where the transitions do not divide
+    evenly, minibatches differ by one in size, so that none is a small remainder.
     """
     size = len(whole.action)
     bounds = np.linspace(0, size, n_minibatches + 1).round().astype(int)

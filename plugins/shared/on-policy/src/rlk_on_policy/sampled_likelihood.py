@@ -39,8 +39,8 @@ class SampledLikelihood:
 
         Args:
             parameters: float [B, P]. value: float [B], or None for a policy alone.
-            weight: of the value's part. Its samples are one standard deviation of 1 away, as in
-                Stable Baselines 2.10, so a weight of 1/2 makes it the density of that Gaussian.
+            weight: of the value's part, -(V - drawn)^2. Values are drawn from N(V, 1), as in Stable
+                Baselines 2.10; a weight of 1/2 makes it the log-density of that Gaussian.
         """
         distribution, rng = self.distribution, self._stream()
         noise = torch.from_numpy(distribution.noise(rng, len(parameters))).to(parameters.device)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import RlkError
+from rlk.running.untrained import take_up_untrained, untrained
 
 if TYPE_CHECKING:
     from rlk.protocols import State
@@ -20,9 +21,7 @@ def share_model(run: Run, communicator: RanksCommunicator) -> None:
     if communicator.rank == 0:
         return
     run.parameters.load_state_dict(first["parameters"])
-    buffers = dict(run.policy.named_buffers())
-    for name, value in first["buffers"].items():
-        buffers[name].copy_(value)
+    take_up_untrained(run.policy, first["buffers"])
     run.algorithm.load_state_dict(first["algorithm"])
     run.optimise.load_state_dict(first["optimise"])
 
@@ -31,7 +30,7 @@ def model_of(run: Run) -> State:
     """What ranks have in common."""
     return {
         "parameters": run.parameters.state_dict(),
-        "buffers": {name: value.clone() for name, value in run.policy.named_buffers()},
+        "buffers": {name: value.clone() for name, value in untrained(run.policy).items()},
         "algorithm": run.algorithm.state_dict(),
         "optimise": run.optimise.state_dict(),
     }

@@ -6,7 +6,15 @@ from rlk_schedules.by_timestep import (
     PiecewiseSchedule,
     linear_interpolation,
 )
-from rlk_schedules.parse import ScheduleLike, as_schedule, is_curve_of, is_schedule, scaled
+from rlk_schedules.parse import (
+    ScheduleLike,
+    as_schedule,
+    is_curve_of,
+    is_off,
+    is_schedule,
+    is_schedule_or_off,
+    scaled,
+)
 from rlk_schedules.shapes import (
     Constant,
     DoubleLinearCon,
@@ -31,7 +39,9 @@ __all__ = [
     "ScheduleLike",
     "as_schedule",
     "is_curve_of",
+    "is_off",
     "is_schedule",
+    "is_schedule_or_off",
     "linear_interpolation",
     "scaled",
 ]

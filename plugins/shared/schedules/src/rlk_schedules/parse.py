@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 #: The type of a setting that may be scheduled; `Schedule` stands for its texts and lists as well.
 ScheduleLike = float | Schedule | Callable[[float], float]
+#: What remains of the run where a validator looks at a schedule's values.
+LOOKED_AT = (1.0, 0.75, 0.5, 0.25, 0.0)
 
 
 def as_schedule(value: ScheduleLike | str | list[Any]) -> float | Callable[[float], float]:
@@ -52,11 +55,36 @@ def scaled(value: ScheduleLike | str, name: str) -> float | Callable[[float], fl
 
 
 def is_schedule(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-    """An attrs validator for fields of type ScheduleLike."""
+    """An attrs validator for fields of type ScheduleLike: of finite values that are at least 0.
+
+    A user's own function is not called.
+    """
     try:
-        as_schedule(value)
+        found = as_schedule(value)
     except ValueError as error:
         raise ValueError(f"{attribute.name}: {error}") from None
+    if isinstance(found, Schedule):
+        values = [found(remaining) for remaining in LOOKED_AT]
+    else:
+        values = [] if callable(found) else [found]
+    for one in values:
+        if not (math.isfinite(one) and one >= 0.0):
+            raise ValueError(f"{attribute.name} must be at least 0, and is {one:g} in {value!s}")
+
+
+def is_schedule_or_off(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    """Likewise for a setting that a negative number turns off."""
+    if not is_off(value):
+        is_schedule(_, attribute, value)
+
+
+def is_off(value: Any) -> bool:
+    """Whether it is a negative number, however that is written (`constant_-1`)."""
+    try:
+        found = as_schedule(value)
+    except ValueError:
+        return False
+    return not callable(found) and found < 0.0
 
 
 def is_curve_of(rate: str) -> Callable[[Any, Any, Any], None]:

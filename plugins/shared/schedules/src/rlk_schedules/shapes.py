@@ -70,14 +70,19 @@ class Constant(Schedule):
         return self.value
 
 
+def _is_part_of_a_run(_: object, attribute: attrs.Attribute[Any], value: float) -> None:
+    if not 0.0 <= value <= 1.0:
+        raise ValueError(f"{attribute.name} is a part of the run, 0 to 1, got {value:g}")
+
+
 @attrs.frozen
 class Linear(Schedule):
-    """From `initial` to `final`, reaching it when `fraction` of the run is done."""
+    """From `initial` to `final`, reaching it when `fraction` of the run is done, 0 to 1."""
 
     name: ClassVar[str] = "linear"
     initial: float = attrs.field(converter=float)
     final: float = attrs.field(default=0.0, converter=float)
-    fraction: float = attrs.field(default=1.0, converter=float)
+    fraction: float = attrs.field(default=1.0, converter=float, validator=_is_part_of_a_run)
 
     def __call__(self, remaining: float) -> float:
         done = min(1.0, (1.0 - remaining) / self.fraction) if self.fraction > 0 else 1.0

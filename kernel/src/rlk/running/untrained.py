@@ -1,0 +1,34 @@
+"""What a policy holds beside the parameters that are trained: buffers and frozen layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rlk.errors import BadFile
+from rlk.protocols import State
+from rlk.running.likeness import check_like
+
+
+def untrained(policy: Any) -> dict[str, Tensor]:
+    """Buffers, and parameters that no gradient moves (`requires_grad=False`), by their names."""
+    frozen = {name: one.data for name, one in policy.named_parameters() if not one.requires_grad}
+    return {**dict(policy.named_buffers()), **frozen}
+
+
+@torch.no_grad()
+def take_up_untrained(policy: Any, saved: State) -> None:
+    """Copy what was saved into them.
+
+    Raises:
+        BadFile: for a name, a shape or a dtype that does not fit.
+    """
+    own = untrained(policy)
+    if saved.keys() != own.keys():
+        differ = sorted(saved.keys() ^ own.keys())[:5]
+        raise BadFile(f"the saved buffers and frozen parameters do not fit: {differ}.")
+    check_like(saved, own, "the saved state of the policy: buffers")
+    for name, value in saved.items():
+        own[name].copy_(value)
