@@ -8,7 +8,7 @@ import torch
 
 from rlk import hookimpl
 from rlk.component import Component
-from rlk.errors import PlanError, RlkError
+from rlk.errors import BrokenPlugin, PlanError, RlkError
 from rlk.optimise import OneProcess
 from rlk.running.vec_env import stack_size
 from rlk_testing.environments import BY_ACTION_SPACE, DiscreteMatch
@@ -57,6 +57,12 @@ def test_what_a_plugin_makes_is_used_instead(make):
     assert type(run.env) is Vec and type(run.storage) is Store
     assert type(run.optimise.steps["value"]) is Step and type(run.communicator) is Alone
     assert Makes.asked == [(2, True)]
+
+
+def test_an_algorithm_that_collects_no_steps_is_refused(make, monkeypatch):
+    monkeypatch.setattr(StandIn, "steps_per_collect", lambda self: 0)
+    with pytest.raises(BrokenPlugin, match=r"steps_per_collect\(\) gave 0, and must be at least 1"):
+        make()
 
 
 def test_a_collector_of_a_plugin_gathers_instead_and_its_state_is_saved(make):

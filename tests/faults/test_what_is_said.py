@@ -111,7 +111,10 @@ def test_what_need_not_be_installed_is_no_fault(rlk_empty_kernel):
         ("run --algo dqn --total-timesteps 100", "Type: --timesteps 100"),
         ("run --algo dqn --n_envs 2", "Type: --n-envs 2"),
         ("run --algo dqn --stop-at 475", "Type: --set evaluation.stop_at=475"),
-        ("run --algo dqn --tensorboard-log", "No such option '--tensorboard-log'."),
+        ("run --algo dqn --tensorboard-log logs", "Type: --plugin tensorboard"),
+        ("run --algo dqn --eval-freq 500", "Type: --plugin evaluation:every=500"),
+        ("run --algo dqn -n 500", "Type: --timesteps 500"),
+        ("run --algo dqn --unheard-of", "No such option '--unheard-of'."),
         ("plugins list --kind replay", "--kind storages, or rlk plugins show replay"),
         ("plugins list --kind sotrages", "Did you mean 'storages'?"),
         (

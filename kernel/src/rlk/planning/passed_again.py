@@ -131,9 +131,11 @@ def _environment_missing(saved: SavedEnvironment) -> PlanError:
     if saved.passed_as_object:
         place = saved.again or "./your_file.py:Class"
         how = f"{_typed('--env', place)}, or in Python env=…"
+        is_id = re.search(r"-v\d+$", saved.name)
+        alone = f" If it is what that id makes: {_typed('--env', saved.name)}." if is_id else ""
         return PlanError(
             f"this model's environment {saved.name!r} was an object, which no file holds. "
-            f"Pass it again: {how}."
+            f"Pass it again: {how}.{alone}"
         )
     return PlanError(
         f"this model's environment {saved.name!r} was code, which no file may run by itself. "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from rlk.abilities import Decorated, Discounts, Explores, Filterable, HasMetrics, offers
-from rlk.errors import BadFile, PlanError
+from rlk.errors import BadFile, BrokenPlugin, PlanError
 from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.planning.environment import MakeEnv
 from rlk.protocols import Stateful
@@ -160,7 +160,7 @@ def _schema(run: Run) -> Schema:
         observation_space=plan.observation_space,
         action_space=plan.action_space,
         n_envs=plan.n_envs,
-        n_steps=run.algorithm.steps_per_collect(),
+        n_steps=_steps_per_collect(run),
         gamma=float(config.gamma) if offers(config, Discounts) else 1.0,
         device=run.device,
         rng=run.streams.numpy("storage"),
@@ -169,6 +169,17 @@ def _schema(run: Run) -> Schema:
         make_env=lambda: _spare_env(run),
         stack_size=stack_size(run.env),
     )
+
+
+def _steps_per_collect(run: Run) -> int:
+    """What the algorithm says; with none, a run would collect for ever."""
+    steps = run.algorithm.steps_per_collect()
+    if steps < 1:
+        raise BrokenPlugin(
+            f"{run.plan.algorithm.title}: steps_per_collect() gave {steps!r}, and must be "
+            "at least 1."
+        )
+    return steps
 
 
 def _spare_env(run: Run) -> Any:

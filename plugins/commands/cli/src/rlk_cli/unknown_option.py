@@ -18,6 +18,26 @@ from rlk.planning.run_settings import RUN_SETTINGS
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS
 
+#: Options of the zoos of Stable Baselines that are no settings here, with what to type.
+OF_THE_ZOOS = {
+    "tensorboard_log": "--plugin tensorboard",
+    "tensorboard": "--plugin tensorboard",
+    "eval_freq": "--plugin evaluation:every={value}",
+    "eval_episodes": "--plugin evaluation:episodes={value}",
+    "save_freq": "--plugin checkpoint:every={value}",
+    "log_folder": "--out {value}",
+    "f": "--out {value}",
+    "n_timesteps": "--timesteps {value}",
+    "n": "--timesteps {value}",
+    "num_threads": "--set n_threads={value}",
+    "hyperparams": "--set NAME=VALUE",
+    "hyperparameters": "--set NAME=VALUE",
+    "env_kwargs": "--set env.NAME=VALUE",
+    "progress": "--plugin progress-bar",
+    "render": "--plugin render",
+    "video": "rlk enjoy RUN --record FILE.mp4",
+}
+
 
 def explained(error: click.NoSuchOption, arguments: Sequence[str]) -> click.UsageError:
     """The error with what to type, where the option is the name of a setting.
@@ -35,6 +55,8 @@ def explained(error: click.NoSuchOption, arguments: Sequence[str]) -> click.Usag
     if not typed and takes_settings:
         keys = _settings(key, _given("--algo", arguments))
         typed = [f"--set {shlex.quote(f'{found}={value}')}" for found in keys]
+    if not typed and key in OF_THE_ZOOS and takes_settings:
+        typed = [OF_THE_ZOOS[key].format(value=value)]
     if not typed:
         near = nearest(error.option_name, [option for param in params for option in param.opts])
         return click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)

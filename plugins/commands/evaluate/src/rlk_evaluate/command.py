@@ -25,7 +25,9 @@ _SHARED = (
         "--seed", type=int, help="Seed of these episodes; derived from the run's if not given."
     ),
     click.option(
-        "--stochastic", is_flag=True, help="Sample actions instead of taking the policy's mode."
+        "--stochastic/--deterministic",
+        default=False,
+        help="Whether actions are sampled, or the policy's mode, which is the default.",
     ),
     click.option(
         "--best/--last",

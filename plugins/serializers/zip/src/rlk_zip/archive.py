@@ -91,12 +91,14 @@ class Archive:
         if "_stable_baselines3_version" in names or {"data", "policy.pth"} <= names:
             raise BadFile(
                 f"{self.name} is a Stable-Baselines3 model, which holds pickles; nothing of it was "
-                f"read. Convert it with: rlk import {self.name}"
+                "read. In Python, rlk_baselines.sb3 loads it without them (PPO.load), and what "
+                "that model saves is a file of rlk's."
             )
         if {"data", "parameters", "parameter_list"} <= names:
             raise BadFile(
                 f"{self.name} is a Stable Baselines 2 model, which holds pickles; nothing of it "
-                "was read. Its networks are TensorFlow's: train again with the same settings."
+                "was read. In Python, rlk_baselines loads it without them (PPO2.load), and what "
+                "that model saves is a file of rlk's."
             )
 
     def _refuse_unusual_compression(self) -> None:
