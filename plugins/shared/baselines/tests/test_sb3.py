@@ -144,7 +144,7 @@ def test_rows_go_where_the_logger_was_told(counting, tmp_path: Path) -> None:
     try:
         model.learn(16)
     finally:
-        model.logger.reset()
+        model.logger.close()
     assert "total_timesteps" in (tmp_path / "progress.csv").read_text()
     schedule = get_linear_fn(1.0, 0.0, 0.5)
     assert [schedule(remaining) for remaining in (1.0, 0.75, 0.25)] == [1.0, 0.5, 0.0]

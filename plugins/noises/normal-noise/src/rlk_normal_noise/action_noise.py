@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
+from rlk.errors import PlanError
 from rlk.records import Array
 from rlk.settings import PluginText
 from rlk_action_scaling import as_numbers, as_setting
@@ -33,6 +34,16 @@ class NormalActionNoise:
         """Nothing: a sample depends on no other; it is called where an episode starts."""
 
     def as_setting(self) -> str:
-        """The plugin that it stands for, as `--plugin` takes it."""
+        """The plugin that it stands for, as `--plugin` takes it.
+
+        Raises:
+            PlanError: for a class derived from this one, of whose methods a plugin knows nothing.
+        """
+        if type(self) is not NormalActionNoise:
+            raise PlanError(
+                f"{type(self).__name__} is derived from NormalActionNoise, and a run takes "
+                "the settings alone: it would not call it. Pass it to a model of rlk_baselines, "
+                "which does, or write a noise: rlk plugins new NAME --kind noise."
+            )
         mean, sigma = as_setting(self.mean), as_setting(self.sigma)
         return PluginText.of("normal-noise", mean=mean, sigma=sigma)

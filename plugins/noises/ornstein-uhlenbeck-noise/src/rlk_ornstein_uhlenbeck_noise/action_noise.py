@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
+from rlk.errors import PlanError
 from rlk.records import Array
 from rlk.settings import PluginText
 from rlk_action_scaling import as_numbers, as_setting
@@ -50,7 +51,17 @@ class OrnsteinUhlenbeckActionNoise:
         self._x = np.zeros(size) if self.initial_noise is None else self.initial_noise
 
     def as_setting(self) -> str:
-        """The plugin that it stands for, as `--plugin` takes it."""
+        """The plugin that it stands for, as `--plugin` takes it.
+
+        Raises:
+            PlanError: for a class derived from this one, of whose methods a plugin knows nothing.
+        """
+        if type(self) is not OrnsteinUhlenbeckActionNoise:
+            raise PlanError(
+                f"{type(self).__name__} is derived from OrnsteinUhlenbeckActionNoise, and a run "
+                "takes the settings alone: it would not call it. Pass it to a model of "
+                "rlk_baselines, which does, or write a noise: rlk plugins new NAME --kind noise."
+            )
         values = {"mean": self.mean, "sigma": self.sigma}
         if self.initial_noise is not None:
             values["initial_noise"] = self.initial_noise

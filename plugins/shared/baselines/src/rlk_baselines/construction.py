@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
+
+import attrs
 
 import rlk
 from rlk.abilities import AdoptsReplays, offers
 from rlk.agent import Agent
+from rlk.errors import RlkError
 from rlk.making import from_state
+from rlk.protocols import State
 from rlk.running import checkpoint
-from rlk_baselines import model_files
+from rlk_baselines import changed_settings, model_files
 from rlk_baselines.arguments import Documented, bound, is_other, signature, with_effect
+from rlk_baselines.common import own_noise
 from rlk_baselines.common.vec_env import VecEnv
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.environments.training_vector import training_vector
@@ -34,6 +40,14 @@ _ITS_OWN = (
     "policy_kwargs",
 )
 _RENAMED = {"seed": "seed", "n_cpu_tf_sess": "n_threads"}
+#: Those that are attributes besides.
+_ATTRIBUTES = ("policy", "policy_kwargs", "seed")
+#: Under which key a file says that the noise was an object of a program's own class.
+_OWN_NOISE = "own_noise"
+_LOST_NOISE = (
+    "the model was saved with an action_noise of a program's own class, which no file holds, and "
+    "learns without noise now: pass it again, load(path, env=env, action_noise=…)."
+)
 
 
 class Constructed(metaclass=Documented):
@@ -58,6 +72,8 @@ class Constructed(metaclass=Documented):
     def _begin(self, given: dict[str, Any], env: VecEnv | None) -> None:
         """Take what the constructor was given, by name."""
         self._agent: Agent | None = None
+        self._is_learning = False
+        self._before_change: dict[str, Any] = {}  # of attributes set since, until they are used
         self._given, self._env = given, env
         self.policy = given["policy"]
         self.verbose: int = given["verbose"]
@@ -97,7 +113,8 @@ class Constructed(metaclass=Documented):
 
     def renamed(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of the constructor by rlk's keys, without those that are the model's own."""
-        settings = self.translated({k: v for k, v in given.items() if k not in _ITS_OWN})
+        own = (*_ITS_OWN, *(["action_noise"] if self._has_own_noise() else []))
+        settings = self.translated({k: v for k, v in given.items() if k not in own})
         return {_RENAMED.get(key, key): value for key, value in settings.items()}
 
     def _policy_settings(self) -> dict[str, Any]:
@@ -105,7 +122,14 @@ class Constructed(metaclass=Documented):
 
     def _plugins(self) -> list[Any]:
         """Plugins of rlk that the model learns with."""
-        return ["mpi"] if self.trains_over_mpi and several_launched(os.environ) else []
+        found: list[Any] = ["mpi"] if self.trains_over_mpi and several_launched(os.environ) else []
+        if self._has_own_noise():
+            found.append(own_noise.component_of(self._given["action_noise"]))
+        return found
+
+    def _has_own_noise(self) -> bool:
+        """Whether its noise is an object of a program's own class, which has to be called."""
+        return own_noise.is_own(self._given.get("action_noise"))
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Settings by the names of rlk's config, of those that the constructor takes."""
@@ -119,7 +143,8 @@ class Constructed(metaclass=Documented):
     def about(self) -> dict[str, Any]:
         """What only a model of Stable Baselines needs in a file, as JSON values and arrays."""
         model: Any = self
-        return model_files.about(model, self._env)
+        found = model_files.about(model, self._env)
+        return {**found, _OWN_NOISE: True} if self._has_own_noise() else found
 
     @classmethod
     def of_file(cls: type[Model], about: Mapping[str, Any]) -> Model:
@@ -133,24 +158,43 @@ class Constructed(metaclass=Documented):
         settings = {"n_envs": vector.num_envs, **self.renamed(saved.changes)}
         if "policy" in saved.changes or registered(self._given["policy"]) is not None:
             settings |= self._policy_settings()
+        self._take(self._loaded(saved, settings))
+
+    def _loaded(self, saved: model_files.Saved, settings: dict[str, Any]) -> Agent:
+        """The agent of a file with these settings; without a noise that the file cannot hold."""
+        had_own_noise = bool(saved.about.get(_OWN_NOISE))
+        if had_own_noise:
+            settings = {**settings, "noise": None}
         plugins = (*self._plugins(), self._watcher)
-        self._take(saved.agent(env=self._training_env(), plugins=plugins, **settings))
+        agent = saved.agent(env=self._training_env(), plugins=plugins, **settings)
+        if had_own_noise and "action_noise" not in saved.changes:
+            agent.spec = attrs.evolve(agent.spec, lost=(*agent.spec.lost, _LOST_NOISE))
+        return agent
 
     def _moved(self) -> Agent:
         """An agent like the one there is, in an environment of another number, which was set."""
+        return self._again(checkpoint.model_state(self.agent.run), {})
+
+    def _again(self, state: State, changes: dict[str, Any]) -> Agent:
+        """An agent of that state of the one there is, which is closed.
+
+        Args:
+            state: of its run.
+            changes: settings that are others now, by rlk's keys.
+        """
         before = self.agent
-        moved = from_state(
-            checkpoint.model_state(before.run),
+        made = from_state(
+            state,
             Path("the model"),
             env=self._training_env(),
             plugins=(*self._plugins(), self._watcher),
             n_envs=self.n_envs,
-            **self._settings(),
+            **changed_settings.by_plan(self.algo, {**self._settings(), **changes}),
         )
         if offers(before.run.storage, AdoptsReplays) and len(before.run.storage):
-            checkpoint.adopt_replay(moved.run, checkpoint.replay_state(before.run))
+            checkpoint.adopt_replay(made.run, checkpoint.replay_state(before.run))
         before.close()
-        return moved
+        return made
 
     def _training_env(self) -> Any:
         """What rlk steps."""
@@ -173,9 +217,79 @@ class Constructed(metaclass=Documented):
         """
         if self._agent is None:
             raise Refused("this model was not set up yet: call setup_model().")
+        if not self._is_learning:
+            self._use_changes()
         return self._agent
 
     # ---- what it is made of ----------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """An attribute; a hyperparameter by its name in the constructor counts from now on.
+
+        Raises:
+            ValueError: for one that cannot be another now, or while `learn` goes on.
+        """
+        given = vars(self).get("_given", {})
+        if name not in given or name in changed_settings.READ_BY_MODEL:
+            object.__setattr__(self, name, value)
+        elif self._agent is None:
+            given[name] = value
+            if name in _ATTRIBUTES:
+                object.__setattr__(self, name, value)
+        elif is_other(value, given[name]):
+            self._change(name, value)
+
+    @contextlib.contextmanager
+    def _learning(self) -> Iterator[None]:
+        """While `learn` goes on, the agent stays the one that it has begun with."""
+        self._use_changes()
+        self._is_learning = True
+        try:
+            yield
+        finally:
+            self._is_learning = False
+
+    def _change(self, name: str, value: Any) -> None:
+        """Let an argument of the constructor be another from now on."""
+        kind, model = type(self).__name__, cast(Any, self)
+        if name in changed_settings.FIXED:
+            raise changed_settings.refusal(kind, name, "any more: the networks are made")
+        if name == "seed" and not self._is_learning:
+            model.set_random_seed(value)
+            return
+        before = self._given[name]
+        self._given[name] = value
+        if not self._is_learning:
+            self._before_change.setdefault(name, before)
+            return
+        try:
+            with refused():
+                settings = self.renamed({name: value})
+                changed_settings.set_while_learning(kind, self.agent, name, settings)
+        except BaseException:
+            self._given[name] = before
+            raise
+
+    def _use_changes(self) -> None:
+        """Go on with an agent to which the attributes count that were set.
+
+        Raises:
+            ValueError: if one of them does not fit; then all are as before.
+        """
+        before, self._before_change = self._before_change, {}
+        if not before:
+            return
+        try:
+            with refused():
+                changes = self.renamed({name: self._given[name] for name in before})
+                state = changed_settings.everything_but_environments(self.agent, before)
+                self._take(self._again(state, changes))
+        except BaseException as error:
+            self._given |= before
+            if not isinstance(error, RlkError):
+                raise
+            kind, names = type(self).__name__, ", ".join(before)
+            raise Refused(f"{kind}: what {names} was set to cannot be used. {error}") from error
 
     def __getattr__(self, name: str) -> Any:
         """A hyperparameter, by its name in the constructor."""

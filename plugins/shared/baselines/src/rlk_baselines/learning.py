@@ -51,14 +51,50 @@ class Call:
         return {"self": model, "new_tb_log": new_tb_log, "replay_wrapper": None, **found}
 
 
+class Rows:
+    """Writes rows of metrics to `rlk_baselines.logger` and for tensorboard."""
+
+    def begin(self, model: BaseRLModel, call: Call) -> None:
+        """A call of `learn` begins."""
+
+    def write(
+        self, model: BaseRLModel, call: Call | None, run: Run, row: Mapping[str, float]
+    ) -> None:
+        """Write a row by the names of Stable Baselines, with what callbacks have recorded."""
+        named = {_NAMES.get(tag, tag.rpartition("/")[2]): value for tag, value in row.items()}
+        own = dict(logger.getkvs())
+        prints = model.verbose > 0 and run.communicator.rank == 0
+        if prints or own or logger.is_configured():
+            for key, value in named.items():
+                logger.logkv(key, value)
+            logger.dumpkvs(to_stdout=prints)
+        if call is None or call.writer is None:
+            return
+        numbers = {tag: value for tag, value in own.items() if valid_float_value(value)}
+        for tag, value in {**numbers, **row}.items():
+            call.writer.add_scalar(tag, value, run.timesteps)
+        if model.full_tensorboard_log:
+            for name, values in model.get_parameters().items():
+                call.writer.add_histogram(name, values, run.timesteps)
+
+    def write_episodes(self, call: Call, run: Run, n_new: int) -> None:
+        """The returns of the episodes that have ended in a collection, for tensorboard."""
+        if call.writer is None or not n_new:
+            return
+        for return_, _ in list(run.metrics.recent_episodes)[-n_new:]:
+            call.writer.add_scalar("episode_reward", return_, run.timesteps)
+
+
 class Watcher:
     """Answers the hooks of a model's run.
 
     Attributes:
         call: the call of `learn` that goes on, or None.
+        rows: what writes rows of metrics.
     """
 
     def __init__(self) -> None:
+        self.rows = Rows()
         self.model: BaseRLModel | None = None
         self.call: Call | None = None
         self._variables: dict[str, Any] = {}
@@ -77,6 +113,7 @@ class Watcher:
             is_new = run.timesteps == 0
             folder = folder_of_run(model.tensorboard_log, call.tb_log_name, is_new=is_new)
             call.writer = ScalarWriter(folder)
+        self.rows.begin(model, call)
         if call.callback is not None:
             call.callback.init_callback(model)
         self.call = call
@@ -129,7 +166,8 @@ class Watcher:
     def rlk_rollout_end(self, run: Run) -> None:
         if self.call is None:
             return
-        self._write_episodes(run)
+        new, self._seen_episodes = run.clock.episodes - self._seen_episodes, run.clock.episodes
+        self.rows.write_episodes(self.call, run, new)
         if self.call.callback is not None:
             self.call.callback.on_rollout_end()
 
@@ -141,29 +179,7 @@ class Watcher:
     @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
         assert self.model is not None
-        named = {_NAMES.get(tag, tag.rpartition("/")[2]): value for tag, value in row.items()}
-        own = dict(logger.getkvs())  # what callbacks have recorded
-        prints = self.model.verbose > 0 and run.communicator.rank == 0
-        if prints or own or logger.is_configured():
-            for key, value in named.items():
-                logger.logkv(key, value)
-            logger.dumpkvs(to_stdout=prints)
-        if self.call is None or self.call.writer is None:
-            return
-        numbers = {tag: value for tag, value in own.items() if valid_float_value(value)}
-        for tag, value in {**numbers, **row}.items():
-            self.call.writer.add_scalar(tag, value, run.timesteps)
-        if self.model.full_tensorboard_log:
-            for name, values in self.model.get_parameters().items():
-                self.call.writer.add_histogram(name, values, run.timesteps)
-
-    def _write_episodes(self, run: Run) -> None:
-        """The returns of the episodes that have ended in this collection, for tensorboard."""
-        new, self._seen_episodes = run.clock.episodes - self._seen_episodes, run.clock.episodes
-        if self.call is None or self.call.writer is None or not new:
-            return
-        for return_, _ in list(run.metrics.recent_episodes)[-new:]:
-            self.call.writer.add_scalar("episode_reward", return_, run.timesteps)
+        self.rows.write(self.model, self.call, run, row)
 
 
 def kept_for(model: BaseRLModel) -> list[Kept]:

@@ -12,6 +12,7 @@ import pytest
 from rlk.errors import RlkError
 from rlk_testing.environments import DiscreteMatch, Walk
 from rlk_vector_environments import env_state
+from rlk_wrappers import load_results
 from rlk_wrappers.stable_baselines import Monitor
 
 
@@ -80,6 +81,39 @@ def test_a_folder_as_filename_gets_a_monitor_csv_and_an_old_file_is_replaced(
         play(env, episodes)
         env.close()
     assert len((tmp_path / "monitor.csv").read_text().splitlines()) == 3
+
+
+def test_the_file_is_there_before_an_episode_has_ended(tmp_path: Path) -> None:
+    Monitor(Rewards(), tmp_path / "folder" / "a")
+    assert load_results(tmp_path / "folder")["r"].tolist() == []
+
+
+def test_rows_are_added_to_an_old_file_if_it_is_not_to_be_replaced(tmp_path: Path) -> None:
+    for _ in range(2):
+        play(Monitor(Rewards(), tmp_path, override_existing=False))
+    header, columns, *rows = (tmp_path / "monitor.csv").read_text().splitlines()
+    assert (header[:2], columns) == ("#{", "r,l,t")
+    assert [row.split(",")[0] for row in rows] == ["3.1", "3.1"]
+
+
+class Lives(Rewards):
+    """A game of two lives, of one step each, whose rewards are clipped; it counts as rlk_atari."""
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.over = not getattr(self, "over", True)
+        return (
+            0,
+            1.0,
+            True,
+            False,
+            {"episode": {"r": 9, "l": 2}} if self.over else {"goes_on": True},
+        )
+
+
+def test_a_life_of_a_game_is_no_episode() -> None:
+    env = Monitor(Lives())
+    assert "episode" not in play(env)
+    assert (play(env)["episode"]["r"], env.get_episode_rewards()) == (9.0, [9.0])
 
 
 def test_an_early_reset_can_be_forbidden() -> None:

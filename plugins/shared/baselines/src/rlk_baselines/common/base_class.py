@@ -86,7 +86,8 @@ class BaseRLModel(Constructed):
             tb_log_name,
             reset_num_timesteps,
         )
-        self._watcher.learn(self, call)
+        with self._learning():
+            self._watcher.learn(self, call)
         return self
 
     def predict(
@@ -194,7 +195,7 @@ class BaseRLModel(Constructed):
     def set_random_seed(self, seed: int | None) -> None:
         """Seed everything that draws from now on; None changes nothing."""
         if seed is not None:
-            self.seed = seed
+            self._given["seed"] = vars(self)["seed"] = seed
             self.agent.set_random_seed(seed)
             if isinstance(self._agent_env, (BareVector, WrappedVector)):
                 self._agent_env.is_seeded = True

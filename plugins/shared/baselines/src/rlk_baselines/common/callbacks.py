@@ -4,141 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rlk.errors import PlanError
-from rlk_baselines import logger
+from rlk_baselines.common.callback_interface import BaseCallback, EventCallback
 from rlk_baselines.common.evaluation import evaluate_policy
-from rlk_baselines.common.vec_env import VecEnv, sync_envs_normalization
-from rlk_baselines.environments.as_vec_env import as_vec_env
+from rlk_baselines.common.vec_env import VecEnv, sync_envs_normalization, warn_of_other_wrappers
+from rlk_baselines.environments.as_vec_env import AwaitedVecEnv, as_vec_env
 
-if TYPE_CHECKING:
-    from rlk_baselines.common.base_class import BaseRLModel
-
-
-class BaseCallback:
-    """What all callbacks are derived from.
-
-    Args:
-        verbose: 0 prints nothing.
-
-    Attributes:
-        model: the model that learns.
-        training_env: its environment.
-        n_calls: how often it was called.
-        num_timesteps: steps of the environments so far.
-        locals, globals: variables of the training.
-        logger: `rlk_baselines.logger`.
-        parent: the callback that this one is called by, if any.
-    """
-
-    model: BaseRLModel
-
-    def __init__(self, verbose: int = 0) -> None:
-        self.training_env: Any = None
-        self.n_calls = 0
-        self.num_timesteps = 0
-        self.verbose = verbose
-        self.locals: dict[str, Any] = {}
-        self.globals: dict[str, Any] = {}
-        self.logger: Any = None
-        self.parent: BaseCallback | None = None
-
-    def init_callback(self, model: BaseRLModel) -> None:
-        """Take the model and its environment; called at the start of every `learn`."""
-        self.model = model
-        self.training_env = model.get_env()
-        self.logger = logger
-        self._init_callback()
-
-    def _init_callback(self) -> None:
-        """Prepare; to be overridden."""
-
-    def on_training_start(self, locals_: dict[str, Any], globals_: dict[str, Any]) -> None:
-        """Called before the first collection."""
-        self.locals, self.globals = locals_, globals_
-        self._on_training_start()
-
-    def _on_training_start(self) -> None:
-        """Called before the first collection; to be overridden."""
-
-    def on_rollout_start(self) -> None:
-        """Called before every collection."""
-        self._on_rollout_start()
-
-    def _on_rollout_start(self) -> None:
-        """Called before every collection; to be overridden."""
-
-    def _on_step(self) -> bool:
-        """Called after every step of the environments; False stops the training."""
-        raise NotImplementedError(f"{type(self).__name__} has no _on_step(self) -> bool")
-
-    def on_step(self) -> bool:
-        """Called after every step of the environments, or when the event of a parent happens."""
-        self.n_calls += 1
-        self.num_timesteps = self.model.num_timesteps
-        return self._on_step()
-
-    def __call__(self) -> bool:
-        return self.on_step()
-
-    def on_rollout_end(self) -> None:
-        """Called after every collection, before the policy is updated."""
-        self._on_rollout_end()
-
-    def _on_rollout_end(self) -> None:
-        """Called after every collection; to be overridden."""
-
-    def on_training_end(self) -> None:
-        """Called before `learn` returns."""
-        self._on_training_end()
-
-    def _on_training_end(self) -> None:
-        """Called before `learn` returns; to be overridden."""
-
-    def update_locals(self, locals_: dict[str, Any]) -> None:
-        """Take the variables of the training as they are now."""
-        self.locals.update(locals_)
-        self.update_child_locals(locals_)
-
-    def update_child_locals(self, locals_: dict[str, Any]) -> None:
-        """Give them to the callbacks that this one calls; to be overridden."""
-
-
-class EventCallback(BaseCallback):
-    """Calls another callback when an event happens.
-
-    Args:
-        callback: the other one, or None.
-        verbose: 0 prints nothing.
-    """
-
-    def __init__(self, callback: BaseCallback | None = None, verbose: int = 0) -> None:
-        super().__init__(verbose=verbose)
-        self.callback = callback
-        if callback is not None:
-            callback.parent = self
-
-    def init_callback(self, model: BaseRLModel) -> None:
-        super().init_callback(model)
-        if self.callback is not None:
-            self.callback.init_callback(model)
-
-    def _on_training_start(self) -> None:
-        if self.callback is not None:
-            self.callback.on_training_start(self.locals, self.globals)
-
-    def _on_event(self) -> bool:
-        return self.callback() if self.callback is not None else True
-
-    def _on_step(self) -> bool:
-        return True
-
-    def update_child_locals(self, locals_: dict[str, Any]) -> None:
-        if self.callback is not None:
-            self.callback.update_locals(locals_)
+__all__ = [
+    "BaseCallback",
+    "CallbackList",
+    "CheckpointCallback",
+    "ConvertCallback",
+    "EvalCallback",
+    "EventCallback",
+    "EveryNTimesteps",
+    "StopTrainingOnRewardThreshold",
+    "as_callback",
+]
 
 
 class CallbackList(BaseCallback):
@@ -245,7 +131,10 @@ class EvalCallback(EventCallback):
 
     Raises:
         PlanError: if there are several environments.
+        AssertionError: while training, if that normalises observations and `eval_env` does not.
     """
+
+    takes_vectors: ClassVar[bool] = False  #: of several environments
 
     def __init__(
         self,
@@ -264,7 +153,7 @@ class EvalCallback(EventCallback):
         self.deterministic, self.render = deterministic, render
         self.best_mean_reward = self.last_mean_reward = -np.inf
         self.eval_env: VecEnv = as_vec_env(eval_env)
-        if self.eval_env.num_envs != 1:
+        if self.eval_env.num_envs != 1 and not self.takes_vectors:
             raise PlanError(f"EvalCallback takes one environment, got {self.eval_env.num_envs}.")
         self.best_model_save_path = best_model_save_path
         self.log_path = None if log_path is None else os.path.join(log_path, "evaluations")
@@ -276,19 +165,15 @@ class EvalCallback(EventCallback):
         for folder in (self.best_model_save_path, os.path.dirname(self.log_path or "")):
             if folder:
                 os.makedirs(folder, exist_ok=True)
+        training = as_vec_env(self.training_env)
+        if not isinstance(training, AwaitedVecEnv):
+            warn_of_other_wrappers(training, self.eval_env)
 
     def _on_step(self) -> bool:
         if self.eval_freq <= 0 or self.n_calls % self.eval_freq:
             return True
-        sync_envs_normalization(self.training_env, self.eval_env)
-        rewards, lengths = evaluate_policy(
-            self.model,
-            self.eval_env,
-            n_eval_episodes=self.n_eval_episodes,
-            render=self.render,
-            deterministic=self.deterministic,
-            return_episode_rewards=True,
-        )
+        sync_envs_normalization(as_vec_env(self.training_env), self.eval_env)
+        rewards, lengths = self._evaluated()
         if self.log_path is not None:
             self._log(rewards, lengths)
         self.last_mean_reward = float(np.mean(rewards))
@@ -298,7 +183,26 @@ class EvalCallback(EventCallback):
                 f"episode_reward={self.last_mean_reward:.2f} +/- {np.std(rewards):.2f}\n"
                 f"Episode length: {np.mean(lengths):.2f} +/- {np.std(lengths):.2f}"
             )
+        self._record(lengths)
         return self._is_best() if self.last_mean_reward > self.best_mean_reward else True
+
+    def _evaluated(self) -> Any:
+        """The returns and the lengths of the episodes of an evaluation."""
+        return evaluate_policy(
+            self.model,
+            self.eval_env,
+            n_eval_episodes=self.n_eval_episodes,
+            render=self.render,
+            deterministic=self.deterministic,
+            return_episode_rewards=True,
+        )
+
+    def _record(self, lengths: Any) -> None:
+        """Tell the logger of an evaluation; to be overridden."""
+
+    def _more(self) -> dict[str, Any]:
+        """What `evaluations.npz` holds besides; to be overridden."""
+        return {}
 
     def _log(self, rewards: Any, lengths: Any) -> None:
         assert self.log_path is not None
@@ -310,6 +214,7 @@ class EvalCallback(EventCallback):
             timesteps=self.evaluations_timesteps,
             results=self.evaluations_results,
             ep_lengths=self.evaluations_length,
+            **self._more(),
         )
 
     def _is_best(self) -> bool:

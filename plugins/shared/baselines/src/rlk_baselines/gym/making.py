@@ -36,6 +36,8 @@ def four_values(env: Any) -> Any:
     bare, limit = without_makers_wrappers(env)
     if isinstance(bare, FourValuesEnv) or not _gives_five(bare):
         return bare if limit is None else _limited(bare, limit)
+    if isinstance(bare, gymnasium.wrappers.TimeLimit):  # programs look for gym's, outermost
+        return _limited(FourValuesEnv(bare.env), bare._max_episode_steps)
     return FourValuesEnv(bare)
 
 
@@ -115,8 +117,8 @@ class FourValuesEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def reset(self, **kwargs: Any) -> Any:
         seed, self._seed = self._seed, None
-        if seed is not None:
-            kwargs.setdefault("seed", seed)
+        if kwargs.get("seed") is None and seed is not None:
+            kwargs["seed"] = seed
         return self.env.reset(**kwargs)[0]
 
     def step(self, action: Any) -> Any:

@@ -188,8 +188,7 @@ class HER(OffPolicyRLModel):
             f"hindsight-replay.{key}" if key in _OWN else key: value
             for key, value in self.renamed(saved.changes).items()
         }
-        plugins = (*self._plugins(), self._watcher)
-        self._take(saved.agent(env=self._training_env(), plugins=plugins, **settings))
+        self._take(self._loaded(saved, settings))
 
 
 def _model_class(asked: Any) -> Any:

@@ -6,17 +6,27 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import IO, Any, ClassVar, TypeVar
 
+import attrs
+import numpy as np
 import torch
 
-from rlk_baselines import logger, model_files
+from rlk.agent import Agent
+from rlk_baselines import model_files
+from rlk_baselines.arguments import bound
 from rlk_baselines.common.base_class import BaseRLModel, Callback
 from rlk_baselines.common.callbacks import as_callback
-from rlk_baselines.logger import Logger
+from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.refusals import Refused, refused
+from rlk_baselines.sb3.arguments_of_load import with_room, with_use
 from rlk_baselines.sb3.common.callbacks import ProgressBarCallback
+from rlk_baselines.sb3.common.logger import Logger
+from rlk_baselines.sb3.common.utils import is_seeded
 from rlk_baselines.sb3.her.her_replay_buffer import HerReplayBuffer, hindsight
+from rlk_baselines.sb3.images import channels_first
+from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.policy_keywords import settings_of
+from rlk_baselines.sb3.rows import OwnRows
 
 Model = TypeVar("Model", bound="BaseAlgorithm")
 #: Parameters of every model that are no hyperparameters, with their defaults.
@@ -42,12 +52,36 @@ class BaseAlgorithm(BaseRLModel):
     #: Parameter -> the one value that it has here, and what else to do.
     only: ClassVar[Mapping[str, tuple[Any, str]]] = {}
     layers: ClassVar[tuple[int, ...]] = (64, 64)  #: hidden layers unless `net_arch` says others
+    layers_of_images: ClassVar[tuple[int, ...]] = ()  #: those behind a CNN
     rows: ClassVar[int] = 1  #: `log_interval` unless told otherwise
     learns_from_vectors = True
     acts_deterministically = False
 
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        given = bound(type(self), arguments, keywords)
+        with refused():
+            given["env"] = monitored(given["env"])
+        super().__init__(**given)
+
     def _begin(self, given: dict[str, Any], env: Any) -> None:
         super()._begin({"full_tensorboard_log": False, **given}, env)
+        self._rows = self._watcher.rows = OwnRows()
+
+    def _made(self) -> Agent:
+        if self.seed is None and is_seeded():
+            # The environments keep their own seeds: `self.seed` stays None.
+            self._given["seed"] = int(np.random.randint(2**31 - 1))
+        return super()._made()
+
+    def go_on(self, saved: model_files.Saved, env: Any) -> None:
+        """As of `Constructed`."""
+        super().go_on(saved, monitored(env))
+
+    def set_env(self, env: Any) -> None:
+        """As of `BaseRLModel`; an environment alone is put into a `Monitor`."""
+        with refused():
+            env = monitored(env)
+        super().set_env(env)
 
     def _settings(self) -> dict[str, Any]:
         return {**self.fixed, **self.renamed(self._given), **self._policy_settings()}
@@ -60,6 +94,8 @@ class BaseAlgorithm(BaseRLModel):
         found = {self.renames.get(key, key): value for key, value in settings.items()}
         if self.algo != "ppo":
             found.pop("stats_window_size", None)
+        if isinstance(found.get("device"), torch.device):
+            found["device"] = str(found["device"])
         if isinstance(found.get("train_freq"), tuple):
             count, unit = found["train_freq"]
             found["train_freq"] = count if unit == "step" else f"{count} {unit}"
@@ -67,7 +103,8 @@ class BaseAlgorithm(BaseRLModel):
 
     def _policy_settings(self) -> dict[str, Any]:
         policy, off = self._given["policy"], isinstance(self, OffPolicyRLModel)
-        return settings_of(policy, self.policy_kwargs, self.layers, is_off_policy=off)
+        layers = self.layers, self.layers_of_images
+        return settings_of(policy, self.policy_kwargs, *layers, is_off_policy=off)
 
     def _take(self, agent: Any) -> None:
         super()._take(agent)
@@ -83,18 +120,24 @@ class BaseAlgorithm(BaseRLModel):
         """Nothing: what was asked for is among the constructor's arguments."""
 
     @property
+    def ep_info_buffer(self) -> list[dict[str, float]]:
+        """Return `r` and length `l` of the latest episodes, the latest last."""
+        return self.ep_info_buf
+
+    @property
     def device(self) -> torch.device:
         """Where it computes."""
         return torch.device(self.agent.run.device)
 
     @property
-    def logger(self) -> Any:
-        """Where rows go: `record`, `dump`."""
-        return logger
+    def logger(self) -> Logger:
+        """Where the rows of this model go: `record`, `dump`."""
+        return self._rows.logger
 
-    def set_logger(self, chosen: Logger) -> None:
-        """Write rows by what `rlk_baselines.sb3.common.logger.configure` gave."""
-        Logger.CURRENT = chosen
+    def set_logger(self, logger: Logger) -> None:
+        """Write rows by this logger (`common.logger.configure`), and nowhere else."""
+        self._rows.logger, self._rows.is_given = logger, True
+        self.tensorboard_log = None
 
     # ---- learning and acting ---------------------------------------------------------------------
 
@@ -124,7 +167,11 @@ class BaseAlgorithm(BaseRLModel):
         episode_start: Any = None,
         deterministic: bool | None = False,
     ) -> tuple[Any, Any]:
-        """As `BaseRLModel.predict`; `episode_start` is `mask` there."""
+        """As `BaseRLModel.predict`; `episode_start` is `mask` there.
+
+        Images may have their channels last where the model learns from images with channels first.
+        """
+        observation = channels_first(observation, self.observation_space)
         return super().predict(observation, state, episode_start, bool(deterministic))
 
     # ---- parameters and files --------------------------------------------------------------------
@@ -180,7 +227,8 @@ class BaseAlgorithm(BaseRLModel):
             path: with or without `.zip`, or an open file.
             env: the environment to learn in; None suffices to act.
             device: where it computes from now on; None is as it was saved.
-            custom_objects, kwargs: arguments of the constructor that are to be others now.
+            custom_objects, kwargs: arguments of the constructor that are to be others now; what
+                else is in `custom_objects` has no effect.
             print_system_info: whether versions are printed.
             force_reset: nothing: episodes begin anew.
         """
@@ -188,8 +236,9 @@ class BaseAlgorithm(BaseRLModel):
             print(f"PyTorch {torch.__version__}")
         if device is not None:
             kwargs["device"] = str(device)
+        objects = with_use(cls, custom_objects or {})
         with refused():
-            made: Model = model_files.load(cls, path, env, custom_objects or {}, kwargs)
+            made: Model = model_files.load(cls, path, env, objects, kwargs)
         return made
 
 
@@ -233,7 +282,10 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
                     "this model learns by hindsight, which needs its environment's compute_reward. "
                     f"Pass the environment: {type(self).__name__}.load(path, env=env)."
                 )
-        super().go_on(saved, env)
+        vector = saved.awaited() if env is None else as_vec_env(monitored(env))
+        given = with_room(saved.changes, saved.given["batch_size"], vector.num_envs)
+        changed = attrs.evolve(saved, given={**saved.given, **given}, changes=given)
+        super().go_on(changed, env if env is None else vector)
 
     def save_replay_buffer(self, path: str | os.PathLike[str]) -> None:
         """Write the contents of the replay, as `PATH.zip`."""

@@ -38,4 +38,5 @@ class DDPG(OffPolicyAlgorithm):
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     layers = (400, 300)
+    layers_of_images = (256, 256)
     fixed: ClassVar[Mapping[str, Any]] = {"policy_delay": 1, "target_policy_noise": 0.0}

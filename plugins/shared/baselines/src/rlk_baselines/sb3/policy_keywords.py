@@ -18,15 +18,20 @@ _ELSEWHERE = {
 
 
 def settings_of(
-    policy: Any, kwargs: Mapping[str, Any], layers: Sequence[int], *, is_off_policy: bool
+    policy: Any,
+    kwargs: Mapping[str, Any],
+    layers: Sequence[int],
+    layers_of_images: Sequence[int],
+    *,
+    is_off_policy: bool,
 ) -> dict[str, Any]:
     """The policy and its settings, by rlk's dotted keys.
 
     Args:
         policy: a name, or a class.
         kwargs: `policy_kwargs`: `net_arch`, `activation_fn`, and what rlk's policy takes besides.
-        layers: hidden layers of each network unless `net_arch` says others; none behind a CNN of
-            an on-policy model or DQN.
+        layers: hidden layers of each network unless `net_arch` says others.
+        layers_of_images: those behind a CNN.
         is_off_policy: whether a list in `net_arch` is of actor and critics.
 
     Raises:
@@ -38,12 +43,21 @@ def settings_of(
             raise Refused(f"policy_kwargs has {key}, which is written otherwise here: {instead}.")
     if not kwargs.pop("ortho_init", True):
         raise Refused("policy_kwargs has ortho_init=False; weights are orthogonal here.")
+    if not kwargs.pop("normalize_images", True):
+        raise Refused(
+            "policy_kwargs has normalize_images=False, but images of whole numbers are divided by "
+            "255 here, and a CNN brings other bounds to 0 and 1. Leave it out, or let the "
+            "environment show floats (MlpPolicy), for a CNN between 0 and 1."
+        )
     if "activation_fn" in kwargs:
         kwargs["act_fun"] = kwargs.pop("activation_fn")
-    is_image_policy = "Cnn" in str(getattr(policy, "__name__", policy))
+    name = str(getattr(policy, "__name__", policy))
+    if name == "CnnPolicy" and not is_off_policy:
+        kwargs.setdefault("act_fun", "tanh")  # behind the CNN, which itself has ReLU
     sizes = kwargs.pop("net_arch", None)
-    if sizes is None and layers and not is_image_policy:
-        sizes = list(layers)
+    usual = layers_of_images if "Cnn" in name else layers
+    if sizes is None and usual:
+        sizes = list(usual)
     if isinstance(sizes, Mapping):
         kwargs["net_arch"] = [dict(sizes)]
     elif sizes is not None:

@@ -43,3 +43,4 @@ class SAC(OffPolicyAlgorithm):
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     layers = (256, 256)
+    layers_of_images = (256, 256)

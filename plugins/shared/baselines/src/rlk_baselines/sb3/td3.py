@@ -40,3 +40,4 @@ class TD3(OffPolicyAlgorithm):
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     layers = (400, 300)
+    layers_of_images = (256, 256)

@@ -33,11 +33,11 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
 
     Args:
         env: the environment.
-        filename: the CSV file, replaced if it exists; `x` is written to `x.monitor.csv`. With None
-            no file is written.
+        filename: the CSV file; `x` is written to `x.monitor.csv`. With None no file is written.
         allow_early_resets: whether `reset` may be called in the middle of an episode.
         reset_keywords: the options of `reset` that become columns.
         info_keywords: the keys of the final info that become columns.
+        override_existing: whether a file that is there is replaced, or gets more rows.
     """
 
     def __init__(
@@ -47,6 +47,7 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         allow_early_resets: bool = True,
         reset_keywords: tuple[str, ...] = (),
         info_keywords: tuple[str, ...] = (),
+        override_existing: bool = True,
     ) -> None:
         super().__init__(env)
         self._config = MonitorConfig(
@@ -58,8 +59,14 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         if filename is not None:
             extras = (*reset_keywords, *info_keywords)
             self._file = EpisodeFile(
-                episode_path(filename), extras, env_id=env_id(env), append=False, flush_seconds=0.0
+                episode_path(filename),
+                extras,
+                env_id=env_id(env),
+                append=not override_existing,
+                flush_seconds=0.0,
             )
+            self._file.pending = True  # its head is written now, before any episode has ended
+            self._file.flush()
         self._started = time.monotonic()
         self._rewards: list[float] = []
         self._reset_values: list[Any] = []
@@ -85,6 +92,8 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
     def step(self, action: ActType) -> tuple[ObsType, Any, bool, bool, dict[str, Any]]:
         """One step; where the episode ends, info has `episode`.
 
+        A life of an Atari game is no episode, and its return is what the game itself says of it.
+
         Raises:
             RuntimeError: if the episode is over.
         """
@@ -95,13 +104,13 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         self._total_steps += 1
         if terminated or truncated:
             self._needs_reset = True
-            info = {**info, "episode": self._finish(info)}
+            if not info.get("goes_on"):
+                info = {**info, "episode": self._finish(info)}
         return observation, reward, terminated, truncated, info
 
     def _finish(self, info: dict[str, Any]) -> dict[str, Any]:
         figures = (
-            round(sum(self._rewards), DIGITS),
-            len(self._rewards),
+            *_counted(info.get("episode"), self._rewards),
             round(time.monotonic() - self._started, DIGITS),
         )
         self._episodes.append(figures)
@@ -150,3 +159,16 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         self._rewards, self._reset_values = list(state["rewards"]), list(state["reset_values"])
         self._needs_reset, self._total_steps = bool(state["needs_reset"]), int(state["total_steps"])
         self._episodes = [(float(r), int(length), float(t)) for r, length, t in state["episodes"]]
+
+
+def _counted(own: Any, rewards: list[float]) -> tuple[float, int]:
+    """The return and the length of an episode.
+
+    Args:
+        own: what the environment says of it. Only a game whose rewards are clipped (`rlk_atari`)
+            says no time, `t`; others that count episodes do it inside of wrappers of rewards.
+        rewards: of its steps.
+    """
+    if isinstance(own, dict) and "t" not in own:
+        return round(float(own["r"]), DIGITS), int(own["l"])
+    return round(sum(rewards), DIGITS), len(rewards)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from copy import deepcopy
+from itertools import zip_longest
 from typing import Any
 
 from rlk_baselines.common.vec_env.base_vec_env import (
@@ -51,9 +54,40 @@ def sync_envs_normalization(env: Any, eval_env: Any) -> None:
     Args:
         env: the vector that training sees.
         eval_env: the vector of an evaluation, in the same wrappers.
+
+    Raises:
+        AssertionError: if it is in others, so that there is nothing to copy to.
     """
-    while isinstance(env, VecEnvWrapper) and isinstance(eval_env, VecEnvWrapper):
-        if isinstance(env, VecNormalize) and isinstance(eval_env, VecNormalize):
-            eval_env.obs_rms = deepcopy(env.obs_rms)
-            eval_env.ret_rms = deepcopy(env.ret_rms)
-        env, eval_env = env.venv, eval_env.venv
+    pairs = list(zip_longest(layers(env), layers(eval_env)))
+    for own, other in pairs:
+        if isinstance(own, VecNormalize) and not isinstance(other, VecNormalize):
+            raise AssertionError(
+                f"training sees its environments through {wrapping(env)}, and the evaluation sees "
+                f"them through {wrapping(eval_env)}: there is no VecNormalize to copy the "
+                "statistics to. Put the environments of the evaluation into the same wrappers: "
+                "VecNormalize(eval_env, training=False, norm_reward=False)."
+            )
+    for own, other in pairs:
+        if isinstance(own, VecNormalize):
+            other.obs_rms, other.ret_rms = deepcopy(own.obs_rms), deepcopy(own.ret_rms)
+
+
+def warn_of_other_wrappers(env: Any, eval_env: Any) -> None:
+    """Warn where an evaluation does not see its environments as training does."""
+    types = wrapping(env), wrapping(eval_env)
+    if types[0] != types[1]:
+        text = f"Training and eval env are not of the same type: {types[0]} != {types[1]}"
+        warnings.warn(text, UserWarning, stacklevel=3)
+
+
+def layers(env: Any) -> Iterator[Any]:
+    """A vector and those inside it, the outermost first."""
+    while isinstance(env, VecEnvWrapper):
+        yield env
+        env = env.venv
+    yield env
+
+
+def wrapping(env: Any) -> str:
+    """The classes of a vector and of those inside it, the outermost first."""
+    return " of ".join(type(layer).__name__ for layer in layers(env))

@@ -1,10 +1,9 @@
-"""Reads pickles that hold numbers, arrays and instances of known classes, and nothing that runs."""
+"""Reads pickles that hold numbers, texts, arrays and containers, and nothing that runs."""
 
 from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterable
 from typing import IO, Any
 
 from rlk.errors import BadFile
@@ -34,18 +33,15 @@ _DAMAGES = (
 
 
 class RefusedPickle(BadFile):
-    """A pickle that names something else than numbers, arrays and known classes."""
+    """A pickle that names something else than what may be in it."""
 
 
 class _Restricted(pickle.Unpickler):
-    def __init__(self, file: IO[bytes], classes: Iterable[type], whose: str) -> None:
+    def __init__(self, file: IO[bytes], whose: str) -> None:
         super().__init__(file)
-        self._classes = {(one.__module__, one.__qualname__): one for one in classes}
         self._whose = whose
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in self._classes:
-            return self._classes[module, name]
         if (module, name) in PLAIN:
             return super().find_class(module, name)
         raise RefusedPickle(
@@ -54,24 +50,21 @@ class _Restricted(pickle.Unpickler):
         )
 
 
-def restricted_load(
-    source: str | os.PathLike[str] | IO[bytes], classes: Iterable[type] = ()
-) -> Any:
+def restricted_load(source: str | os.PathLike[str] | IO[bytes]) -> Any:
     """What a pickle holds.
 
     Args:
         source: a path, or a file that is open.
-        classes: those of which it may hold instances.
 
     Raises:
-        RefusedPickle: if it holds anything else than those, numbers, texts, arrays and containers.
+        RefusedPickle: if it holds anything else than numbers, texts, arrays and containers.
         BadFile: if it is damaged.
     """
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as file:
-            return restricted_load(file, classes)
+            return restricted_load(file)
     whose = str(getattr(source, "name", "this file"))
     try:
-        return _Restricted(source, classes, whose).load()
+        return _Restricted(source, whose).load()
     except _DAMAGES as error:
         raise BadFile(f"{whose} is no pickle: {type(error).__name__}: {error}.") from None

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from rlk.errors import BadFile, PlanError
+from rlk.errors import PlanError
 from rlk.records import Array
 from rlk_baselines.common.running_mean_std import RunningMeanStd
 from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
-from rlk_baselines.common.vec_env.restricted_pickle import restricted_load
+from rlk_baselines.common.vec_env.saved_statistics import saved_normalize, saved_statistics
 
 Path = str | os.PathLike[str]
 
@@ -165,16 +165,16 @@ class VecNormalize(VecEnvWrapper):
 
     @staticmethod
     def load(load_path: Path, venv: VecEnv) -> VecNormalize:
-        """One that was saved, around a vector.
+        """One that was saved, here or by Stable Baselines 2.10 or 3, around a vector.
 
-        Nothing but its own classes and arrays is read from the file, so that it runs no code.
+        Nothing but its own settings and arrays is read from the file, so that it runs no code.
 
         Raises:
             BadFile: if it is another kind of file.
         """
-        found = restricted_load(load_path, (VecNormalize, RunningMeanStd))
-        if not isinstance(found, VecNormalize):
-            raise BadFile(f"{load_path} is no file of VecNormalize.save: {type(found).__name__}.")
+        found = VecNormalize.__new__(VecNormalize)
+        shape = venv.observation_space.shape
+        vars(found).update({"obs_rms": RunningMeanStd(shape=shape), **saved_normalize(load_path)})
         found.set_venv(venv)
         return found
 
@@ -187,8 +187,7 @@ class VecNormalize(VecEnvWrapper):
     def load_running_average(self, path: Path) -> None:
         """Read the statistics that `save_running_average` wrote; deprecated: use `load`."""
         self.obs_rms, self.ret_rms = (
-            restricted_load(os.path.join(path, f"{name}.pkl"), (RunningMeanStd,))
-            for name in ("obs_rms", "ret_rms")
+            saved_statistics(os.path.join(path, f"{name}.pkl")) for name in ("obs_rms", "ret_rms")
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from rlk_baselines.environments.five_values import TRUNCATED
@@ -22,11 +23,19 @@ class TimeLimit(Wrapper):
         self._max_episode_steps = max_episode_steps or said
         self._elapsed_steps = 0
 
+    @property
+    def spec(self) -> Any:  # type: ignore[override]
+        """The registration of the environment, with this limit."""
+        said = copy.copy(super().spec)
+        if said is not None:
+            said.max_episode_steps = self._max_episode_steps
+        return said
+
     def step(self, action: Any) -> Any:
         observation, reward, done, info = self.env.step(action)  # type: ignore[misc]
         self._elapsed_steps += 1
         if self._max_episode_steps is not None and self._elapsed_steps >= self._max_episode_steps:
-            info = {**info, TRUNCATED: not done}
+            info = {TRUNCATED: not done, **info}  # what is inside may have been cut off, too
             done = True
         return observation, reward, done, info
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from rlk_baselines.common.callbacks import (
 )
 from rlk_baselines.common.callbacks import CheckpointCallback as _CheckpointCallback
 from rlk_baselines.common.callbacks import EvalCallback as _EvalCallback
+from rlk_baselines.sb3.common.evaluation import evaluate_policy
 
 __all__ = [
     "BaseCallback",
@@ -77,14 +79,20 @@ class CheckpointCallback(_CheckpointCallback):
 class EvalCallback(_EvalCallback):
     """Evaluates the model, keeps the best one, and calls others.
 
+    Where the environment is in a `Monitor`, its returns count. The row of an evaluation has
+    `eval/mean_reward`, `eval/mean_ep_length`, and if the last infos of episodes have `is_success`,
+    `eval/success_rate`; `evaluations.npz` then has `successes`, too.
+
     Args:
-        eval_env: an environment, or a vector of one.
+        eval_env: an environment, or a vector of them.
         callback_on_new_best: called when there is a new best model.
         callback_after_eval: called after every evaluation.
         n_eval_episodes, eval_freq, log_path, best_model_save_path, deterministic, render, verbose:
             as of Stable Baselines 2.10.
         warn: nothing.
     """
+
+    takes_vectors = True
 
     def __init__(
         self,
@@ -114,6 +122,8 @@ class EvalCallback(_EvalCallback):
         self.callback_after_eval = callback_after_eval
         if callback_after_eval is not None:
             callback_after_eval.parent = self
+        self._is_success_buffer: list[bool] = []
+        self.evaluations_successes: list[list[bool]] = []
 
     def init_callback(self, model: Any) -> None:
         super().init_callback(model)
@@ -126,6 +136,46 @@ class EvalCallback(_EvalCallback):
         if is_due and self.callback_after_eval is not None:
             return self.callback_after_eval.on_step() and goes_on
         return goes_on
+
+    def update_child_locals(self, locals_: dict[str, Any]) -> None:
+        super().update_child_locals(locals_)
+        if self.callback_after_eval is not None:
+            self.callback_after_eval.update_locals(locals_)
+
+    def _evaluated(self) -> Any:
+        self._is_success_buffer = []
+        return evaluate_policy(
+            self.model,
+            self.eval_env,
+            n_eval_episodes=self.n_eval_episodes,
+            render=self.render,
+            deterministic=self.deterministic,
+            return_episode_rewards=True,
+            callback=self._log_success_callback,
+        )
+
+    def _log_success_callback(self, locals_: Mapping[str, Any], _: Mapping[str, Any]) -> None:
+        """Keep whether an episode was a success, where it has ended."""
+        is_success = locals_["info"].get("is_success")
+        if locals_["done"] and is_success is not None:
+            self._is_success_buffer.append(is_success)
+
+    def _more(self) -> dict[str, Any]:
+        if not self._is_success_buffer:
+            return {}
+        self.evaluations_successes.append(self._is_success_buffer)
+        return {"successes": self.evaluations_successes}
+
+    def _record(self, lengths: Any) -> None:
+        self.logger.record("eval/mean_reward", self.last_mean_reward)
+        self.logger.record("eval/mean_ep_length", float(np.mean(lengths)))
+        if self._is_success_buffer:
+            rate = float(np.mean(self._is_success_buffer))
+            if self.verbose > 0:
+                print(f"Success rate: {100 * rate:.2f}%")
+            self.logger.record("eval/success_rate", rate)
+        self.logger.record("time/total_timesteps", self.num_timesteps, exclude="tensorboard")
+        self.logger.dump(self.num_timesteps)
 
 
 class StopTrainingOnMaxEpisodes(BaseCallback):

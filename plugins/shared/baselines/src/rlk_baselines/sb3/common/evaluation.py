@@ -31,7 +31,8 @@ def evaluate_policy(
         n_eval_episodes: how many episodes.
         deterministic: whether it acts by the mode of its policy.
         render: whether to render every step.
-        callback: called after every step with local and global variables.
+        callback: called after every step with local and global variables, for each environment
+            that still plays: number `i`, with its `reward`, `done` and `info`.
         reward_threshold: a mean return that must be exceeded.
         return_episode_rewards: return the returns and the lengths of all episodes instead.
         warn: nothing.
@@ -53,18 +54,17 @@ def evaluate_policy(
         current_rewards += rewards
         current_lengths += 1
         starts = dones
-        if callback is not None:
-            callback(locals(), globals())
-        for i in np.flatnonzero(dones).tolist():
+        for i in np.flatnonzero(left).tolist():
+            reward, done, info = rewards[i], dones[i], infos[i]
+            if callback is not None:
+                callback(locals(), globals())
             # A life of an Atari game is no episode: its monitor says where one ends.
-            is_episode = not infos[i].get("goes_on")
-            if left[i] and is_episode:
-                monitored = infos[i].get("episode", {})
+            if done and not info.get("goes_on"):
+                monitored = info.get("episode", {})
                 episode_rewards.append(float(monitored.get("r", current_rewards[i])))
                 episode_lengths.append(int(monitored.get("l", current_lengths[i])))
-                left[i] -= 1
-            if is_episode:
                 current_rewards[i], current_lengths[i] = 0.0, 0
+                left[i] -= 1
         if render:
             vector.render()
     mean, std = float(np.mean(episode_rewards)), float(np.std(episode_rewards))

@@ -1,21 +1,154 @@
-"""Where rows of metrics go: `rlk_baselines.logger`, with `record` and `dump`."""
+"""Where rows of metrics go: every model has a `Logger` of its own, `model.logger`."""
 
 from __future__ import annotations
 
+import datetime
+import os
+import tempfile
+from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
-from rlk_baselines import logger
-from rlk_baselines.logger import Logger, dump, record, record_mean
+from rlk_baselines.logger import DEBUG, DISABLED, ERROR, INFO, WARN, read_csv, read_json
+from rlk_baselines.sb3.common.log_formats import (
+    CSVOutputFormat,
+    HumanOutputFormat,
+    JSONOutputFormat,
+    KVWriter,
+    SeqWriter,
+    TensorBoardOutputFormat,
+    make_output_format,
+)
 
-__all__ = ["Logger", "configure", "dump", "record", "record_mean"]
+__all__ = [
+    "DEBUG",
+    "DISABLED",
+    "ERROR",
+    "INFO",
+    "WARN",
+    "CSVOutputFormat",
+    "HumanOutputFormat",
+    "JSONOutputFormat",
+    "KVWriter",
+    "Logger",
+    "SeqWriter",
+    "TensorBoardOutputFormat",
+    "configure",
+    "make_output_format",
+    "read_csv",
+    "read_json",
+]
+
+Exclude = str | tuple[str, ...] | None
+
+
+class Logger:
+    """Collects values by key, and writes them as a row.
+
+    Args:
+        folder: where files go, or None.
+        output_formats: what writes rows.
+
+    Attributes:
+        name_to_value: the next row so far.
+        name_to_count: of how many values a mean is.
+        name_to_excluded: the formats that a key is not written in.
+    """
+
+    def __init__(self, folder: str | None, output_formats: Sequence[Any]) -> None:
+        self.name_to_value: dict[str, Any] = defaultdict(float)
+        self.name_to_count: dict[str, int] = defaultdict(int)
+        self.name_to_excluded: dict[str, tuple[str, ...]] = {}
+        self.level = INFO
+        self.dir = folder
+        self.output_formats = list(output_formats)
+
+    def record(self, key: str, value: Any, exclude: Exclude = None) -> None:
+        """Put a value into the next row; `exclude` names formats that leave it out."""
+        self.name_to_value[key] = value
+        self.name_to_excluded[key] = _names(exclude)
+
+    def record_mean(self, key: str, value: float | None, exclude: Exclude = None) -> None:
+        """Put the mean of several values into the next row; None is none of them."""
+        if value is None:
+            return
+        before, count = self.name_to_value[key], self.name_to_count[key]
+        self.name_to_value[key] = before * count / (count + 1) + value / (count + 1)
+        self.name_to_count[key] = count + 1
+        self.name_to_excluded[key] = _names(exclude)
+
+    def dump(self, step: int = 0) -> None:
+        """Write the row, of that many timesteps, and begin another one."""
+        if self.level == DISABLED:
+            return
+        for writer in self.output_formats:
+            if isinstance(writer, KVWriter):
+                writer.write(dict(self.name_to_value), dict(self.name_to_excluded), step)
+        self.name_to_value.clear()
+        self.name_to_count.clear()
+        self.name_to_excluded.clear()
+
+    def log(self, *args: Any, level: int = INFO) -> None:
+        """Write words separated by spaces, if the level is high enough."""
+        if self.level <= level:
+            for writer in self.output_formats:
+                if isinstance(writer, SeqWriter):
+                    writer.write_sequence([str(word) for word in args])
+
+    def debug(self, *args: Any) -> None:
+        """`log` at the level DEBUG."""
+        self.log(*args, level=DEBUG)
+
+    def info(self, *args: Any) -> None:
+        """`log` at the level INFO."""
+        self.log(*args, level=INFO)
+
+    def warn(self, *args: Any) -> None:
+        """`log` at the level WARN."""
+        self.log(*args, level=WARN)
+
+    def error(self, *args: Any) -> None:
+        """`log` at the level ERROR."""
+        self.log(*args, level=ERROR)
+
+    def set_level(self, level: int) -> None:
+        """Write nothing of a lower level from now on."""
+        self.level = level
+
+    def get_dir(self) -> str | None:
+        """Where files go, or None."""
+        return self.dir
+
+    def close(self) -> None:
+        """Close the files."""
+        for writer in self.output_formats:
+            writer.close()
+
+
+def _names(exclude: Exclude) -> tuple[str, ...]:
+    if exclude is None:
+        return ()
+    return (exclude,) if isinstance(exclude, str) else tuple(exclude)
 
 
 def configure(folder: str | None = None, format_strings: Sequence[str] | None = None) -> Logger:
-    """Write rows into files from now on, by the logger that is returned.
+    """A logger, to be given to a model by `set_logger`.
 
     Args:
-        folder: where; None is a temporary folder.
-        format_strings: of `stdout`, `log`, `json`, `csv`, `tensorboard`.
+        folder: where files go; None is the environment variable SB3_LOGDIR, or a temporary folder.
+        format_strings: of `stdout`, `log`, `json`, `csv`, `tensorboard`; None is the environment
+            variable SB3_LOG_FORMAT (words with commas), or `stdout,log,csv`.
     """
-    logger.configure(folder, format_strings)
-    return Logger.CURRENT
+    if folder is None:
+        folder = os.getenv("SB3_LOGDIR")
+    if folder is None:
+        now = datetime.datetime.now().strftime("SB3-%Y-%m-%d-%H-%M-%S-%f")
+        folder = os.path.join(tempfile.gettempdir(), now)
+    os.makedirs(folder, exist_ok=True)
+    if format_strings is None:
+        format_strings = os.getenv("SB3_LOG_FORMAT", "stdout,log,csv").split(",")
+    names = [name for name in format_strings if name]
+    made = Logger(folder, [make_output_format(name, folder) for name in names])
+    if {*names} - {"stdout"}:
+        made.log(f"Logging to {folder}")
+    return made

@@ -14,11 +14,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from gymnasium import spaces
 from torch import nn
 
 from rlk.errors import BadFile
 from rlk.records import Array
+from rlk.spaces import is_image
 from rlk_baselines.tensorflow.files import SavedThere, plain, space_of, value_of
 from rlk_baselines.tensorflow.inert_pickle import Inert, is_plain, path_of
 
@@ -34,7 +37,7 @@ _POLICIES = {
 #: Keywords of policies that say how training began, not what acts.
 _OF_THE_START = {
     *("optimizer_class", "optimizer_kwargs", "log_std_init", "ortho_init", "device"),
-    *("n_critics", "use_sde", "sde_net_arch", "full_std", "clip_mean", "normalize_images"),
+    *("n_critics", "use_sde", "sde_net_arch", "full_std", "clip_mean"),
 }
 
 
@@ -75,7 +78,7 @@ def read(path: Path) -> tuple[str, SavedThere]:
         settings,
         tuple(sorted(found.keys() - settings.keys())),
         _POLICIES.get(name, name) if policy.startswith("stable_baselines3.") else None,
-        _keywords(kwargs, parameters),
+        _keywords(kwargs, parameters, observation_space, is_cnn="Cnn" in name),
         observation_space,
         action_space,
         n_envs,
@@ -116,9 +119,13 @@ def _frequency(value: Any, episodes: Any) -> Any:
     return [count, unit.arguments[0]]
 
 
-def _keywords(kwargs: Mapping[str, Any], parameters: Mapping[str, Array]) -> dict[str, Any]:
+def _keywords(
+    kwargs: Mapping[str, Any], parameters: Mapping[str, Array], space: Any, *, is_cnn: bool
+) -> dict[str, Any]:
     """`policy_kwargs` as they are given here, without those that no longer matter."""
     found = {name: value for name, value in kwargs.items() if name not in _OF_THE_START}
+    if not _is_scaled_here(space, is_cnn=is_cnn):
+        found.pop("normalize_images", None)
     activation = (path_of(found.get("activation_fn")) or "").rpartition(".")[2]
     if hasattr(nn, activation):
         found["activation_fn"] = getattr(nn, activation)
@@ -129,3 +136,12 @@ def _keywords(kwargs: Mapping[str, Any], parameters: Mapping[str, Array]) -> dic
     elif isinstance(sizes, list) and len(sizes) == 1 and isinstance(sizes[0], dict):
         found["net_arch"] = sizes[0]
     return found
+
+
+def _is_scaled_here(space: Any, *, is_cnn: bool) -> bool:
+    """Whether a policy of rlk scales observations, as `normalize_images` says there."""
+    if isinstance(space, spaces.Dict):
+        return any(_is_scaled_here(part, is_cnn=is_cnn) for part in space.spaces.values())
+    if is_cnn and isinstance(space, spaces.Box):
+        return not bool(np.all(space.low == 0) and np.all(space.high == 1))
+    return space is not None and is_image(space)

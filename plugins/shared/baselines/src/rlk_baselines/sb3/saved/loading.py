@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlk.records import Array
+from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3.arguments_of_load import with_room
+from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.saved import files
 from rlk_baselines.sb3.saved.names import RULES
 from rlk_baselines.tensorflow.files import SavedThere
@@ -27,8 +30,14 @@ def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any])
             f"{cls.__module__.rpartition('.')[0]}.{cls.__name__}. Write rlk_baselines.sb3.{found}"
             f".load({str(path)!r})."
         )
+    if "batch_size" in saved.settings:
+        env = env if env is None else as_vec_env(monitored(env))
+        n_envs = saved.n_envs if env is None else env.num_envs
+        batch_size = given.get("batch_size", saved.settings["batch_size"])
+        given = with_room(dict(given), batch_size, n_envs)
     model = made(cls, saved, env, given)
     model.load_parameters(parameters(model, found, saved))
+    model.num_timesteps = int(saved.settings.get("num_timesteps", 0))
     return model
 
 

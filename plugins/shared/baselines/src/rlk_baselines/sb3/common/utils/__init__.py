@@ -19,9 +19,23 @@ __all__ = [
 ]
 
 
+_seeded = False
+
+
 def set_random_seed(seed: int, using_cuda: bool = False) -> None:
-    """As `set_global_seeds`; a GPU's generator is seeded with the others."""
+    """As `set_global_seeds`; a GPU's generator is seeded with the others.
+
+    A model without a seed draws one from numpy's generator from now on, so that it is the same
+    whenever the program is run.
+    """
+    global _seeded
+    _seeded = True
     set_global_seeds(seed)
+
+
+def is_seeded() -> bool:
+    """Whether `set_random_seed` was called."""
+    return _seeded
 
 
 def get_linear_fn(start: float, end: float, end_fraction: float) -> Callable[[float], float]:

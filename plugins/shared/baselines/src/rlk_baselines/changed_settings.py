@@ -1,0 +1,104 @@
+"""Hyperparameters that a program sets as attributes of a model: `model.learning_rate = 1e-4`.
+
+Between two calls of `learn` any of them may be: the model is made again with it, as by saving and
+loading, and goes on with what it has learnt, its replay and its random streams; episodes begin
+anew. While `learn` goes on, those may be that its algorithm reads whenever it uses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from rlk.abilities import AdoptsReplays, offers
+from rlk.agent import Agent
+from rlk.protocols import State
+from rlk.registry.kernel import default_kernel
+from rlk.running import checkpoint
+from rlk_baselines.refusals import Refused
+
+#: What attributes a model itself has of its constructor's arguments, and reads when it uses them.
+READ_BY_MODEL = ("verbose", "tensorboard_log", "full_tensorboard_log", "_init_setup_model")
+#: What a model that is set up cannot have others of.
+FIXED = ("policy", "policy_kwargs")
+#: Algorithm -> its settings that it reads from its config whenever it uses them.
+AT_ANY_TIME: Mapping[str, frozenset[str]] = {
+    "a2c": frozenset({"gamma", "vf_coef", "ent_coef"}),
+    "ppo": frozenset(
+        {"gamma", "gae_lambda", "vf_coef", "ent_coef", "n_epochs", "target_kl"}
+        | {"normalize_advantage"}
+    ),
+    "ppo2": frozenset({"gamma", "lam", "vf_coef", "ent_coef", "noptepochs"}),
+}
+
+#: Attributes that name a noise -> whether it is one that changes the policy.
+_SCOPES = {"action_noise": False, "param_noise": True}
+
+
+def refusal(model: str, name: str, why: str) -> Refused:
+    """The error for an attribute that cannot be set now."""
+    return Refused(
+        f"{model}.{name} cannot be set {why}. Pass it to the constructor, or save the model and "
+        f"{model}.load(path, env=env, {name}=…)."
+    )
+
+
+def set_while_learning(model: str, agent: Agent, name: str, settings: Mapping[str, Any]) -> None:
+    """Let the algorithm use another value from its next use on.
+
+    Args:
+        model: the class, for errors.
+        agent: which learns.
+        name: the attribute.
+        settings: its value by rlk's key.
+
+    Raises:
+        Refused: for a setting that is only read when the algorithm is made, or a wrong value.
+    """
+    choice, run = agent.plan.algorithm, agent.run
+    if not settings.keys() <= AT_ANY_TIME.get(choice.name, frozenset()):
+        at_once = sorted(AT_ANY_TIME.get(choice.name, ()))
+        may = f" (only {', '.join(at_once)} can be)" if at_once else ""
+        raise refusal(model, name, f"while learn goes on{may}; set it between two calls of learn")
+    try:
+        config = attrs.evolve(choice.config, **settings)
+    except (TypeError, ValueError) as error:
+        raise Refused(f"{model}.{name}: {error}.") from error
+    run.algorithm.config = config  # type: ignore[attr-defined]
+    run.plan = attrs.evolve(run.plan, algorithm=attrs.evolve(choice, config=config))
+    agent.plan = run.plan
+
+
+def everything_but_environments(agent: Agent, changed: Iterable[str]) -> State:
+    """The state of a run, without a replay that can be handed on by itself, and environments.
+
+    Args:
+        agent: whose run.
+        changed: attributes that are others now: a noise that is replaced is left out, too.
+    """
+    run = agent.run
+    state = checkpoint.run_state(run, replay=not offers(run.storage, AdoptsReplays))
+    contents = state["manifest"]["contents"]
+    if state.pop("environments", None) is not None:
+        contents.remove("environments")
+    scopes = {_SCOPES[name] for name in _SCOPES.keys() & set(changed)}
+    gone = {one.name for one in run.plan.noises if (one.component.scope == "policy") in scopes}
+    plan = state["manifest"]["plan"]
+    plan["components"] = [
+        one for one in plan["components"] if one["slot"] != "noise" or one["name"] not in gone
+    ]
+    for one in plan["components"]:
+        if one["slot"] == "algorithm":
+            one["settings"] = {k: v for k, v in one["settings"].items() if k not in changed}
+    return state
+
+
+def by_plan(algo: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by the keys of a plan, in which a recipe (`her`) is written out."""
+    recipes = default_kernel().registries.recipes
+    if algo not in recipes:
+        return dict(settings)
+    targets = dict(recipes.get(algo).component().forwarded())
+    return {targets.get(key, key): value for key, value in settings.items()}

@@ -1,0 +1,133 @@
+"""What callbacks are derived from, with the interface of Stable Baselines 2.10."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rlk_baselines import logger
+
+if TYPE_CHECKING:
+    from rlk_baselines.common.base_class import BaseRLModel
+
+
+class BaseCallback:
+    """What all callbacks are derived from.
+
+    Args:
+        verbose: 0 prints nothing.
+
+    Attributes:
+        model: the model that learns.
+        training_env: its environment.
+        n_calls: how often it was called.
+        num_timesteps: steps of the environments so far.
+        locals, globals: variables of the training.
+        logger: `rlk_baselines.logger`; of a model of Stable-Baselines3, its own.
+        parent: the callback that this one is called by, if any.
+    """
+
+    model: BaseRLModel
+
+    def __init__(self, verbose: int = 0) -> None:
+        self.training_env: Any = None
+        self.n_calls = 0
+        self.num_timesteps = 0
+        self.verbose = verbose
+        self.locals: dict[str, Any] = {}
+        self.globals: dict[str, Any] = {}
+        self.logger: Any = None
+        self.parent: BaseCallback | None = None
+
+    def init_callback(self, model: BaseRLModel) -> None:
+        """Take the model and its environment; called at the start of every `learn`."""
+        self.model = model
+        self.training_env = model.get_env()
+        self.logger = getattr(model, "logger", logger)
+        self._init_callback()
+
+    def _init_callback(self) -> None:
+        """Prepare; to be overridden."""
+
+    def on_training_start(self, locals_: dict[str, Any], globals_: dict[str, Any]) -> None:
+        """Called before the first collection."""
+        self.locals, self.globals = locals_, globals_
+        self._on_training_start()
+
+    def _on_training_start(self) -> None:
+        """Called before the first collection; to be overridden."""
+
+    def on_rollout_start(self) -> None:
+        """Called before every collection."""
+        self._on_rollout_start()
+
+    def _on_rollout_start(self) -> None:
+        """Called before every collection; to be overridden."""
+
+    def _on_step(self) -> bool:
+        """Called after every step of the environments; False stops the training."""
+        raise NotImplementedError(f"{type(self).__name__} has no _on_step(self) -> bool")
+
+    def on_step(self) -> bool:
+        """Called after every step of the environments, or when the event of a parent happens."""
+        self.n_calls += 1
+        self.num_timesteps = self.model.num_timesteps
+        return self._on_step()
+
+    def __call__(self) -> bool:
+        return self.on_step()
+
+    def on_rollout_end(self) -> None:
+        """Called after every collection, before the policy is updated."""
+        self._on_rollout_end()
+
+    def _on_rollout_end(self) -> None:
+        """Called after every collection; to be overridden."""
+
+    def on_training_end(self) -> None:
+        """Called before `learn` returns."""
+        self._on_training_end()
+
+    def _on_training_end(self) -> None:
+        """Called before `learn` returns; to be overridden."""
+
+    def update_locals(self, locals_: dict[str, Any]) -> None:
+        """Take the variables of the training as they are now."""
+        self.locals.update(locals_)
+        self.update_child_locals(locals_)
+
+    def update_child_locals(self, locals_: dict[str, Any]) -> None:
+        """Give them to the callbacks that this one calls; to be overridden."""
+
+
+class EventCallback(BaseCallback):
+    """Calls another callback when an event happens.
+
+    Args:
+        callback: the other one, or None.
+        verbose: 0 prints nothing.
+    """
+
+    def __init__(self, callback: BaseCallback | None = None, verbose: int = 0) -> None:
+        super().__init__(verbose=verbose)
+        self.callback = callback
+        if callback is not None:
+            callback.parent = self
+
+    def init_callback(self, model: BaseRLModel) -> None:
+        super().init_callback(model)
+        if self.callback is not None:
+            self.callback.init_callback(model)
+
+    def _on_training_start(self) -> None:
+        if self.callback is not None:
+            self.callback.on_training_start(self.locals, self.globals)
+
+    def _on_event(self) -> bool:
+        return self.callback() if self.callback is not None else True
+
+    def _on_step(self) -> bool:
+        return True
+
+    def update_child_locals(self, locals_: dict[str, Any]) -> None:
+        if self.callback is not None:
+            self.callback.update_locals(locals_)

@@ -1,0 +1,115 @@
+"""Noise on actions that a program has written itself, as a noise of rlk. N environments.
+
+It is called and reset as Stable Baselines does, so that what it does in Python happens.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from rlk import Component
+from rlk.abilities import beginning
+from rlk.errors import EnvironmentFailed
+from rlk.protocols import Actor
+from rlk.records import Act, Array
+from rlk.spaces import action_size
+from rlk_action_scaling import scaled
+from rlk_normal_noise import NormalActionNoise
+from rlk_ornstein_uhlenbeck_noise import OrnsteinUhlenbeckActionNoise
+
+#: The classes that stand for a noise of rlk; those derived from them are a program's own.
+_OF_RLK = (NormalActionNoise, OrnsteinUhlenbeckActionNoise)
+NAME = "own-action-noise"
+
+
+def is_own(action_noise: Any) -> bool:
+    """Whether what a model was given as its noise has to be called itself."""
+    return callable(action_noise) and type(action_noise) not in _OF_RLK
+
+
+def component_of(action_noise: Any) -> Component:
+    """The noise of rlk that calls this object."""
+    return Component(
+        name=NAME,
+        kind="noises",
+        factory=lambda run: OwnNoise(run, action_noise),
+        action_spaces=("Box",),
+        collects="off-policy",
+    )
+
+
+class OwnNoise:
+    """Adds what an object gives to the actions of an actor, in -1 to 1, and clips.
+
+    One environment has the object itself; several have a copy each, as in Stable-Baselines3.
+
+    Args:
+        run: gives the action space and N.
+        action_noise: called, it gives a sample [D]; `reset`, if it has one, begins an episode.
+    """
+
+    def __init__(self, run: Any, action_noise: Any) -> None:
+        n_envs = run.n_envs
+        many = [copy.deepcopy(action_noise) for _ in range(n_envs)] if n_envs > 1 else []
+        self.of_each = many or [action_noise]
+        self.size, self.scale = action_size(run.action_space), scaled(run.action_space)
+
+    def wrap(self, actor: Actor, policy: Any) -> Actor:
+        return OwnNoiseActor(actor, self)
+
+    def reset(self, episode_start: Array) -> None:
+        """Reset the objects of the environments whose episodes start."""
+        for i in np.flatnonzero(episode_start).tolist():
+            if hasattr(self.of_each[i], "reset"):
+                self.of_each[i].reset()
+
+    def sample(self) -> Array:
+        """What the objects give, float32 [N, D].
+
+        Raises:
+            EnvironmentFailed: if that is no number for each dimension of an action.
+        """
+        rows = [np.ravel(np.asarray(one(), np.float32)) for one in self.of_each]
+        wrong = next((row.size for row in rows if row.size not in (1, self.size)), None)
+        if wrong is not None:
+            raise EnvironmentFailed(
+                f"action_noise {type(self.of_each[0]).__name__} gave {wrong} numbers, and an "
+                f"action has {self.size}. Return one number, or one for each."
+            )
+        return np.stack([np.broadcast_to(row, (self.size,)) for row in rows])
+
+
+class OwnNoiseActor:
+    """The inner actor's action with noise; its deterministic one without.
+
+    The carry is {"inner": the inner actor's}. It is never None, so that the noise is asked at every
+    step, those of random actions included: it learns of every episode (as in Stable-Baselines3;
+    Stable Baselines 2.10 does not call it for random actions). What the objects themselves hold is
+    in no file.
+    """
+
+    def __init__(self, actor: Actor, noise: OwnNoise) -> None:
+        self.actor, self._noise, self._begin_inner = actor, noise, beginning(actor)
+
+    def start(self, n_envs: int) -> Any:
+        return {"inner": self.actor.start(n_envs)}
+
+    def begin(self, carry: Any) -> Any:
+        return {**carry, "inner": self._begin_inner(carry["inner"])}
+
+    def metrics(self) -> dict[str, float]:
+        return {**self.actor.metrics()}
+
+    def act(
+        self, observation: Any, carry: Any, episode_start: Array, deterministic: bool = False
+    ) -> Act:
+        found = self.actor.act(observation, carry["inner"], episode_start, deterministic)
+        carry = {"inner": found.carry}
+        if deterministic:
+            return found._replace(carry=carry)
+        self._noise.reset(episode_start)
+        action = np.clip(found.action + self._noise.sample(), -1.0, 1.0)
+        return Act(action, self._noise.scale(action), carry, found.extras)

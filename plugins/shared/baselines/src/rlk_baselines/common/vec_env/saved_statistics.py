@@ -1,0 +1,101 @@
+"""Reads the pickles of `VecNormalize` and its statistics without running anything in them.
+
+They may be of this package, of Stable Baselines 2.10 or of Stable-Baselines3, which keep the same
+numbers. Spaces and whatever else a file holds besides them is left out.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from rlk.errors import BadFile
+from rlk_baselines.common.running_mean_std import RunningMeanStd
+from rlk_baselines.common.vec_env.restricted_pickle import RefusedPickle
+
+Path = str | os.PathLike[str]
+_PACKAGES = ("rlk_baselines", "stable_baselines", "stable_baselines3")
+_NORMALIZE = {f"{one}.common.vec_env.vec_normalize.VecNormalize" for one in _PACKAGES}
+_STATISTICS = {f"{one}.common.running_mean_std.RunningMeanStd" for one in _PACKAGES}
+_NUMBERS = ("clip_obs", "clip_reward", "gamma", "epsilon")
+_FLAGS = ("training", "norm_obs", "norm_reward")
+
+
+def saved_normalize(path: Path) -> dict[str, Any]:
+    """The attributes of a `VecNormalize` that was saved: settings, `obs_rms` and `ret_rms`.
+
+    `obs_rms` is missing where observations were not normalised, of which Stable-Baselines3 keeps
+    none then.
+
+    Raises:
+        RefusedPickle: for an object of another class.
+        BadFile: if it is damaged, or of a Dict of observations.
+    """
+    held = _held(path, _NORMALIZE)
+    try:
+        found: dict[str, Any] = {name: float(held[name]) for name in _NUMBERS}
+        found |= {name: bool(held[name]) for name in _FLAGS}
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(path, error) from None
+    if isinstance(held.get("obs_rms"), dict):
+        raise BadFile(
+            f"{path} holds statistics of a Dict of observations, and VecNormalize takes a Box."
+        )
+    for name in ("obs_rms", "ret_rms"):
+        if name in held:
+            found[name] = _statistics(path, held[name])
+    if "ret_rms" not in found or ("obs_rms" not in found and found["norm_obs"]):
+        raise BadFile(f"{path} is damaged: its statistics are missing.")
+    return found
+
+
+def saved_statistics(path: Path) -> RunningMeanStd:
+    """Statistics that were saved alone.
+
+    Raises:
+        RefusedPickle: for an object of another class.
+        BadFile: if they are damaged.
+    """
+    return _statistics(path, _loaded(path))
+
+
+def _loaded(path: Path) -> Any:
+    # Not at the top: it needs this package, too.
+    from rlk_baselines.tensorflow.inert_pickle import inert_load
+
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        return inert_load(data)
+    except ValueError as error:
+        raise BadFile(f"{path} is no pickle: {error}.") from None
+
+
+def _held(path: Path, classes: set[str]) -> dict[str, Any]:
+    return _attributes(path, _loaded(path), classes)
+
+
+def _statistics(path: Path, inert: Any) -> RunningMeanStd:
+    held = _attributes(path, inert, _STATISTICS)
+    found = RunningMeanStd()
+    try:
+        found.mean, found.var = (np.asarray(held[name], np.float64) for name in ("mean", "var"))
+        found.count = float(held["count"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(path, error) from None
+    return found
+
+
+def _attributes(path: Path, inert: Any, classes: set[str]) -> dict[str, Any]:
+    """What an inert object of one of these classes holds."""
+    own = getattr(type(inert), "path", type(inert).__name__)
+    if own not in classes:
+        wanted = " or ".join(sorted({name.rpartition(".")[2] for name in classes}))
+        raise RefusedPickle(f"{path} is a pickle of {own}, and not of a {wanted}: it is not read.")
+    return dict(vars(inert))
+
+
+def _damaged(path: Path, error: Exception) -> BadFile:
+    return BadFile(f"{path} is damaged: {type(error).__name__}: {error}.")

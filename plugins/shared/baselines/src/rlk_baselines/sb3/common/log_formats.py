@@ -1,0 +1,161 @@
+"""How a logger writes rows: for people, as CSV, as JSON, as tensorboard's events.
+
+A program derives formats of its own from `KVWriter` and passes them to `Logger`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import torch
+
+from rlk_baselines import log_formats
+from rlk_baselines.tensorboard import ScalarWriter
+
+#: Key -> the formats that it is not written in.
+Excluded = Mapping[str, tuple[str, ...]]
+#: Keys and values for people are cut to so many letters.
+_WIDTH = 36
+
+
+class KVWriter:
+    """Writes rows."""
+
+    def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
+        """Write a row of values by key, of that many timesteps."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close its file."""
+
+
+class SeqWriter:
+    """Writes words."""
+
+    def write_sequence(self, sequence: Sequence[str]) -> None:
+        """Write words separated by spaces."""
+        raise NotImplementedError
+
+
+class HumanOutputFormat(KVWriter, SeqWriter):
+    """A table for people, keys below the group before their slash.
+
+    Args:
+        filename_or_file: a path, or an open file.
+    """
+
+    def __init__(self, filename_or_file: str | IO[str]) -> None:
+        self._words = log_formats.HumanOutputFormat(filename_or_file)
+
+    def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
+        rows: list[tuple[str, str]] = []
+        group = ""
+        for key, value in sorted(_kept(key_values, key_excluded, "stdout", "log").items()):
+            before, slash, name = key.rpartition("/")
+            if slash and before != group:
+                group = before
+                rows.append((f"{group}/", ""))
+            text = f"{value:<8.3g}" if isinstance(value, (float, np.floating)) else str(value)
+            rows.append((f"   {name}" if slash else key, text.strip()[:_WIDTH]))
+        if rows:
+            widths = [max(len(row[i]) for row in rows) for i in (0, 1)]
+            line = "-" * (sum(widths) + 7)
+            table = [f"| {key:<{widths[0]}} | {text:<{widths[1]}} |" for key, text in rows]
+            self._words.writeseq(["\n".join([line, *table, line])])
+
+    def write_sequence(self, sequence: Sequence[str]) -> None:
+        self._words.writeseq(sequence)
+
+    def close(self) -> None:
+        self._words.close()
+
+
+class JSONOutputFormat(KVWriter):
+    """A line of JSON for every row.
+
+    Args:
+        filename: its path.
+    """
+
+    def __init__(self, filename: str) -> None:
+        self._rows = log_formats.JSONOutputFormat(filename)
+
+    def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
+        self._rows.writekvs(_kept(key_values, key_excluded, "json"))
+
+    def close(self) -> None:
+        self._rows.close()
+
+
+class CSVOutputFormat(KVWriter):
+    """A file with a column for every key; a new key adds a column to all rows.
+
+    Args:
+        filename: its path.
+    """
+
+    def __init__(self, filename: str) -> None:
+        self._rows = log_formats.CSVOutputFormat(filename)
+
+    def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
+        self._rows.writekvs(_kept(key_values, key_excluded, "csv"))
+
+    def close(self) -> None:
+        self._rows.close()
+
+
+class TensorBoardOutputFormat(KVWriter):
+    """Events for tensorboard, by timesteps; arrays become histograms.
+
+    Args:
+        folder: where they go, or what writes them.
+    """
+
+    def __init__(self, folder: str | ScalarWriter) -> None:
+        self.writer = ScalarWriter(Path(folder)) if isinstance(folder, str) else folder
+
+    def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
+        for key, value in sorted(_kept(key_values, key_excluded, "tensorboard").items()):
+            if isinstance(value, (np.ndarray, torch.Tensor)) and np.size(value) != 1:
+                self.writer.add_histogram(key, np.asarray(value), step)
+            elif log_formats.valid_float_value(value):
+                self.writer.add_scalar(key, float(value), step)
+        self.writer.flush()
+
+    def close(self) -> None:
+        self.writer.flush()
+
+
+def _kept(key_values: Mapping[str, Any], key_excluded: Excluded, *names: str) -> dict[str, Any]:
+    """The values that are written in a format with one of these names."""
+    return {k: v for k, v in key_values.items() if not {*key_excluded.get(k, ())} & {*names}}
+
+
+def make_output_format(_format: str, log_dir: str, log_suffix: str = "") -> KVWriter:
+    """The writer of that name.
+
+    Args:
+        _format: `stdout`, `log`, `json`, `csv` or `tensorboard`.
+        log_dir: where its file goes.
+        log_suffix: is put into the name of the file.
+
+    Raises:
+        ValueError: for another name.
+    """
+    os.makedirs(log_dir, exist_ok=True)
+    if _format == "stdout":
+        return HumanOutputFormat(sys.stdout)
+    if _format == "log":
+        return HumanOutputFormat(os.path.join(log_dir, f"log{log_suffix}.txt"))
+    if _format == "json":
+        return JSONOutputFormat(os.path.join(log_dir, f"progress{log_suffix}.json"))
+    if _format == "csv":
+        return CSVOutputFormat(os.path.join(log_dir, f"progress{log_suffix}.csv"))
+    if _format == "tensorboard":
+        return TensorBoardOutputFormat(log_dir)
+    raise ValueError(f"unknown format {_format!r}: it is stdout, log, json, csv or tensorboard")

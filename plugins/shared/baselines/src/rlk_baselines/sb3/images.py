@@ -1,0 +1,29 @@
+"""Observations of images whose channels stand at the other end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rlk.spaces import is_image
+
+
+def channels_first(observation: Any, space: Any) -> Any:
+    """An observation, or a batch of them, as a space of images with channels first has it.
+
+    Args:
+        observation: of the space, or with images [..., H, W, C] in the place of [..., C, H, W].
+        space: of one observation.
+    """
+    if isinstance(space, spaces.Dict) and isinstance(observation, Mapping):
+        parts = space.spaces
+        return {k: channels_first(v, parts[k]) if k in parts else v for k, v in observation.items()}
+    if not is_image(space):
+        return observation
+    image = np.asarray(observation)
+    turned = np.moveaxis(image, -1, -3) if image.ndim >= 3 else image
+    fits = image.shape[-3:] != space.shape and turned.shape[-3:] == space.shape
+    return turned if fits else observation

@@ -1,0 +1,51 @@
+"""Writes the rows of metrics of one model by its own logger."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rlk_baselines.learning import Call, Rows
+from rlk_baselines.sb3.common.log_formats import (
+    HumanOutputFormat,
+    KVWriter,
+    TensorBoardOutputFormat,
+)
+from rlk_baselines.sb3.common.logger import Logger
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+class OwnRows(Rows):
+    """The rows of one model; rlk's tags are the keys of Stable-Baselines3.
+
+    Attributes:
+        logger: where they go.
+        is_given: whether a program has said so by `set_logger`. If not, every call of `learn` has
+            a logger of its own, which prints and writes events for tensorboard as the model says.
+    """
+
+    def __init__(self) -> None:
+        self.logger = Logger(None, [])
+        self.is_given = False
+
+    def begin(self, model: Any, call: Call) -> None:
+        if self.is_given:
+            return
+        formats: list[KVWriter] = []
+        if call.writer is not None:
+            formats.append(TensorBoardOutputFormat(call.writer))
+        if model.verbose > 0 and model.agent.run.communicator.rank == 0:
+            formats.append(HumanOutputFormat(sys.stdout))
+        folder = None if call.writer is None else str(call.writer.folder)
+        self.logger = Logger(folder, formats)
+
+    def write(self, model: Any, call: Call | None, run: Run, row: Mapping[str, float]) -> None:
+        for tag, value in row.items():
+            self.logger.record(tag, value)
+        self.logger.dump(run.timesteps)
+
+    def write_episodes(self, call: Call, run: Run, n_new: int) -> None:
+        """Nothing: there is `rollout/ep_rew_mean`."""

@@ -1,0 +1,184 @@
+"""Hyperparameters that a program sets as attributes of a model count, or are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rlk_baselines
+from rlk_baselines import DQN, GAIL, HER, PPO2, SAC, TD3, sb3
+from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
+from rlk_baselines.common.callbacks import BaseCallback
+from rlk_baselines.common.noise import NormalActionNoise
+from rlk_baselines.gail import ExpertDataset
+
+SMALL = {"n_steps": 32, "nminibatches": 1}
+OFF = {"learning_starts": 5, "batch_size": 8, "buffer_size": 500}
+
+
+class Setting(BaseCallback):
+    """Sets an attribute of the model before every collection."""
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__()
+        self.values = values
+
+    def _on_rollout_start(self) -> None:
+        for name, value in self.values.items():
+            setattr(self.model, name, value)
+
+    def _on_step(self) -> bool:
+        return True
+
+
+def parameters(model: Any) -> dict[str, Any]:
+    """What an optimiser moves, without targets and averages that follow it."""
+    found = model.agent.get_parameters()
+    return {name: one for name, one in found.items() if name.startswith("model/")}
+
+
+def has_moved(model: Any, timesteps: int = 64) -> bool:
+    before = parameters(model)
+    model.learn(timesteps)
+    after = parameters(model)
+    return any(not np.array_equal(before[name], after[name]) for name in before)
+
+
+@pytest.mark.parametrize(
+    ("kind", "env", "keywords"),
+    [
+        (rlk_baselines.A2C, "CartPole-v1", {}),
+        (rlk_baselines.ACER, "CartPole-v1", {}),
+        (rlk_baselines.PPO2, "CartPole-v1", SMALL),
+        (rlk_baselines.DQN, "CartPole-v1", OFF),
+        (rlk_baselines.SAC, "Pendulum-v1", OFF),
+        (rlk_baselines.TD3, "Pendulum-v1", {**OFF, "train_freq": 10, "gradient_steps": 10}),
+        (sb3.PPO, "CartPole-v1", {"n_steps": 32, "batch_size": 32}),
+        (sb3.SAC, "Pendulum-v1", OFF),
+    ],
+)
+def test_a_learning_rate_that_is_set_counts_in_the_next_learn(kind, env, keywords) -> None:
+    model = kind("MlpPolicy", env, seed=0, **keywords)
+    assert has_moved(model)
+    model.learning_rate = 0.0
+    assert not has_moved(model)
+    assert model.learning_rate == 0.0
+    model.learning_rate = kind("MlpPolicy", env, **keywords).learning_rate  # the default again
+    assert has_moved(model)
+
+
+def test_a_model_goes_on_with_its_replay_its_count_and_other_settings() -> None:
+    model = DQN("MlpPolicy", "CartPole-v1", seed=0, gamma=0.9, **OFF).learn(100)
+    model.learning_starts = 10**9
+    assert not has_moved(model)
+    assert (model.gamma, model.agent.plan.algorithm.config.gamma) == (0.9, 0.9)
+    assert (model.num_timesteps, len(model.agent.run.storage)) == (64, 164)
+    model.buffer_size = 120
+    model.learn(20, reset_num_timesteps=False)
+    assert (model.num_timesteps, len(model.agent.run.storage)) == (84, 120)
+
+
+def test_an_attribute_counts_before_there_is_a_run_and_in_files(tmp_path) -> None:
+    model = PPO2("MlpPolicy", None, _init_setup_model=False, **SMALL)
+    model.ent_coef = 0.5
+    model.set_env("CartPole-v1")
+    model.setup_model()
+    assert model.agent.plan.algorithm.config.ent_coef == 0.5
+    model.gamma = 0.5
+    model.save(tmp_path / "model")
+    assert PPO2.load(tmp_path / "model").gamma == 0.5
+
+
+def test_own_attributes_and_those_that_the_model_reads_stay_plain(tmp_path) -> None:
+    model = PPO2("MlpPolicy", "CartPole-v1", **SMALL)
+    agent = model.agent
+    model.my_own, model.verbose, model.tensorboard_log = 3, 0, str(tmp_path)
+    model.gamma = model.gamma
+    model.learn(32)
+    assert (model.my_own, model.agent) == (3, agent)
+    assert list(tmp_path.iterdir())
+
+
+def test_what_does_not_fit_is_refused_and_stays_as_it_was() -> None:
+    model = PPO2("MlpPolicy", "CartPole-v1", **SMALL)
+    model.gamma = 5.0
+    with pytest.raises(ValueError, match=r"what gamma was set to cannot be used.*gamma"):
+        model.learn(32)
+    assert model.gamma == 0.99
+    model.learn(32)
+    with pytest.raises(ValueError, match=r"PPO2.policy_kwargs cannot be set any more"):
+        model.policy_kwargs = {"net_arch": [8]}
+
+
+def test_a_seed_that_is_set_is_drawn_from() -> None:
+    first, second = (PPO2("MlpPolicy", "CartPole-v1", seed=0, **SMALL) for _ in range(2))
+    second.seed = 7
+    assert second.seed == 7
+    first.learn(32), second.learn(32)
+    assert any((parameters(first)[name] != one).any() for name, one in parameters(second).items())
+
+
+def test_a_callback_of_sb3_may_anneal_the_coefficients_of_the_loss() -> None:
+    def trained(callback: Any = None, **keywords: Any) -> dict[str, Any]:
+        keywords = {"n_steps": 32, "batch_size": 32, **keywords}
+        model = sb3.PPO("MlpPolicy", "CartPole-v1", seed=0, **keywords)
+        return parameters(model.learn(64, callback=callback))
+
+    plain, given, annealed = trained(), trained(ent_coef=10.0), trained(Setting(ent_coef=10.0))
+    assert all(np.array_equal(given[name], annealed[name]) for name in given)
+    assert any(not np.array_equal(plain[name], annealed[name]) for name in plain)
+
+
+def test_what_cannot_change_while_learn_goes_on_is_refused() -> None:
+    model = SAC("MlpPolicy", "Pendulum-v1", **OFF)
+    with pytest.raises(ValueError, match=r"SAC.learning_rate cannot be set while learn goes on"):
+        model.learn(20, callback=Setting(learning_rate=0.0))
+    assert model.learning_rate == 3e-4
+
+
+def test_the_noise_may_be_another_one() -> None:
+    model = TD3("MlpPolicy", "Pendulum-v1", **OFF)
+    for noise, names in (
+        (NormalActionNoise(0.0, 0.1), ["normal-noise"]),
+        (None, []),
+        ("ornstein-uhlenbeck-noise", ["ornstein-uhlenbeck-noise"]),
+    ):
+        model.action_noise = noise
+        assert [one.name for one in model.agent.plan.noises] == names
+
+
+def test_a_loaded_model_takes_attributes_up(tmp_path) -> None:
+    sb3.DQN("MlpPolicy", "CartPole-v1", **OFF).save(tmp_path / "model")
+    model = sb3.DQN.load(tmp_path / "model", env="CartPole-v1")
+    model.target_update_interval = 50
+    assert model.agent.plan.algorithm.config.target_network_update_freq == 50
+
+
+def test_a_model_that_learns_by_hindsight_goes_on() -> None:
+    model = HER("MlpPolicy", BitFlippingEnv(3, max_steps=3), DQN, n_sampled_goal=2, **OFF)
+    model.learn(30)
+    model.gamma = 0.5
+    model.learn(30)
+    config = model.agent.plan.storages[1].config
+    assert (model.agent.plan.algorithm.config.gamma, config.n_sampled_goal) == (0.5, 2)
+
+
+def test_what_gail_has_learnt_of_rewards_stays() -> None:
+    expert = ExpertDataset(
+        traj_data={
+            "obs": np.zeros((40, 4), np.float32),
+            "actions": np.zeros((40, 1), np.int64),
+            "rewards": np.ones(40),
+            "episode_returns": np.array([40.0]),
+            "episode_starts": np.arange(40) == 0,
+        },
+        verbose=0,
+    )
+    model = GAIL("MlpPolicy", "CartPole-v1", expert, timesteps_per_batch=32).learn(64)
+    before = model._reward.adversary.state_dict()
+    model.gamma = 0.9
+    assert model.agent.plan.algorithm.config.gamma == 0.9
+    after = model._reward.adversary.state_dict()
+    assert str(before) == str(after)

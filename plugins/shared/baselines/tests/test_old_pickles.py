@@ -1,0 +1,141 @@
+"""`VecNormalize` reads what Stable Baselines 2.10 and Stable-Baselines3 have saved, inertly."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import types
+
+import gymnasium
+import numpy as np
+import pytest
+
+from rlk.errors import BadFile
+from rlk_baselines.common import make_vec_env
+from rlk_baselines.common.vec_env import VecNormalize
+
+
+class Trap:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, folder) -> None:
+        self.folder = str(folder)
+
+    def __reduce__(self):
+        return os.mkdir, (self.folder,)
+
+
+@pytest.fixture(params=["stable_baselines", "stable_baselines3"])
+def there(request, monkeypatch):
+    """The two classes of that package, made as its pickles name them, and gone afterwards."""
+    made = {}
+    for place, name in (
+        ("common.vec_env.vec_normalize", "VecNormalize"),
+        ("common.running_mean_std", "RunningMeanStd"),
+    ):
+        module = f"{request.param}.{place}"
+        made[name] = type(name, (), {"__module__": module})
+        for parent in (module, module.rpartition(".")[0], request.param):
+            monkeypatch.setitem(sys.modules, parent, types.ModuleType(parent))
+        setattr(sys.modules[module], name, made[name])
+    for name in [one for one in sys.modules if one.startswith(f"{request.param}.")]:
+        parent, _, last = name.rpartition(".")
+        if parent in sys.modules:
+            monkeypatch.setattr(sys.modules[parent], last, sys.modules[name], raising=False)
+    return made
+
+
+def filled(kind, **attributes):
+    made = kind()
+    vars(made).update(attributes)
+    return made
+
+
+def statistics(there, mean):
+    kind = there["RunningMeanStd"]
+    return filled(kind, mean=np.asarray(mean), var=np.asarray(mean) + 1.0, count=5.0)
+
+
+def normalize(there, **others):
+    space = gymnasium.spaces.Box(-1.0, 1.0, (3,), np.float32, seed=0)
+    space.sample()  # now it holds a generator of random numbers
+    return filled(
+        there["VecNormalize"],
+        **{
+            "num_envs": 2,
+            "observation_space": space,
+            "action_space": gymnasium.spaces.Dict({"a": gymnasium.spaces.Discrete(2)}),
+            "obs_rms": statistics(there, [0.0, 1.0, 2.0]),
+            "ret_rms": statistics(there, np.float64(3.0)),
+            "clip_obs": 10.0,
+            "clip_reward": 4.0,
+            "gamma": 0.9,
+            "epsilon": 1e-6,
+            "training": False,
+            "norm_obs": True,
+            "norm_reward": False,
+            "old_obs": np.zeros((2, 3)),
+            **others,
+        },
+    )
+
+
+def written(path, value):
+    path.write_bytes(pickle.dumps(value))
+    return path
+
+
+def test_a_file_from_there_is_read_with_its_statistics_and_settings(there, tmp_path) -> None:
+    path = written(tmp_path / "it.pkl", normalize(there))
+    found = VecNormalize.load(path, make_vec_env("Pendulum-v1", 1))
+    assert found.obs_rms.mean.tolist() == [0.0, 1.0, 2.0]
+    assert (float(found.ret_rms.mean), float(found.ret_rms.var), found.ret_rms.count) == (3, 4, 5)
+    assert (found.clip_obs, found.clip_reward, found.gamma, found.epsilon) == (10, 4, 0.9, 1e-6)
+    assert (found.training, found.norm_obs, found.norm_reward) == (False, True, False)
+    assert found.num_envs == 1
+    assert found.reset().shape == (1, 3)
+
+
+def test_statistics_from_there_are_read(there, tmp_path) -> None:
+    written(tmp_path / "obs_rms.pkl", statistics(there, [0.0, 1.0, 2.0]))
+    written(tmp_path / "ret_rms.pkl", statistics(there, np.float64(3.0)))
+    found = VecNormalize(make_vec_env("Pendulum-v1", 1))
+    found.load_running_average(tmp_path)
+    assert found.obs_rms.mean.tolist() == [0.0, 1.0, 2.0]
+    assert found.ret_rms.count == 5.0
+
+
+def test_observations_that_were_not_normalised_have_no_statistics_there(there, tmp_path) -> None:
+    value = normalize(there, norm_obs=False)
+    del value.obs_rms
+    path = written(tmp_path / "it.pkl", value)
+    found = VecNormalize.load(path, make_vec_env("Pendulum-v1", 1))
+    assert not found.norm_obs
+    assert found.obs_rms.mean.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_no_code_in_it_runs(there, tmp_path) -> None:
+    trap = Trap(tmp_path / "made")
+    path = written(tmp_path / "it.pkl", normalize(there, old_rews=trap))
+    VecNormalize.load(path, make_vec_env("Pendulum-v1", 1))
+    written(tmp_path / "it.pkl", normalize(there, obs_rms=trap))
+    with pytest.raises(BadFile, match="and not of a RunningMeanStd"):
+        VecNormalize.load(path, make_vec_env("Pendulum-v1", 1))
+    assert not (tmp_path / "made").exists()
+
+
+def test_what_is_something_else_is_refused(there, tmp_path) -> None:
+    vector = make_vec_env("Pendulum-v1", 1)
+    for value, problem in (
+        (normalize(there, gamma="much"), "damaged: ValueError"),
+        (normalize(there, obs_rms={"a": statistics(there, [0.0])}), "a Dict of observations"),
+        (statistics(there, [0.0]), "and not of a VecNormalize"),
+        ({"gamma": 0.9}, "a pickle of dict"),
+        (vector.observation_space, "a pickle of gymnasium.spaces.box.Box"),
+    ):
+        with pytest.raises(BadFile, match=problem):
+            VecNormalize.load(written(tmp_path / "it.pkl", value), vector)
+    (tmp_path / "it.pkl").write_bytes(b"nothing")
+    with pytest.raises(BadFile, match="no pickle"):
+        VecNormalize.load(tmp_path / "it.pkl", vector)

@@ -1,0 +1,114 @@
+"""Noise on actions that a program has written itself is called, and reset where episodes end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rlk
+from rlk.errors import EnvironmentFailed, PlanError
+from rlk_baselines import DDPG, HER, SAC, TD3, sb3
+from rlk_baselines.common import make_vec_env
+from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
+from rlk_baselines.common.noise import (
+    ActionNoise,
+    NormalActionNoise,
+    OrnsteinUhlenbeckActionNoise,
+)
+
+OFF = {"learning_starts": 0, "batch_size": 8}
+
+
+class Own(ActionNoise):
+    """Counts how often it was called and reset."""
+
+    def __init__(self, value: object = 1.0) -> None:
+        self.value, self.calls, self.resets = value, 0, 0
+
+    def __call__(self):
+        self.calls += 1
+        return np.asarray(self.value)
+
+    def reset(self) -> None:
+        self.resets += 1
+
+
+class OwnNormal(NormalActionNoise):
+    def __call__(self):
+        return np.full(1, 9.0)  # clipped to 1, the highest action
+
+
+class OwnProcess(OrnsteinUhlenbeckActionNoise):
+    def __call__(self):
+        return np.full(1, 9.0)
+
+
+@pytest.mark.parametrize("kind", [SAC, TD3, sb3.SAC, sb3.TD3, sb3.DDPG])
+def test_an_own_noise_is_called_at_every_step_and_reset_where_an_episode_starts(kind) -> None:
+    noise = Own()
+    model = kind("MlpPolicy", "Pendulum-v1", action_noise=noise, **OFF)
+    model.learn(210)
+    assert model.action_noise is noise
+    assert (noise.calls, noise.resets) == (model.num_timesteps, 2)
+
+
+def test_it_is_called_for_random_actions_too() -> None:
+    noise = Own()
+    TD3("MlpPolicy", "Pendulum-v1", action_noise=noise, learning_starts=10**6).learn(210)
+    assert (noise.calls, noise.resets) == (300, 2)
+
+
+@pytest.mark.parametrize("noise", [OwnNormal(0.0, 0.1), OwnProcess(0.0, 0.1)])
+def test_a_class_derived_from_one_of_rlk_does_what_it_does_itself(noise) -> None:
+    model = DDPG("MlpPolicy", "Pendulum-v1", action_noise=noise, nb_rollout_steps=20, seed=0)
+    model.learn(20)
+    _, actions, *_ = model.replay_buffer.sample(10)
+    assert (actions == 1.0).all()
+
+
+def test_every_environment_has_a_copy_that_is_reset_by_itself() -> None:
+    noise = Own()
+    vector = make_vec_env("Pendulum-v1", 2)
+    model = sb3.TD3("MlpPolicy", vector, action_noise=noise, gradient_steps=1, **OFF)
+    model.learn(20)
+    made = model.agent.run.actor._noise.of_each
+    assert [(one.calls, one.resets) for one in made] == [(10, 1), (10, 1)]
+    model.agent.run.actor._noise.reset(np.array([False, True]))
+    assert [one.resets for one in made] == [1, 2]
+    assert noise.calls == 0
+
+
+def test_a_noise_of_another_size_is_refused() -> None:
+    model = TD3("MlpPolicy", "Pendulum-v1", action_noise=Own(np.zeros(3)), **OFF)
+    with pytest.raises(EnvironmentFailed, match="Own gave 3 numbers, and an action has 1"):
+        model.learn(10)
+
+
+def test_a_model_acts_without_it_and_warns_where_it_learns_without_it(tmp_path) -> None:
+    noise = Own()
+    model = TD3("MlpPolicy", "Pendulum-v1", action_noise=noise, **OFF)
+    model.save(tmp_path / "model")
+    observation = np.zeros(3, np.float32)
+    loaded = TD3.load(tmp_path / "model")
+    assert loaded.predict(observation)[0] == model.predict(observation)[0]
+    loaded = TD3.load(tmp_path / "model", env="Pendulum-v1")
+    with pytest.warns(UserWarning, match="action_noise of a program's own class"):
+        loaded.learn(10)
+    assert noise.calls == 0
+    TD3.load(tmp_path / "model", env="Pendulum-v1", action_noise=noise).learn(10)
+    assert noise.calls > 0
+
+
+def test_a_model_of_hindsight_is_loaded_without_it_too(tmp_path) -> None:
+    env, noise = BitFlippingEnv(3, continuous=True, max_steps=3), Own(0.5)
+    HER("MlpPolicy", env, TD3, action_noise=noise, **OFF).save(tmp_path / "model")
+    with pytest.warns(UserWarning, match="action_noise of a program's own class"):
+        HER.load(tmp_path / "model", env=env).learn(10)
+    HER.load(tmp_path / "model", env=env, action_noise=noise).learn(10)
+    assert noise.calls > 0
+
+
+@pytest.mark.parametrize("noise", [OwnNormal(0.0, 0.1), OwnProcess(0.0, 0.1)])
+def test_rlk_itself_refuses_what_it_would_not_call(noise) -> None:
+    with pytest.raises(PlanError, match=f"{type(noise).__name__} is derived from"):
+        rlk.make("td3", env="Pendulum-v1", action_noise=noise)

@@ -1,0 +1,122 @@
+"""`EvalCallback` of Stable-Baselines3: monitors, vectors, successes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from rlk_baselines import PPO2
+from rlk_baselines.common.callbacks import EvalCallback as EvalCallback210
+from rlk_baselines.sb3 import PPO
+from rlk_baselines.sb3.common.callbacks import EvalCallback, StopTrainingOnNoModelImprovement
+from rlk_baselines.sb3.common.env_util import make_vec_env
+from rlk_baselines.sb3.common.evaluation import evaluate_policy
+from rlk_baselines.sb3.common.vec_env import DummyVecEnv, VecNormalize
+
+SMALL: dict[str, Any] = {"n_steps": 8, "batch_size": 8, "n_epochs": 1}
+
+
+class Tens(gymnasium.Env[Any, Any]):
+    """Episodes of so many steps, with 10 for each; every other one is a success."""
+
+    observation_space = spaces.Box(-9, 9, (1,), np.float32)
+    action_space = spaces.Discrete(2)
+    episodes = 0
+
+    def __init__(self, length: int = 2) -> None:
+        self.length = length
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
+        self.steps = 0
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: Any) -> Any:
+        self.steps += 1
+        is_over = self.steps == self.length
+        self.episodes += is_over
+        info = {"is_success": self.episodes % 2 == 1} if is_over else {}
+        return np.full(1, self.steps, np.float32), 10.0, is_over, False, info
+
+
+def test_the_returns_of_a_monitor_count_not_the_normalised_ones(tmp_path: Path) -> None:
+    env = VecNormalize(make_vec_env(Tens, 1))
+    evaluation = EvalCallback(
+        VecNormalize(make_vec_env(Tens, 1), training=False),
+        eval_freq=16,
+        n_eval_episodes=2,
+        verbose=0,
+    )
+    model = PPO("MlpPolicy", env, **SMALL).learn(16, callback=evaluation)
+    assert evaluation.last_mean_reward == 20.0
+    assert evaluate_policy(model, evaluation.eval_env, n_eval_episodes=2) == (20.0, 0.0)
+
+
+def test_several_environments_play_the_episodes_of_an_evaluation(tmp_path: Path) -> None:
+    vector = DummyVecEnv([lambda: Tens(2), lambda: Tens(3)])
+    evaluation = EvalCallback(
+        vector, eval_freq=8, n_eval_episodes=4, log_path=str(tmp_path), verbose=0
+    )
+    PPO("MlpPolicy", Tens(), **SMALL).learn(16, callback=evaluation)
+    found = np.load(tmp_path / "evaluations.npz")
+    assert found["timesteps"].tolist() == [8, 16]
+    assert [sorted(row) for row in found["results"].tolist()] == [[20, 20, 30, 30]] * 2
+    assert [sorted(row) for row in found["ep_lengths"].tolist()] == [[2, 2, 3, 3]] * 2
+    assert found["successes"].shape == (2, 4)
+    assert found["successes"][0].tolist() == [True, True, False, False]
+    with pytest.raises(Exception, match="EvalCallback takes one environment, got 2"):
+        EvalCallback210(vector)
+
+
+def test_an_evaluation_records_its_mean_and_its_successes() -> None:
+    model = PPO("MlpPolicy", Tens(), **SMALL)
+    rows: list[dict[str, Any]] = []
+    evaluation = EvalCallback(Tens(), eval_freq=8, n_eval_episodes=4, verbose=0)
+    evaluation.init_callback(model)
+    model.logger.dump = lambda step: rows.append(  # type: ignore[method-assign]
+        {**model.logger.name_to_value, "step": step}
+    )
+    model._rows.is_given = True
+    model.learn(8, callback=evaluation)
+    (row, *_) = rows
+    assert (row["eval/mean_reward"], row["eval/mean_ep_length"]) == (20.0, 2.0)
+    assert (row["eval/success_rate"], row["step"]) == (0.5, 8)
+
+
+def test_the_callback_of_an_evaluation_sees_one_environment_after_the_other() -> None:
+    seen: list[tuple[int, float, bool]] = []
+    vector = DummyVecEnv([lambda: Tens(2), lambda: Tens(3)])
+    model = PPO("MlpPolicy", Tens(), **SMALL)
+
+    def see(variables: dict[str, Any], _: Any) -> None:
+        seen.append(tuple(variables[name] for name in ("i", "reward", "done")))
+
+    evaluate_policy(model, vector, n_eval_episodes=2, callback=see)
+    expected = [(0, 10, False), (1, 10, False), (0, 10, True), (1, 10, False), (1, 10, True)]
+    assert seen == expected
+
+
+def test_what_is_called_after_an_evaluation_sees_the_variables_of_training() -> None:
+    class Looking(StopTrainingOnNoModelImprovement):
+        def _on_step(self) -> bool:
+            assert "rewards" in self.locals
+            return super()._on_step()
+
+    stop = Looking(max_no_improvement_evals=0)
+    evaluation = EvalCallback(
+        Tens(), callback_after_eval=stop, eval_freq=4, n_eval_episodes=1, verbose=0
+    )
+    model = PPO("MlpPolicy", Tens(), **SMALL).learn(100, callback=evaluation)
+    assert model.num_timesteps == 8
+
+
+def test_evaluations_of_stable_baselines_2_write_what_they_did(counting, tmp_path: Path) -> None:
+    evaluation = EvalCallback210(
+        counting(), eval_freq=8, n_eval_episodes=1, log_path=str(tmp_path), verbose=0
+    )
+    PPO2("MlpPolicy", counting(), n_steps=8, nminibatches=1).learn(8, callback=evaluation)
+    assert {*np.load(tmp_path / "evaluations.npz")} == {"timesteps", "results", "ep_lengths"}

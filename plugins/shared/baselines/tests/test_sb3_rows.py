@@ -1,0 +1,139 @@
+"""Where the rows of a model go: a logger of its own, by the keys of Stable-Baselines3."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlk_baselines.sb3 import PPO
+from rlk_baselines.sb3.common.callbacks import BaseCallback, EvalCallback
+from rlk_baselines.sb3.common.logger import HumanOutputFormat, KVWriter, Logger, configure
+
+SMALL: dict[str, Any] = {"n_steps": 16, "batch_size": 16, "n_epochs": 1}
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def scalars(folder: Path) -> dict[str, list[int]]:
+    """Tag -> the steps at which it was written."""
+    accumulator = pytest.importorskip(
+        "tensorboard.backend.event_processing.event_accumulator"
+    ).EventAccumulator(str(folder))
+    accumulator.Reload()
+    tags = accumulator.Tags()["scalars"]
+    return {tag: [event.step for event in accumulator.Scalars(tag)] for tag in tags}
+
+
+class Kept(KVWriter):
+    """A format of a program's own."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[dict[str, Any], int]] = []
+
+    def write(self, key_values: Any, key_excluded: Any, step: int = 0) -> None:
+        self.rows.append((key_values, step))
+
+
+def test_every_model_has_a_logger_of_its_own(counting, tmp_path: Path) -> None:
+    first, second = (PPO("MlpPolicy", counting(), **SMALL) for _ in range(2))
+    for name, model in (("first", first), ("second", second)):
+        made = configure(str(tmp_path / name), ["csv"])
+        model.set_logger(made)
+        assert model.logger is made
+    first.learn(16)
+    second.learn(32)
+    steps = {
+        name: [row["time/total_timesteps"] for row in rows_of(tmp_path / name / "progress.csv")]
+        for name in ("first", "second")
+    }
+    assert steps == {"first": ["16"], "second": ["16", "32"]}
+
+
+def test_keys_and_steps_are_those_of_its_logger(counting, tmp_path: Path) -> None:
+    class Recording(BaseCallback):
+        def _on_step(self) -> bool:
+            assert self.logger is self.model.logger
+            self.logger.record("mine/steps", self.num_timesteps, exclude="csv")
+            self.logger.record_mean("mine/mean", self.n_calls % 2)
+            return True
+
+    model = PPO("MlpPolicy", counting(), **SMALL)
+    model.set_logger(configure(str(tmp_path), ["csv", "json", "tensorboard"]))
+    model.learn(32, callback=Recording())
+    (row, _) = rows_of(tmp_path / "progress.csv")
+    assert row.keys() >= {"rollout/ep_rew_mean", "train/loss", "time/total_timesteps", "mine/mean"}
+    assert not row.keys() & {"ep_reward_mean", "loss", "mine/steps"}
+    (line, _) = map(json.loads, (tmp_path / "progress.json").read_text().splitlines())
+    assert (line["mine/steps"], line["mine/mean"]) == (16, pytest.approx(0.5))
+    found = scalars(tmp_path)
+    assert found["rollout/ep_rew_mean"] == found["train/loss"] == found["mine/steps"] == [16, 32]
+
+
+def test_a_model_prints_what_its_verbosity_says_or_its_logger_does(
+    counting, capsys: pytest.CaptureFixture[str]
+) -> None:
+    PPO("MlpPolicy", counting(), **SMALL).learn(16)
+    assert capsys.readouterr().out == ""
+    model = PPO("MlpPolicy", counting(), verbose=1, **SMALL).learn(16)
+    printed = capsys.readouterr().out
+    assert "| rollout/" in printed and "|    ep_rew_mean" in printed
+    kept = Kept()
+    model.set_logger(Logger(None, [kept]))
+    model.logger.info("words for people")
+    model.learn(16)
+    assert capsys.readouterr().out == ""
+    assert [(row["time/total_timesteps"], step) for row, step in kept.rows] == [(16, 16)]
+
+
+def test_what_one_model_has_recorded_is_not_in_the_row_of_another(counting, tmp_path: Path) -> None:
+    class Ending(BaseCallback):
+        def _on_step(self) -> bool:
+            return True
+
+        def _on_training_end(self) -> None:
+            self.logger.record("first/only", 1.0)
+
+    for name, callback in (("one", Ending()), ("two", None)):
+        model = PPO("MlpPolicy", counting(), tensorboard_log=str(tmp_path), **SMALL)
+        model.learn(16, callback=callback, tb_log_name=name)
+    assert model.logger.get_dir() == str(tmp_path / "two_1")
+    found = scalars(tmp_path / "two_1")
+    assert found["rollout/ep_rew_mean"] == [16] and "first/only" not in found
+
+
+def test_an_evaluation_is_a_row_of_its_own_time(counting, tmp_path: Path) -> None:
+    model = PPO("MlpPolicy", counting(), tensorboard_log=str(tmp_path), **SMALL)
+    model.learn(16, callback=EvalCallback(counting(), eval_freq=5, n_eval_episodes=1, verbose=0))
+    found = scalars(tmp_path / "PPO_1")
+    assert found["eval/mean_reward"] == found["eval/mean_ep_length"] == [5, 10, 15]
+
+
+def test_a_logger_by_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = Kept()
+    logger = Logger(str(tmp_path), [kept, HumanOutputFormat(str(tmp_path / "log.txt"))])
+    logger.record("a", 1)
+    logger.record_mean("b", 2.0)
+    logger.record_mean("b", 4.0)
+    logger.record_mean("b", None)
+    logger.record("c", np.arange(2), exclude=("log", "stdout"))
+    assert logger.name_to_value["b"] == 3.0
+    logger.dump(7)
+    assert (kept.rows[0][0]["b"], kept.rows[0][1]) == (3.0, 7) and not logger.name_to_value
+    logger.debug("quiet")
+    logger.warn("heard", 1)
+    logger.close()
+    written = (tmp_path / "log.txt").read_text()
+    assert "| a | 1 |" in written and "c" not in written and "quiet" not in written
+    assert "heard 1" in written
+    configure(str(tmp_path / "new"), ["stdout"])
+    assert capsys.readouterr().out == ""
+    with pytest.raises(ValueError, match="unknown format 'yaml'"):
+        configure(str(tmp_path), ["yaml"])
