@@ -153,7 +153,8 @@ class Collector(Stateful, Protocol):
 
     It asks an actor that offers `rlk.abilities.BeginsCollections` before each collection. It
     advances the run's clock, calls the listeners of `rlk_step`, puts finished episodes into
-    `run.metrics.recent_episodes`, and raises NotFinite for a non-finite number of an environment.
+    `run.metrics.recent_episodes` and `recent_successes`, and raises NotFinite for a non-finite
+    number of an environment.
     """
 
     def collect(self) -> bool: ...  #: False if a listener stopped the run

@@ -33,6 +33,7 @@ class _Saved:
     totals: dict[str, list[float]] = attrs.field(validator=_are_pairs)
     extra: dict[str, float]
     episodes: list[list[float]] = attrs.field(validator=_are_pairs)
+    successes: list[bool | None] = attrs.field(factory=list)
 
 
 class Metrics:
@@ -40,11 +41,13 @@ class Metrics:
 
     Attributes:
         recent_episodes: (return, length) of the latest episodes, the latest last.
+        recent_successes: whether each of them was one; None where the environment does not say.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self.recent_episodes: deque[tuple[float, int]] = deque(maxlen=EPISODE_WINDOW)
+        self.recent_successes: deque[bool | None] = deque(maxlen=EPISODE_WINDOW)
         self._unread: list[Mapping[str, Tensor]] = []
         self._totals: dict[str, tuple[float, int]] = {}  # sum and count, by name
         self._extra: dict[str, float] = {}
@@ -53,6 +56,7 @@ class Metrics:
     def average_over(self, episodes: int) -> None:
         """Let rows average over this many of the latest episodes, at least 1."""
         self.recent_episodes = deque(self.recent_episodes, maxlen=episodes)
+        self.recent_successes = deque(self.recent_successes, maxlen=episodes)
 
     def push(self, metrics: Mapping[str, Tensor]) -> None:
         """Take the metrics of one update; they stay tensors until `read`."""
@@ -110,6 +114,7 @@ class Metrics:
             "totals": {name: list(pair) for name, pair in self._totals.items()},
             "extra": dict(self._extra),
             "episodes": [list(episode) for episode in self.recent_episodes],
+            "successes": list(self.recent_successes),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -119,3 +124,5 @@ class Metrics:
         self._extra = saved.extra
         self.recent_episodes.clear()
         self.recent_episodes.extend((return_, int(length)) for return_, length in saved.episodes)
+        self.recent_successes.clear()
+        self.recent_successes.extend(saved.successes)

@@ -156,6 +156,32 @@ def test_the_figures_of_a_monitor_inside_win(make):
     assert all(return_ <= 8.0 for return_, _ in agent.run.metrics.recent_episodes)
 
 
+class TellsSuccess(DiscreteMatch):
+    """Every second episode is a success; the third does not tell."""
+
+    episode = 0
+
+    def reset(self, **kwargs):
+        self.episode += 1
+        return super().reset(**kwargs)
+
+    def step(self, action):
+        *found, info = super().step(action)
+        told = {} if self.episode == 3 else {"is_success": self.episode % 2 == 0}
+        return *found, {**info, **told}
+
+
+def test_the_success_of_each_episode_is_kept_and_saved(make):
+    agent = make(env=TellsSuccess, n_envs=2)
+    agent.learn(200)
+    found = [*agent.run.metrics.recent_successes]
+    assert found[:8] == [False, False, True, True, None, None, True, True]
+    assert len(found) == len(agent.run.metrics.recent_episodes)
+    state = agent.run.metrics.state_dict()
+    agent.run.metrics.load_state_dict({**state, "successes": found[:3]})
+    assert [*agent.run.metrics.recent_successes] == found[:3]
+
+
 def test_returns_and_lengths_are_of_each_environment(make):
     records = Records()
     agent = make(plugins=[records], n_envs=3, env="rlk_testing.environments:Walk")

@@ -18,8 +18,8 @@ def now(monkeypatch):
     return lambda seconds: at.__setitem__(0, seconds)
 
 
-def run_with(*episodes, **clock):
-    metrics = SimpleNamespace(recent_episodes=deque(episodes))
+def run_with(*episodes, successes=(), **clock):
+    metrics = SimpleNamespace(recent_episodes=deque(episodes), recent_successes=deque(successes))
     timesteps = clock.get("timesteps", 0)
     return SimpleNamespace(clock=Clock(100, **clock), metrics=metrics, timesteps=timesteps)
 
@@ -34,6 +34,13 @@ def test_a_row_has_the_means_of_the_latest_episodes():
     row = row_of(RolloutMetrics(run), run)
     assert row["rollout/ep_rew_mean"] == 3.0 and row["rollout/ep_len_mean"] == 2.0
     assert row["time/episodes"] == 7
+
+
+def test_the_rate_of_success_is_of_the_episodes_that_tell_theirs():
+    run = run_with((2.0, 1), successes=(True, None, False, False))
+    assert row_of(RolloutMetrics(run), run)["rollout/success_rate"] == pytest.approx(1 / 3)
+    run = run_with((2.0, 1), successes=(None,))
+    assert "rollout/success_rate" not in row_of(RolloutMetrics(run), run)
 
 
 def test_a_row_without_episodes_has_no_means():

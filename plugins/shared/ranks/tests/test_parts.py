@@ -49,6 +49,7 @@ def run_of(*returns):
 
 def ends(run, return_):
     run.metrics.recent_episodes.append((float(return_), 1))
+    run.metrics.recent_successes.append(return_ > 10)
     run.clock.episodes += 1
 
 
@@ -58,10 +59,11 @@ def test_episodes_of_all_ranks_stand_in_the_order_of_ranks_on_every_rank():
         ends(first, return_)
     ends(second, 20)
     found = [merge_metrics.new_episodes(first, 2), merge_metrics.new_episodes(second, 2)]
-    assert found == [(2, [(10.0, 1), (11.0, 1)]), (1, [(20.0, 1)])]
+    assert found == [(2, [(10.0, 1), (11.0, 1)], [False, True]), (1, [(20.0, 1)], [True])]
     for rank, run in enumerate((first, second)):
         merge_metrics.merge_episodes(run, found, rank)
         assert [return_ for return_, _ in run.metrics.recent_episodes] == [1, 2, 10, 11, 20]
+        assert [*run.metrics.recent_successes] == [False, False, False, True, True]
         assert run.clock.episodes == 5
         assert merge_metrics.new_episodes(run, 5) is None
 

@@ -135,7 +135,9 @@ class StepCollector:
         """
         run, final = self.run, {}
         is_counted = counted(ended, infos)
-        figures = infos.get("final_info", {}).get("episode") or infos.get("episode")
+        final_info = infos.get("final_info", {})
+        figures = final_info.get("episode") or infos.get("episode")
+        is_success, is_told = final_info.get("is_success"), final_info.get("_is_success", ended)
         for env in map(int, np.flatnonzero(ended)):
             final[env] = infos["final_obs"][env]
             if not self._finite(final[env]):
@@ -145,6 +147,8 @@ class StepCollector:
                 continue
             own = figures or {"r": self._returns, "l": self._lengths}
             run.metrics.recent_episodes.append((float(own["r"][env]), int(own["l"][env])))
+            is_known = is_success is not None and is_told[env]
+            run.metrics.recent_successes.append(bool(is_success[env]) if is_known else None)
             run.clock.episodes += 1
             self._returns[env] = self._lengths[env] = 0
         return final

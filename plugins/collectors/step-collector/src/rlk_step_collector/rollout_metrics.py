@@ -32,6 +32,9 @@ class RolloutMetrics:
         if run.metrics.recent_episodes:
             means = map(float, np.mean(run.metrics.recent_episodes, axis=0))
             row["rollout/ep_rew_mean"], row["rollout/ep_len_mean"] = means
+        told = [one for one in run.metrics.recent_successes if one is not None]
+        if told:
+            row["rollout/success_rate"] = sum(told) / len(told)
         (before, steps_before), now = self._mark, time.monotonic()
         self._mark = (now, run.timesteps)
         seconds = now - before

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "rollout/ep_rew_mean": "ep_reward_mean",
     "rollout/ep_len_mean": "ep_len_mean",
+    "rollout/success_rate": "success rate",
     "train/n_updates": "n_updates",
     "train/entropy": "policy_entropy",
 }

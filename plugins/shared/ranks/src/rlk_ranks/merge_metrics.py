@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: How many episodes ended on a rank since the last border, and the latest as (return, length).
-EndedEpisodes = tuple[int, list[tuple[float, int]]]
+#: How many episodes ended on a rank since the last border; the latest as (return, length), and
+#: whether each was a success.
+EndedEpisodes = tuple[int, list[tuple[float, int]], list[bool | None]]
 
 
 def merge_rows(
@@ -36,15 +38,27 @@ def merge_rows(
 
 def new_episodes(run: Run, counted: int) -> EndedEpisodes | None:
     """The episodes that ended on this rank since `counted` were known; None if there are none."""
-    new = run.clock.episodes - counted
-    return (new, list(run.metrics.recent_episodes)[-new:]) if new else None
+    new, metrics = run.clock.episodes - counted, run.metrics
+    if not new:
+        return None
+    return new, list(metrics.recent_episodes)[-new:], list(metrics.recent_successes)[-new:]
 
 
 def merge_episodes(run: Run, reports: Sequence[EndedEpisodes | None], rank: int) -> None:
     """Replaces the new episodes of this rank by those of all ranks, in the order of ranks."""
-    for _ in range(len(reports[rank][1]) if reports[rank] else 0):  # type: ignore[index]
-        run.metrics.recent_episodes.pop()
+    episodes, successes = run.metrics.recent_episodes, run.metrics.recent_successes
+    mine = reports[rank]
+    if mine is not None:
+        _drop(episodes, len(mine[1]))
+        _drop(successes, len(mine[2]))
     for number, report in enumerate(reports):
         if report is not None:
-            run.metrics.recent_episodes.extend(report[1])
+            episodes.extend(report[1])
+            successes.extend(report[2])
             run.clock.episodes += report[0] if number != rank else 0
+
+
+def _drop(recent: deque[Any], count: int) -> None:
+    """Take off so many of the latest."""
+    for _ in range(count):
+        recent.pop()
