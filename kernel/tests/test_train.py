@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from rlk import hookimpl
-from rlk.records import Update
+from rlk.errors import RlkError
+from rlk.records import Loss, Update
 from rlk_testing.environments import BY_ACTION_SPACE
 
 MATCH = BY_ACTION_SPACE["Discrete"]
@@ -55,6 +56,33 @@ def make(rlk_make, rlk_stand_in_kernel):
         return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **given)
 
     return made
+
+
+def test_a_wrapper_of_the_collector_that_forgets_its_answer_is_an_error(make):
+    class Forgets:
+        @hookimpl
+        def rlk_wrap_collector(self, run):
+            return lambda collect: lambda: collect() and None
+
+    with pytest.raises(RlkError, match=r"rlk_wrap_collector put around it, returned None"):
+        make(Forgets()).learn(8)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda loss: None, r"rlk_wrap_loss put around it, returned NoneType"),
+        (lambda loss: Loss(loss.value.repeat(3)), r"has the shape \(3,\), and must be one number"),
+    ],
+)
+def test_a_loss_that_is_no_number_is_an_error(make, wrong, said):
+    class Wraps:
+        @hookimpl
+        def rlk_wrap_loss(self, run, group):
+            return lambda loss_fn: lambda *args: wrong(loss_fn(*args))
+
+    with pytest.raises(RlkError, match=said):
+        make(Wraps()).learn(8)
 
 
 def test_an_iteration_is_a_collection_and_the_updates_that_follow_it(make):

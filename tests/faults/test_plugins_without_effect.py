@@ -145,3 +145,11 @@ def test_the_command_line_refuses_them_as_well(place, message, tmp_path, monkeyp
     given = {"env": "CartPole-v1", "plugins": [place]}
     with pytest.raises(PlanError, match=message):
         resolve(rlk.default_kernel(), make_spec("ppo2", given))
+
+
+def test_a_plugin_that_is_left_out_of_a_saved_run_takes_its_settings_along(rlk_make, tmp_path):
+    rlk_make("dqn", plugins=["n-step:n_steps=3"]).save(tmp_path / "model.zip")
+    with rlk.load(tmp_path / "model.zip", plugins=["no:n-step"]) as agent:
+        assert [one.name for one in agent.plan.storages] == ["replay"]
+    with pytest.raises(PlanError, match=r"'n-step' was left out by no:n-step.*n-step\.n_steps"):
+        rlk_make("dqn", plugins=["no:n-step"], **{"n-step.n_steps": 3})

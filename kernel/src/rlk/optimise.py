@@ -44,7 +44,7 @@ class Objective:
     def evaluate(self) -> Loss:
         """The loss at the parameters as they are now, without gradient."""
         with torch.no_grad():
-            return self.loss_fn(*self.args)
+            return self._loss()
 
     def gradient(self) -> tuple[Loss, Tensor]:
         """The loss and its flat gradient [P], averaged over ranks.
@@ -52,7 +52,7 @@ class Objective:
         The gradient is zero where the loss does not depend on a parameter. A step happens only if
         every rank accepts it.
         """
-        loss = self.loss_fn(*self.args)
+        loss = self._loss()
         gradient = _gradient(loss.value, tuple(self.group.parameters))
         if loss.accept is not None and self.communicator.size > 1:
             accepted = self.mean(loss.accept.to(torch.float64))
@@ -65,7 +65,21 @@ class Objective:
         It may do so by the group's parameters or by what a layer returns; `Loss.distribution` and
         `Loss.prediction` are of the same graph.
         """
-        return self.loss_fn(*self.args)
+        return self._loss()
+
+    def _loss(self) -> Loss:
+        loss = self.loss_fn(*self.args)
+        if not isinstance(loss, Loss):
+            raise RlkError(
+                f"the loss of group {self.group.name!r}, or what rlk_wrap_loss put around it, "
+                f"returned {type(loss).__name__}. Return rlk.records.Loss(value)."
+            )
+        if loss.value.ndim:
+            raise RlkError(
+                f"the loss of group {self.group.name!r} has the shape {tuple(loss.value.shape)}, "
+                "and must be one number: take its mean()."
+            )
+        return loss
 
     def accepts(self, loss: Loss) -> bool:
         """Whether this loss lets its step happen, on every rank."""

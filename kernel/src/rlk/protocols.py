@@ -85,8 +85,9 @@ class Actor(Protocol):
 class Noise(Protocol):
     """Exploration around another actor (epsilon-greedy, Ornstein-Uhlenbeck, parameter noise).
 
-    What lives from step to step is in its actor's carry. One that is `Stateful` besides has a part
-    in every model: what it has learnt of its strength.
+    What lives from step to step is in its actor's carry. That actor hands on `begin`, by which the
+    inner one may begin a collection (`rlk.abilities.beginning`). A noise that is `Stateful` besides
+    has a part in every model: what it has learnt of its strength.
     """
 
     def wrap(self, actor: Actor, policy: nn.Module) -> Actor: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -135,7 +135,10 @@ def agreed(found: Mapping[str, Setting]) -> Setting:
 
 
 def check_keys(
-    layers: SettingLayers, parts: Mapping[str, Sequence[Choice]], registries: Registries
+    layers: SettingLayers,
+    parts: Mapping[str, Sequence[Choice]],
+    registries: Registries,
+    refused: Collection[str] = (),
 ) -> None:
     """Refuse a setting of what is not in the run, and one that no storage or noise there has.
 
@@ -145,6 +148,7 @@ def check_keys(
         layers: all settings.
         parts: the configured components by slot, or by kind where there may be many.
         registries: to tell a component that is not in the run from one that does not exist.
+        refused: components that the user left out, whose settings of a saved plan go with them.
 
     Raises:
         PlanError: for the first such key.
@@ -158,8 +162,13 @@ def check_keys(
         # An algorithm has defaults for what may be put in.
         may_be_absent = setting.rank == Rank.ALGORITHM
         may_be_absent = may_be_absent or _is_replaced(head, setting, layers, registries)
+        may_be_absent = may_be_absent or (head in refused and setting.rank == Rank.FILE)
         if dot and head not in known and not may_be_absent:
             about = f"In the setting {key!r} ({setting.by})."
+            if head in refused:
+                raise PlanError(
+                    f"{head!r} was left out by no:{head}. {about} Leave out one of them."
+                )
             if any(head in registry for registry in registries):
                 raise PlanError(f"{head!r} is not in this run. {about} Add --plugin {head}")
             raise UnknownName("component in this run", head, known, about)

@@ -67,7 +67,7 @@ def resolve(
     layers = forwarded(layers, draft.algorithm, (*chosen, *one_distribution(draft)))
     draft = attrs.evolve(draft, layers=layers)
     parts = _by_slot(draft, (configured(choice, layers) for choice in chosen))
-    check_keys(layers, parts, kernel.registries)
+    check_keys(layers, parts, kernel.registries, draft.refused)
     _check_filled(parts, spec.algo)
     plan = _plan(kernel, spec, draft, parts, env)
     plan = _accepted(plan, without_effect(plan, draft))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk import settings
-from rlk.errors import BrokenPlugin
+from rlk.errors import BrokenPlugin, PlanError
+from rlk.planning.draft import is_refusal
 from rlk.planning.lost_settings import lost_settings
 from rlk.planning.passed_again import algorithm_again, environment_again, refuse_missing
 from rlk.planning.plan import Plan
@@ -98,8 +99,11 @@ def spec_of(
     """
     changes = changes or {}
     saved = structured(SavedPlan, plan, "the saved plan")
+    out = {one.removeprefix("no:") for one in plugins if is_refusal(one)}
     wanted = [one for one in saved.components if observers or not one.only_watches]
+    wanted = [one for one in wanted if one.name not in out or one.fills_slot]
     components, notes = _without_absent(wanted, kernel)
+    plugins = tuple(one for one in plugins if not is_refusal(one) or _is_known(one, kernel))
     algo, plugins = algorithm_again(saved.algorithm, plugins, kernel.registries)
     refuse_missing(components, plugins, changes, kernel.registries)
     names = [one.name for one in components if _is_named(one)]
@@ -124,10 +128,16 @@ def _is_named(saved: SavedComponent) -> bool:
 def _without_absent(
     components: Iterable[SavedComponent], kernel: Kernel
 ) -> tuple[list[SavedComponent], tuple[str, ...]]:
-    """Without those that had joined by themselves and cannot be used here; and a note of each."""
+    """Without those that had joined by themselves and cannot be used here; and a note of each.
+
+    Raises:
+        PlanError: for a plugin that was put in and is not installed here.
+    """
     kept, notes = [], []
     for saved in components:
         absence = _absence(saved, kernel) if saved.has_joined else None
+        if _is_named(saved) and not saved.has_joined and not _is_known(saved.name, kernel):
+            raise _missing(saved)
         if absence is None:
             kept.append(saved)
         else:
@@ -137,6 +147,21 @@ def _without_absent(
                 f"{absence}"
             )
     return kept, tuple(notes)
+
+
+def _missing(saved: SavedComponent) -> PlanError:
+    """The error for a plugin that was put in and is not there; one of a program has no version."""
+    again = f"pip install {saved.dist}" if saved.version else "register it as that program did"
+    owner = f"{saved.dist} {saved.version}".strip()
+    return PlanError(
+        f"this model was made with {saved.slot} {saved.name!r} of {owner}, which is not there: "
+        f"{again}, or leave it out: --plugin no:{saved.name}."
+    )
+
+
+def _is_known(name: str, kernel: Kernel) -> bool:
+    """Whether a component of that name, or of `no:NAME`, is installed or registered."""
+    return any(name.removeprefix("no:") in registry for registry in kernel.registries)
 
 
 def _absence(saved: SavedComponent, kernel: Kernel) -> str | None:

@@ -31,7 +31,10 @@ def train(run: Run, total_timesteps: int) -> str | None:
         while run.timesteps < total_timesteps and not run.stop_reason():
             run.notify("rlk_rollout_start")
             run.refresh_schedules()
-            if not run.collect():
+            is_whole = run.collect()
+            if is_whole is None:
+                raise _no_answer(run)
+            if not is_whole:
                 break
             run.notify("rlk_rollout_end")
             for batch in run.algorithm.batches(run.storage):
@@ -48,6 +51,14 @@ def train(run: Run, total_timesteps: int) -> str | None:
     finally:
         run.notify("rlk_training_end", reason=reason)
     return reason
+
+
+def _no_answer(run: Run) -> RlkError:
+    """The error for a collector, or a wrapper of it, that does not say whether it is whole."""
+    return RlkError(
+        f"collect of {run.plan.collector.title}, or what rlk_wrap_collector put around it, "
+        "returned None. Return True, or False where a listener stopped the run."
+    )
 
 
 def _no_update(run: Run, found: object) -> RlkError:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile
 from rlk.protocols import State
 from rlk.running.likeness import check_like
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def untrained(policy: Any) -> dict[str, Tensor]:
@@ -18,7 +18,6 @@ def untrained(policy: Any) -> dict[str, Tensor]:
     return {**dict(policy.named_buffers()), **frozen}
 
 
-@torch.no_grad()
 def take_up_untrained(policy: Any, saved: State) -> None:
     """Copy what was saved into them.
 
@@ -31,4 +30,4 @@ def take_up_untrained(policy: Any, saved: State) -> None:
         raise BadFile(f"the saved buffers and frozen parameters do not fit: {differ}.")
     check_like(saved, own, "the saved state of the policy: buffers")
     for name, value in saved.items():
-        own[name].copy_(value)
+        own[name].detach().copy_(value)

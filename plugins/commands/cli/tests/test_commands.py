@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+
 import attrs
+import click
 import pytest
 from click.testing import CliRunner
 
 from rlk.component import Component
 from rlk.errors import RlkError, UnknownName
 from rlk.registry.entry import Entry
-from rlk.registry.kernel import default_kernel
+from rlk.registry.kernel import Kernel, default_kernel
+from rlk_cli import main as entry
 from rlk_cli.check import check
 from rlk_cli.main import main
 from rlk_cli.show import show
@@ -134,3 +138,16 @@ def test_everything_that_is_installed_is_sound():
     result = called(check)
     assert result.exit_code == 0, result.output
     assert result.output.endswith(" checked, 0 broken\n")
+
+
+def test_names_of_commands_that_clash_leave_the_others_as_they_are(monkeypatch):
+    kernel, said = Kernel(), []
+    for name in ("env", "run.extra", "runs.of.today"):
+        command = click.Command(name, callback=functools.partial(said.append, name))
+        kernel.registries.commands.register(name, lambda command=command: command)
+    monkeypatch.setattr(entry, "default_kernel", lambda: kernel)
+    commands = entry.command_tree().commands
+    assert {"env", "run", "runs", "plugins"} <= commands.keys()
+    assert not isinstance(commands["run"], click.Group), "`rlk run` is reached, run.extra is not"
+    assert sorted(commands["plugins"].commands) == ["check", "list", "new", "show"]
+    assert sorted(commands["runs"].commands["of"].commands) == ["today"]

@@ -24,7 +24,7 @@ CONDITIONAL = {
     "EnvironmentContract": 2,
     "ExtensionContract": 1,
     "FinderContract": 2,
-    "NoiseContract": 4,
+    "NoiseContract": 5,
     "PolicyContract": 14,
     "PresetContract": 3,
     "SerializerContract": 9,

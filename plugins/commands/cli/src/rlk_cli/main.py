@@ -35,7 +35,10 @@ class LazyCommand(click.Command):
 
 
 def command_tree() -> click.Group:
-    """`rlk` with every command in its place: `plugins.new` is `rlk plugins new`."""
+    """`rlk` with every command in its place: `plugins.new` is `rlk plugins new`.
+
+    Where one package has a command `env` and another `env.check`, the shorter name is reached.
+    """
 
     @click.version_option(package_name="rlk-kernel", prog_name="rlk")
     @click.option(
@@ -45,12 +48,25 @@ def command_tree() -> click.Group:
     def rlk() -> None:
         """Reinforcement learning as a plugin microkernel."""
 
-    for name in default_kernel().registries.commands.names():
-        word, _, last = name.rpartition(".")
-        group: Any = rlk.commands.setdefault(word, click.Group(word)) if word else rlk
-        group.add_command(LazyCommand(name), last)
-        group.help = group.help if group is rlk else f"Commands: {', '.join(group.commands)}."
+    for name in sorted(default_kernel().registries.commands.names(), key=lambda it: it.count(".")):
+        *words, last = name.split(".")
+        group: Any = rlk
+        for word in words:
+            group = group.commands.setdefault(word, click.Group(word))
+            if not isinstance(group, click.Group):
+                break
+        else:
+            group.add_command(LazyCommand(name), last)
+    _say_what_is_in(rlk)
     return rlk
+
+
+def _say_what_is_in(group: click.Group) -> None:
+    """Give every group below this one a help text that names its commands."""
+    for inner in group.commands.values():
+        if isinstance(inner, click.Group):
+            inner.help = f"Commands: {', '.join(sorted(inner.commands))}."
+            _say_what_is_in(inner)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -130,6 +130,7 @@ def _values(made: Names, example: Example) -> dict[str, str]:
     """What templates may ask for."""
     return {
         "name": made.component,
+        "words": made.component.replace(".", " "),
         "dist": made.dist,
         "module": made.module,
         "cls": made.class_name,

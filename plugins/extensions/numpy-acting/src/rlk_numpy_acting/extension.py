@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class NumpyActing:
     """Replaces every actor that it knows by one in numpy; all others stay as they are."""
 
-    @hookimpl
+    @hookimpl(trylast=True)  # it joined by itself: what a user puts in is asked first
     def rlk_make_actor(self, run: Run, actor: Actor) -> Actor | None:
         """The same actor in numpy, or None where torch acts."""
         # Imported here: this module is loaded with every plan, the networks only with an agent.

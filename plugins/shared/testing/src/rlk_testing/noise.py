@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from rlk.abilities import beginning
 from rlk.optimise import OneProcess
 from rlk.records import Act, Array
 from rlk.running.clock import Clock
@@ -178,6 +179,17 @@ class NoiseContract(Contract):
                 f"the inner actor was handed the carries {inner.counted}"
             )
 
+    @applies(lambda suite: suite.record().scope != "policy")
+    def test_the_inner_actor_is_asked_where_a_collection_begins(self) -> None:
+        for space in self.tried():
+            actor, inner = self.actor(space)
+            inner.carries = True
+            carry = beginning(actor)(actor.start(self.n_envs))
+            actor.act(observed(self.n_envs, 0), carry, np.zeros(self.n_envs, bool))
+            assert inner.counted == [100], (
+                "its actor hands on no `begin`: self.begin = rlk.abilities.beginning(actor)"
+            )
+
     def test_it_logs_numbers(self) -> None:
         for space in self.tried():
             for name, value in self.actor(space)[0].metrics().items():
@@ -208,7 +220,8 @@ class NoiseContract(Contract):
 
 
 class Inner:
-    """An actor that follows a linear policy; with `carries`, it counts its steps in the carry."""
+    """An actor that follows a linear policy; with `carries`, it counts its steps in the carry, and
+    hundreds where collections begin."""
 
     def __init__(self, space: gym.Space[Any]) -> None:
         self.space = space
@@ -227,6 +240,9 @@ class Inner:
 
     def start(self, n_envs: int) -> Any:
         return np.zeros(n_envs) if self.carries else None
+
+    def begin(self, carry: Any) -> Any:
+        return carry + 100 if self.carries else carry
 
     def metrics(self) -> dict[str, float]:
         return {}

@@ -22,10 +22,12 @@ from rlk_baselines.sb3.arguments_of_load import with_room, with_use
 from rlk_baselines.sb3.common.callbacks import ProgressBarCallback
 from rlk_baselines.sb3.common.logger import Logger
 from rlk_baselines.sb3.common.utils import is_seeded
+from rlk_baselines.sb3.extractors import has_extractor, refuse_lost_extractor
 from rlk_baselines.sb3.her.her_replay_buffer import HerReplayBuffer, hindsight
 from rlk_baselines.sb3.images import channels_first
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.policy_keywords import settings_of
+from rlk_baselines.sb3.policy_view import ActorCriticView, PolicyView
 from rlk_baselines.sb3.rows import OwnRows
 
 Model = TypeVar("Model", bound="BaseAlgorithm")
@@ -44,7 +46,7 @@ LAST: Mapping[str, Any] = {
 class BaseAlgorithm(BaseRLModel):
     """A model with the names of Stable-Baselines3.
 
-    Its policy, as a torch module, is `policy`; the rlk agent that does the work is `agent`.
+    Its policy, a torch module, is `policy`; the rlk agent that does the work is `agent`.
     """
 
     fixed: ClassVar[Mapping[str, Any]] = {}  #: settings of rlk that no parameter says
@@ -54,6 +56,7 @@ class BaseAlgorithm(BaseRLModel):
     layers: ClassVar[tuple[int, ...]] = (64, 64)  #: hidden layers unless `net_arch` says others
     layers_of_images: ClassVar[tuple[int, ...]] = ()  #: those behind a CNN
     rows: ClassVar[int] = 1  #: `log_interval` unless told otherwise
+    viewed: ClassVar[type[PolicyView]] = PolicyView  #: what `policy` is
     learns_from_vectors = True
     acts_deterministically = False
 
@@ -66,6 +69,7 @@ class BaseAlgorithm(BaseRLModel):
     def _begin(self, given: dict[str, Any], env: Any) -> None:
         super()._begin({"full_tensorboard_log": False, **given}, env)
         self._rows = self._watcher.rows = OwnRows()
+        self._view: PolicyView | None = None
 
     def _made(self) -> Agent:
         if self.seed is None and is_seeded():
@@ -74,7 +78,11 @@ class BaseAlgorithm(BaseRLModel):
         return super()._made()
 
     def go_on(self, saved: model_files.Saved, env: Any) -> None:
-        """As of `Constructed`."""
+        """As of `Constructed`; with an extractor of features, the policy is made anew."""
+        refuse_lost_extractor(type(self).__name__, saved.given["policy_kwargs"] or {})
+        if has_extractor(saved.changes.get("policy_kwargs") or {}):
+            changes = {"policy": saved.given["policy"], **saved.changes}
+            saved = attrs.evolve(saved, changes=changes)
         super().go_on(saved, monitored(env))
 
     def set_env(self, env: Any) -> None:
@@ -112,8 +120,13 @@ class BaseAlgorithm(BaseRLModel):
 
     @property
     def policy(self) -> Any:
-        """The policy as a torch module."""
-        return self.agent.run.policy
+        """The policy: a torch module, with `predict`, `evaluate_actions`, … of there.
+
+        It is the same object as long as the model has the same agent.
+        """
+        if self._view is None or self._view.module is not self.agent.run.policy:
+            self._view = self.viewed(self)
+        return self._view
 
     @policy.setter
     def policy(self, value: Any) -> None:
@@ -244,6 +257,8 @@ class BaseAlgorithm(BaseRLModel):
 
 class OnPolicyAlgorithm(BaseAlgorithm):
     """The models that learn from what they have just collected."""
+
+    viewed = ActorCriticView
 
 
 class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):

@@ -7,11 +7,10 @@ from typing import Any
 
 from rlk_baselines.policies.chosen import policy_settings
 from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3.extractors import has_extractor, translate_extractor
 
 #: Keywords that are written otherwise here, and how.
 _ELSEWHERE = {
-    "features_extractor_class": "policy_kwargs=dict(encoder=…): docs/custom-policies.md",
-    "features_extractor_kwargs": "policy_kwargs=dict(encoder=…): docs/custom-policies.md",
     "optimizer_class": "model.agent's optimiser: rlk.make(…, optimiser=NAME)",
     "optimizer_kwargs": "model.agent's optimiser: rlk.make(…, optimiser={…})",
 }
@@ -29,9 +28,10 @@ def settings_of(
 
     Args:
         policy: a name, or a class.
-        kwargs: `policy_kwargs`: `net_arch`, `activation_fn`, and what rlk's policy takes besides.
+        kwargs: `policy_kwargs`: `net_arch`, `activation_fn`, `features_extractor_class`, and what
+            rlk's policy takes besides.
         layers: hidden layers of each network unless `net_arch` says others.
-        layers_of_images: those behind a CNN.
+        layers_of_images: those behind the Nature CNN.
         is_off_policy: whether a list in `net_arch` is of actor and critics.
 
     Raises:
@@ -51,12 +51,15 @@ def settings_of(
         )
     if "activation_fn" in kwargs:
         kwargs["act_fun"] = kwargs.pop("activation_fn")
+    had_class = has_extractor(kwargs)
+    is_own = translate_extractor(policy, kwargs, is_orthogonal=not is_off_policy)
     name = str(getattr(policy, "__name__", policy))
     if name == "CnnPolicy" and not is_off_policy:
         kwargs.setdefault("act_fun", "tanh")  # behind the CNN, which itself has ReLU
     sizes = kwargs.pop("net_arch", None)
-    usual = layers_of_images if "Cnn" in name else layers
-    if sizes is None and usual:
+    is_behind_cnn = not is_own and ("Cnn" in name or had_class)
+    usual = layers_of_images if is_behind_cnn else layers
+    if sizes is None and (usual or had_class):
         sizes = list(usual)
     if isinstance(sizes, Mapping):
         kwargs["net_arch"] = [dict(sizes)]

@@ -1,0 +1,92 @@
+"""Extractors of features, to derive one's own from.
+
+A class is passed as `policy_kwargs=dict(features_extractor_class=…, features_extractor_kwargs=…)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from rlk.errors import PlanError
+from rlk.spaces import is_image
+from rlk_networks import flat_size
+
+__all__ = ["BaseFeaturesExtractor", "FlattenExtractor", "NatureCNN"]
+
+
+class BaseFeaturesExtractor(nn.Module):
+    """From observations to features [B, features_dim].
+
+    `forward` is given float32 tensors: images [B, C, H, W] in 0 to 1, whole numbers one-hot, a dict
+    of these for a Dict space.
+
+    Args:
+        observation_space: of one observation, with images [C, H, W].
+        features_dim: how many features there are.
+    """
+
+    def __init__(self, observation_space: Any, features_dim: int = 0) -> None:
+        super().__init__()
+        if features_dim < 1:
+            raise PlanError(
+                f"{type(self).__name__} gives at least 1 feature, got features_dim={features_dim}. "
+                "Write super().__init__(observation_space, features_dim)."
+            )
+        self._observation_space, self._features_dim = observation_space, features_dim
+
+    @property
+    def features_dim(self) -> int:
+        """How many features there are."""
+        return self._features_dim
+
+
+class FlattenExtractor(BaseFeaturesExtractor):
+    """The numbers of an observation, side by side."""
+
+    def __init__(self, observation_space: Any) -> None:
+        super().__init__(observation_space, flat_size(observation_space))
+        self.flatten = nn.Flatten()
+
+    def forward(self, observations: Tensor) -> Tensor:
+        flat: Tensor = self.flatten(observations)
+        return flat
+
+
+class NatureCNN(BaseFeaturesExtractor):
+    """The CNN of Mnih et al. 2015 (doi:10.1038/nature14236).
+
+    Args:
+        observation_space: images [C, H, W] of at least 36 pixels each way.
+        features_dim: size of the last, fully connected layer.
+        normalized_image: whether images may be of floats in 0 to 1 instead of whole numbers.
+    """
+
+    def __init__(
+        self, observation_space: Any, features_dim: int = 512, normalized_image: bool = False
+    ) -> None:
+        super().__init__(observation_space, features_dim)
+        shape = observation_space.shape
+        if not is_image(observation_space) and not (normalized_image and len(shape) == 3):
+            raise PlanError(
+                f"NatureCNN takes images of whole numbers 0 to 255, got {observation_space}. Pass "
+                "features_extractor_kwargs=dict(normalized_image=True) for images in 0 to 1."
+            )
+        self.cnn = nn.Sequential(
+            nn.Conv2d(shape[0], 32, 8, stride=4),
+            nn.ReLU(),
+            nn.Conv2d(32, 64, 4, stride=2),
+            nn.ReLU(),
+            nn.Conv2d(64, 64, 3, stride=1),
+            nn.ReLU(),
+            nn.Flatten(),
+        )
+        with torch.no_grad():
+            flat = self.cnn(torch.zeros(1, *shape)).shape[1]
+        self.linear = nn.Sequential(nn.Linear(flat, features_dim), nn.ReLU())
+
+    def forward(self, observations: Tensor) -> Tensor:
+        features: Tensor = self.linear(self.cnn(observations))
+        return features

@@ -1,0 +1,116 @@
+"""`VecMonitor`: the return, length and time of every episode of a vector. N environments."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+
+from rlk.errors import RlkError
+from rlk_baselines.bench.monitor import Monitor as OldMonitor
+from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
+from rlk_old_gym.interface import layers
+from rlk_wrappers.columns import missing_info_message, plain
+from rlk_wrappers.episode_file import DIGITS, EpisodeFile, episode_path
+from rlk_wrappers.stable_baselines import Monitor
+
+_TWICE = (
+    "The environment is already wrapped with a `Monitor` wrapper, but you are wrapping it with a "
+    "`VecMonitor` wrapper: the statistics of the `Monitor` will be overwritten by those of the "
+    "`VecMonitor`."
+)
+
+
+class VecMonitor(VecEnvWrapper):
+    """Records episodes: the info that one ends with has them as `episode`, with `r`, `l` and `t`.
+
+    Every `done` ends an episode, also that of a life of an Atari game.
+
+    Args:
+        venv: the vector.
+        filename: the CSV file (`x` is `x.monitor.csv`, a folder means `monitor.csv` in it), which
+            `load_results` reads; None writes none.
+        info_keywords: keys of the last info that become columns.
+
+    Attributes:
+        episode_returns, episode_lengths: of the episodes under way, [N].
+        episode_count: how many have ended.
+    """
+
+    def __init__(
+        self,
+        venv: VecEnv,
+        filename: str | os.PathLike[str] | None = None,
+        info_keywords: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(venv)
+        if _has_monitors(venv):
+            warnings.warn(_TWICE, UserWarning, stacklevel=2)
+        self.info_keywords = tuple(info_keywords)
+        self.episode_count, self.t_start = 0, time.time()
+        self._begin_episodes()
+        self._file: EpisodeFile | None = None
+        if filename:
+            spec = getattr(venv, "spec", None)
+            self._file = EpisodeFile(
+                episode_path(filename),
+                self.info_keywords,
+                env_id=None if spec is None else str(spec.id),
+                append=False,
+                flush_seconds=0.0,
+            )
+            self._file.pending = True  # its head is written now, before any episode has ended
+            self._file.flush()
+
+    def reset(self) -> Any:
+        """As of `VecEnv`; episodes under way are forgotten."""
+        observations = self.venv.reset()
+        self._begin_episodes()
+        return observations
+
+    def step_wait(self) -> Stepped:
+        """As of `VecEnv`; where an episode ends, its info has `episode`.
+
+        Raises:
+            RlkError: if that info lacks one of `info_keywords`.
+        """
+        observations, rewards, dones, infos = self.venv.step_wait()
+        self.episode_returns += rewards
+        self.episode_lengths += 1
+        infos = list(infos)
+        for i in np.flatnonzero(dones).tolist():
+            infos[i] = {**infos[i], "episode": self._finish(i, infos[i])}
+        return observations, rewards, dones, infos
+
+    def close(self) -> None:
+        """Close the environments and the file."""
+        super().close()
+        if self._file is not None:
+            self._file.close()
+
+    def _begin_episodes(self) -> None:
+        self.episode_returns = np.zeros(self.num_envs, np.float32)
+        self.episode_lengths = np.zeros(self.num_envs, np.int32)
+
+    def _finish(self, i: int, info: dict[str, Any]) -> dict[str, Any]:
+        """The episode that has ended in environment i."""
+        missing = [key for key in self.info_keywords if key not in info]
+        if missing:
+            raise RlkError(missing_info_message(missing[0], info))
+        return_, length = float(self.episode_returns[i]), int(self.episode_lengths[i])
+        seconds = round(time.time() - self.t_start, DIGITS)
+        extras = {key: info[key] for key in self.info_keywords}
+        self.episode_returns[i], self.episode_lengths[i] = 0.0, 0
+        self.episode_count += 1
+        if self._file is not None:
+            self._file.write(return_, length, seconds, [plain(one) for one in extras.values()])
+        return {"r": return_, "l": length, "t": seconds, **extras}
+
+
+def _has_monitors(venv: VecEnv) -> bool:
+    """Whether environments, where they are in this process, are in monitors of their own."""
+    envs = getattr(venv.unwrapped, "envs", None) or [None]
+    return any(isinstance(layer, (Monitor, OldMonitor)) for layer in layers(envs[0]))

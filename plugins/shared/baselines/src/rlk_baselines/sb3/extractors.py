@@ -1,0 +1,178 @@
+"""`features_extractor_class` and its keywords, as an encoder of rlk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+import attrs
+from gymnasium import spaces
+from torch import Tensor, nn
+
+from rlk.spaces import is_image
+from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3.common.torch_layers import NatureCNN
+from rlk_baselines.sb3.common.vec_env.image_axes import has_channels_first
+
+CLASS, KEYWORDS = "features_extractor_class", "features_extractor_kwargs"
+#: Policies -> the setting of rlk that an extractor becomes.
+_SETTINGS = {
+    "MlpPolicy": "encoder",
+    "mlp": "encoder",
+    "MultiInputPolicy": "encoder",
+    "multi-input": "encoder",
+    "CnnPolicy": "cnn_extractor",
+    "cnn": "cnn_extractor",
+}
+#: Policies -> what the size of their own CNN's last layer is called there.
+_SIZES = {
+    "CnnPolicy": "features_dim",
+    "cnn": "features_dim",
+    "MultiInputPolicy": "cnn_output_dim",
+    "multi-input": "cnn_output_dim",
+}
+
+
+def translate_extractor(
+    policy: Any, kwargs: MutableMapping[str, Any], *, is_orthogonal: bool
+) -> bool:
+    """Replace the two keywords of an extractor by rlk's settings.
+
+    Args:
+        policy: a name, or a class.
+        kwargs: `policy_kwargs`.
+        is_orthogonal: whether its weights are to begin orthogonal, as those of an actor-critic do.
+
+    Returns:
+        Whether it is another extractor than the Nature CNN, so that the layers behind it are those
+        of a policy of numbers.
+
+    Raises:
+        Refused: if the policy takes none, or it is no class of modules.
+    """
+    name = _name(policy)
+    is_given, kind = kwargs.get(CLASS) is not None, kwargs.pop(CLASS, None)
+    keywords = dict(kwargs.pop(KEYWORDS, None) or {})
+    if is_given and not (isinstance(kind, type) and issubclass(kind, nn.Module)):
+        raise Refused(
+            f"policy_kwargs has {CLASS}, which is written otherwise here: as a class derived from "
+            f"rlk_baselines.sb3.common.torch_layers.BaseFeaturesExtractor. It is {kind!r}."
+        )
+    if not is_given:
+        kwargs.update(_own_size(name, keywords))
+        return False
+    if name not in _SETTINGS:
+        raise Refused(
+            f"policy {name!r} takes no {CLASS}: MlpPolicy, CnnPolicy and MultiInputPolicy do. Pass "
+            "one of these, or give a class of your own an encoder: docs/custom-policies.md."
+        )
+    kwargs[_SETTINGS[name]] = Extractor(kind, keywords, is_orthogonal)
+    return kind is not NatureCNN
+
+
+def has_extractor(kwargs: Mapping[str, Any]) -> bool:
+    """Whether `policy_kwargs` have an extractor, which no file holds."""
+    return kwargs.get(CLASS) is not None
+
+
+def refuse_lost_extractor(model: str, kwargs: Mapping[str, Any]) -> None:
+    """Refused for the `policy_kwargs` of a file whose extractor was not passed again.
+
+    Args:
+        model: the name of its class.
+        kwargs: as the file has them, where a class is only known by its name.
+    """
+    if has_extractor(kwargs) and not isinstance(kwargs[CLASS], type):
+        found = kwargs[CLASS]
+        name = found.get("callable", "…") if isinstance(found, Mapping) else "…"
+        rest = f", {KEYWORDS}={kwargs[KEYWORDS]!r}" if kwargs.get(KEYWORDS) else ""
+        raise Refused(
+            f"this model has features of the class {name}, which no file holds. Pass policy_kwargs "
+            f"again: {model}.load(path, policy_kwargs=dict({CLASS}={name}{rest}))."
+        )
+
+
+@attrs.frozen
+class Extractor:
+    """Makes the encoder when the observation space is known."""
+
+    kind: type[nn.Module]
+    keywords: Mapping[str, Any]
+    is_orthogonal: bool
+
+    @property
+    def __name__(self) -> str:
+        """Of the class, for messages."""
+        return self.kind.__name__
+
+    def __call__(self, observation_space: Any) -> nn.Module:
+        """The extractor, for observations as rlk gives them."""
+        made = self.kind(_turned(observation_space), **self.keywords)
+        if self.is_orthogonal:
+            made.apply(_make_orthogonal)
+        return Turning(made, observation_space)
+
+
+class Turning(nn.Module):
+    """An extractor for which images get their channels first.
+
+    Args:
+        extractor: from observations to features [B, features_dim].
+        space: of one observation, as the environment has it.
+    """
+
+    def __init__(self, extractor: Any, space: Any) -> None:
+        super().__init__()
+        self.extractor, self.features = extractor, int(extractor.features_dim)
+        parts = space.spaces if isinstance(space, spaces.Dict) else {}
+        self._keys = tuple(key for key, part in parts.items() if _has_channels_last(part))
+        self._is_turned = _has_channels_last(space)
+
+    def forward(self, observation: Any) -> Tensor:
+        if self._is_turned:
+            observation = observation.movedim(-1, -3)
+        elif self._keys:
+            turned = {key: observation[key].movedim(-1, -3) for key in self._keys}
+            observation = {**observation, **turned}
+        features: Tensor = self.extractor(observation)
+        return features
+
+
+def _name(policy: Any) -> str:
+    """Of a policy: what it stands for, if it is a documented class."""
+    if isinstance(policy, type):
+        return str(vars(policy).get("stands_for", policy.__name__))
+    return str(policy)
+
+
+def _own_size(name: str, keywords: dict[str, Any]) -> dict[str, int]:
+    """Keywords for the CNN that a policy has by itself, as a setting of rlk."""
+    size = keywords.pop(_SIZES.get(name, ""), None)
+    if keywords:
+        raise Refused(
+            f"policy {name!r} has no {', '.join(keywords)} for {KEYWORDS} without {CLASS}"
+            + (f": there is {_SIZES[name]}." if name in _SIZES else ".")
+        )
+    return {} if size is None else {"features": size}
+
+
+def _has_channels_last(space: Any) -> bool:
+    return is_image(space) and not has_channels_first(space)
+
+
+def _turned(space: Any) -> Any:
+    """The space as an extractor is told it, with images [C, H, W]."""
+    if isinstance(space, spaces.Dict):
+        return spaces.Dict({key: _turned(part) for key, part in space.spaces.items()})
+    if not _has_channels_last(space):
+        return space
+    height, width, channels = space.shape
+    return spaces.Box(0, 255, (channels, height, width), dtype=space.dtype.type)
+
+
+def _make_orthogonal(module: nn.Module) -> None:
+    if isinstance(module, (nn.Linear, nn.Conv2d)):
+        nn.init.orthogonal_(module.weight, gain=math.sqrt(2))
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)

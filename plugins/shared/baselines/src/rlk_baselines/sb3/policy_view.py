@@ -1,0 +1,205 @@
+"""`model.policy`: rlk's policy module, with the methods that policies of Stable-Baselines3 have.
+
+Dimensions: B observations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from rlk import spaces
+from rlk.records import Array
+from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3.action_distribution import ActionDistribution
+from rlk_baselines.sb3.images import channels_first
+from rlk_networks import Policy, as_tensor
+from rlk_on_policy.recurrent import is_recurrent
+
+View = TypeVar("View", bound="PolicyView")
+#: What torch looks for parameters in. Shared, so that their names are those of rlk's module.
+_SHARED = ("_parameters", "_buffers", "_non_persistent_buffers_set", "_modules")
+
+
+class PolicyView(nn.Module):
+    """The policy of a model, whose parameters are the model's own.
+
+    What rlk's module has besides (`encode`, `preprocess`) is found here too. A copy
+    (`copy.deepcopy`) is one of rlk's module alone.
+
+    Args:
+        model: whose policy it is.
+
+    Attributes:
+        module: rlk's.
+    """
+
+    module: Policy
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        module = model.agent.run.policy
+        # Assigned the usual way, the module would become a part of itself.
+        vars(self).update({"_model": model, "module": module})
+        vars(self).update({name: vars(module)[name] for name in _SHARED})
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if "module" not in vars(self):
+                raise
+            return getattr(self.module, name)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        from copy import deepcopy
+
+        return deepcopy(self.module, memo)
+
+    @property
+    def _run(self) -> Any:
+        return self._model.agent.run
+
+    @property
+    def action_space(self) -> Any:
+        """Of one environment."""
+        return self._model.action_space
+
+    @property
+    def device(self) -> torch.device:
+        """Where it computes."""
+        return torch.device(self._run.device)
+
+    def train(self: View, mode: bool = True) -> View:
+        """Put its modules in training mode, or in evaluation mode."""
+        self.module.train(mode)
+        self.training = mode
+        return self
+
+    def set_training_mode(self, mode: bool) -> None:
+        """As `train`."""
+        self.train(mode)
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = False,
+    ) -> tuple[Any, Any]:
+        """As `predict` of the model; of DQN always the actions of the largest values."""
+        greedily = deterministic or self._model.algo == "dqn"
+        found: tuple[Any, Any] = self._model.predict(observation, state, episode_start, greedily)
+        return found
+
+    def obs_to_tensor(self, observation: Any) -> tuple[Any, bool]:
+        """Observations as a tensor [B, ...], or a dict of them, and whether there are several.
+
+        Images keep the order of axes that the model learns from.
+
+        Raises:
+            ValueError: if they do not fit.
+        """
+        space = self._run.plan.observation_space
+        turned = channels_first(observation, self._model.observation_space)
+        batch, is_vectorized = spaces.batched(space, turned)
+        return as_tensor(batch, self._run.device), is_vectorized
+
+    def forward(self, obs: Any, *heads: str) -> Any:
+        """The outputs of rlk's heads by name, as of `rlk_networks.Policy`.
+
+        Raises:
+            Refused: without names: actions are what `predict` gives.
+        """
+        if not heads:
+            raise Refused(
+                f"the policy of {type(self._model).__name__} gives actions by "
+                "model.policy.predict(obs), and the outputs of its heads by their names: "
+                f"{', '.join(name for name, _ in self.named_children() if name != 'shared')}."
+            )
+        return self.module(obs, *heads)
+
+
+class ActorCriticView(PolicyView):
+    """The policy of A2C and PPO, which has a distribution of actions and a value.
+
+    Observations are tensors [B, ...], as `obs_to_tensor` gives them; arrays do as well.
+    """
+
+    def forward(self, obs: Any, *asked: Any, deterministic: bool = False) -> Any:
+        """Actions [B, *shape], values float [B, 1] and log-probabilities float [B].
+
+        Args:
+            obs: [B, ...].
+            asked: whether actions are the likeliest ones (`deterministic`); or names of heads, to
+                get their outputs instead, as of `rlk_networks.Policy`.
+            deterministic: the likeliest actions instead of samples.
+        """
+        if asked and isinstance(asked[0], str):
+            return self.module(obs, *asked)
+        parameters, values = self._heads(obs, "pi", "vf")
+        distribution = self._distribution(parameters)
+        actions = distribution.get_actions(*asked or (deterministic,))
+        log_prob = distribution.log_prob(actions)
+        return actions.reshape(-1, *self.action_space.shape), values, log_prob
+
+    def evaluate_actions(self, obs: Any, actions: Any) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Values float [B, 1], log-probabilities float [B] and entropies float [B].
+
+        Gradients flow into the policy. An entropy without a formula is None.
+
+        Args:
+            obs: [B, ...].
+            actions: [B, ...], as `forward` gives them.
+        """
+        parameters, values = self._heads(obs, "pi", "vf")
+        distribution = self._distribution(parameters)
+        return values, distribution.log_prob(actions), distribution.entropy()
+
+    def get_distribution(self, obs: Any) -> ActionDistribution:
+        """The distribution of actions for observations [B, ...]."""
+        (parameters,) = self._heads(obs, "pi")
+        return self._distribution(parameters)
+
+    def predict_values(self, obs: Any) -> Tensor:
+        """The values of observations [B, ...], float [B, 1]."""
+        (values,) = self._heads(obs, "vf")
+        return values
+
+    def _distribution(self, parameters: Tensor) -> ActionDistribution:
+        run = self._run
+        rng = run.streams.numpy("predict")
+        return ActionDistribution(run.distribution, parameters, self.action_space, rng)
+
+    def _heads(self, obs: Any, *names: str) -> tuple[Tensor, ...]:
+        if is_recurrent(self.module):
+            raise Refused(
+                f"the policy of this {type(self._model).__name__} remembers, so that observations "
+                "alone do not tell what it does. Use model.predict(obs, state, episode_start)."
+            )
+        found: tuple[Tensor, ...] = self.module(self._tensors(obs), *names)
+        return found
+
+    def _tensors(self, obs: Any) -> Any:
+        """Observations [B, ...] on the device of the policy."""
+        if isinstance(obs, Tensor):
+            return _fitting(obs, self._run.plan.observation_space, self.device)
+        if isinstance(obs, Mapping) and all(isinstance(part, Tensor) for part in obs.values()):
+            parts = self._run.plan.observation_space.spaces
+            return {key: _fitting(obs[key], part, self.device) for key, part in parts.items()}
+        array: Array | dict[str, Array] = self.obs_to_tensor(obs)[0]
+        return array
+
+
+def _fitting(obs: Tensor, space: Any, device: torch.device) -> Tensor:
+    """A tensor of observations [B, ...] of a space, as its policy takes it."""
+    shape = tuple(space.shape or ())
+    if obs.ndim == 0 or tuple(obs.shape[1:]) != shape:
+        raise ValueError(
+            f"observations of this policy are a tensor [B, {', '.join(map(str, shape))}], got "
+            f"{list(obs.shape)}. model.policy.obs_to_tensor(obs)[0] makes one."
+        )
+    return obs.to(device, torch.float32 if obs.dtype == torch.float64 else obs.dtype)

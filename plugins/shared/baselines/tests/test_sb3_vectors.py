@@ -1,0 +1,260 @@
+"""Wrappers of vectors as Stable-Baselines3 has them: stacked frames, monitors, turned images."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from rlk.errors import PlanError, RlkError
+from rlk_baselines.sb3 import PPO
+from rlk_baselines.sb3.common.env_util import make_vec_env
+from rlk_baselines.sb3.common.monitor import load_results
+from rlk_baselines.sb3.common.vec_env import (
+    DummyVecEnv,
+    SubprocVecEnv,
+    VecFrameStack,
+    VecMonitor,
+    VecNormalize,
+    VecTransposeImage,
+    is_vecenv_wrapped,
+    unwrap_vec_wrapper,
+)
+
+
+class Frames(gymnasium.Env[Any, Any]):
+    """Observations that are filled with the number of the step, from 1 on; episodes of 3 steps."""
+
+    def __init__(self, space: Any = None) -> None:
+        self.observation_space = space or image(3, 36, 40)
+        self.action_space = spaces.Discrete(2)
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.steps = 0
+        return self._seen(), {}
+
+    def step(self, action: Any) -> Any:
+        self.steps += 1
+        return self._seen(), 0.5, self.steps == 3, False, {"steps": self.steps}
+
+    def _seen(self) -> Any:
+        space = self.observation_space
+        if isinstance(space, spaces.Dict):
+            return {key: self._filled(part) for key, part in space.spaces.items()}
+        return self._filled(space)
+
+    def _filled(self, space: Any) -> Any:
+        return np.full(space.shape, self.steps + 1, space.dtype)
+
+
+def image(*shape: int) -> spaces.Box:
+    return spaces.Box(0, 255, shape, np.uint8)
+
+
+def vector(space: Any = None, n: int = 2) -> Any:
+    return DummyVecEnv([lambda: Frames(space) for _ in range(n)])
+
+
+@pytest.mark.parametrize(
+    ("shape", "order", "stacked"),
+    [
+        ((3, 36, 40), None, (12, 36, 40)),
+        ((36, 40, 3), None, (36, 40, 12)),
+        ((3, 36, 40), "last", (3, 36, 160)),
+        ((36, 40, 3), "first", (144, 40, 3)),
+    ],
+)
+def test_frames_stand_on_the_axis_of_channels_unless_told_otherwise(
+    shape: Any, order: Any, stacked: Any
+) -> None:
+    env = VecFrameStack(vector(image(*shape)), 4, channels_order=order)
+    assert env.observation_space == image(*stacked)
+    assert env.reset().shape == (2, *stacked)
+
+
+def test_numbers_stand_on_the_last_axis() -> None:
+    env = VecFrameStack(vector(spaces.Box(-9, 9, (2, 3))), 2)
+    assert env.observation_space == spaces.Box(-9, 9, (2, 6))
+
+
+def test_the_newest_frame_is_last_and_episodes_begin_with_zeros() -> None:
+    env = VecFrameStack(vector(), 2)
+    first = env.reset()
+    assert first[:, :, 0, 0].tolist() == [[0, 0, 0, 1, 1, 1]] * 2
+    second = env.step([0, 0])[0]
+    assert second[:, :, 0, 0].tolist() == [[1, 1, 1, 2, 2, 2]] * 2
+    env.step([0, 0])
+    last, _, dones, infos = env.step([0, 0])
+    assert dones.all()
+    assert infos[1]["terminal_observation"].shape == (6, 36, 40)
+    assert infos[1]["terminal_observation"][:, 0, 0].tolist() == [3, 3, 3, 4, 4, 4]
+    assert last[:, :, 0, 0].tolist() == [[0, 0, 0, 1, 1, 1]] * 2
+    assert first[0, :, 0, 0].tolist() == [0, 0, 0, 1, 1, 1]  # what was given stays as it is
+
+
+def test_every_part_of_a_dict_is_stacked_on_its_own_axis() -> None:
+    space = spaces.Dict({"seen": image(3, 36, 40), "speed": spaces.Box(-9, 9, (2,))})
+    env = VecFrameStack(vector(space), 2)
+    parts = env.observation_space.spaces
+    assert (parts["seen"].shape, parts["speed"].shape) == ((6, 36, 40), (4,))
+    env.reset()
+    for _ in range(3):
+        seen, _, _, infos = env.step([0, 0])
+    assert seen["speed"].tolist() == [[0, 0, 1, 1]] * 2
+    end = infos[0]["terminal_observation"]
+    assert end["speed"].tolist() == [3, 3, 4, 4]
+    assert end["seen"][:, 0, 0].tolist() == [3, 3, 3, 4, 4, 4]
+    orders = {"seen": "last", "speed": None}
+    turned = VecFrameStack(vector(space), 2, channels_order=orders)
+    assert turned.observation_space.spaces["seen"].shape == (3, 36, 80)
+
+
+def test_a_model_learns_from_stacked_frames() -> None:
+    env = VecFrameStack(vector(), 4)
+    model = PPO("CnnPolicy", env, n_steps=4, batch_size=4, n_epochs=1, seed=0).learn(8)
+    assert model.observation_space.shape == (12, 36, 40)
+    assert model.predict(env.reset())[0].shape == (2,)
+
+
+def test_what_cannot_be_stacked_is_refused() -> None:
+    with pytest.raises(PlanError, match="takes a Box with axes or a Dict of them"):
+        VecFrameStack(vector(spaces.Discrete(3)), 2)
+    with pytest.raises(PlanError, match="at least 1 frame"):
+        VecFrameStack(vector(), 0)
+    with pytest.raises(PlanError, match="'first', 'last' or None"):
+        VecFrameStack(vector(), 2, channels_order="middle")
+    space = spaces.Dict({"seen": image(3, 36, 40)})
+    with pytest.raises(PlanError, match=r"has \['saw'\], but the observation space has \['seen'\]"):
+        VecFrameStack(vector(space), 2, channels_order={"saw": "last"})
+
+
+def test_a_monitor_of_a_vector_reports_every_episode_and_writes_it(tmp_path: Path) -> None:
+    env = VecMonitor(vector(), str(tmp_path / "seen"), info_keywords=("steps",))
+    env.reset()
+    infos = [env.step([0, 0])[3] for _ in range(6)]
+    assert ["episode" in info[0] for info in infos] == [False, False, True] * 2
+    ended = infos[5][1]["episode"]
+    assert {key: ended[key] for key in ("r", "l", "steps")} == {"r": 1.5, "l": 3, "steps": 3}
+    assert infos[2][0]["episode"]["t"] <= ended["t"]
+    assert infos[5][1]["terminal_observation"].shape == (3, 36, 40)
+    assert env.episode_count == 4
+    env.close()
+    assert (tmp_path / "seen.monitor.csv").exists()
+    table = load_results(str(tmp_path))
+    assert table["r"].tolist() == [1.5] * 4
+    assert table["l"].tolist() == [3] * 4
+    assert table["steps"].tolist() == [3] * 4
+
+
+def test_a_monitor_forgets_episodes_that_a_reset_cuts_off() -> None:
+    env = VecMonitor(vector())
+    env.reset()
+    env.step([0, 0])
+    assert (env.episode_returns.tolist(), env.episode_lengths.tolist()) == ([0.5, 0.5], [1, 1])
+    env.reset()
+    for _ in range(3):
+        infos = env.step([0, 0])[3]
+    assert infos[0]["episode"]["l"] == 3
+
+
+def test_a_monitor_says_what_an_info_lacks() -> None:
+    env = VecMonitor(vector(), info_keywords=("lives",))
+    env.reset()
+    env.step([0, 0])
+    env.step([0, 0])
+    with pytest.raises(RlkError, match="info_keywords names 'lives'"):
+        env.step([0, 0])
+
+
+def test_a_second_monitor_warns_and_its_numbers_count() -> None:
+    with pytest.warns(UserWarning, match="already wrapped with a `Monitor`"):
+        env = VecMonitor(VecNormalize(make_vec_env(Frames, n_envs=2), norm_obs=False))
+    env.reset()
+    for _ in range(3):
+        _, rewards, _, infos = env.step([0, 0])
+    assert rewards[0] != 0.5
+    assert infos[0]["episode"]["r"] != 1.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        VecMonitor(vector())
+
+
+def test_a_model_learns_from_a_monitored_vector_and_knows_its_returns() -> None:
+    env = VecMonitor(vector(spaces.Box(-9, 9, (2,))))
+    model = PPO("MlpPolicy", env, n_steps=8, batch_size=8, n_epochs=1, seed=0).learn(16)
+    assert [one["r"] for one in model.ep_info_buffer] == [1.5] * 4
+
+
+def test_images_are_turned_and_the_last_one_too() -> None:
+    env = VecTransposeImage(vector(image(36, 40, 3)))
+    assert env.observation_space == image(3, 36, 40)
+    assert env.reset().shape == (2, 3, 36, 40)
+    for _ in range(3):
+        observations, _, dones, infos = env.step([0, 0])
+    assert dones.all()
+    assert observations.shape == (2, 3, 36, 40)
+    assert infos[0]["terminal_observation"].shape == (3, 36, 40)
+    assert np.all(infos[0]["terminal_observation"] == 4)
+    picture = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
+    assert env.transpose_image(picture)[1, 0, 2] == picture[0, 2, 1]
+    assert env.transpose_image(picture[None])[0, 1, 0, 2] == picture[0, 2, 1]
+
+
+def test_only_images_of_a_dict_are_turned() -> None:
+    space = spaces.Dict({"seen": image(36, 40, 3), "speed": spaces.Box(-9, 9, (2, 3))})
+    env = VecTransposeImage(vector(space))
+    shapes = {key: part.shape for key, part in env.observation_space.spaces.items()}
+    assert shapes == {"seen": (3, 36, 40), "speed": (2, 3)}
+    assert space.spaces["seen"].shape == (36, 40, 3)
+    for seen in (env.reset(), env.step([0, 0])[0]):
+        assert {key: one.shape[1:] for key, one in seen.items()} == shapes
+    env.step([0, 0])
+    end = env.step([0, 0])[3][0]["terminal_observation"]
+    assert {key: one.shape for key, one in end.items()} == shapes
+
+
+def test_what_cannot_be_turned_is_refused_and_may_be_skipped() -> None:
+    with pytest.raises(PlanError, match=r"shape \(3, 36, 40\), with channels first"):
+        VecTransposeImage(vector())
+    with pytest.raises(PlanError, match="part 'seen' of the observations"):
+        VecTransposeImage(vector(spaces.Dict({"seen": image(3, 36, 40)})))
+    with pytest.raises(PlanError, match="takes images or a Dict with them"):
+        VecTransposeImage(vector(spaces.Box(-9, 9, (2,))))
+    env = VecTransposeImage(vector(), skip=True)
+    assert env.observation_space == image(3, 36, 40)
+    assert env.reset().shape == (2, 3, 36, 40)
+
+
+def test_a_model_learns_from_turned_and_stacked_images() -> None:
+    env = VecFrameStack(VecTransposeImage(vector(image(36, 40, 3))), 2)
+    model = PPO("CnnPolicy", env, n_steps=4, batch_size=4, n_epochs=1, seed=0).learn(8)
+    assert model.observation_space == image(6, 36, 40)
+
+
+def test_wrappers_of_a_vector_are_found() -> None:
+    inner = VecMonitor(vector(spaces.Box(-9, 9, (2,))))
+    env = VecNormalize(inner)
+    assert unwrap_vec_wrapper(env, VecMonitor) is inner
+    assert unwrap_vec_wrapper(env, VecNormalize) is env
+    assert unwrap_vec_wrapper(env, VecTransposeImage) is None
+    assert is_vecenv_wrapped(env, VecMonitor)
+    assert not is_vecenv_wrapped(inner, VecNormalize)
+    assert not is_vecenv_wrapped(inner.venv, VecMonitor)
+
+
+def test_a_vector_of_processes_is_monitored() -> None:
+    made = make_vec_env("CartPole-v1", n_envs=2, seed=0, vec_env_cls=SubprocVecEnv)
+    env = VecMonitor(made)
+    env.reset()
+    length, dones, infos = 0, np.zeros(2, bool), []
+    while not dones[0]:  # pushed to one side, a pole falls within some ten steps
+        _, _, dones, infos = env.step([1, 1])
+        length += 1
+    env.close()
+    assert (infos[0]["episode"]["r"], infos[0]["episode"]["l"]) == (length, length)
