@@ -231,7 +231,7 @@ def test_a_wrapper_that_returns_no_function_is_the_plugins_fault(make):
         def rlk_wrap_update(self, run):
             return lambda update: None
 
-    with pytest.raises(RlkError, match="wrapper returned NoneType"):
+    with pytest.raises(RlkError, match=r"rlk_wrap_update\S* returned NoneType"):
         make(Wraps())
 
 

@@ -23,3 +23,9 @@ def test_a_factory_is_a_callable_or_a_path(factory):
 def test_a_name_can_be_typed(name):
     with pytest.raises(ValueError, match="name"):
         Component(name=name, factory=Streams)
+
+
+@pytest.mark.parametrize("config", [dict, {"size": 3}, Streams])
+def test_settings_are_those_of_an_attrs_class(config):
+    with pytest.raises(ValueError, match="config must be an attrs class"):
+        Component(name="x", factory=Streams, config=config)

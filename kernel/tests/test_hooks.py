@@ -13,16 +13,17 @@ class Answers:
         self.answer = answer
 
     @hookimpl
-    def rlk_configure(self, spec):
+    def rlk_check_plan(self, plan):
         return self.answer
 
 
 def test_all_answers_are_joined_in_the_order_of_activation():
     hooks = Hooks()
-    for name, answer in (("a", 1), ("b", [2, 3]), ("c", None), ("d", 4)):
+    for name, answer in (("a", "1"), ("b", ["2", "3"]), ("c", None), ("d", "4")):
         hooks.activate(Answers(answer), name)
-    assert hooks.all("rlk_configure", spec=None) == [1, 2, 3, 4]
-    assert hooks.answers("rlk_configure", spec=None) == [("a", 1), ("b", [2, 3]), ("d", 4)]
+    assert hooks.all("rlk_check_plan", plan=None) == ["1", "2", "3", "4"]
+    named = [("a", "1"), ("b", "2"), ("b", "3"), ("d", "4")]
+    assert hooks.answers("rlk_check_plan", plan=None) == named
 
 
 def test_the_first_answer_of_those_who_do_not_decline_wins():
@@ -31,14 +32,14 @@ def test_the_first_answer_of_those_who_do_not_decline_wins():
             self.answer = answer
 
         @hookimpl
-        def rlk_make_actor(self, run):
+        def rlk_take_over(self, plan):
             return self.answer
 
     hooks = Hooks()
-    assert hooks.first("rlk_make_actor", run=None, actor=None) is None
-    hooks.activate(Makes("first"), "first")
+    assert hooks.first("rlk_take_over", plan=None) is None
+    hooks.activate(Makes(0), "first")
     hooks.activate(Makes(None), "declines")
-    assert hooks.first("rlk_make_actor", run=None, actor=None) == "first"
+    assert hooks.first("rlk_take_over", plan=None) == 0
 
 
 def test_a_misspelt_hook_is_refused_with_whose_it_is():
@@ -66,9 +67,9 @@ def test_an_argument_that_a_hook_has_not_is_refused():
 
 def test_one_name_is_activated_once():
     hooks = Hooks()
-    hooks.activate(Answers(1), "mine")
+    hooks.activate(Answers("1"), "mine")
     with pytest.raises(BrokenPlugin, match="mine"):
-        hooks.activate(Answers(2), "mine")
+        hooks.activate(Answers("2"), "mine")
 
 
 def test_after_a_refusal_others_can_still_be_activated_and_answer():
@@ -80,14 +81,14 @@ def test_after_a_refusal_others_can_still_be_activated_and_answer():
     hooks = Hooks()
     with pytest.raises(BrokenPlugin):
         hooks.activate(Misspells(), "mine")
-    hooks.activate(Answers(1), "mine")
-    assert hooks.all("rlk_configure", spec=None) == [1]
+    hooks.activate(Answers("1"), "mine")
+    assert hooks.all("rlk_check_plan", plan=None) == ["1"]
 
 
 def test_two_managers_share_nothing():
     one, two = Hooks(), Hooks()
-    one.activate(Answers(1), "mine")
-    assert two.all("rlk_configure", spec=None) == []
+    one.activate(Answers("1"), "mine")
+    assert two.all("rlk_check_plan", plan=None) == []
 
 
 # ---- listeners -----------------------------------------------------------------------------------
@@ -122,7 +123,7 @@ def test_listeners_are_called_with_the_arguments_that_they_name():
 
 def test_nobody_listens_unless_somebody_does():
     hooks = Hooks()
-    hooks.activate(Answers(1), "mine")
+    hooks.activate(Answers("1"), "mine")
     assert hooks.listeners("rlk_step") == []
 
 
@@ -210,7 +211,7 @@ def test_listeners_keep_to_tryfirst_and_trylast():
 
 
 def test_a_plugin_is_had_by_its_name():
-    hooks, plugin = Hooks(), Answers(1)
+    hooks, plugin = Hooks(), Answers("1")
     hooks.activate(plugin, "a")
     assert hooks.get("a") is plugin
     assert hooks.get("b") is None

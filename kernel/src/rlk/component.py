@@ -30,6 +30,13 @@ def _is_factory(_: object, attribute: attrs.Attribute[Any], value: object) -> No
         raise ValueError(f"{attribute.name} must be callable or 'module:object', got {value!r}")
 
 
+def _is_config(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    if value is not None and not (isinstance(value, type) and attrs.has(value)):
+        raise ValueError(
+            f"{attribute.name} must be an attrs class (@attrs.frozen) or None, got {value!r}"
+        )
+
+
 @attrs.frozen(kw_only=True)
 class Component:
     """What a plugin offers under one name."""
@@ -41,7 +48,7 @@ class Component:
     #: One line for `rlk plugins list`.
     summary: str = ""
     #: The attrs class of its settings; its module must not import torch.
-    config: type | None = None
+    config: type | None = attrs.field(default=None, validator=_is_config)
     #: Settings that this name fixes (`LnMlpPolicy` is `mlp` with `layer_norm`).
     own: Mapping[str, Any] = attrs.field(factory=dict)
     #: What it wants elsewhere: a slot (`"policy": "mlp"`, or for `"distribution"` one name per

@@ -126,7 +126,11 @@ def wrapped(function: Callable[..., Any], wrappers: Iterable[Any]) -> Callable[.
     for wrapper in wrappers:
         function = wrapper(function)
         if not callable(function):
-            raise RlkError(f"a plugin's wrapper returned {type(function).__name__}, not a function")
+            whose = f"{wrapper.__module__}.{getattr(wrapper, '__qualname__', type(wrapper))}"
+            raise RlkError(
+                f"the wrapper {whose} returned {type(function).__name__}. It is to return a "
+                "function, to be called in place of the one that it is given."
+            )
     return function
 
 

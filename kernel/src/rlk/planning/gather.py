@@ -15,7 +15,7 @@ from rlk.planning.draft import Draft, is_refusal
 from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.parse import parse_plugin
 from rlk.planning.select import JOINED, one_distribution, select
-from rlk.planning.spec import Patch, RunSpec, flatten, plugin_key
+from rlk.planning.spec import RunSpec, flatten, plugin_key
 from rlk.registry.entry import Entry
 from rlk.registry.external import find_entry
 from rlk.registry.hooks import Hooks
@@ -140,12 +140,9 @@ def _joins(entry: Entry, moments: tuple[str, ...], trial: Hooks) -> bool:
 def _with_patches(draft: Draft, spec: RunSpec) -> Draft:
     """With what the plugins that were put in propose."""
     hooks = activated(configured(choice, draft.layers) for choice in draft.plugins.values())
-    for name, answer in hooks.answers("rlk_configure", spec=spec):
-        for patch in answer if isinstance(answer, list) else [answer]:
-            if not isinstance(patch, Patch):
-                raise BrokenPlugin(f"plugin {name!r} gave rlk_configure {patch!r}, no Patch.")
-            reason = f" ({patch.reason})" if patch.reason else ""
-            draft = draft.with_settings(patch.values, f"plugin {name}{reason}", Rank.PATCH)
+    for name, patch in hooks.answers("rlk_configure", spec=spec):
+        reason = f" ({patch.reason})" if patch.reason else ""
+        draft = draft.with_settings(patch.values, f"plugin {name}{reason}", Rank.PATCH)
     return draft
 
 

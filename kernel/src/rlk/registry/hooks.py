@@ -14,6 +14,7 @@ import pluggy
 
 from rlk.errors import BrokenPlugin, UnknownName
 from rlk.hookspecs import Specs, is_lifecycle
+from rlk.registry.answers import check_answer
 from rlk.registry.implementations import HOOKS, SEE, why_not_called
 
 Listener = Callable[..., Any]
@@ -70,20 +71,37 @@ class Hooks:
         getattr(self._manager.hook, hook).call_historic(kwargs=arguments)
 
     def first(self, hook: str, **arguments: Any) -> Any:
-        """The first answer to a firstresult hook, or None."""
-        return getattr(self._manager.hook, hook)(**arguments)
+        """The first answer to a firstresult hook, or None.
 
-    def all(self, hook: str, **arguments: Any) -> list[Any]:
-        """Every answer that is not None, in the order of activation; lists are joined."""
-        joined: list[Any] = []
-        for answer in reversed(getattr(self._manager.hook, hook)(**arguments)):
-            joined += answer if type(answer) is list else [answer]
-        return joined
+        Raises:
+            BrokenPlugin: for one that the hook does not take.
+        """
+        caller = getattr(self._manager.hook, hook)
+        answer = caller(**arguments)
+        if answer is not None:
+            check_answer(hook, answer, [one.plugin_name for one in caller.get_hookimpls()])
+        return answer
 
     def answers(self, hook: str, **arguments: Any) -> list[tuple[str, Any]]:
-        """Every answer that is not None, with the name of the plugin that gave it."""
-        asked = [(name, function(**arguments)) for name, function in self.listeners(hook)]
-        return [(name, answer) for name, answer in asked if answer is not None]
+        """Every answer that is not None, with the name of the plugin that gave it.
+
+        They come in the order of `listeners`. Of a list, every member is an answer.
+
+        Raises:
+            BrokenPlugin: for one that the hook does not take.
+        """
+        found = []
+        for name, function in self.listeners(hook):
+            answer = function(**arguments)
+            for one in answer if type(answer) is list else [answer]:
+                if one is not None:
+                    check_answer(hook, one, [name])
+                    found.append((name, one))
+        return found
+
+    def all(self, hook: str, **arguments: Any) -> list[Any]:
+        """The same without the names."""
+        return [answer for _, answer in self.answers(hook, **arguments)]
 
     def listeners(self, hook: str) -> list[tuple[str, Listener]]:
         """The implementations of a hook, each with its plugin's name, to be called with keywords.

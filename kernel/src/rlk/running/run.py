@@ -13,6 +13,7 @@ from torch import Tensor
 from rlk.errors import NotFinite, RlkError
 from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Update
+from rlk.registry.answers import check_answer
 from rlk.running.clock import Clock, Scheduled
 from rlk.running.failed_writes import FailedWrites
 from rlk.running.folder_owner import RunFolder
@@ -162,9 +163,13 @@ class Run:
         self.at = "rlk_should_stop"
         for listener in self.listeners["rlk_should_stop"]:
             try:
-                self._stop = self._stop or listener(run=self)
+                reason = listener(run=self)
             except OSError as error:
                 self._write_failed("rlk_should_stop", listener, error)
+                continue
+            if reason is not None:
+                check_answer("rlk_should_stop", reason, [self.owners[listener]])
+            self._stop = self._stop or reason
         if self.communicator.size == 1:
             return self._stop
         for rank, reason in enumerate(self.communicator.gather(self._stop)):

@@ -134,3 +134,17 @@ def test_names_that_two_packages_or_two_kinds_give_are_found_out():
         registries[kind].add(Entry(kind, name, dist, "0.1", lambda: component))
     found = {name: len(entries) for name, entries in diagnose.clashes(registries).items()}
     assert found == {"twice": 2, "everywhere": 2}
+
+
+@pytest.mark.parametrize(
+    ("group", "meant"),
+    [("optimizers", "optimisers"), ("policy", "policies"), ("vec-envs", "vec_envs")],
+)
+def test_a_misspelt_kind_is_named_with_the_one_that_was_meant(problem, group, meant):
+    assert problem(SOUND, kind=group) == (
+        f"nobody asks the entry-point group 'rlk.{group}'; did you mean 'rlk.{meant}'?"
+    )
+
+
+def test_a_kind_of_a_plugin_s_own_is_let_through(problem):
+    assert problem(SOUND, kind="compile_passes") is None

@@ -1,0 +1,91 @@
+"""What hooks are to be answered with: a plugin that answers with anything else is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from rlk.errors import BrokenPlugin, either
+
+
+class Answer(NamedTuple):
+    """What a hook takes: in words, and whether something is one."""
+
+    words: str
+    fits: Callable[[Any], bool]
+
+
+def check_answer(hook: str, answer: Any, plugins: Sequence[str]) -> None:
+    """Look at an answer that is not None.
+
+    Args:
+        hook: the name of the hook.
+        answer: what it was answered with.
+        plugins: those one of which gave it.
+
+    Raises:
+        BrokenPlugin: if it is nothing that the hook takes.
+    """
+    taken = TAKEN.get(hook)
+    if taken is not None and not taken.fits(answer):
+        raise BrokenPlugin(
+            f"plugin {either(plugins)} answered {hook} with {answer!r:.80}. It is to return "
+            f"{taken.words}, or None."
+        )
+
+
+def _has(*names: str) -> Callable[[Any], bool]:
+    """Whether something has all these attributes."""
+    return lambda answer: all(hasattr(answer, name) for name in names)
+
+
+def _is_any(protocol: str, *others: str) -> Callable[[Any], bool]:
+    """Whether something has the methods of a protocol, as far as the others have them too."""
+
+    def fits(answer: Any) -> bool:
+        from rlk import protocols  # not at the top: what only lists components starts without it
+
+        wanted = [protocols.names_of(getattr(protocols, name)) for name in (protocol, *others)]
+        return _has(*set.intersection(*wanted))(answer)
+
+    return fits
+
+
+def _is_text(answer: Any) -> bool:
+    return isinstance(answer, str)
+
+
+def _is_state(answer: Any) -> bool:
+    return isinstance(answer, dict) and all(map(_is_text, answer))
+
+
+_MODULE = _has("forward", "named_parameters", "named_buffers")
+_WRAPPER = "a function that takes the one inside it and returns another"
+
+#: By hook; where a hook takes lists, of each member.
+TAKEN: Mapping[str, Answer] = {
+    "rlk_configure": Answer("a Patch (rlk.planning.spec)", _has("values", "reason")),
+    "rlk_check_plan": Answer("a sentence on what forbids the plan", _is_text),
+    "rlk_policy_space": Answer("an observation space", _has("contains", "sample")),
+    "rlk_settle_plan": Answer("the plan, or another one", _has("choices", "hooks")),
+    "rlk_take_over": Answer("an exit code", lambda answer: type(answer) is int),
+    "rlk_make_vec_env": Answer(
+        "a gymnasium.vector.VectorEnv", _has("num_envs", "single_action_space", "reset", "step")
+    ),
+    "rlk_make_policy": Answer("a torch.nn.Module", _MODULE),
+    "rlk_filter_observation": Answer("a torch.nn.Module", _MODULE),
+    "rlk_make_storage": Answer("a storage, or what decorates one", _is_any("Storage", "Decorator")),
+    "rlk_make_actor": Answer("an actor (rlk.protocols.Actor)", _is_any("Actor")),
+    "rlk_make_collector": Answer("a collector (rlk.protocols.Collector)", _is_any("Collector")),
+    "rlk_make_optimiser": Answer(
+        "what takes steps (rlk.protocols.OptimiserStep)", _is_any("OptimiserStep")
+    ),
+    "rlk_make_communicator": Answer(
+        "a communicator (rlk.protocols.Communicator)", _is_any("Communicator")
+    ),
+    "rlk_wrap_collector": Answer(_WRAPPER, callable),
+    "rlk_wrap_loss": Answer(_WRAPPER, callable),
+    "rlk_wrap_update": Answer(_WRAPPER, callable),
+    "rlk_should_stop": Answer("the reason why the run is to end, as a text", _is_text),
+    "rlk_save": Answer("a dict, by texts, of JSON values, arrays and tensors", _is_state),
+}

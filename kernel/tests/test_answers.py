@@ -1,0 +1,78 @@
+"""A plugin that answers a hook with what it does not take is named, with what it is to return."""
+
+from __future__ import annotations
+
+import pytest
+from torch import nn
+
+from rlk.errors import BrokenPlugin
+from rlk.hookspecs import hookimpl
+from rlk.registry.answers import TAKEN, check_answer
+from rlk.registry.hooks import LIFECYCLE, Hooks
+from rlk.registry.implementations import HOOKS
+
+
+def test_every_hook_that_takes_answers_says_which():
+    unanswered = {"rlk_register", "rlk_load", *LIFECYCLE} - {"rlk_should_stop"}
+    assert set(TAKEN) == set(HOOKS) - unanswered
+
+
+@pytest.mark.parametrize("hook", TAKEN)
+def test_what_no_hook_takes_is_refused_with_what_it_is_to_be(hook):
+    with pytest.raises(BrokenPlugin) as caught:
+        check_answer(hook, object(), ["mine"])
+    assert str(caught.value).startswith(f"plugin 'mine' answered {hook} with <object object at")
+    assert str(caught.value).endswith(f"It is to return {TAKEN[hook].words}, or None.")
+
+
+def test_true_is_no_exit_code_and_no_reason_to_stop():
+    for hook in ("rlk_take_over", "rlk_should_stop"):
+        with pytest.raises(BrokenPlugin, match="with True"):
+            check_answer(hook, True, ["mine"])
+
+
+def test_a_state_by_numbers_is_refused_before_a_serializer_meets_it():
+    check_answer("rlk_save", {"seen": {"1": 2}}, ["mine"])
+    with pytest.raises(BrokenPlugin, match="a dict, by texts"):
+        check_answer("rlk_save", {1: 2}, ["mine"])
+
+
+def test_a_module_that_has_what_it_takes_needs_no_base_class():
+    check_answer("rlk_make_policy", nn.Linear(1, 1), ["mine"])
+
+    class Sum:
+        def mean(self, tensor): ...
+        def agree(self, value): ...
+        def gather(self, value): ...
+
+    check_answer("rlk_make_communicator", Sum(), ["mine"])
+
+
+def test_of_several_plugins_those_who_may_have_answered_are_named():
+    class Declines:
+        @hookimpl
+        def rlk_take_over(self, plan):
+            return None
+
+    class Answers:
+        @hookimpl
+        def rlk_take_over(self, plan):
+            return "later"
+
+    hooks = Hooks()
+    hooks.activate(Declines(), "declines")
+    hooks.activate(Answers(), "answers")
+    with pytest.raises(BrokenPlugin, match="'declines' or 'answers' answered rlk_take_over"):
+        hooks.first("rlk_take_over", plan=None)
+
+
+def test_a_member_of_a_list_is_looked_at_too():
+    class Forbids:
+        @hookimpl
+        def rlk_check_plan(self, plan):
+            return ["too late", False]
+
+    hooks = Hooks()
+    hooks.activate(Forbids(), "forbids")
+    with pytest.raises(BrokenPlugin, match="'forbids' answered rlk_check_plan with False"):
+        hooks.all("rlk_check_plan", plan=None)
