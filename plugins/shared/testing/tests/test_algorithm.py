@@ -351,3 +351,11 @@ def test_an_algorithm_that_does_not_learn_what_it_should_fails(rlk_verdict):
     learns = {"learns": {"total_timesteps": 64}}
     assert "mean return" in rlk_verdict(suite(GOOD, **learns), check)
     assert rlk_verdict(suite(GOOD, learns_to=0.0, **learns), check) == "passed"
+
+
+def test_an_algorithm_that_says_it_trains_recurrent_policies_is_tried_with_one(rlk_verdict):
+    check = "test_it_trains_a_recurrent_policy"
+    declares = suite(attrs.evolve(GOOD, recurrent=True))
+    # There is none among the stand-ins.
+    assert "to try it: pip install rlk-lstm" in rlk_verdict(declares, check)
+    assert rlk_verdict(GOOD_SUITE, check) == "does not apply"

@@ -168,3 +168,44 @@ def test_a_density_that_does_not_integrate_to_one_fails(rlk_fails):
     rlk_fails(
         testing.DistributionContract, good, attrs.evolve(good, factory=TooTall), check, **spaces
     )
+
+
+class Spread:
+    """Good enough for one check: a Gaussian around zero whose one parameter is log(std)."""
+
+    parameter_size, action = 1, Field((1,), "float32")
+
+    def __init__(self, space):
+        self.space = space
+
+    def independent_noise(self, rng, batch):
+        return rng.standard_normal((batch, 1)).astype(np.float32)
+
+    def sample_with_log_prob(self, parameters, noise):
+        action = parameters.exp() * noise
+        return action, self.log_prob(parameters, action)
+
+    def log_prob(self, parameters, action):
+        scaled = action * (-parameters).exp()
+        return (-0.5 * scaled.square() - parameters - 0.5 * np.log(2 * np.pi)).sum(-1)
+
+
+class CountsTwice(Spread):
+    def sample_with_log_prob(self, parameters, noise):
+        action, log_prob = super().sample_with_log_prob(parameters, noise)
+        return action, 2 * log_prob
+
+
+class HoldsHalfTheActionBack(Spread):
+    def sample_with_log_prob(self, parameters, noise):
+        action, log_prob = super().sample_with_log_prob(parameters, noise)
+        return (action + action.detach()) / 2, log_prob
+
+
+@pytest.mark.parametrize("factory", [CountsTwice, HoldsHalfTheActionBack])
+def test_a_sample_with_a_wrong_log_prob_or_gradient_fails(rlk_fails, factory):
+    good = Component(name="spread", factory=Spread, summary="a bell", action_spaces=("Box",))
+    spaces = {"action_spaces": (gym.spaces.Box(-1.0, 1.0, (1,)),)}
+    check = "test_a_sample_comes_with_its_log_prob_and_both_with_their_gradients"
+    broken = attrs.evolve(good, factory=factory)
+    rlk_fails(testing.DistributionContract, good, broken, check, **spaces)

@@ -178,6 +178,19 @@ class AlgorithmContract(AlgorithmStateChecks):
             assert agent.run.clock.updates > 0
             assert not before.equal(agent.run.parameters.flat)
 
+    @applies(has_usual_settings, lambda suite: suite.record().recurrent)
+    def test_it_trains_a_recurrent_policy(self) -> None:
+        """That it trains one is declared; a suite whose `settings` ask for one has more checks."""
+        policies = self.kernel().registries.policies
+        recurrent = [entry.name for entry in policies if entry.component().recurrent]
+        assert recurrent, "it declares recurrent=True; to try it: pip install rlk-lstm"
+        policy = "lstm" if "lstm" in recurrent else recurrent[0]
+        with self.agent(policy=policy, n_envs=4) as agent:
+            before = agent.run.parameters.flat.clone()
+            agent.learn(4 * self.n_steps_trained)
+            assert agent.run.clock.updates > 0, f"no update with policy {policy!r}"
+            assert not before.equal(agent.run.parameters.flat), f"{policy!r} learnt nothing"
+
     @applies(trains_on_a_match)
     def test_it_trains_where_episodes_are_cut_off(self) -> None:
         with self.agent(env={"id": self.environments()[0], "truncates": True}) as agent:

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from rlk.abilities import offers
-from rlk_networks import TellsProbabilities, own_action
+from rlk_networks import Reparameterised, TellsProbabilities, own_action
 from rlk_testing.algorithm_state import as_sample
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, global_generators_untouched
@@ -188,6 +188,31 @@ class DistributionContract(Contract):
             assert np.array_equal(distribution.mode(parameters).numpy(), best.numpy()), (
                 f"in {space}"
             )
+
+    @applies(lambda suite: suite.is_reparameterised())
+    def test_a_sample_comes_with_its_log_prob_and_both_with_their_gradients(self) -> None:
+        """The gradients along a random direction, against differences of the values."""
+        for space, distribution in self.tried():
+            noise = torch.from_numpy(distribution.independent_noise(np.random.default_rng(0), 64))
+            sample = distribution.sample_with_log_prob
+            parameters = self.parameters(distribution, 64)
+            action, log_prob = sample(parameters, noise)
+            assert tuple(action.shape) == (64, *distribution.action.shape), f"in {space}"
+            expected = distribution.log_prob(parameters, action)
+            assert torch.allclose(log_prob, expected, rtol=1e-3, atol=1e-3), f"in {space}"
+            exact, step = parameters.double().requires_grad_(), 1e-5
+            direction = self.parameters(distribution, 64, seed=1).double()
+            values = sample(exact, noise.double())
+            above, below = (sample(exact + s * direction, noise.double()) for s in (step, -step))
+            for value, one, two in zip(values, above, below, strict=True):
+                (gradient,) = torch.autograd.grad(value.sum(), exact, retain_graph=True)
+                slope, wanted = (gradient * direction).sum(), (one - two).sum() / (2 * step)
+                assert bool(gradient.any()), f"in {space}: no gradient"
+                assert torch.allclose(slope, wanted, rtol=1e-4, atol=1e-4), f"in {space}"
+
+    def is_reparameterised(self) -> bool:
+        """Whether SAC can learn with it (`rlk_networks.Reparameterised`)."""
+        return all(offers(one, Reparameterised) for _, one in self.tried())
 
     # ---- what users are told -------------------------------------------------------------------
 
