@@ -127,6 +127,7 @@ class Specs:
         """Once, before the environments are made: what several ranks agree through."""
 
     # ---- while building: all results are used, composed once, innermost first -------------------
+    # Of wrappers and filters `tryfirst` is the innermost, `trylast` the outermost.
     @hookspec
     def rlk_wrap_collector(self, run: Run) -> Wrapper | None:
         """Once: a wrapper around `collect() -> bool` (a learnt reward, timing)."""

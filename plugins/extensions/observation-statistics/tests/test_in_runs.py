@@ -45,6 +45,13 @@ def test_the_policy_normalises_by_all_that_training_has_acted_on():
         np.testing.assert_allclose(statistics.numpy_forward()(given.numpy()), expected, rtol=1e-3)
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_observations_are_normalised_before_they_are_clipped(order):
+    with made(*["observation-range", "observation-statistics"][::order]) as agent:
+        *_, statistics, bounds = agent.run.policy.children()
+        assert hasattr(statistics, "observation") and isinstance(bounds, Bounds)
+
+
 def test_statistics_change_after_a_collection_and_never_outside_of_training():
     with made("observation-statistics") as agent:
         agent.learn(32)

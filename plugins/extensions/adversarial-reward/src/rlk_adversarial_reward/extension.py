@@ -87,7 +87,7 @@ class LearntReward:
             raise PlanError(self._wanted())
         return read(self.config.expert_path, self.config.traj_limitation)
 
-    @hookimpl(tryfirst=True)
+    @hookimpl(trylast=True)
     def rlk_wrap_collector(self, run: Run) -> Callable[[Collect], Collect]:
         """Replace the rewards of what was collected, before the algorithm learns from it.
 

@@ -51,7 +51,7 @@ class ObservationRange:
     def __init__(self, config: RangeConfig | None = None) -> None:
         self._config = config or RangeConfig()
 
-    @hookimpl(tryfirst=True)  # answers are used in reverse, so this one is the last
+    @hookimpl(trylast=True)
     def rlk_filter_observation(self, run: Run) -> Bounds | None:
         low, high = self._config.range
         keys = [key for key, *_ in boxes(run.plan.policy_space)]
