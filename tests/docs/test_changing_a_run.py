@@ -1,0 +1,82 @@
+"""The examples of docs/changing-a-run.md do what the page says, and it names all of them."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rlk
+from rlk.registry.implementations import HOOKS
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples" / "own_plugins"
+PAGE = (ROOT / "docs" / "changing-a-run.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def example():
+    """example(name): the module of that example."""
+
+    def load(name):
+        spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+def test_the_page_names_every_example_and_no_hook_that_is_none():
+    named = set(re.findall(r"examples/own_plugins/(\w+)\.py", PAGE))
+    assert named == {path.stem for path in EXAMPLES.glob("*.py")}
+    assert set(re.findall(r"rlk_[a-z_]+", PAGE)) - {"rlk_wrappers"} <= set(HOOKS)
+
+
+@pytest.mark.parametrize("name", [path.stem for path in sorted(EXAMPLES.glob("*.py"))])
+def test_every_example_trains(example, name):
+    with example(name).main(timesteps=512) as agent:
+        assert agent.num_timesteps >= 512
+
+
+def test_the_penalty_shrinks_the_weights(example):
+    def size(strength):
+        plugin = example("extra_loss").WeightDecay(strength)
+        with rlk.make("ppo2", env="CartPole-v1", n_envs=4, seed=0, plugins=[plugin]) as agent:
+            agent.learn(2048)
+            return float(agent.run.parameters.flat.square().sum())
+
+    assert size(1.0) < 0.9 * size(0.0)
+
+
+def test_the_policy_learns_from_the_rewards_that_the_plugin_gives(example):
+    rewards = []
+
+    class Looks:
+        @rlk.hookimpl
+        def rlk_rollout_end(self, run):
+            rollout = run.storage.latest()
+            rewards.append((rollout.reward.copy(), abs(rollout.observation[..., 0])))
+
+    plugins = [example("own_reward").StaysInTheMiddle(0.5), Looks()]
+    with rlk.make("ppo2", env="CartPole-v1", n_envs=4, plugins=plugins) as agent:
+        agent.learn(512)
+        returns = [return_ for return_, _ in agent.run.metrics.recent_episodes]
+    ((reward, distance),) = rewards
+    np.testing.assert_allclose(reward, 1.0 - 0.5 * distance, rtol=1e-6)
+    assert returns == [float(round(one)) for one in returns], "logged are the environment's own"
+
+
+def test_training_ends_when_the_goal_is_reached_and_the_best_is_in_checkpoints(example, tmp_path):
+    made = example("stop_when_solved").StopWhenSolved(goal=1.0)
+    settings = {"env": "CartPole-v1", "n_envs": 4, "n_steps": 32}
+    with rlk.make("ppo2", plugins=[made], **settings) as agent:
+        assert agent.learn_until(4096).startswith("episodes had a mean return of")
+        assert agent.num_timesteps == 128
+        path = agent.save_checkpoint(tmp_path / "checkpoint")
+    again = example("stop_when_solved").StopWhenSolved(goal=1.0)
+    with rlk.load(path, plugins=[again], env="CartPole-v1"):
+        assert again.best == made.best
