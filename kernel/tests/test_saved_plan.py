@@ -30,6 +30,11 @@ class Shakes:
 
 
 @attrs.frozen(kw_only=True)
+class Much:
+    much: float = 0.1
+
+
+@attrs.frozen(kw_only=True)
 class HasteConfig:
     speed: int = 1
 
@@ -309,3 +314,35 @@ def test_a_default_that_was_left_out_does_not_come_back(kernel):
     for plugins, noises in (([], ["shakes"]), (["no:shakes"], [])):
         plan = resolve(kernel, make_spec("noisy", {"plugins": plugins}))
         assert [c.name for c in (*plan.noises, *again(kernel, as_json(plan)).noises)] == noises * 2
+
+
+@pytest.mark.parametrize("plugins", [["shakes:much=0.5"], ["shakes:much=0.5", "stirs"]])
+def test_a_noise_that_is_left_out_takes_its_settings_along(kernel, plugins):
+    kernel.registries.noises.register("shakes", Shakes, config=Much)
+    kernel.registries.noises.register("stirs", Shakes)
+    plan = as_json(resolve(kernel, make_spec("stand-in", {"plugins": plugins})))
+    names = [plugin for plugin in plugins if plugin == "stirs"]
+    found = again(kernel, plan, plugins=("no:shakes",))
+    assert [choice.name for choice in found.noises] == names
+    kernel.registries.noises.unregister("shakes")
+    assert [choice.name for choice in again(kernel, plan, plugins=("no:shakes",)).noises] == names
+    with pytest.raises(PlanError, match=r"noise 'shakes' of this program.*or leave it out"):
+        again(kernel, plan)
+
+
+def test_a_slot_whose_component_is_not_there_names_it_unless_it_is_filled_anew(kernel, saved):
+    plan = saved()
+    policy = next(one for one in plan["components"] if one["slot"] == "policy")
+    policy |= {"name": "thinks", "dist": "rlk-thinks", "version": "1.0", "settings": {"depth": 3}}
+    with pytest.raises(PlanError, match=r"policy 'thinks' of rlk-thinks 1\.0.*rlk-thinks\.$"):
+        again(kernel, plan)
+    with pytest.raises(PlanError, match="which is not there"):
+        again(kernel, plan, plugins=("no:thinks",))
+    assert again(kernel, plan, changes={"policy": "stand-in-policy"}).policy.name != "thinks"
+
+
+def test_a_misspelt_plugin_to_leave_out_is_no_plugin_of_the_plan(kernel, saved):
+    kernel.registries.extensions.register("hastens", Configured, config=HasteConfig)
+    plan = saved(plugins=["hastens"])
+    with pytest.raises(UnknownName, match=r"unknown plugin 'hasten'.*mean 'hastens'"):
+        again(kernel, plan, plugins=("no:hasten",))

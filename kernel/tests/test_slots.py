@@ -219,3 +219,16 @@ def test_a_slot_that_nothing_fills_is_refused(planning_kernel, plan):
 def test_a_preset_is_chosen_by_its_name(plan, preset):
     with pytest.raises(PlanError, match=r"preset is .*; it is a name \(.*tuned.*\), 'auto' or"):
         plan(preset=preset)
+
+
+def test_what_a_preset_sets_of_a_component_that_is_left_out_goes_with_it(planning_kernel, plan):
+    class Wants:
+        def find(self, algo, env):
+            return {"plugins": ["watches"], "watches.size": 3}
+
+    planning_kernel.registries.presets.register("wants", Wants)
+    assert [one.config.size for one in plan(preset="wants").callbacks] == [3]
+    assert plan(preset="wants", plugins=["no:watches"]).callbacks == ()
+    for origin in ("", "a file"):
+        with pytest.raises(PlanError, match=r"'watches' was left out by no:watches"):
+            plan(plugins=["no:watches"], origin=origin, **{"watches.size": 3})

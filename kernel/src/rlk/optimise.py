@@ -74,10 +74,12 @@ class Objective:
                 f"the loss of group {self.group.name!r}, or what rlk_wrap_loss put around it, "
                 f"returned {type(loss).__name__}. Return rlk.records.Loss(value)."
             )
-        if loss.value.ndim:
+        if not isinstance(loss.value, Tensor) or loss.value.ndim:
+            shape = getattr(loss.value, "shape", None)
+            found = type(loss.value).__name__ if shape is None else f"of shape {tuple(shape)}"
             raise RlkError(
-                f"the loss of group {self.group.name!r} has the shape {tuple(loss.value.shape)}, "
-                "and must be one number: take its mean()."
+                f"the loss of group {self.group.name!r} is {found}. It is to be one number, as a "
+                "tensor with its graph: take its mean(), and no item() of it."
             )
         return loss
 

@@ -148,7 +148,7 @@ def check_keys(
         layers: all settings.
         parts: the configured components by slot, or by kind where there may be many.
         registries: to tell a component that is not in the run from one that does not exist.
-        refused: components that the user left out, whose settings of a saved plan go with them.
+        refused: components that the user left out, with what a preset or a plugin set of them.
 
     Raises:
         PlanError: for the first such key.
@@ -162,7 +162,7 @@ def check_keys(
         # An algorithm has defaults for what may be put in.
         may_be_absent = setting.rank == Rank.ALGORITHM
         may_be_absent = may_be_absent or _is_replaced(head, setting, layers, registries)
-        may_be_absent = may_be_absent or (head in refused and setting.rank == Rank.FILE)
+        may_be_absent = may_be_absent or (head in refused and not is_demand)
         if dot and head not in known and not may_be_absent:
             about = f"In the setting {key!r} ({setting.by})."
             if head in refused:

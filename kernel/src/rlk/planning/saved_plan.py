@@ -6,7 +6,7 @@ and objects, whatever they are named by, are passed again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -99,11 +99,9 @@ def spec_of(
     """
     changes = changes or {}
     saved = structured(SavedPlan, plan, "the saved plan")
-    out = {one.removeprefix("no:") for one in plugins if is_refusal(one)}
     wanted = [one for one in saved.components if observers or not one.only_watches]
-    wanted = [one for one in wanted if one.name not in out or one.fills_slot]
-    components, notes = _without_absent(wanted, kernel)
-    plugins = tuple(one for one in plugins if not is_refusal(one) or _is_known(one, kernel))
+    wanted, plugins = _without_refused(wanted, plugins, kernel)
+    components, notes = _without_absent(wanted, changes, kernel)
     algo, plugins = algorithm_again(saved.algorithm, plugins, kernel.registries)
     refuse_missing(components, plugins, changes, kernel.registries)
     names = [one.name for one in components if _is_named(one)]
@@ -125,20 +123,41 @@ def _is_named(saved: SavedComponent) -> bool:
     return saved.slot != "algorithm" and not saved.fills_slot and not saved.is_external
 
 
+def _may_be_left_out(saved: SavedComponent) -> bool:
+    """Whether there is a run without it: it fills no slot, or one that may be empty."""
+    return saved.slot in STACKED or (saved.slot != "algorithm" and not saved.fills_slot)
+
+
+def _without_refused(
+    components: Sequence[SavedComponent], plugins: tuple[Any, ...], kernel: Kernel
+) -> tuple[list[SavedComponent], tuple[Any, ...]]:
+    """Without what a `no:NAME` leaves out, whose settings go with it; and the plugins.
+
+    A `no:NAME` of what is not installed here has done all that it can.
+    """
+    out = {one.removeprefix("no:") for one in plugins if is_refusal(one)}
+    gone = [one for one in components if one.name in out and _may_be_left_out(one)]
+    done = [f"no:{one.name}" for one in gone if not _is_known(one, kernel)]
+    kept = [one for one in components if one not in gone]
+    return kept, tuple(one for one in plugins if not is_refusal(one) or one not in done)
+
+
 def _without_absent(
-    components: Iterable[SavedComponent], kernel: Kernel
+    components: Iterable[SavedComponent], changes: Mapping[str, Any], kernel: Kernel
 ) -> tuple[list[SavedComponent], tuple[str, ...]]:
     """Without those that had joined by themselves and cannot be used here; and a note of each.
 
     Raises:
-        PlanError: for a plugin that was put in and is not installed here.
+        PlanError: for a component that was asked for and is not installed here, unless its slot is
+            filled with another one now.
     """
     kept, notes = [], []
     for saved in components:
         absence = _absence(saved, kernel) if saved.has_joined else None
-        if _is_named(saved) and not saved.has_joined and not _is_known(saved.name, kernel):
-            raise _missing(saved)
-        if absence is None:
+        if not (saved.is_external or saved.has_joined or _is_known(saved, kernel)):
+            if saved.slot not in changes:
+                raise _missing(saved)
+        elif absence is None:
             kept.append(saved)
         else:
             owner = f"{saved.dist} {saved.version}".strip()
@@ -150,18 +169,19 @@ def _without_absent(
 
 
 def _missing(saved: SavedComponent) -> PlanError:
-    """The error for a plugin that was put in and is not there; one of a program has no version."""
+    """The error for what was asked for and is not there; what a program gave has no version."""
     again = f"pip install {saved.dist}" if saved.version else "register it as that program did"
     owner = f"{saved.dist} {saved.version}".strip()
+    without = f", or leave it out: --plugin no:{saved.name}" if _may_be_left_out(saved) else ""
     return PlanError(
         f"this model was made with {saved.slot} {saved.name!r} of {owner}, which is not there: "
-        f"{again}, or leave it out: --plugin no:{saved.name}."
+        f"{again}{without}."
     )
 
 
-def _is_known(name: str, kernel: Kernel) -> bool:
-    """Whether a component of that name, or of `no:NAME`, is installed or registered."""
-    return any(name.removeprefix("no:") in registry for registry in kernel.registries)
+def _is_known(saved: SavedComponent, kernel: Kernel) -> bool:
+    """Whether a component of that name is installed or registered."""
+    return any(saved.name in registry for registry in kernel.registries)
 
 
 def _absence(saved: SavedComponent, kernel: Kernel) -> str | None:

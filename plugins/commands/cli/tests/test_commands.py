@@ -32,7 +32,7 @@ class Config:
 def registries():
     """The default kernel's; what a test registers in these kinds is taken out again."""
     found = default_kernel().registries
-    kinds = [found.algorithms, found.storages, found.callbacks]
+    kinds = [found.algorithms, found.storages, found.callbacks, found.commands]
     before = [{name: dict(found.entries[name]) for name in found.names()} for found in kinds]
     yield found
     for registry, entries in zip(kinds, before, strict=True):
@@ -122,6 +122,13 @@ def test_check_names_the_cause_of_what_is_broken(
     assert "callback 'frail' (rlk-frail 0.1): " in printed.out and cause in printed.out
     assert "1 checked, 1 broken" in printed.out
     assert "uninstall them or tell their authors" in printed.err
+
+
+def test_check_finds_a_command_that_hides_others(registries):
+    registries.commands.register("env", click.Command("env"), summary="an environment")
+    assert "command 'env.check' (rlk-env-check" in called(check, "env").output
+    assert "cannot be reached beside it" in called(check, "env").output
+    assert "1 checked, 0 broken" in called(check, "run").output
 
 
 def test_check_finds_a_name_that_two_packages_give(registries):

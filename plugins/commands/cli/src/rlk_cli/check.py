@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
 from rlk.errors import BrokenPlugin, RlkError
@@ -49,8 +51,16 @@ def fault(entry: Entry, registries: Registries) -> str | None:
         factory, hooks = entry.load(), entry.hooks_of(entry.component())
     except BrokenPlugin as error:
         return str(error).removeprefix(f"{entry.title} is broken: ")
-    wrong = list(wrong_references(entry.component(), registries))
+    wrong = [*wrong_references(entry.component(), registries), *_hidden_commands(entry, registries)]
     answering = factory if entry.kind in ANSWERING else hooks
     if isinstance(answering, type):
         wrong += filter(None, [why_not_called(answering)])
     return "; ".join(wrong) or None
+
+
+def _hidden_commands(entry: Entry, registries: Registries) -> Iterator[str]:
+    """Of a command, which others it keeps from being reached: `env` is no group of `env.check`."""
+    if entry.kind == "commands":
+        for other in registries.commands:
+            if other.name.startswith(f"{entry.name}."):
+                yield f"{other.title} cannot be reached beside it; one needs another name"
