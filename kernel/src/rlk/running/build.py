@@ -15,6 +15,7 @@ from rlk.protocols import Stateful
 from rlk.records import Field, Schema
 from rlk.running.device import choose_device, prepare_torch
 from rlk.running.listening import look_up_listeners
+from rlk.running.modes import Modes
 from rlk.running.run import Run
 from rlk.running.seeding import Streams
 from rlk.running.vec_env import make_vec_env, numbers_of, stack_size
@@ -88,6 +89,7 @@ def _make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:
     for module in filters:
         policy.add_filter(module)
     run.policy = policy.to(run.device)
+    run.modes = Modes(run.policy)
     run.parameters = builder.flatten(run.policy)
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.protocols import Actor, Algorithm, Collector, Communicator, Parameters, Stateful
     from rlk.registry.hooks import Hooks, Listener
+    from rlk.running.modes import Modes
     from rlk.running.seeding import Streams
 
 
@@ -50,6 +51,7 @@ class Run:
     distribution: Any  #: of the actions, or None
     optimise: Optimiser  #: the optimiser seam
     policy: Any  #: the policy module
+    modes: Modes  #: whether the policy acts or learns
     parameters: Parameters  #: the flat parameters of the policy
     algorithm: Algorithm  #: the algorithm
     actor: Actor  #: what the collector acts with, noise included

@@ -38,7 +38,9 @@ def train(run: Run, total_timesteps: int) -> str | None:
                 break
             run.notify("rlk_rollout_end")
             for batch in run.algorithm.batches(run.storage):
+                run.modes.learns(True)
                 update = run.update(batch, run.optimise)
+                run.modes.learns(False)
                 if not isinstance(update, Update):
                     raise _no_update(run, update)
                 run.clock.updates += 1
@@ -49,6 +51,7 @@ def train(run: Run, total_timesteps: int) -> str | None:
         if run.metrics.has_news():
             run.log()
     finally:
+        run.modes.learns(False)
         run.notify("rlk_training_end", reason=reason)
     return reason
 

@@ -69,10 +69,12 @@ class FlatParameters:
     def clone(self) -> FlatParameters:
         """A copy of the module with flat parameters of its own, without gradients: a target.
 
-        Both have the same frozen parameters, which nothing moves.
+        Both have the same frozen parameters, which nothing moves, and the same buffers: what batch
+        normalisation has seen.
         """
-        frozen = {id(one): one for one in self.module.parameters() if not one.requires_grad}
-        module = copy.deepcopy(self.module, frozen)
+        frozen = [one for one in self.module.parameters() if not one.requires_grad]
+        shared = {id(one): one for one in (*frozen, *self.module.buffers())}
+        module = copy.deepcopy(self.module, shared)
         copied = FlatParameters(module)
         for parameter in module.parameters():
             parameter.requires_grad_(False)

@@ -1,0 +1,31 @@
+"""Modules that compute otherwise while they are trained: dropout, batch normalisation."""
+
+from __future__ import annotations
+
+import inspect
+
+from torch import nn
+
+
+class Modes:
+    """Switches a policy between acting and learning, where that makes a difference.
+
+    It acts as `policy.eval()` leaves it, in training as in predictions and evaluations; targets are
+    copies of that. `learns` is for the time of its updates.
+    """
+
+    def __init__(self, policy: nn.Module) -> None:
+        self._policy = policy.eval()
+        self._differ = any(map(_reads_mode, policy.modules()))
+
+    def learns(self, now: bool) -> None:
+        """Whether it is being updated. Nothing is done where no module asks."""
+        if self._differ:
+            self._policy.train(now)
+
+
+def _reads_mode(module: nn.Module) -> bool:
+    """Whether a method of a module's own class, or of a base but `nn.Module`, reads `training`."""
+    bases = (base for base in type(module).__mro__ if base not in nn.Module.__mro__)
+    functions = (one for base in bases for one in vars(base).values() if inspect.isfunction(one))
+    return any("training" in function.__code__.co_names for function in functions)
