@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from typing import Any
 
 import gymnasium
@@ -16,6 +17,7 @@ from rlk.errors import PlanError
 from rlk_baselines.sb3 import A2C, DQN, PPO, SAC, TD3
 from rlk_baselines.sb3.common.torch_layers import (
     BaseFeaturesExtractor,
+    CombinedExtractor,
     FlattenExtractor,
     NatureCNN,
 )
@@ -460,3 +462,63 @@ def test_what_is_no_extractor_is_refused() -> None:
         BaseFeaturesExtractor(PICTURE)
     with pytest.raises(ValueError, match="NatureCNN takes images of whole numbers"):
         with_extractor(NatureCNN, None, "MlpPolicy", spaces.Box(-5, 5, (3,)))
+
+
+def test_a_policy_that_is_kept_is_that_of_the_model_for_ever() -> None:
+    model = PPO("MlpPolicy", Given(), **SMALL)
+    kept, obs = model.policy, torch.from_numpy(SEEN)
+    model.set_env(DummyVecEnv([Given] * 3))
+    model.learn(24)
+    assert kept is model.policy and kept.module is model.agent.run.policy
+    close(kept.predict_values(obs), model.agent.run.policy(obs, "vf")[0])
+    names = [name for name, _ in kept.named_parameters()]
+    assert names == [name for name, _ in model.agent.run.policy.named_parameters()]
+    assert all(a is b for a, b in zip(kept.parameters(), kept.module.parameters(), strict=True))
+
+
+def test_a_policy_is_pickled_as_the_module_that_it_is() -> None:
+    model = PPO("MlpPolicy", Given(), **SMALL)
+    obs = torch.from_numpy(SEEN)
+    for again in (pickle.loads(pickle.dumps(model.policy)), copy.deepcopy(model.policy)):
+        close(again(obs, "vf"), model.policy(obs, "vf"))
+        assert again is not model.agent.run.policy
+
+
+def test_observations_of_other_parts_are_refused() -> None:
+    one, both = PPO("MlpPolicy", Given(), **SMALL), Given(None, BOTH)
+    with pytest.raises(ValueError, match=r"are Box.*got \['picture'\]"):
+        one.policy.predict_values({"picture": torch.zeros(1, 3)})
+    two = PPO("MultiInputPolicy", both, **SMALL)
+    with pytest.raises(ValueError, match=r"are Dict.*got \['picture'\]"):
+        two.policy.predict_values({"picture": torch.zeros(1, 3)})
+
+
+@pytest.mark.parametrize("kind", [CombinedExtractor])
+def test_parts_of_a_dict_are_put_side_by_side(kind: Any) -> None:
+    space = spaces.Dict(
+        {"image": spaces.Box(0, 255, (3, 40, 44), np.uint8), "speed": spaces.Box(-1, 1, (2,))}
+    )
+    kwargs = {"features_extractor_class": kind, "features_extractor_kwargs": {"cnn_output_dim": 5}}
+    model = PPO("MultiInputPolicy", Given(None, space), **SMALL, policy_kwargs=kwargs).learn(8)
+    (extractor,) = (one for one in model.policy.modules() if isinstance(one, kind))
+    assert extractor.features_dim == 7 and set(extractor.extractors) == {"image", "speed"}
+    seen = {"image": torch.zeros(2, 3, 40, 44), "speed": torch.tensor([[1.0, 2.0], [3.0, 4.0]])}
+    torch.testing.assert_close(extractor(seen)[:, 5:], seen["speed"])
+
+
+def test_an_extractor_says_how_many_features_it_gives() -> None:
+    with pytest.raises(PlanError, match="Flatten does not say how many features it gives"):
+        PPO("MlpPolicy", Given(), **SMALL, policy_kwargs={"features_extractor_class": nn.Flatten})
+    with pytest.raises(PlanError, match="a Dict is CombinedExtractor's"):
+        FlattenExtractor(BOTH)
+
+
+def test_a_distribution_that_torch_does_not_have_is_refused() -> None:
+    class Hilly(PPO):
+        fixed = {"distribution": "beta"}
+
+    model = Hilly("MlpPolicy", Given(spaces.Box(-1, 1, (2,))), **SMALL)
+    given = model.policy.get_distribution(torch.from_numpy(SEEN))
+    assert given.entropy().shape == (5,)
+    with pytest.raises(PlanError, match="torch has no distribution like Beta"):
+        _ = given.distribution

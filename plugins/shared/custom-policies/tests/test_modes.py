@@ -24,7 +24,7 @@ CASES = {
 
 
 class Moody(nn.Module):
-    """Layers that differ by mode; it notes in which mode it was asked, and with gradients or not."""
+    """Layers that differ by mode; it notes how it was asked: (mode, with gradients)."""
 
     asked: list[tuple[bool, bool]] = []
 

@@ -13,6 +13,7 @@ from gymnasium import spaces
 from torch import Tensor, distributions
 
 from rlk_baselines.refusals import Refused
+from rlk_diag_gaussian.distribution import DiagGaussian
 
 
 class ActionDistribution:
@@ -80,9 +81,11 @@ class ActionDistribution:
             return [distributions.Categorical(logits=logits) for logits in each]
         if isinstance(self._space, spaces.MultiBinary):
             return distributions.Bernoulli(logits=self.parameters)
-        gaussian = getattr(self._rule, "gaussian", None)
-        flat = self.parameters if gaussian is None else gaussian(self.parameters)
-        if flat.shape[-1] != 2 * self._rule.action.shape[0]:
+        if hasattr(self._rule, "gaussian"):  # with state-dependent exploration
+            flat = self._rule.gaussian(self.parameters)
+        elif isinstance(self._rule, DiagGaussian):
+            flat = self.parameters
+        else:
             raise Refused(
                 f"torch has no distribution like {type(self._rule).__name__}. Use log_prob, "
                 "entropy, sample and mode of get_distribution(obs) itself."

@@ -110,21 +110,30 @@ class BaseAlgorithm(BaseRLModel):
         return found
 
     def _policy_settings(self) -> dict[str, Any]:
-        policy, off = self._given["policy"], isinstance(self, OffPolicyRLModel)
-        layers = self.layers, self.layers_of_images
-        return settings_of(policy, self.policy_kwargs, *layers, is_off_policy=off)
+        return settings_of(
+            self._given["policy"],
+            self.policy_kwargs,
+            self.layers,
+            self.layers_of_images,
+            is_off_policy=isinstance(self, OffPolicyRLModel),
+            use_sde=bool(self._given.get("use_sde")),
+            action_space=self.action_space,
+        )
 
     def _take(self, agent: Any) -> None:
         super()._take(agent)
         agent.run.metrics.average_over(self._given["stats_window_size"])
+        if self._view is not None:
+            self._view.follow(agent.run.policy)
 
     @property
     def policy(self) -> Any:
         """The policy: a torch module, with `predict`, `evaluate_actions`, … of there.
 
-        It is the same object as long as the model has the same agent.
+        It is the same object for ever. Its parameters are others after what makes the agent anew:
+        `set_env` with another number of environments, and a setting that is changed.
         """
-        if self._view is None or self._view.module is not self.agent.run.policy:
+        if self._view is None:
             self._view = self.viewed(self)
         return self._view
 

@@ -10,10 +10,12 @@ import attrs
 from gymnasium import spaces
 from torch import Tensor, nn
 
+from rlk.errors import PlanError
 from rlk.spaces import is_image
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.common.torch_layers import NatureCNN
 from rlk_baselines.sb3.common.vec_env.image_axes import has_channels_first
+from rlk_baselines.sb3.common.vec_env.vec_transpose import VecTransposeImage
 
 CLASS, KEYWORDS = "features_extractor_class", "features_extractor_kwargs"
 #: Policies -> the setting of rlk that an extractor becomes.
@@ -124,6 +126,11 @@ class Turning(nn.Module):
 
     def __init__(self, extractor: Any, space: Any) -> None:
         super().__init__()
+        if not hasattr(extractor, "features_dim"):
+            raise PlanError(
+                f"{type(extractor).__name__} does not say how many features it gives. Derive it "
+                "from BaseFeaturesExtractor, or set its features_dim."
+            )
         self.extractor, self.features = extractor, int(extractor.features_dim)
         parts = space.spaces if isinstance(space, spaces.Dict) else {}
         self._keys = tuple(key for key, part in parts.items() if _has_channels_last(part))
@@ -165,10 +172,7 @@ def _turned(space: Any) -> Any:
     """The space as an extractor is told it, with images [C, H, W]."""
     if isinstance(space, spaces.Dict):
         return spaces.Dict({key: _turned(part) for key, part in space.spaces.items()})
-    if not _has_channels_last(space):
-        return space
-    height, width, channels = space.shape
-    return spaces.Box(0, 255, (channels, height, width), dtype=space.dtype.type)
+    return VecTransposeImage.transpose_space(space) if _has_channels_last(space) else space
 
 
 def _make_orthogonal(module: nn.Module) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from torch.optim import Adam
+
 from rlk_baselines.policies.chosen import policy_settings
 from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3.deviation_keywords import deviation_settings
 from rlk_baselines.sb3.extractors import has_extractor, translate_extractor
 
-#: Keywords that are written otherwise here, and how.
-_ELSEWHERE = {
-    "optimizer_class": "model.agent's optimiser: rlk.make(…, optimiser=NAME)",
-    "optimizer_kwargs": "model.agent's optimiser: rlk.make(…, optimiser={…})",
-}
+#: What the epsilon of Adam is, by whether the algorithm is off-policy.
+_EPSILON = {False: 1e-5, True: 1e-8}
 
 
 def settings_of(
@@ -23,6 +23,8 @@ def settings_of(
     layers_of_images: Sequence[int],
     *,
     is_off_policy: bool,
+    use_sde: bool,
+    action_space: Any,
 ) -> dict[str, Any]:
     """The policy and its settings, by rlk's dotted keys.
 
@@ -33,22 +35,26 @@ def settings_of(
         layers: hidden layers of each network unless `net_arch` says others.
         layers_of_images: those behind the Nature CNN.
         is_off_policy: whether a list in `net_arch` is of actor and critics.
+        use_sde: whether exploration depends on the state.
+        action_space: of one environment.
 
     Raises:
         Refused: for a keyword that is written otherwise here.
     """
     kwargs = dict(kwargs)
-    for key, instead in _ELSEWHERE.items():
-        if key in kwargs:
-            raise Refused(f"policy_kwargs has {key}, which is written otherwise here: {instead}.")
+    _refuse_other_optimisers(kwargs, _EPSILON[is_off_policy])
+    deviations = deviation_settings(
+        kwargs, action_space, use_sde=use_sde, is_off_policy=is_off_policy
+    )
     if not kwargs.pop("ortho_init", True):
-        raise Refused("policy_kwargs has ortho_init=False; weights are orthogonal here.")
+        kwargs["init"] = "uniform"
     if not kwargs.pop("normalize_images", True):
         raise Refused(
             "policy_kwargs has normalize_images=False, but images of whole numbers are divided by "
             "255 here, and a CNN brings other bounds to 0 and 1. Leave it out, or let the "
             "environment show floats (MlpPolicy), for a CNN between 0 and 1."
         )
+    _refuse_apart(policy, kwargs, is_off_policy)
     if "activation_fn" in kwargs:
         kwargs["act_fun"] = kwargs.pop("activation_fn")
     had_class = has_extractor(kwargs)
@@ -65,7 +71,29 @@ def settings_of(
         kwargs["net_arch"] = [dict(sizes)]
     elif sizes is not None:
         kwargs |= {"layers": list(sizes)} if is_off_policy else _apart(sizes)
-    return policy_settings(policy, kwargs)
+    return {**policy_settings(policy, kwargs), **deviations}
+
+
+def _refuse_other_optimisers(kwargs: dict[str, Any], epsilon: float) -> None:
+    """Take out what says which optimiser there is; refused unless it is the one that there is."""
+    kind, given = kwargs.pop("optimizer_class", Adam), kwargs.pop("optimizer_kwargs", None) or {}
+    for key, other in ("optimizer_class", kind is not Adam), ("optimizer_kwargs", given):
+        if other and dict(given) != {"eps": epsilon}:
+            raise Refused(
+                f"policy_kwargs has {key}, but this model learns by Adam with an epsilon of "
+                f"{epsilon}. Optimisers are chosen in rlk: rlk.make(…, optimiser=NAME)."
+            )
+
+
+def _refuse_apart(policy: Any, kwargs: dict[str, Any], is_off_policy: bool) -> None:
+    """Take `share_features_extractor` out; refused where it asks for several that learn."""
+    is_shared = kwargs.pop("share_features_extractor", True)
+    learns = "Mlp" not in str(getattr(policy, "__name__", policy)) or has_extractor(kwargs)
+    if not is_shared and (learns or not is_off_policy):
+        raise Refused(
+            "policy_kwargs has share_features_extractor=False, but networks share one extractor "
+            "here. Leave it out, or write a policy of your own: docs/custom-policies.md."
+        )
 
 
 def _apart(sizes: Sequence[Any]) -> dict[str, Any]:

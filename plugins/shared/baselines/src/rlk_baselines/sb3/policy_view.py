@@ -27,8 +27,8 @@ _SHARED = ("_parameters", "_buffers", "_non_persistent_buffers_set", "_modules")
 class PolicyView(nn.Module):
     """The policy of a model, whose parameters are the model's own.
 
-    What rlk's module has besides (`encode`, `preprocess`) is found here too. A copy
-    (`copy.deepcopy`) is one of rlk's module alone.
+    What rlk's module has besides (`encode`, `preprocess`) is found here too. A copy (of `copy` or
+    `pickle`) is one of rlk's module alone.
 
     Args:
         model: whose policy it is.
@@ -41,10 +41,14 @@ class PolicyView(nn.Module):
 
     def __init__(self, model: Any) -> None:
         super().__init__()
-        module = model.agent.run.policy
-        # Assigned the usual way, the module would become a part of itself.
-        vars(self).update({"_model": model, "module": module})
-        vars(self).update({name: vars(module)[name] for name in _SHARED})
+        # Assigned the usual way, it would become a part of the module.
+        vars(self)["_model"] = model
+        self.follow(model.agent.run.policy)
+
+    def follow(self, module: Policy) -> None:
+        """Stand for this module from now on: the model has made its agent anew."""
+        vars(self).update({name: vars(module)[name] for name in _SHARED}, module=module)
+        self.training = module.training
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -54,10 +58,8 @@ class PolicyView(nn.Module):
                 raise
             return getattr(self.module, name)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        from copy import deepcopy
-
-        return deepcopy(self.module, memo)
+    def __reduce__(self) -> tuple[Any, tuple[Policy]]:
+        return _itself, (self.module,)
 
     @property
     def _run(self) -> Any:
@@ -108,13 +110,13 @@ class PolicyView(nn.Module):
         batch, is_vectorized = spaces.batched(space, turned)
         return as_tensor(batch, self._run.device), is_vectorized
 
-    def forward(self, obs: Any, *heads: str) -> Any:
+    def forward(self, obs: Any, *heads: Any, **keywords: Any) -> Any:
         """The outputs of rlk's heads by name, as of `rlk_networks.Policy`.
 
         Raises:
             Refused: without names: actions are what `predict` gives.
         """
-        if not heads:
+        if keywords or not heads or not isinstance(heads[0], str):
             raise Refused(
                 f"the policy of {type(self._model).__name__} gives actions by "
                 "model.policy.predict(obs), and the outputs of its heads by their names: "
@@ -188,10 +190,17 @@ class ActorCriticView(PolicyView):
         if isinstance(obs, Tensor):
             return _fitting(obs, self._run.plan.observation_space, self.device)
         if isinstance(obs, Mapping) and all(isinstance(part, Tensor) for part in obs.values()):
-            parts = self._run.plan.observation_space.spaces
+            space = self._run.plan.observation_space
+            parts = getattr(space, "spaces", {})
+            if not isinstance(parts, Mapping) or parts.keys() != obs.keys():
+                raise ValueError(f"observations of this policy are {space}, got {sorted(obs)}.")
             return {key: _fitting(obs[key], part, self.device) for key, part in parts.items()}
         array: Array | dict[str, Array] = self.obs_to_tensor(obs)[0]
         return array
+
+
+def _itself(module: Policy) -> Policy:
+    return module
 
 
 def _fitting(obs: Tensor, space: Any, device: torch.device) -> Tensor:

@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from gymnasium import spaces
 from torch import Tensor, nn
 
 from rlk.errors import PlanError
 from rlk.spaces import is_image
 from rlk_networks import flat_size
 
-__all__ = ["BaseFeaturesExtractor", "FlattenExtractor", "NatureCNN"]
+__all__ = ["BaseFeaturesExtractor", "CombinedExtractor", "FlattenExtractor", "NatureCNN"]
 
 
 class BaseFeaturesExtractor(nn.Module):
@@ -47,6 +48,8 @@ class FlattenExtractor(BaseFeaturesExtractor):
     """The numbers of an observation, side by side."""
 
     def __init__(self, observation_space: Any) -> None:
+        if isinstance(observation_space, spaces.Dict):
+            raise PlanError("FlattenExtractor takes one array; a Dict is CombinedExtractor's.")
         super().__init__(observation_space, flat_size(observation_space))
         self.flatten = nn.Flatten()
 
@@ -71,8 +74,8 @@ class NatureCNN(BaseFeaturesExtractor):
         shape = observation_space.shape
         if not is_image(observation_space) and not (normalized_image and len(shape) == 3):
             raise PlanError(
-                f"NatureCNN takes images of whole numbers 0 to 255, got {observation_space}. Pass "
-                "features_extractor_kwargs=dict(normalized_image=True) for images in 0 to 1."
+                f"NatureCNN takes images of whole numbers 0 to 255, got {observation_space}. For "
+                "images [C, H, W] in 0 to 1: features_extractor_kwargs=dict(normalized_image=True)."
             )
         self.cnn = nn.Sequential(
             nn.Conv2d(shape[0], 32, 8, stride=4),
@@ -90,3 +93,32 @@ class NatureCNN(BaseFeaturesExtractor):
     def forward(self, observations: Tensor) -> Tensor:
         features: Tensor = self.linear(self.cnn(observations))
         return features
+
+
+class CombinedExtractor(BaseFeaturesExtractor):
+    """The parts of a Dict side by side: images through a Nature CNN each, all others flat.
+
+    Args:
+        observation_space: a Dict.
+        cnn_output_dim: the size of the last layer of each CNN.
+        normalized_image: whether arrays of three axes are images of floats in 0 to 1.
+
+    Attributes:
+        extractors: by key, what a part goes through. A class that derives from this one may replace
+            them, and set `_features_dim`.
+    """
+
+    def __init__(
+        self, observation_space: Any, cnn_output_dim: int = 256, normalized_image: bool = False
+    ) -> None:
+        made: dict[str, BaseFeaturesExtractor] = {}
+        for key, part in observation_space.spaces.items():
+            if is_image(part) or (normalized_image and len(part.shape or ()) == 3):
+                made[key] = NatureCNN(part, cnn_output_dim, normalized_image)
+            else:
+                made[key] = FlattenExtractor(part)
+        super().__init__(observation_space, sum(one.features_dim for one in made.values()))
+        self.extractors = nn.ModuleDict(made)
+
+    def forward(self, observations: dict[str, Tensor]) -> Tensor:
+        return torch.cat([one(observations[key]) for key, one in self.extractors.items()], 1)

@@ -22,6 +22,7 @@ from torch import nn
 from rlk.errors import BadFile
 from rlk.records import Array
 from rlk.spaces import is_image
+from rlk_baselines.sb3.extractors import CLASS
 from rlk_baselines.tensorflow.files import SavedThere, plain, space_of, value_of
 from rlk_baselines.tensorflow.inert_pickle import Inert, is_plain, path_of
 
@@ -129,6 +130,8 @@ def _keywords(
     activation = (path_of(found.get("activation_fn")) or "").rpartition(".")[2]
     if hasattr(nn, activation):
         found["activation_fn"] = getattr(nn, activation)
+    if found.get(CLASS) is not None:
+        found[CLASS] = {"callable": _name_of_class(found[CLASS])}
     sizes = found.get("net_arch")
     if "mlp_extractor.shared_net.0.weight" in parameters and sizes is not None:
         # Before 1.8 the numbers of a list were layers that policy and value share.
@@ -136,6 +139,15 @@ def _keywords(
     elif isinstance(sizes, list) and len(sizes) == 1 and isinstance(sizes[0], dict):
         found["net_arch"] = sizes[0]
     return found
+
+
+def _name_of_class(value: Any) -> str:
+    """Of a class that a file refers to, or that cloudpickle has put into it as code."""
+    path = path_of(value)
+    if path is not None:
+        return path.rpartition(".")[2]
+    names = [one for one in getattr(value, "arguments", ()) if isinstance(one, str)]
+    return names[0] if names else "…"
 
 
 def _is_scaled_here(space: Any, *, is_cnn: bool) -> bool:

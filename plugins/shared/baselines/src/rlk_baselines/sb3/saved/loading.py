@@ -10,6 +10,7 @@ from rlk.records import Array
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.arguments_of_load import with_room
+from rlk_baselines.sb3.extractors import refuse_lost_extractor
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.saved import files
 from rlk_baselines.sb3.saved.names import RULES
@@ -30,6 +31,8 @@ def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any])
             f"{cls.__module__.rpartition('.')[0]}.{cls.__name__}. Write rlk_baselines.sb3.{found}"
             f".load({str(path)!r})."
         )
+    if "policy_kwargs" not in given:
+        refuse_lost_extractor(found, saved.policy_kwargs)
     if "batch_size" in saved.settings:
         env = env if env is None else as_vec_env(monitored(env))
         n_envs = saved.n_envs if env is None else env.num_envs

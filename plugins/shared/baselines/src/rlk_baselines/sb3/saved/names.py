@@ -46,6 +46,15 @@ def _cnn(network: str, scope: str) -> list[tuple[str, Rule]]:
     ]
 
 
+def _extractor(network: str, scope: str) -> tuple[str, Rule]:
+    """The rule of an extractor that is passed as a class: its parameters have their own names."""
+
+    def own(match: re.Match[str], saved: Saved) -> Array:
+        return saved[f"{scope}.{match[1].replace('/', '.')}"]
+
+    return (rf"{network}/shared/extractor/(.+)", own)
+
+
 # ---- actor-critics -------------------------------------------------------------------------------
 
 
@@ -68,6 +77,7 @@ _ACTOR_CRITIC: list[tuple[str, Rule]] = [
     (r"model/(pi|vf)/out/(?:mean/)?(weight|bias)", _output),
     (r"model/pi/out/log_std", lambda _, saved: saved["log_std"]),
     *_cnn("model", "features_extractor"),
+    _extractor("model", "features_extractor"),
 ]
 
 # ---- DQN -----------------------------------------------------------------------------------------
@@ -88,6 +98,8 @@ _DQN: list[tuple[str, Rule]] = [
     (r"(model|target)/qf/out/(weight|bias)", _q_output),
     *_cnn("model", "q_net.features_extractor"),
     *_cnn("target", "q_net_target.features_extractor"),
+    _extractor("model", "q_net.features_extractor"),
+    _extractor("target", "q_net_target.features_extractor"),
 ]
 
 # ---- DDPG, SAC, TD3 ------------------------------------------------------------------------------

@@ -43,7 +43,13 @@ class VecTransposeImage(VecEnvWrapper):
 
     @staticmethod
     def transpose_space(observation_space: Any, key: str = "") -> spaces.Box:
-        """The space of images that are turned; `key` is the name of the part in messages."""
+        """The space of images that are turned; `key` is the name of the part in messages.
+
+        Raises:
+            PlanError: if it is none of images, or has channels first already.
+        """
+        if not is_image(observation_space):
+            raise PlanError(f"VecTransposeImage turns images, got {observation_space}.")
         if has_channels_first(observation_space):
             part = f"part {key!r} of the observations" if key else "the observations"
             raise PlanError(

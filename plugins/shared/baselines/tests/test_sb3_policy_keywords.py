@@ -1,0 +1,80 @@
+"""`policy_kwargs` of Stable-Baselines3: how far actions deviate, first weights, the optimiser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import optim
+
+from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3 import A2C, DQN, PPO, SAC
+
+SDE = {"use_sde": True, "n_steps": 64}
+
+
+def ppo(env: str = "Pendulum-v1", **given: Any) -> Any:
+    kwargs = {key: given.pop(key) for key in list(given) if key not in ("use_sde", "n_steps")}
+    return PPO("MlpPolicy", env, seed=0, policy_kwargs=kwargs, **given)
+
+
+def log_std(model: Any) -> torch.Tensor:
+    found: torch.Tensor = model.policy.state_dict()["pi.out.log_std"]
+    return found
+
+
+def test_deviations_of_exploration_that_depends_on_the_state(tmp_path: Any) -> None:
+    model = ppo(log_std_init=-1.5, full_std=False, use_expln=True, **SDE)
+    assert log_std(model).shape == (64, 1) and log_std(model).eq(-1.5).all()
+    settings = model.agent.plan.distribution.config
+    assert settings.use_expln and not settings.squash_output
+    model.save(tmp_path / "model")
+    again = PPO.load(tmp_path / "model", env="Pendulum-v1").learn(64)
+    assert again.agent.plan.distribution.config == settings
+    assert ppo(squash_output=True, **SDE).agent.plan.distribution.config.squash_output
+
+
+def test_deviations_that_do_not_depend_on_it() -> None:
+    for model in (ppo(log_std_init=-1.5), A2C("MlpPolicy", "Pendulum-v1", seed=0)):
+        expected = -1.5 if isinstance(model, PPO) else 0.0
+        assert log_std(model).tolist() == [expected]
+    # As there, what has no effect is taken.
+    assert ppo("CartPole-v1", log_std_init=-1.5, full_std=True).agent.plan.distribution
+    kwargs = {"log_std_init": -3.0, "net_arch": [8]}
+    SAC("MlpPolicy", "Pendulum-v1", buffer_size=256, policy_kwargs=kwargs)
+    explores = SAC("MlpPolicy", "Pendulum-v1", buffer_size=256, policy_kwargs=kwargs, use_sde=True)
+    assert log_std(explores).eq(-3.0).all()
+    with pytest.raises(Refused, match="squash_output=True, which needs use_sde=True"):
+        ppo(squash_output=True)
+
+
+def test_weights_need_not_begin_orthogonal() -> None:
+    usual, other = (
+        ppo(ortho_init=given).policy.state_dict()["pi.trunk.layers.1.weight"]
+        for given in (True, False)
+    )
+    assert (usual.T @ usual).allclose(2 * torch.eye(64), atol=1e-4)
+    assert other.abs().max() <= 1 / 8 and other.abs().max() > 0.12  # uniform: 1 / sqrt(inputs)
+
+
+def test_an_optimiser_that_is_the_one_there_is_may_be_named() -> None:
+    kwargs = {"optimizer_class": optim.Adam, "optimizer_kwargs": {"eps": 1e-5}}
+    assert ppo(**kwargs).learn(64)
+    for other in (
+        {"optimizer_class": optim.SGD},
+        {"optimizer_kwargs": {"weight_decay": 1e-4}},
+    ):
+        with pytest.raises(Refused, match=r"optimizer_.*learns by Adam with an epsilon of 1e-05"):
+            ppo(**other)
+
+
+def test_networks_that_share_their_extractor_may_say_so() -> None:
+    assert ppo(share_features_extractor=True)
+    with pytest.raises(Refused, match="share_features_extractor=False, but networks share one"):
+        ppo(share_features_extractor=False)
+    # Of numbers, an extractor has nothing to learn.
+    kwargs = {"share_features_extractor": False, "net_arch": [8]}
+    assert SAC("MlpPolicy", "Pendulum-v1", buffer_size=256, policy_kwargs=kwargs)
+    with pytest.raises(Refused, match="DQN gives actions by"):
+        DQN("MlpPolicy", "CartPole-v1", buffer_size=64).policy(torch.zeros(1, 4), True)
