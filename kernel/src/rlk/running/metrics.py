@@ -33,7 +33,7 @@ class _Saved:
     totals: dict[str, list[float]] = attrs.field(validator=_are_pairs)
     extra: dict[str, float]
     episodes: list[list[float]] = attrs.field(validator=_are_pairs)
-    successes: list[bool | None] = attrs.field(factory=list)
+    successes: list[float | None] = attrs.field(factory=list)
 
 
 class Metrics:
@@ -41,13 +41,14 @@ class Metrics:
 
     Attributes:
         recent_episodes: (return, length) of the latest episodes, the latest last.
-        recent_successes: whether each of them was one; None where the environment does not say.
+        recent_successes: how far each of them was one, 0 to 1; None where the environment does not
+            say.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self.recent_episodes: deque[tuple[float, int]] = deque(maxlen=EPISODE_WINDOW)
-        self.recent_successes: deque[bool | None] = deque(maxlen=EPISODE_WINDOW)
+        self.recent_successes: deque[float | None] = deque(maxlen=EPISODE_WINDOW)
         self._unread: list[Mapping[str, Tensor]] = []
         self._totals: dict[str, tuple[float, int]] = {}  # sum and count, by name
         self._extra: dict[str, float] = {}
@@ -57,6 +58,11 @@ class Metrics:
         """Let rows average over this many of the latest episodes, at least 1."""
         self.recent_episodes = deque(self.recent_episodes, maxlen=episodes)
         self.recent_successes = deque(self.recent_successes, maxlen=episodes)
+
+    def episode_ended(self, return_: float, length: int, success: float | None = None) -> None:
+        """Take an episode; `success` is its last info `is_success`, where there is one."""
+        self.recent_episodes.append((return_, length))
+        self.recent_successes.append(success)
 
     def push(self, metrics: Mapping[str, Tensor]) -> None:
         """Take the metrics of one update; they stay tensors until `read`."""

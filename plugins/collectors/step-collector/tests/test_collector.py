@@ -157,7 +157,7 @@ def test_the_figures_of_a_monitor_inside_win(make):
 
 
 class TellsSuccess(DiscreteMatch):
-    """Every second episode is a success; the third does not tell."""
+    """Every second episode is half a success; the third does not tell."""
 
     episode = 0
 
@@ -167,7 +167,7 @@ class TellsSuccess(DiscreteMatch):
 
     def step(self, action):
         *found, info = super().step(action)
-        told = {} if self.episode == 3 else {"is_success": self.episode % 2 == 0}
+        told = {} if self.episode == 3 else {"is_success": 0.5 * (self.episode % 2 == 0)}
         return *found, {**info, **told}
 
 
@@ -175,7 +175,7 @@ def test_the_success_of_each_episode_is_kept_and_saved(make):
     agent = make(env=TellsSuccess, n_envs=2)
     agent.learn(200)
     found = [*agent.run.metrics.recent_successes]
-    assert found[:8] == [False, False, True, True, None, None, True, True]
+    assert found[:8] == [0.0, 0.0, 0.5, 0.5, None, None, 0.5, 0.5]
     assert len(found) == len(agent.run.metrics.recent_episodes)
     state = agent.run.metrics.state_dict()
     agent.run.metrics.load_state_dict({**state, "successes": found[:3]})

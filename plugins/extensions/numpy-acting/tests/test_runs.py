@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+import rlk
 from rlk_evaluate.evaluate import evaluate_agent
 from rlk_networks.actor import DistributionActor
 from rlk_numpy_acting import actors
@@ -98,3 +99,18 @@ assert not heavy, heavy
 def test_its_component_and_its_extension_import_neither_torch_nor_networks():
     done = subprocess.run([sys.executable, "-c", CHEAP], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_an_actor_that_a_user_puts_in_wins():
+    class Mine:
+        def __init__(self, actor):
+            self.actor = actor
+            self.start, self.metrics, self.act = actor.start, actor.metrics, actor.act
+
+    class Puts:
+        @rlk.hookimpl
+        def rlk_make_actor(self, actor):
+            return Mine(actor)
+
+    with rlk.make("ppo2", env="CartPole-v1", plugins=[Puts()]) as agent:
+        assert isinstance(agent.run.make_actor(), Mine)

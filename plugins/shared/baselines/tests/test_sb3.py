@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3 import A2C, DDPG, DQN, PPO, SAC, TD3
 from rlk_baselines.sb3.common import logger
 from rlk_baselines.sb3.common.callbacks import (
@@ -148,3 +149,11 @@ def test_rows_go_where_the_logger_was_told(counting, tmp_path: Path) -> None:
     assert "total_timesteps" in (tmp_path / "progress.csv").read_text()
     schedule = get_linear_fn(1.0, 0.0, 0.5)
     assert [schedule(remaining) for remaining in (1.0, 0.75, 0.25)] == [1.0, 0.5, 0.0]
+
+
+@pytest.mark.parametrize("name", ["train", "collect_rollouts", "dump_logs"])
+def test_a_class_with_an_algorithm_of_its_own_is_refused(name: str) -> None:
+    own = type("Own", (PPO,), {name: lambda self: None})
+    with pytest.raises(Refused, match=f"Own has {name}, which nothing would call"):
+        own("MlpPolicy", "CartPole-v1")
+    assert type("Same", (PPO,), {"extra": 1})("MlpPolicy", "CartPole-v1").num_timesteps == 0

@@ -146,9 +146,9 @@ class StepCollector:
             if not is_counted[env]:
                 continue
             own = figures or {"r": self._returns, "l": self._lengths}
-            run.metrics.recent_episodes.append((float(own["r"][env]), int(own["l"][env])))
             is_known = is_success is not None and is_told[env]
-            run.metrics.recent_successes.append(bool(is_success[env]) if is_known else None)
+            success = float(is_success[env]) if is_known else None
+            run.metrics.episode_ended(float(own["r"][env]), int(own["l"][env]), success)
             run.clock.episodes += 1
             self._returns[env] = self._lengths[env] = 0
         return final

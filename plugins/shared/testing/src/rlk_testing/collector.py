@@ -144,6 +144,15 @@ class CollectorContract(RunContract):
             assert len(seeds) == 6, "after `forget` it begins with a reset"
             assert set(seeds[:3]).isdisjoint(seeds[3:]), "with new seeds (streams.reset_seeds)"
 
+    def test_successes_are_those_of_the_episodes(self) -> None:
+        with self.agent(env=WALK, n_envs=2) as agent:
+            agent.learn(80)
+            metrics = agent.run.metrics
+            assert metrics.recent_episodes, "no episode has ended"
+            assert len(metrics.recent_successes) == len(metrics.recent_episodes), (
+                "tell both at once: run.metrics.episode_ended(…)"
+            )
+
     def test_an_unfinished_episode_that_is_forgotten_counts_nowhere(self) -> None:
         with self.agent(n_steps=5) as agent:
             agent.learn(5)

@@ -59,7 +59,7 @@ class StandInCollector:
         self.figures += np.stack([reward, np.ones(run.n_envs)], axis=1)
         for env in final:
             return_, length = self.figures[env].tolist()
-            run.metrics.recent_episodes.append((return_, int(length)))
+            run.metrics.episode_ended(return_, int(length))
             run.clock.episodes += 1
             self.figures[env] = 0
         extras = {**act.extras, **infos.get("kept", {})}

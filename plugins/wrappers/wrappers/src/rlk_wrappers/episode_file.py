@@ -92,6 +92,11 @@ class EpisodeFile:
         if time.monotonic() - self._flushed >= self._flush_seconds:
             self.flush()
 
+    def write_head(self) -> None:
+        """Make the file now, before any episode has ended."""
+        self.pending = True
+        self.flush()
+
     def flush(self) -> None:
         """Hand rows to the system."""
         if not self.pending:

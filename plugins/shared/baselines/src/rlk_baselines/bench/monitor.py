@@ -54,8 +54,7 @@ class Monitor(Wrapper):
                 append=False,
                 flush_seconds=0.0,
             )
-            self._file.pending = True  # its head is written now, before any episode has ended
-            self._file.flush()
+            self._file.write_head()
         self._takes_seed = takes_seed(self.env)
         self.rewards: list[float] = []
         self.needs_reset = True

@@ -43,6 +43,21 @@ LAST: Mapping[str, Any] = {
 }
 
 
+#: Methods of there that a class of a program may override, and that nothing would call here.
+_NEVER_CALLED = ("train", "collect_rollouts", "dump_logs", "_setup_model", "_store_transition")
+
+
+def _refuse_own_algorithm(kind: type[BaseAlgorithm]) -> None:
+    """Refused for a class that has an algorithm of its own."""
+    own = [name for name in _NEVER_CALLED if hasattr(kind, name)]
+    if own:
+        raise Refused(
+            f"{kind.__name__} has {' and '.join(own)}, which nothing would call: rlk trains by its "
+            "own algorithms. Change them by plugins (docs/changing-a-run.md), or write one: "
+            "rlk plugins new NAME --kind algorithm."
+        )
+
+
 class BaseAlgorithm(BaseRLModel):
     """A model with the names of Stable-Baselines3.
 
@@ -61,6 +76,7 @@ class BaseAlgorithm(BaseRLModel):
     acts_deterministically = False
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        _refuse_own_algorithm(type(self))
         given = bound(type(self), arguments, keywords)
         with refused():
             given["env"] = monitored(given["env"])

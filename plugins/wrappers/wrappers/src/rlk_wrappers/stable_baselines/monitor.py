@@ -65,8 +65,7 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
                 append=not override_existing,
                 flush_seconds=0.0,
             )
-            self._file.pending = True  # its head is written now, before any episode has ended
-            self._file.flush()
+            self._file.write_head()
         self._started = time.monotonic()
         self._rewards: list[float] = []
         self._reset_values: list[Any] = []

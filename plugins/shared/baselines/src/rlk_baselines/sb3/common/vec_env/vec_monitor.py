@@ -62,8 +62,7 @@ class VecMonitor(VecEnvWrapper):
                 append=False,
                 flush_seconds=0.0,
             )
-            self._file.pending = True  # its head is written now, before any episode has ended
-            self._file.flush()
+            self._file.write_head()
 
     def reset(self) -> Any:
         """As of `VecEnv`; episodes under way are forgotten."""
