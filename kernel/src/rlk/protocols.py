@@ -153,8 +153,8 @@ class Collector(Stateful, Protocol):
     """Gathers experience: it steps the environments and fills the storage.
 
     It asks an actor that offers `rlk.abilities.BeginsCollections` before each collection. It
-    advances the run's clock, calls the listeners of `rlk_step`, tells `run.metrics` of episodes that
-    have ended, and raises NotFinite for a non-finite number of an environment.
+    advances the run's clock, calls the listeners of `rlk_step`, tells `run.metrics` of episodes
+    that have ended, and raises NotFinite for a non-finite number of an environment.
     """
 
     def collect(self) -> bool: ...  #: False if a listener stopped the run
