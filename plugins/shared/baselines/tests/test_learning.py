@@ -149,6 +149,13 @@ def test_policies_are_evaluated_in_environments_of_every_interface(counting) -> 
         evaluate_policy(model, DummyVecEnv([counting] * 2))
 
 
+def test_an_evaluation_begins_no_episode_that_nobody_plays(counting) -> None:
+    env = Monitor(counting(), None, allow_early_resets=False)
+    for _ in range(2):
+        assert evaluate_policy(model_of(counting()), env, n_eval_episodes=2) == (3.0, 0.0)
+    assert env.get_episode_lengths() == [3] * 4
+
+
 def test_tensorboard_has_a_folder_for_every_run(counting, tmp_path: Path) -> None:
     model = model_of(counting(), tensorboard_log=str(tmp_path), full_tensorboard_log=True)
 
