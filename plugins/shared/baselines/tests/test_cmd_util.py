@@ -16,7 +16,7 @@ from rlk_baselines.common.cmd_util import make_mujoco_env, make_robotics_env
 class Reaching(gymnasium.Env):
     """Shows goals, as a robot's environment does; its first observation follows from the seed."""
 
-    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
+    metadata = {"render_modes": ["rgb_array"]}
 
     def __init__(self) -> None:
         part = spaces.Box(0, 1, (2,), np.float32)
