@@ -140,6 +140,8 @@ def test_what_need_not_be_installed_is_no_fault(rlk_empty_kernel):
         ("run --algo ppo2 --env ./maze_of_mine.py:Maz", "Did you mean 'Maze'?"),
         ("run --algo ppo2 --env CartPole-v9", "environment 'CartPole-v9' cannot be made: "),
         ("run --algo ppo2 --env cartpole", "Did you mean 'CartPole-v0' or 'CartPole-v1'?"),
+        ("run --algo acer --set num_procs=2", "num_procs: torch's threads are n_threads=…"),
+        ("run --algo acktr --set nprocs=2", "nprocs: torch's threads are n_threads=…"),
         ("run --algo ppo2 --set n-step.n=3", "Add --plugin n-step"),
     ],
 )
