@@ -58,7 +58,8 @@ def add_transition(
 
 def _chosen(space: Any, action: Any) -> Array:
     """What a policy has chosen where the replay gives this action: [D] of a Box, or a number."""
-    values = np.asarray(action)
+    values: Array = np.asarray(action)
+    chosen: Array
     if isinstance(space, spaces.Discrete):
         chosen = values.reshape(()) - int(space.start)
         is_one = 0 <= chosen < space.n

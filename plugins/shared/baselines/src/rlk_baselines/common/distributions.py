@@ -130,7 +130,8 @@ class MultiCategoricalProbabilityDistribution(_OfRule):
     @property
     def categoricals(self) -> list[CategoricalProbabilityDistribution]:
         """The distribution of each choice."""
-        return [*map(CategoricalProbabilityDistribution, self.flat.split(self.nvec.tolist(), -1))]
+        parts = torch.split(self.flat, self.nvec.tolist(), -1)
+        return [CategoricalProbabilityDistribution(part) for part in parts]
 
     @classmethod
     def fromflat(cls, flat: Any) -> ProbabilityDistribution:

@@ -95,7 +95,7 @@ def seq_to_batch(tensor_sequence: Sequence[Tensor], flat: bool = False) -> Tenso
 
 def avg_norm(tensor: Tensor) -> Tensor:
     """The mean of the L2 norms along the last axis."""
-    return tensor.norm(dim=-1).mean()
+    return tensor.square().sum(-1).sqrt().mean()
 
 
 def mse(pred: Tensor, target: Tensor) -> Tensor:
