@@ -18,7 +18,7 @@ INSTEAD: Mapping[str, str] = {
     "plugins=[…] with one of: rlk plugins list --kind loggers",
     "full_tensorboard_log": _NOTHING,
     "_init_setup_model": _NOTHING,
-    "n_cpu_tf_sess": "torch's threads are n_threads=…",
+    **dict.fromkeys(("n_cpu_tf_sess", "num_procs", "nprocs"), "torch's threads are n_threads=…"),
     "callback": "what is called during training is a plugin: plugins=[…] with an object whose "
     "methods are hooks (@rlk.hookimpl), or one of: rlk plugins list --kind callbacks",
 }

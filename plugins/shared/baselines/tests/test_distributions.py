@@ -9,8 +9,11 @@ from rlk.errors import PlanError
 from rlk_baselines.common.distributions import (
     BernoulliProbabilityDistribution,
     CategoricalProbabilityDistribution,
+    CategoricalProbabilityDistributionType,
     DiagGaussianProbabilityDistribution,
     MultiCategoricalProbabilityDistribution,
+    ProbabilityDistribution,
+    ProbabilityDistributionType,
     make_proba_dist_type,
 )
 
@@ -72,3 +75,75 @@ def test_what_hidden_layers_give_becomes_a_distribution_by_layers_that_are_kept(
 def test_a_space_without_distribution_is_refused() -> None:
     with pytest.raises(PlanError, match="only for Box"):
         make_proba_dist_type(spaces.Dict({}))
+
+
+class Exponential(ProbabilityDistribution):
+    """A program's own: of numbers above 0 with a rate, [B]."""
+
+    def __init__(self, rate: torch.Tensor) -> None:
+        super().__init__()
+        self.rate = rate
+
+    def neglogp(self, x: torch.Tensor) -> torch.Tensor:
+        return self.rate * x - self.rate.log()
+
+
+class ExponentialType(ProbabilityDistributionType):
+    def probability_distribution_class(self):
+        return Exponential
+
+    def param_shape(self):
+        return [2]
+
+
+def test_a_programs_own_distribution_has_what_follows_from_its_methods() -> None:
+    own = Exponential(torch.tensor([2.0]))
+    assert own.logp(torch.tensor([3.0])).item() == pytest.approx(np.log(2) - 6)
+    with pytest.raises(NotImplementedError):
+        own.entropy()
+
+
+def test_a_programs_own_kind_makes_distributions_of_its_class() -> None:
+    kind = ExponentialType()
+    assert kind.proba_distribution_from_flat(torch.ones(3)).rate.tolist() == [1.0] * 3
+    made, found, values = kind.proba_distribution_from_latent(
+        torch.ones(3, 4), torch.ones(3, 4), init_scale=0.0, init_bias=0.5
+    )
+    assert made.rate is found and found.tolist() == [[0.5, 0.5]] * 3 and values.shape == (3, 2)
+    with pytest.raises(NotImplementedError):
+        kind.sample_shape()
+
+
+def test_a_class_of_distributions_that_is_replaced_is_made() -> None:
+    class Careful(CategoricalProbabilityDistribution):
+        pass
+
+    class Kind(CategoricalProbabilityDistributionType):
+        def probability_distribution_class(self):
+            return Careful
+
+    assert type(Kind(3).proba_distribution_from_flat(torch.zeros(2, 3))) is Careful
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        spaces.Discrete(3),
+        spaces.Box(-1, 1, (2,)),
+        spaces.MultiDiscrete([2, 3]),
+        spaces.MultiBinary(4),
+    ],
+)
+def test_parameters_of_one_distribution_give_one_action(space) -> None:
+    kind = make_proba_dist_type(space)
+    made = kind.proba_distribution_from_flat(torch.zeros(kind.param_shape()))
+    action = made.sample()
+    assert list(action.shape) == list(made.mode().shape) == kind.sample_shape()
+    assert made.neglogp(action).shape == made.entropy().shape == ()
+
+
+def test_parts_of_the_parameters_have_their_names() -> None:
+    switches = BernoulliProbabilityDistribution(torch.tensor([[0.0, 1.0]]))
+    assert switches.logits.tolist() == [[0.0, 1.0]]
+    several = MultiCategoricalProbabilityDistribution([2, 3], torch.arange(5.0)[None])
+    assert [one.logits.tolist() for one in several.categoricals] == [[[0, 1]], [[2, 3, 4]]]

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import warnings
+
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
 
 from rlk.errors import PlanError
-from rlk_baselines import gym
-from rlk_baselines.common import make_vec_env, tf_util
+from rlk_baselines import PPO2, gym
+from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.atari_wrappers import (
     ClipRewardEnv,
     EpisodicLifeEnv,
@@ -122,12 +124,36 @@ def test_registered_environments_are_found_by_gyms_methods() -> None:
     assert "CartPole-v1" in [one.id for one in registry.all()]
 
 
+def test_render_modes_of_gyms_name_are_known_to_gymnasium() -> None:
+    class Shown(gym.Env):
+        metadata = {"render.modes": ["human"]}
+        observation_space = gym.spaces.Box(-1, 1, (2,), np.float32)
+        action_space = gym.spaces.Discrete(2)
+
+        def reset(self):
+            return np.zeros(2, np.float32)
+
+        def step(self, action):
+            return np.zeros(2, np.float32), 0.0, True, {}
+
+    class Filmed(Shown):
+        metadata = {"render.modes": ["human", "rgb_array"]}
+
+    for kind, modes in ((Shown, ["human"]), (Filmed, ["human", "rgb_array"])):
+        gym.register("Shown-v0", entry_point=kind)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                assert gym.make("Shown-v0").reset().tolist() == [0.0, 0.0]
+                PPO2("MlpPolicy", "Shown-v0", n_steps=4, nminibatches=1)
+        finally:
+            del gymnasium.registry["Shown-v0"]
+        assert kind.metadata == {"render.modes": modes, "render_modes": modes}
+
+
 def test_functions_of_tensorflow_say_what_to_write() -> None:
-    with pytest.raises(ImportError, match=r"Write torch\.nn\.functional\.huber_loss\."):
-        from rlk_baselines.common.tf_util import huber_loss  # noqa: F401
-    with pytest.raises(ImportError, match="n_cpu_tf_sess"):
-        tf_util.make_session()
-    assert not hasattr(tf_util, "nothing_of_theirs")
+    with pytest.raises(ImportError, match=r"Write torch\.nn\.Flatten\."):
+        from rlk_baselines.common.tf_layers import conv_to_fc  # noqa: F401
 
 
 def test_a_vector_takes_wrappers_of_both_interfaces() -> None:

@@ -149,6 +149,13 @@ def test_policies_are_evaluated_in_environments_of_every_interface(counting) -> 
         evaluate_policy(model, DummyVecEnv([counting] * 2))
 
 
+def test_an_evaluation_begins_no_episode_that_nobody_plays(counting) -> None:
+    env = Monitor(counting(), None, allow_early_resets=False)
+    for _ in range(2):
+        assert evaluate_policy(model_of(counting()), env, n_eval_episodes=2) == (3.0, 0.0)
+    assert env.get_episode_lengths() == [3] * 4
+
+
 def test_tensorboard_has_a_folder_for_every_run(counting, tmp_path: Path) -> None:
     model = model_of(counting(), tensorboard_log=str(tmp_path), full_tensorboard_log=True)
 
@@ -212,6 +219,18 @@ def test_a_monitor_records_episodes(counting, tmp_path: Path) -> None:
     assert (env.get_total_steps(), env.get_episode_lengths()) == (4, [3])
 
 
+def test_columns_that_not_all_monitors_have_are_kept(counting, tmp_path: Path) -> None:
+    for name, keywords in (("0", ("steps",)), ("1", ())):
+        env = Monitor(counting(1), str(tmp_path / name), info_keywords=keywords)
+        env.reset()
+        env.step(0)
+    text = (tmp_path / "0.monitor.csv").read_text().replace("steps", "goal").replace(",1\n", ",a\n")
+    (tmp_path / "2.monitor.csv").write_text(text)
+    table = load_results(str(tmp_path))
+    assert sorted(table) == ["goal", "l", "r", "steps", "t"]
+    assert table.steps.dropna().tolist() == [1] and table.goal.dropna().tolist() == ["a"]
+
+
 def test_learning_curves_are_drawn(
     counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,11 +239,16 @@ def test_learning_curves_are_drawn(
     for _ in range(101):
         env.reset()
         env.step(0)
-    results_plotter.plot_results([str(tmp_path)], 1e5, results_plotter.X_TIMESTEPS, "title")
     from matplotlib import pyplot
 
+    before = pyplot.get_fignums()
+    for _ in range(2):  # each into a figure of its own
+        results_plotter.plot_results([str(tmp_path)], 1e5, results_plotter.X_TIMESTEPS, "title")
+    assert len(pyplot.get_fignums()) == len(before) + 2
     axes = pyplot.gcf().axes[0]
+    assert len(axes.lines) == 1
     assert axes.lines[0].get_ydata().tolist() == [1.0, 1.0] and axes.get_title() == "title"
+    pyplot.close()
     pyplot.close()
     x, y = results_plotter.ts2xy({"r": [1, 2], "l": [5, 6], "t": [3600, 7200]}, "walltime_hrs")
     assert (x.tolist(), y.tolist()) == ([1, 2], [1, 2])

@@ -29,12 +29,38 @@ def test_episodes_of_several_files_come_in_the_order_they_ended(tmp_path: Path) 
     assert found["r"].tolist() == [1.5, 7.0, 2.5]
     assert found["l"].tolist() == [10, 30, 20]
     assert found["l"].dtype == np.int64
-    assert set(found) == {"r", "l", "t"}
 
 
 def test_other_columns_are_text_where_they_are_no_numbers(tmp_path: Path) -> None:
     (tmp_path / "monitor.csv").write_text(FIRST)
     assert load_results(tmp_path)["goal"].tolist() == ["north", "south"]
+
+
+def test_a_column_that_not_all_files_have_is_empty_in_the_others(tmp_path: Path) -> None:
+    for folder in ("text", "numbers"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "1.monitor.csv").write_text(SECOND)
+    (tmp_path / "text" / "0.monitor.csv").write_text(FIRST)
+    numbers = FIRST.replace("north", "1").replace("south", "2")
+    (tmp_path / "numbers" / "2.monitor.csv").write_text(numbers)
+    assert load_results(tmp_path / "text")["goal"].tolist() == ["north", "", "south"]
+    found = load_results(tmp_path / "numbers")["goal"]
+    assert np.array_equal(found, [1.0, np.nan, 2.0], equal_nan=True)
+
+
+def test_the_old_files_of_json_are_read(tmp_path: Path) -> None:
+    header = '{"t_start": 100.0, "gym_version": "0.9", "env_id": "A-v0"}\n'
+    first = '{"r": 1.5, "l": 10, "t": 2.0, "goal": "north"}\n'
+    second = '{"r": 2.5, "l": 20, "t": 9.0, "goal": ""}\n'
+    (tmp_path / "0.monitor.json").write_text(header + first + second + '{"r": 8')
+    (tmp_path / "1.monitor.csv").write_text(SECOND)
+    found = load_results(tmp_path)
+    assert found["r"].tolist() == [1.5, 7.0, 2.5] and found["l"].tolist() == [10, 30, 20]
+    assert found["t"].tolist() == [2.0, 4.0, 9.0]
+    assert found["goal"].tolist() == ["north", "", ""]
+    (tmp_path / "1.monitor.csv").unlink()
+    (tmp_path / "0.monitor.json").write_text(header)
+    assert load_results(tmp_path)["r"].tolist() == []
 
 
 def test_a_row_that_is_being_written_is_left_out(tmp_path: Path) -> None:

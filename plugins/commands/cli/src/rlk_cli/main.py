@@ -90,6 +90,10 @@ def _print_error(error: Exception, arguments: list[str]) -> int:
         from rlk_cli.unknown_option import explained  # only here: it looks at every component
 
         error = explained(error, arguments)
+    elif isinstance(error, click.NoSuchCommand):
+        from rlk_cli.unknown_option import explained_command
+
+        error = explained_command(error)
     if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code

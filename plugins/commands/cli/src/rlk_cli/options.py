@@ -75,7 +75,9 @@ def read_spec(path: Path) -> RunSpec:
         with path.open(encoding="utf-8") as file:
             found = parse_toml(file.read(MAX_TOML_CHARACTERS + 1))
     except OSError as error:
-        raise PlanError(f"cannot read {path}: {error.strerror}.") from None
+        several = " A run has one environment: type rlk run once for each --env."
+        hint = "" if path.suffix == ".toml" or path.exists() else several
+        raise PlanError(f"cannot read {path}: {error.strerror}.{hint}") from None
     except ValueError as error:
         raise PlanError(f"{path} is not a TOML file: {error}.") from None
     for key, kind in _KINDS.items():

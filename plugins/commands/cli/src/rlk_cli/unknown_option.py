@@ -17,26 +17,7 @@ from rlk.errors import SHOWN, BrokenPlugin, nearest
 from rlk.planning.run_settings import RUN_SETTINGS
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS
-
-#: Options of the zoos of Stable Baselines that are no settings here, with what to type.
-OF_THE_ZOOS = {
-    "tensorboard_log": "--plugin tensorboard",
-    "tensorboard": "--plugin tensorboard",
-    "eval_freq": "--plugin evaluation:every={value}",
-    "eval_episodes": "--plugin evaluation:episodes={value}",
-    "save_freq": "--plugin checkpoint:every={value}",
-    "log_folder": "--out {value}",
-    "f": "--out {value}",
-    "n_timesteps": "--timesteps {value}",
-    "n": "--timesteps {value}",
-    "num_threads": "--set n_threads={value}",
-    "hyperparams": "--set NAME=VALUE",
-    "hyperparameters": "--set NAME=VALUE",
-    "env_kwargs": "--set env.NAME=VALUE",
-    "progress": "--plugin progress-bar",
-    "render": "--plugin render",
-    "video": "rlk enjoy RUN --record FILE.mp4",
-}
+from rlk_cli.words_of_the_zoos import COMMANDS, NO_SEARCH, SEARCH, typed_instead
 
 
 def explained(error: click.NoSuchOption, arguments: Sequence[str]) -> click.UsageError:
@@ -47,21 +28,41 @@ def explained(error: click.NoSuchOption, arguments: Sequence[str]) -> click.Usag
         arguments: the whole command line.
     """
     params = error.ctx.command.params if error.ctx else []
-    key = error.option_name.lstrip("-").replace("-", "_")
+    key = _key(error.option_name, arguments)
     value = _value(error.option_name, arguments)
+    if key in SEARCH:
+        return click.UsageError(f"No such option {error.option_name!r}: {NO_SEARCH}", error.ctx)
     by_name = [param.opts[0] for param in params if param.name == key and param.opts]
     takes_settings = any("--set" in param.opts for param in params)
     typed = [f"{option} {value}" for option in by_name]
+    if not typed and takes_settings and error.ctx:
+        typed = typed_instead(key, value, error.ctx)
     if not typed and takes_settings:
         keys = _settings(key, _given("--algo", arguments))
         typed = [f"--set {shlex.quote(f'{found}={value}')}" for found in keys]
-    if not typed and key in OF_THE_ZOOS and takes_settings:
-        typed = [OF_THE_ZOOS[key].format(value=value)]
     if not typed:
         near = nearest(error.option_name, [option for param in params for option in param.opts])
         return click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)
     instead = " or ".join(typed[:SHOWN])
     return click.UsageError(f"No such option {error.option_name!r}. Type: {instead}", error.ctx)
+
+
+def explained_command(error: click.NoSuchCommand) -> click.UsageError:
+    """The error with what to type, where the command is a script of the zoos."""
+    if error.command_name not in COMMANDS:
+        return error
+    text = f"No such command {error.command_name!r}. Type: {COMMANDS[error.command_name]}"
+    return click.UsageError(text, error.ctx)
+
+
+def _key(option: str, arguments: Sequence[str]) -> str:
+    """The option without dashes at its start; click reads `-optimize` as many options of a letter.
+
+    Stable Baselines' documentation has one dash there.
+    """
+    words = [one.removeprefix("-") for one in arguments if not one.startswith("--")]
+    words = [word for word in words if word in SEARCH and option == f"-{word[0]}"]
+    return words[0] if words else option.lstrip("-").replace("-", "_")
 
 
 def _settings(key: str, algo: str) -> list[str]:

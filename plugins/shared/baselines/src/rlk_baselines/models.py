@@ -91,11 +91,16 @@ class OffPolicyRLModel(BaseRLModel):
         """Put a transition into the replay.
 
         Args:
-            obs_t, obs_tp1: the observation before and after.
-            action: of the environment.
+            obs_t, obs_tp1: the observation before and after; in a `VecNormalize`, as they were
+                before it.
+            action: of a Box, from -1 to 1 as the replay holds them (`scale_action` of
+                `common.math_util` brings one there); otherwise as the environment takes it.
             reward: for it.
             done: whether the episode ended; by a time limit, if info says so.
             info: of the step.
+
+        Raises:
+            ValueError: for an action that the policy cannot choose.
         """
         add_transition(self.agent.run, obs_t, action, reward, obs_tp1, done, info)
 

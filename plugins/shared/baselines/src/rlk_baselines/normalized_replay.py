@@ -16,6 +16,7 @@ import torch
 from rlk import hookimpl
 from rlk.records import Array, Batch, Step, Update
 from rlk_baselines.common.vec_env import VecNormalize
+from rlk_baselines.transitions import StepOfProgram
 
 if TYPE_CHECKING:
     from rlk.planning.choice import Choice
@@ -74,7 +75,13 @@ class KeepsOriginals:
         self._storage, self._normalize = storage, normalize
 
     def add(self, step: Step) -> None:
-        """Keep a step, with what `VecNormalize` was given in the place of what it gave."""
+        """Keep a step, with what `VecNormalize` was given in the place of what it gave.
+
+        One of the program's own is as an environment would have given it.
+        """
+        if isinstance(step, StepOfProgram):
+            self._storage.add(step)
+            return
         before, now, ends = self._normalize.originals()
         final = {i: ends.get(i, last) for i, last in step.final_observation.items()}
         self._storage.add(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from gymnasium import spaces
 
 from rlk.records import Array
 from rlk.spaces import map_observation
@@ -55,7 +56,8 @@ class ReplayView:
             env: a `VecNormalize` that normalises what is drawn, or None.
 
         Returns:
-            observations [B, …], actions, rewards [B], next observations, and dones [B] of 0 and 1.
+            observations [B, …], actions (of a Box, from -1 to 1), rewards [B], next observations,
+            and dones [B] of 0 and 1.
         """
         batch = self._storage.sample(batch_size)
         obs_t, obs_tp1 = (
@@ -65,7 +67,10 @@ class ReplayView:
         if env is not None:
             obs_t, obs_tp1 = env.normalize_obs(obs_t), env.normalize_obs(obs_tp1)
             reward = env.normalize_reward(reward)
-        return obs_t, _array(batch.action), reward, obs_tp1, done
+        action, space = _array(batch.action), self._model.action_space
+        if isinstance(space, spaces.Discrete):
+            action = action + int(space.start)
+        return obs_t, action, reward, obs_tp1, done
 
 
 def _array(values: Any) -> Array:

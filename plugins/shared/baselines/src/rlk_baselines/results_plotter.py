@@ -75,16 +75,19 @@ def ts2xy(timesteps: Any, xaxis: str) -> tuple[Array, Array]:
 
 
 def plot_curves(xy_list: Sequence[tuple[Array, Array]], xaxis: str, title: str) -> Any:
-    """Draw episodes as dots, and the mean of every 100 as a line; the figure.
+    """Draw episodes as dots, and the mean of every 100 as a line, in a figure of their own.
 
     Args:
         xy_list: what `ts2xy` gave, of every folder.
         xaxis: what the horizontal axis is.
         title: above the figure.
+
+    Returns:
+        The figure.
     """
     from matplotlib import pyplot
 
-    figure = pyplot.figure(title, figsize=(8, 4.5))
+    figure = pyplot.figure(figsize=(8, 4.5))
     last = max((float(x[-1]) for x, _ in xy_list if len(x)), default=0.0)
     for i, (x, y) in enumerate(xy_list):
         colour = COLORS[i % len(COLORS)]
@@ -103,7 +106,9 @@ def plot_curves(xy_list: Sequence[tuple[Array, Array]], xaxis: str, title: str) 
 def plot_results(
     dirs: Sequence[str], num_timesteps: float | None, xaxis: str, task_name: str
 ) -> None:
-    """Draw the learning curves of folders with monitor files; `pyplot.show()` shows them.
+    """Draw the learning curves of folders with monitor files into a new figure.
+
+    `pyplot.show()` shows it.
 
     Args:
         dirs: the folders.

@@ -20,8 +20,8 @@ from rlk_baselines.common.cmd_util import (
     make_mujoco_env,
     mujoco_arg_parser,
 )
+from rlk_baselines.common.misc_util import mpi_rank_or_zero
 from rlk_baselines.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
-from rlk_mpi.world import RANK
 
 #: What `--policy` may be.
 POLICIES = {
@@ -50,8 +50,7 @@ def begin(
 
 def is_first_rank() -> bool:
     """Whether this process is rank 0 of mpirun, or alone."""
-    ranks = [os.environ[name] for name in RANK if name in os.environ]
-    return ranks[:1] in ([], ["0"])
+    return mpi_rank_or_zero() == 0
 
 
 def atari(

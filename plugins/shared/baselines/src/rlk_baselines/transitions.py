@@ -5,14 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from gymnasium import spaces
 
 from rlk.errors import PlanError
-from rlk.records import Step
+from rlk.records import Array, Step
 from rlk.spaces import map_observation
 from rlk_baselines.environments.five_values import TRUNCATED
+from rlk_baselines.refusals import Refused
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
+
+#: How far rounding may lead a scaled action out of -1 to 1.
+_ROUNDING = 1e-4
+
+
+class StepOfProgram(Step):
+    """A step that a program has put into the replay, which no environment of the model has made."""
 
 
 def add_transition(
@@ -22,6 +31,7 @@ def add_transition(
 
     Raises:
         PlanError: if the model learns from several environments, of which a transition is of one.
+        Refused: for an action that its policy cannot choose.
     """
     if run.n_envs != 1:
         raise PlanError(
@@ -33,9 +43,9 @@ def add_transition(
     keys = run.plan.info_keys
     extras = {f"info.{key}": np.asarray([info[key]], np.float32) for key in keys}
     run.storage.add(
-        Step(
+        StepOfProgram(
             map_observation(_row, obs_t),
-            _row(np.reshape(action, (-1,)) if np.ndim(action) else action),
+            _row(_chosen(run.action_space, action)),
             np.asarray([reward], np.float32),
             np.asarray([bool(done) and not truncated]),
             np.asarray([truncated]),
@@ -44,6 +54,26 @@ def add_transition(
             extras,
         )
     )
+
+
+def _chosen(space: Any, action: Any) -> Array:
+    """What a policy has chosen where the replay gives this action: [D] of a Box, or a number."""
+    values: Array = np.asarray(action)
+    chosen: Array
+    if isinstance(space, spaces.Discrete):
+        chosen = values.reshape(()) - int(space.start)
+        is_one = 0 <= chosen < space.n
+        expected = f"of {space}"
+    else:
+        chosen = values.reshape(-1)
+        is_one = bool((np.abs(chosen) <= 1 + _ROUNDING).all())
+        expected = (
+            "from -1 to 1, as the policy chooses them: write scale_action(model.action_space, "
+            "action) of rlk_baselines.common.math_util for one of the environment"
+        )
+    if not is_one:
+        raise Refused(f"actions in the replay are {expected}. Got {action!r}.")
+    return chosen
 
 
 def _row(value: Any) -> Any:

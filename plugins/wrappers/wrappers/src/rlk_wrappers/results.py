@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from rlk.errors import RlkError
 from rlk_wrappers.episode_file import SUFFIX
 
 Array = np.ndarray[Any, np.dtype[Any]]
+_OLD_SUFFIX = "monitor.json"
 _DAMAGES = (
     OSError,
     ValueError,
@@ -39,27 +41,36 @@ def get_monitor_files(path: str | os.PathLike[str]) -> list[str]:
 def load_results(path: str | os.PathLike[str]) -> dict[str, Array]:
     """The episodes of all monitor files in a folder, in the order in which they ended.
 
-    Deviations from Stable Baselines 2.10: it returns a dict of arrays instead of a pandas DataFrame
-    (`pandas.DataFrame(load_results(p))` makes one), and does not read the old JSON files.
+    The old files of JSON (`*monitor.json`) are read, too. Deviation from Stable Baselines 2.10: it
+    returns a dict of arrays instead of a pandas DataFrame (`pandas.DataFrame(load_results(p))`
+    makes one).
 
     Returns:
         `r` float64 [E], `l` int64 [E], `t` float64 [E], seconds since the first file was begun, and
-        every other column that all files have: float64 where all its values are numbers, else str.
+        every other column that a file has: float64 where all its values are numbers, else str. Of
+        an episode in a file without it, it is NaN, or an empty text.
 
     Raises:
         LoadMonitorResultsError: if there is no such file, or one is damaged.
     """
-    files = get_monitor_files(path)
+    files = get_monitor_files(path) + sorted(map(str, Path(path).glob(f"*{_OLD_SUFFIX}")))
     if not files:
         raise LoadMonitorResultsError(f"no monitor files (*{SUFFIX}) in {path}.")
     read = [_read(Path(file)) for file in files]
     start = min(header["t_start"] for header, _ in read)
     for header, columns in read:
         columns["t"] = columns["t"] + (header["t_start"] - start)
-    shared = [key for key in read[0][1] if all(key in columns for _, columns in read)]
-    joined = {key: np.concatenate([columns[key] for _, columns in read]) for key in shared}
+    tables = [columns for _, columns in read]
+    joined = {name: _joined(name, tables) for name in dict.fromkeys(chain.from_iterable(tables))}
     order = np.argsort(joined["t"], kind="stable")
     return {key: values[order] for key, values in joined.items()}
+
+
+def _joined(name: str, tables: Sequence[Mapping[str, Array]]) -> Array:
+    """A column of all tables, one after the other."""
+    is_text = any(name in table and table[name].dtype.kind == "U" for table in tables)
+    none = "" if is_text else np.nan
+    return np.concatenate([table.get(name, np.full(len(table["t"]), none)) for table in tables])
 
 
 def read_monitor_file(path: str | os.PathLike[str]) -> tuple[Mapping[str, Any], dict[str, Array]]:
@@ -74,11 +85,11 @@ def read_monitor_file(path: str | os.PathLike[str]) -> tuple[Mapping[str, Any], 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
     try:
         text = path.read_text()
-        first, _, rest = text.partition("\n")
-        header = parse_json(first.removeprefix("#"))
         # A row that is being written has no end yet.
-        names, *rows = csv.reader(rest[: rest.rfind("\n") + 1].splitlines())
-        columns = {name: _column([row[i] for row in rows]) for i, name in enumerate(names)}
+        first, *lines = text[: text.rfind("\n") + 1].splitlines()
+        header = parse_json(first.removeprefix("#"))
+        of_file = _of_json if path.name.endswith(_OLD_SUFFIX) else _of_csv
+        columns = {name: _column(values) for name, values in of_file(lines).items()}
         numbers = {name: columns[name].astype(np.float64) for name in ("r", "l", "t")}
         if not np.all(numbers["l"] >= 0) or not np.all(numbers["l"] < 2**62):
             raise ValueError("an episode's length is no count of steps")
@@ -92,8 +103,20 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
         ) from None
 
 
-def _column(values: list[str]) -> Array:
+def _of_csv(lines: list[str]) -> dict[str, list[Any]]:
+    names, *rows = csv.reader(lines)
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+
+def _of_json(lines: list[str]) -> dict[str, list[Any]]:
+    """The columns of the files that Stable Baselines wrote before those of CSV: a row is a dict."""
+    rows = [parse_json(line) for line in lines]
+    names = list(rows[0]) if rows else ["r", "l", "t"]
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def _column(values: list[Any]) -> Array:
     try:
         return np.array(values, dtype=np.float64)
     except ValueError:
-        return np.array(values)
+        return np.array(values, dtype=np.str_)

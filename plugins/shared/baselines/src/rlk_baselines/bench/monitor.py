@@ -148,11 +148,12 @@ def load_results(path: str | os.PathLike[str]) -> Any:
     """The episodes of all monitor files in a folder, in the order in which they ended.
 
     Returns:
-        A pandas DataFrame with the columns r, l, t and those of keywords.
+        A pandas DataFrame with the columns r, l, t and those of keywords, which are NaN for the
+        episodes of a file without them.
 
     Raises:
         LoadMonitorResultsError: if there is no such file, or one is damaged.
     """
     import pandas
 
-    return pandas.DataFrame(_load_results(path))
+    return pandas.DataFrame(_load_results(path)).replace("", np.nan)

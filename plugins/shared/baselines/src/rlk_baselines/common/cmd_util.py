@@ -10,7 +10,7 @@ from typing import Any
 from rlk_baselines import logger
 from rlk_baselines.bench import Monitor
 from rlk_baselines.common.atari_wrappers import make_atari, wrap_deepmind
-from rlk_baselines.common.misc_util import set_global_seeds
+from rlk_baselines.common.misc_util import mpi_rank_or_zero, set_global_seeds
 from rlk_baselines.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.gym.wrappers.adapted import Adapted
@@ -115,8 +115,15 @@ def make_atari_env(
 
 
 def make_mujoco_env(env_id: str, seed: int, allow_early_resets: bool = True) -> Any:
-    """An environment of MuJoCo in a `Monitor`, seeded."""
-    return _monitored(env_id, seed, 0, allow_early_resets)
+    """An environment of MuJoCo in a `Monitor`, seeded.
+
+    The generators that a whole program shares are seeded, too, for each rank of mpirun by another
+    number.
+    """
+    set_global_seeds(seed + 10000 * mpi_rank_or_zero())
+    env = Monitor(make_by_id(env_id), _monitor_path(0), allow_early_resets=allow_early_resets)
+    env.seed(seed)
+    return env
 
 
 def make_robotics_env(
@@ -124,10 +131,18 @@ def make_robotics_env(
 ) -> Any:
     """A robot with goals in a `Monitor` that logs its successes, seeded.
 
-    Its observation and desired goal are one row.
+    Its observation and desired goal are one row. The generators that a whole program shares are
+    seeded, too.
+
+    Args:
+        env_id: an id, such as `FetchReach-v4`.
+        seed: of it.
+        rank: what the monitor's file is called.
+        allow_early_resets: whether it may be reset in the middle of an episode.
     """
     from gymnasium.wrappers import FilterObservation, FlattenObservation
 
+    set_global_seeds(seed)
     env = FilterObservation(make_by_id(env_id), ["observation", "desired_goal"])
     path = _monitor_path(rank)
     made = Monitor(
@@ -136,13 +151,6 @@ def make_robotics_env(
         info_keywords=("is_success",),
         allow_early_resets=allow_early_resets,
     )
-    made.seed(seed)
-    return made
-
-
-def _monitored(env_id: str, seed: int, rank: int, allow_early_resets: bool) -> Any:
-    set_global_seeds(seed + 10000 * rank)
-    made = Monitor(make_by_id(env_id), _monitor_path(rank), allow_early_resets=allow_early_resets)
     made.seed(seed)
     return made
 

@@ -6,6 +6,7 @@ distributions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,11 +23,43 @@ from rlk_multi_categorical.distribution import MultiCategorical
 
 
 class ProbabilityDistribution:
-    """What all distributions have.
+    """What all distributions have; one of a program's own derives from it."""
+
+    def flatparam(self) -> Tensor:
+        """The parameters, [B, P]."""
+        raise NotImplementedError
+
+    def mode(self) -> Tensor:
+        """The most likely action, [B, …]."""
+        raise NotImplementedError
+
+    def neglogp(self, x: Any) -> Tensor:
+        """The negative log-likelihood of actions [B, …], float [B]."""
+        raise NotImplementedError
+
+    def logp(self, x: Any) -> Tensor:
+        """The log-likelihood of actions [B, …], float [B]: minus `neglogp`."""
+        return -self.neglogp(x)
+
+    def kl(self, other: Any) -> Tensor:
+        """The Kullback-Leibler divergence of the other one from this one, float [B]."""
+        raise NotImplementedError
+
+    def entropy(self) -> Tensor:
+        """Shannon's entropy in nats, float [B]."""
+        raise NotImplementedError
+
+    def sample(self) -> Tensor:
+        """An action drawn by torch's global generator, [B, …]."""
+        raise NotImplementedError
+
+
+class _OfRule(ProbabilityDistribution):
+    """A distribution by rlk's functions of flat parameters.
 
     Args:
-        flat: its parameters, [B, P].
-        rule: rlk's functions of them.
+        flat: its parameters, [B, P], or [P] of a single one.
+        rule: the functions.
     """
 
     def __init__(self, flat: Any, rule: Any) -> None:
@@ -34,38 +67,30 @@ class ProbabilityDistribution:
         self._rule = rule
 
     def flatparam(self) -> Tensor:
-        """The parameters, [B, P]."""
         return self.flat
 
     def mode(self) -> Tensor:
-        """The most likely action, [B, …]."""
         found: Tensor = self._rule.mode(self.flat)
         return found
 
     def neglogp(self, x: Any) -> Tensor:
-        """The negative log-likelihood of actions [B, …], float [B]."""
-        return -self.logp(x)
-
-    def logp(self, x: Any) -> Tensor:
-        """The log-likelihood of actions [B, …], float [B]."""
         found: Tensor = self._rule.log_prob(self.flat, torch.as_tensor(x))
-        return found
+        return -found
 
-    def kl(self, other: ProbabilityDistribution) -> Tensor:
-        """The Kullback-Leibler divergence of the other one from this one, float [B]."""
+    def kl(self, other: Any) -> Tensor:
         found: Tensor = self._rule.kl(self.flat, other.flat)
         return found
 
     def entropy(self) -> Tensor:
-        """Shannon's entropy in nats, float [B]."""
         found: Tensor = self._rule.entropy(self.flat)
         return found
 
     def sample(self) -> Tensor:
-        """An action drawn by torch's global generator, [B, …]."""
         rng = np.random.default_rng(int(torch.randint(2**31, ())))
-        noise = torch.as_tensor(self._rule.noise(rng, len(self.flat)))
-        found: Tensor = self._rule.sample(self.flat, noise.to(self.flat.device))
+        several = self.flat.shape[:-1]
+        noise = torch.as_tensor(self._rule.noise(rng, several.numel()))
+        noise = noise.reshape(*several, *noise.shape[1:]).to(self.flat.device)
+        found: Tensor = self._rule.sample(self.flat, noise)
         return found
 
     @classmethod
@@ -74,7 +99,7 @@ class ProbabilityDistribution:
         return cls(flat)  # type: ignore[call-arg]
 
 
-class CategoricalProbabilityDistribution(ProbabilityDistribution):
+class CategoricalProbabilityDistribution(_OfRule):
     """One of A actions.
 
     Args:
@@ -90,7 +115,7 @@ class CategoricalProbabilityDistribution(ProbabilityDistribution):
         return self.flat
 
 
-class MultiCategoricalProbabilityDistribution(ProbabilityDistribution):
+class MultiCategoricalProbabilityDistribution(_OfRule):
     """One of `nvec[k]` options of each of K choices.
 
     Args:
@@ -102,13 +127,19 @@ class MultiCategoricalProbabilityDistribution(ProbabilityDistribution):
         self.nvec = np.asarray(nvec)
         super().__init__(flat, MultiCategorical(spaces.MultiDiscrete(self.nvec)))
 
+    @property
+    def categoricals(self) -> list[CategoricalProbabilityDistribution]:
+        """The distribution of each choice."""
+        parts = torch.split(self.flat, self.nvec.tolist(), -1)
+        return [CategoricalProbabilityDistribution(part) for part in parts]
+
     @classmethod
     def fromflat(cls, flat: Any) -> ProbabilityDistribution:
         """Not possible: parameters do not say which belong to which choice."""
         raise NotImplementedError("make it of nvec and flat")
 
 
-class DiagGaussianProbabilityDistribution(ProbabilityDistribution):
+class DiagGaussianProbabilityDistribution(_OfRule):
     """A Gaussian of D independent numbers.
 
     Args:
@@ -135,7 +166,7 @@ class DiagGaussianProbabilityDistribution(ProbabilityDistribution):
         return self.logstd.exp()
 
 
-class BernoulliProbabilityDistribution(ProbabilityDistribution):
+class BernoulliProbabilityDistribution(_OfRule):
     """K switches, each on or off.
 
     Args:
@@ -146,29 +177,30 @@ class BernoulliProbabilityDistribution(ProbabilityDistribution):
         super().__init__(logits, Bernoulli(spaces.MultiBinary(torch.as_tensor(logits).shape[-1])))
 
     @property
+    def logits(self) -> Tensor:
+        """[B, K]."""
+        return self.flat
+
+    @property
     def probabilities(self) -> Tensor:
         """Of being on, [B, K]."""
         return torch.sigmoid(self.flat)
 
 
 class ProbabilityDistributionType:
-    """What kind of distribution an action space has, and its sizes."""
+    """What kind of distribution an action space has, and its sizes; or one of a program's own."""
 
-    distribution: ClassVar[type[ProbabilityDistribution]]
     has_log_std: ClassVar[bool] = False  #: whether a part of the parameters depends on no state
+    #: The layers of `proba_distribution_from_latent`, once it was called.
+    heads: LatentHeads | None = None
 
-    def __init__(self, parameters: int, shape: list[int], dtype: torch.dtype) -> None:
-        self._parameters, self._shape, self._dtype = parameters, shape, dtype
-        #: The layers of `proba_distribution_from_latent`, once it was called.
-        self.heads: LatentHeads | None = None
-
-    def probability_distribution_class(self) -> type[ProbabilityDistribution]:
+    def probability_distribution_class(self) -> Callable[..., Any]:
         """The class of such distributions."""
-        return self.distribution
+        raise NotImplementedError
 
-    def proba_distribution_from_flat(self, flat: Any) -> ProbabilityDistribution:
+    def proba_distribution_from_flat(self, flat: Any) -> Any:
         """A distribution of these parameters, [B, P]."""
-        return self.distribution(flat)  # type: ignore[call-arg]
+        return self.probability_distribution_class()(flat)
 
     def proba_distribution_from_latent(
         self,
@@ -176,7 +208,7 @@ class ProbabilityDistributionType:
         vf_latent_vector: Tensor,
         init_scale: float = 1.0,
         init_bias: float = 0.0,
-    ) -> tuple[ProbabilityDistribution, Tensor, Tensor]:
+    ) -> tuple[Any, Tensor, Tensor]:
         """The distribution of what the last hidden layers give, by linear layers behind them.
 
         The first call makes them; `heads.parameters()` are what an optimiser trains.
@@ -192,7 +224,7 @@ class ProbabilityDistributionType:
             Q values [B, K].
         """
         if self.heads is None:
-            size = self._parameters // 2 if self.has_log_std else self._parameters
+            size = self.param_shape()[0] // (2 if self.has_log_std else 1)
             widths = pi_latent_vector.shape[-1], vf_latent_vector.shape[-1]
             self.heads = LatentHeads(*widths, size, init_scale, init_bias, self.has_log_std)
         flat, found, values = self.heads(pi_latent_vector, vf_latent_vector)
@@ -200,18 +232,39 @@ class ProbabilityDistributionType:
 
     def param_shape(self) -> list[int]:
         """[P]."""
-        return [self._parameters]
+        raise NotImplementedError
 
     def sample_shape(self) -> list[int]:
         """The shape of one action."""
-        return self._shape
+        raise NotImplementedError
 
     def sample_dtype(self) -> torch.dtype:
         """The dtype of actions."""
+        raise NotImplementedError
+
+
+class _OfSizes(ProbabilityDistributionType):
+    """A kind whose sizes are known: P, the shape of an action and its dtype."""
+
+    distribution: ClassVar[type[ProbabilityDistribution]]
+
+    def __init__(self, parameters: int, shape: list[int], dtype: torch.dtype) -> None:
+        self._parameters, self._shape, self._dtype = parameters, shape, dtype
+
+    def probability_distribution_class(self) -> Callable[..., Any]:
+        return self.distribution
+
+    def param_shape(self) -> list[int]:
+        return [self._parameters]
+
+    def sample_shape(self) -> list[int]:
+        return self._shape
+
+    def sample_dtype(self) -> torch.dtype:
         return self._dtype
 
 
-class CategoricalProbabilityDistributionType(ProbabilityDistributionType):
+class CategoricalProbabilityDistributionType(_OfSizes):
     """Of `n_cat` actions."""
 
     distribution = CategoricalProbabilityDistribution
@@ -221,7 +274,7 @@ class CategoricalProbabilityDistributionType(ProbabilityDistributionType):
         super().__init__(self.n_cat, [], torch.int64)
 
 
-class MultiCategoricalProbabilityDistributionType(ProbabilityDistributionType):
+class MultiCategoricalProbabilityDistributionType(_OfSizes):
     """Of choices with `n_vec` options."""
 
     distribution = MultiCategoricalProbabilityDistribution
@@ -230,11 +283,11 @@ class MultiCategoricalProbabilityDistributionType(ProbabilityDistributionType):
         self.n_vec = np.asarray(n_vec)
         super().__init__(int(self.n_vec.sum()), [len(self.n_vec)], torch.int64)
 
-    def proba_distribution_from_flat(self, flat: Any) -> ProbabilityDistribution:
-        return MultiCategoricalProbabilityDistribution(self.n_vec, flat)
+    def proba_distribution_from_flat(self, flat: Any) -> Any:
+        return self.probability_distribution_class()(self.n_vec, flat)
 
 
-class DiagGaussianProbabilityDistributionType(ProbabilityDistributionType):
+class DiagGaussianProbabilityDistributionType(_OfSizes):
     """Of `size` numbers."""
 
     distribution = DiagGaussianProbabilityDistribution
@@ -245,7 +298,7 @@ class DiagGaussianProbabilityDistributionType(ProbabilityDistributionType):
         super().__init__(2 * self.size, [self.size], torch.float32)
 
 
-class BernoulliProbabilityDistributionType(ProbabilityDistributionType):
+class BernoulliProbabilityDistributionType(_OfSizes):
     """Of `size` switches."""
 
     distribution = BernoulliProbabilityDistribution

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from rlk.spaces import is_image
-from rlk_old_gym.interface import observation_of_reset, takes_seed
+from rlk.spaces import flat_observation, is_image
+from rlk_old_gym.interface import layers, observation_of_reset, takes_seed
 from rlk_old_gym.spaces import as_gymnasium_space
 
 _FLAGS = (bool, np.bool_)
+#: Steps at random after the first one.
+STEPS = 10
 #: The spaces of actions that models learn.
 _ACTIONS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 
 
 def check_env(env: Any, warn: bool = True, skip_render_check: bool = True) -> None:
-    """Check an environment of gym's interface or Gymnasium's.
+    """Check an environment of gym's interface or Gymnasium's, which is played for some steps.
+
+    Numbers that are not finite are warned of in any case.
 
     Args:
         env: the environment.
@@ -35,7 +40,9 @@ def check_env(env: Any, warn: bool = True, skip_render_check: bool = True) -> No
     if warn:
         _warn_of_observations(observation_space)
         _warn_of_actions(action_space)
-    _check_returned_values(env, observation_space, action_space)
+    first = _check_returned_values(env, observation_space, action_space)
+    compute_reward = _reward_of_goals(env, observation_space)
+    _check_numbers(_played(env, action_space, first), compute_reward)
     if not skip_render_check:
         _check_render(env)
     if warn and not takes_seed(env) and not hasattr(env, "seed"):
@@ -45,6 +52,12 @@ def check_env(env: Any, warn: bool = True, skip_render_check: bool = True) -> No
 
 
 def _check_spaces(env: Any) -> None:
+    assert not isinstance(env, type), (
+        f"expected an environment, got the class {env.__name__}: pass {env.__name__}(…)"
+    )
+    assert not hasattr(env, "num_envs"), (
+        "expected one environment, got a vector: pass one of them (vector.envs[0])"
+    )
     assert hasattr(env, "reset") and hasattr(env, "step"), (
         "the environment must have reset and step (class MyEnv(gym.Env))"
     )
@@ -92,7 +105,8 @@ def _warn_of_actions(space: Any) -> None:
         )
 
 
-def _check_returned_values(env: Any, observation_space: Any, action_space: Any) -> None:
+def _check_returned_values(env: Any, observation_space: Any, action_space: Any) -> Any:
+    """What the first step gives, which has the right form."""
     result = env.reset()
     five = isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], dict)
     observation = observation_of_reset(result)
@@ -113,11 +127,58 @@ def _check_returned_values(env: Any, observation_space: Any, action_space: Any) 
     assert isinstance(info, dict), (
         f"the info returned by step must be a dictionary, got {type(info).__name__}"
     )
-    if isinstance(observation_space, spaces.Dict) and hasattr(env, "compute_reward"):
-        keys = ("observation", "achieved_goal", "desired_goal")
-        assert all(key in observation for key in keys), (
-            f"a goal environment shows {', '.join(keys)}"
-        )
+    return data
+
+
+def _reward_of_goals(env: Any, observation_space: Any) -> Callable[..., Any] | None:
+    """The `compute_reward` of an environment with goals, or None of any other."""
+    found = (getattr(layer, "compute_reward", None) for layer in layers(env))
+    compute_reward: Callable[..., Any] | None = next(filter(None, found), None)
+    if compute_reward is None or not isinstance(observation_space, spaces.Dict):
+        return None
+    keys = ("observation", "achieved_goal", "desired_goal")
+    missing = [key for key in keys if key not in observation_space.spaces]
+    assert not missing, (
+        f"a goal environment shows {', '.join(keys)}; here there is no {' and no '.join(missing)}"
+    )
+    return compute_reward
+
+
+def _check_numbers(steps: Iterable[Any], compute_reward: Callable[..., Any] | None) -> None:
+    """Look at the observations and rewards of steps."""
+    for observation, reward, *_, info in steps:
+        named = {"observation": observation, "reward": reward}
+        wrong = [name for name, value in named.items() if not _is_finite(value)]
+        if wrong:
+            what = " and the ".join(wrong)
+            _say(f"found NaN or inf in the {what} returned by step: {observation!r}, {reward!r}")
+            return
+        if compute_reward is not None:
+            computed = compute_reward(
+                observation["achieved_goal"], observation["desired_goal"], info
+            )
+            assert np.isclose(float(computed), float(reward)), (
+                f"step returned the reward {reward}, but compute_reward of its goals gives "
+                f"{computed}. They must be the same number, because HER learns from both"
+            )
+
+
+def _played(env: Any, action_space: Any, first: Any) -> Iterator[Any]:
+    """What steps at random give, after a first one."""
+    yield first
+    last = first
+    for _ in range(STEPS):
+        if any(last[2:-1]):
+            env.reset()
+        last = env.step(action_space.sample())
+        yield last
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether there is neither NaN nor infinity in it, or in the parts of a dict or a tuple."""
+    parts = flat_observation(value)
+    arrays = map(np.asarray, parts.values() if isinstance(parts, dict) else [parts])
+    return all(array.dtype.kind != "f" or bool(np.isfinite(array).all()) for array in arrays)
 
 
 def _check_observation(observation: Any, space: Any, method: str) -> None:

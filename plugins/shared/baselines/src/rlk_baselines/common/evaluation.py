@@ -45,8 +45,9 @@ def evaluate_policy(
     reset, step = _moves(env)
     episode_rewards: list[float] = []
     episode_lengths: list[int] = []
-    obs = reset()
-    while len(episode_rewards) < n_eval_episodes:
+    for episode in range(n_eval_episodes):
+        if episode == 0 or not isinstance(env, VecEnv):  # a vector begins the next one by itself
+            obs = reset()
         done, state = False, None
         episode_reward, episode_length = 0.0, 0
         while not done:
@@ -60,8 +61,6 @@ def evaluate_policy(
                 env.render()
         episode_rewards.append(episode_reward)
         episode_lengths.append(episode_length)
-        if not isinstance(env, VecEnv):
-            obs = reset()
     mean_reward, std_reward = float(np.mean(episode_rewards)), float(np.std(episode_rewards))
     if reward_threshold is not None:
         assert mean_reward > reward_threshold, (

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import random
 from argparse import ArgumentParser
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
+from rlk_mpi.world import RANK
 
 
 def set_global_seeds(seed: int) -> None:
@@ -20,6 +23,12 @@ def set_global_seeds(seed: int) -> None:
     torch.manual_seed(seed)
     np.random.seed(seed)
     random.seed(seed)
+
+
+def mpi_rank_or_zero() -> int:
+    """The rank of this process under mpirun, or 0 if it runs alone."""
+    ranks = [os.environ[name] for name in RANK if name in os.environ]
+    return int(ranks[0]) if ranks else 0
 
 
 def boolean_flag(

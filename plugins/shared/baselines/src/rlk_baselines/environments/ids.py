@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Collection
 from typing import Any
 
 import gymnasium
-from gymnasium.envs.registration import parse_env_id
+from gymnasium.envs.registration import load_env_creator, parse_env_id
 
 from rlk.errors import PlanError
 from rlk.planning.environment import choose_environment
@@ -25,13 +26,27 @@ def make_by_id(name: str, **keywords: Any) -> Any:
     Raises:
         PlanError: if nothing answers to the id, or its package is not installed.
     """
-    made = choose_environment(current_id(name), default_kernel().registries, {})
-    if "render_mode" in keywords:
+    known = current_id(name)
+    made = choose_environment(known, default_kernel().registries, {})
+    if "render_mode" in keywords or "rgb_array" not in _render_modes(known):
         return made.make(**keywords)
     try:
         return made.make(render_mode="rgb_array", **keywords)
     except (PlanError, TypeError, gymnasium.error.Error):  # it cannot render like that
         return made.make(**keywords)
+
+
+def _render_modes(name: str) -> Collection[str]:
+    """What modes an id says that it has; where it says nothing, frames are worth a try."""
+    creator = getattr(gymnasium.registry.get(name), "entry_point", None)
+    if isinstance(creator, str):
+        try:
+            creator = load_env_creator(creator)
+        except (ImportError, AttributeError):  # making it says what is missing
+            creator = None
+    metadata = getattr(creator, "metadata", None)
+    said = metadata.get("render_modes") if isinstance(metadata, dict) else None
+    return ("rgb_array",) if said is None else said
 
 
 def current_id(name: str) -> str:

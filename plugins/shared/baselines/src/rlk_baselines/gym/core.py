@@ -24,8 +24,15 @@ __all__ = [
 class Env(gymnasium.Env[Any, Any]):
     """An environment whose `reset` gives the observation, and whose `step` gives four values."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render.modes": []}  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {"render.modes": [], "render_modes": []}  # type: ignore[misc]
     reward_range = (-float("inf"), float("inf"))
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Say its render modes by Gymnasium's name too, which warns where they are missing."""
+        super().__init_subclass__(**keywords)
+        modes = cls.metadata.get("render.modes", [])
+        if "render_modes" not in cls.metadata:
+            cls.metadata = {**cls.metadata, "render_modes": list(modes)}
 
     @abstractmethod
     def step(self, action: Any) -> Any:

@@ -147,6 +147,13 @@ class HER(OffPolicyRLModel):
         parts = self._parts(observation)
         return self.model_class.action_probability(self, parts, state, mask, actions, logp)
 
+    def replay_buffer_add(
+        self, obs_t: Any, action: Any, reward: float, obs_tp1: Any, done: bool, info: Any
+    ) -> None:
+        """As of the model that learns; also for rows of a `HERGoalEnvWrapper`."""
+        before, after = self._parts(obs_t), self._parts(obs_tp1)
+        super().replay_buffer_add(before, action, reward, after, done, info)
+
     def _parts(self, observation: Any) -> Any:
         if isinstance(observation, Mapping):
             return observation

@@ -1,0 +1,69 @@
+"""What the scripts of Stable Baselines' zoos (`train.py`, `enjoy.py`) call otherwise than `rlk`."""
+
+from __future__ import annotations
+
+import click
+
+_PLAYED = "rlk {command} RUN, where RUN is a run's folder (runs/…) or its model.zip"
+_FILM = "rlk enjoy RUN --record FILE.mp4"
+#: Options that are no settings here, with what to type.
+OPTIONS = {
+    "tensorboard_log": "--plugin tensorboard",
+    "tensorboard": "--plugin tensorboard",
+    "eval_freq": "--plugin evaluation:every={value}",
+    "eval_episodes": "--plugin evaluation:episodes={value}",
+    "save_freq": "--plugin checkpoint:every={value}",
+    "log_folder": "--out {value}",
+    "f": "--out {value}",
+    "n_timesteps": "--timesteps {value}",
+    "n": "--timesteps {value}",
+    "num_threads": "--set n_threads={value}",
+    "hyperparams": "--set NAME=VALUE",
+    "hyperparameters": "--set NAME=VALUE",
+    "env_kwargs": "--set env.NAME=VALUE",
+    "progress": "--plugin progress-bar",
+    "render": "--plugin render",
+    "video": _FILM,
+    "trained_agent": "rlk resume RUN --timesteps N, where RUN is the folder of a run (runs/…)",
+    "i": "rlk resume RUN --timesteps N, where RUN is the folder of a run (runs/…)",
+}
+#: The same, of commands that are given a RUN.
+OPTIONS_OF_A_RUN = {
+    **dict.fromkeys(("algo", "exp_id", "folder", "log_folder", "f"), _PLAYED),
+    **dict.fromkeys(("n_timesteps", "n"), "--episodes N"),
+    "load_best": "--best",
+    "load_checkpoint": "rlk {command} RUN/checkpoints/{value}.zip",
+}
+#: Options of their search for hyperparameters.
+SEARCH = (
+    *("optimize", "optimize_hyperparameters", "n_trials", "n_jobs", "sampler", "pruner"),
+    *("n_startup_trials", "n_evaluations", "study_name"),
+)
+NO_SEARCH = (
+    "rlk does not search for hyperparameters. Settings that the zoos have tuned are taken by "
+    "themselves (--preset auto). For a search of your own, let a program call rlk.make('ALGO', "
+    "env='ENV', NAME=VALUE) for every trial."
+)
+COMMANDS = {
+    **dict.fromkeys(("train", "train.py"), "rlk run --algo NAME --env ENV"),
+    "enjoy.py": "rlk enjoy RUN",
+    **dict.fromkeys(("record", "record_video"), _FILM),
+}
+
+
+def typed_instead(key: str, value: str, context: click.Context) -> list[str]:
+    """What to type in a command for an option of the zoos, at most one; nothing for another option.
+
+    Args:
+        key: the option without dashes at its start, with underscores.
+        value: what was typed behind it.
+        context: of the command.
+    """
+    params = context.command.params
+    options = {option for param in params for option in param.opts}
+    is_of_run = any(isinstance(one, click.Argument) and one.metavar == "RUN" for one in params)
+    for table in [OPTIONS_OF_A_RUN, OPTIONS] if is_of_run else [OPTIONS]:
+        text = table.get(key, "").format(value=value, command=context.info_name)
+        if text and (text.split()[0] in options or not text.startswith("--")):
+            return [text]
+    return []

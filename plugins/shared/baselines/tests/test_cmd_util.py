@@ -1,0 +1,76 @@
+"""Functions that make environments seed what a whole program draws from."""
+
+from __future__ import annotations
+
+import random
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+
+from rlk_baselines.common.cmd_util import make_mujoco_env, make_robotics_env
+
+
+class Reaching(gymnasium.Env):
+    """Shows goals, as a robot's environment does; its first observation follows from the seed."""
+
+    metadata = {"render_modes": ["rgb_array"]}
+
+    def __init__(self) -> None:
+        part = spaces.Box(0, 1, (2,), np.float32)
+        keys = ("observation", "achieved_goal", "desired_goal")
+        self.observation_space = spaces.Dict(dict.fromkeys(keys, part))
+        self.action_space = spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self._shown(), {}
+
+    def step(self, action):
+        return self._shown(), -1.0, True, False, {"is_success": 0.0}
+
+    def _shown(self):
+        return {key: self.np_random.random(2, np.float32) for key in self.observation_space.spaces}
+
+
+@pytest.fixture(autouse=True)
+def register(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PMI_RANK", raising=False)
+    gymnasium.register("Reaching-v0", Reaching)
+    yield
+    del gymnasium.registry["Reaching-v0"]
+
+
+def drawn() -> list[float]:
+    """What the generators of a whole program give next."""
+    return [random.random(), float(np.random.rand()), float(torch.rand(()))]
+
+
+def seeded(seed: int) -> list[float]:
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+    return drawn()
+
+
+def test_a_robots_environment_is_a_row_and_seeds_the_program() -> None:
+    env = make_robotics_env("Reaching-v0", seed=3, rank=2)
+    assert drawn() == seeded(3)
+    first = env.reset()
+    assert first.shape == (4,)
+    assert env.step(0)[3]["episode"]["is_success"] == 0.0
+    assert np.array_equal(make_robotics_env("Reaching-v0", seed=3).reset(), first)
+
+
+@pytest.mark.parametrize(("rank", "expected"), [(None, 3), ("0", 3), ("2", 20003)])
+def test_every_rank_seeds_its_program_otherwise(
+    rank: str | None, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if rank is not None:
+        monkeypatch.setenv("PMI_RANK", rank)
+    env = make_mujoco_env("CartPole-v1", seed=3)
+    assert drawn() == seeded(expected)
+    env.seed(3)
+    assert np.array_equal(env.reset(), make_mujoco_env("CartPole-v1", seed=3).reset())

@@ -1,0 +1,63 @@
+"""What `check_env` finds out by playing an environment."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from rlk_baselines import gym
+from rlk_baselines.bench import Monitor
+from rlk_baselines.common import make_vec_env
+from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
+from rlk_baselines.common.env_checker import check_env
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_after_some_steps_are_warned_of(counting, value) -> None:
+    class Failing(counting):
+        where = "observation"
+
+        def step(self, action):
+            obs, reward, done, info = super().step(action)
+            if self.steps < 3:
+                return obs, reward, done, info
+            if self.where == "reward":
+                return obs, value, done, info
+            return np.full_like(obs, value), reward, done, info
+
+    for where in ("observation", "reward"):
+        env = Failing()
+        env.where = where
+        with pytest.warns(UserWarning, match=f"found NaN or inf in the {where} returned by step"):
+            check_env(env, warn=False)
+
+
+def test_the_reward_of_a_step_is_that_of_its_goals() -> None:
+    class Shaped(BitFlippingEnv):
+        def step(self, action):
+            obs, reward, done, info = super().step(action)
+            return obs, reward - 0.1, done, info
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(BitFlippingEnv(4))
+    for env in (Shaped(4), gym.wrappers.TimeLimit(Shaped(4), 9)):
+        with pytest.raises(
+            AssertionError, match=r"reward -[01]\.1, but compute_reward .* gives -?[01]\."
+        ):
+            check_env(env)
+
+
+def test_an_environment_that_may_not_be_reset_early_is_checked(counting) -> None:
+    env = Monitor(counting(), None, allow_early_resets=False)
+    check_env(env)
+    assert env.get_total_steps() == 11 and env.get_episode_lengths() == [3, 3, 3]
+
+
+def test_a_class_and_a_vector_are_no_environments(counting) -> None:
+    with pytest.raises(AssertionError, match=r"got the class Counting: pass Counting\("):
+        check_env(counting)
+    with pytest.raises(AssertionError, match=r"got a vector: pass one of them"):
+        check_env(make_vec_env("CartPole-v1"))

@@ -1,0 +1,75 @@
+"""A program puts transitions into the replay of a model."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from rlk_baselines import DDPG, DQN, HER, SAC, TD3
+from rlk_baselines.common import make_vec_env
+from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
+from rlk_baselines.common.math_util import scale_action
+from rlk_baselines.common.vec_env import VecNormalize
+from rlk_baselines.her import HERGoalEnvWrapper
+
+
+class Taking(gymnasium.Env):
+    """Takes the actions of a space."""
+
+    def __init__(self, action_space: spaces.Space) -> None:
+        self.observation_space = spaces.Box(-1, 1, (2,), np.float32)
+        self.action_space = action_space
+
+    def reset(self, *, seed=None, options=None):
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action):
+        return np.zeros(2, np.float32), 0.0, False, True, {}
+
+
+def add(model, action) -> None:
+    model.replay_buffer_add(np.zeros(2), action, 0.0, np.zeros(2), False, {})
+
+
+@pytest.mark.parametrize("kind", [DDPG, SAC, TD3])
+def test_actions_of_a_box_are_those_that_the_replay_holds(kind) -> None:
+    """As there: what was sampled, or what a callback has seen, can be added as it is."""
+    model = kind("MlpPolicy", Taking(spaces.Box(*np.array([[0, -4], [10, 0]], np.float32))))
+    action, _ = model.predict(np.zeros(2))
+    add(model, scale_action(model.action_space, action))
+    stored = model.replay_buffer.sample(1)[1][0]
+    assert np.allclose(stored, action / [5, 2] + [-1, 1], atol=1e-6)
+    add(model, stored)
+    assert np.array_equal(model.replay_buffer.sample(8)[1], np.tile(stored, (8, 1)))
+    with pytest.raises(ValueError, match=r"from -1 to 1.*scale_action\(model\.action_space"):
+        add(model, np.array([10.0, 0.0]))
+
+
+def test_actions_of_a_discrete_space_are_those_of_the_environment() -> None:
+    model = DQN("MlpPolicy", Taking(spaces.Discrete(3, start=5)))
+    action, _ = model.predict(np.zeros(2))
+    add(model, action)
+    assert set(model.replay_buffer.sample(8)[1].tolist()) == {int(action)}
+    with pytest.raises(ValueError, match=r"of Discrete\(3, start=5\)\. Got 0"):
+        add(model, 0)
+
+
+def test_hindsight_takes_rows_and_dicts() -> None:
+    env = HERGoalEnvWrapper(BitFlippingEnv(4, continuous=True, max_steps=4))
+    model = HER("MlpPolicy", env, SAC)
+    row = env.reset()
+    for obs in (row, env.convert_obs_to_dict(row)):
+        model.replay_buffer_add(obs, np.zeros(4), 0.0, obs, True, {})
+    assert len(model.replay_buffer) == 2
+    seen = model.replay_buffer.sample(16)[0]
+    for key, part in env.convert_obs_to_dict(row).items():
+        assert key == "desired_goal" or np.array_equal(seen[key], np.tile(part, (16, 1)))
+
+
+def test_observations_and_rewards_that_are_normalised_are_added_as_they_were_before() -> None:
+    model = SAC("MlpPolicy", VecNormalize(make_vec_env("Pendulum-v1")))
+    model.replay_buffer_add(np.ones(3), np.zeros(1), 3.0, np.full(3, 2.0), False, {})
+    obs, _, reward, following, _ = model.replay_buffer.sample(2)
+    assert (obs == 1).all() and (following == 2).all() and reward.tolist() == [3.0, 3.0]
