@@ -5,8 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any, ClassVar
 
+from rlk import spaces
 from rlk.records import Array
 from rlk_baselines.common.base_class import BaseRLModel
+from rlk_baselines.common.vec_env import VecEnv
+from rlk_baselines.noise_objects import with_objects
 from rlk_baselines.normalized_replay import NormalizedReplay
 from rlk_baselines.policies.stepping import (
     ActorCriticStep,
@@ -68,6 +71,16 @@ class OffPolicyRLModel(BaseRLModel):
         return self.stepped(self)
 
     policy_tf = step_model
+
+    def _begin(self, given: dict[str, Any], env: VecEnv | None) -> None:
+        super()._begin(with_objects(given), env)
+
+    def _act(self, observation: Any, state: Any, mask: Any, deterministic: bool) -> tuple[Any, Any]:
+        if deterministic:
+            return super()._act(observation, state, mask, deterministic)
+        batch, was_batched = spaces.batched(self.observation_space, observation)
+        actions = self.step_model.sample(batch)
+        return (actions if was_batched else actions[0]), None
 
     def _plugins(self) -> list[Any]:
         """Whatever keeps a replay that a `VecNormalize` around the environment calls for."""

@@ -116,7 +116,11 @@ class BaseRLModel(Constructed):
                 "pass the observation alone, or use rlk_baselines.gym, whose reset gives that."
             )
         chosen = self.acts_deterministically if deterministic is None else deterministic
-        return self.agent.predict(observation, state, mask, chosen)
+        return self._act(observation, state, mask, chosen)
+
+    def _act(self, observation: Any, state: Any, mask: Any, deterministic: bool) -> tuple[Any, Any]:
+        """What `predict` returns; models that sample in a way of their own have another."""
+        return self.agent.predict(observation, state, mask, deterministic)
 
     def action_probability(
         self,

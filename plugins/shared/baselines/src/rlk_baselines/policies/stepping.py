@@ -6,7 +6,7 @@ its methods. Dimensions: B observations, A discrete actions, S numbers of a recu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
@@ -14,7 +14,9 @@ from torch import Tensor
 
 from rlk import spaces
 from rlk.records import Array
+from rlk_action_scaling import scaled
 from rlk_baselines.common.math_util import scale_action
+from rlk_baselines.noise_objects import parameter_noise, samples
 from rlk_networks import as_tensor
 from rlk_networks.actor import mode, sample
 from rlk_on_policy.recurrent import checked_state, is_recurrent, stepped
@@ -157,6 +159,10 @@ class QStep(SteppedPolicy):
             chosen = (q.cpu().numpy() + noise).argmax(1)
         return chosen + int(self.ac_space.start), q.cpu().numpy(), None
 
+    def sample(self, batch: Any) -> Array:
+        """Actions of the environment for observations [B, ...], drawn from the softmax of Q."""
+        return self.step(batch, deterministic=False)[0]
+
 
 class ContinuousStep(SteppedPolicy):
     """The policy of SAC."""
@@ -172,12 +178,34 @@ class ContinuousStep(SteppedPolicy):
             deterministic: the likeliest actions instead of samples.
         """
         batch, _ = spaces.batched(self._run.plan.observation_space, obs)
-        actions, _ = self._model.predict(batch, state, mask, deterministic)
+        actions, _ = self._model.agent.predict(batch, state, mask, deterministic)
         return scale_action(self.ac_space, actions)
+
+    def sample(self, batch: Any) -> Array:
+        """Actions of the environment for observations [B, ...], drawn from the policy."""
+        found: Array = self._model.agent.predict(batch, deterministic=False)[0]
+        return found
 
 
 class DeterministicStep(ContinuousStep):
     """The policy of TD3, which gives one action for an observation."""
+
+    def sample(self, batch: Any) -> Array:
+        """Actions of the environment for observations [B, ...], with the noises of the model.
+
+        Of a noise on parameters, that is the copy of the policy that the first environment is
+        learnt from with; of a noise on actions, one sample for every observation.
+        """
+        run, perturbed = self._run, parameter_noise(self._run)
+        policy = run.policy if perturbed is None else perturbed.actor.policies[0]
+        size = len(next(iter(batch.values())) if isinstance(batch, dict) else batch)
+        actor = run.algorithm.actor().with_policy(policy)
+        act = actor.act(batch, None, np.ones(size, bool), deterministic=True)
+        noise = self._model.action_noise
+        if noise is None:
+            return cast(Array, act.env_action)
+        drawn = samples(noise, run.streams.numpy("predict"), size)
+        return scaled(self.ac_space)(np.clip(act.action + drawn, -1.0, 1.0))
 
     def proba_step(self, obs: Any, state: Any = None, mask: Any = None) -> Array:
         """As `step`: its actions have no probabilities."""
