@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
+from rlk import hookimpl
 from rlk.planning.parse import parse_plugin
 from rlk.records import Array
 from rlk.registry.kernel import default_kernel
@@ -17,6 +18,9 @@ from rlk_baselines.common.own_noise import is_own
 from rlk_baselines.refusals import Refused
 from rlk_normal_noise import NormalActionNoise
 from rlk_ornstein_uhlenbeck_noise import OrnsteinUhlenbeckActionNoise
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
 
 #: Noise of rlk -> the class of objects that stand for it.
 _CLASSES: dict[str, Any] = {
@@ -71,6 +75,28 @@ def samples(action_noise: Any, rng: np.random.Generator, n: int) -> Array:
     own = is_own(action_noise)
     drawn = [action_noise() if own else action_noise.sample(rng) for _ in range(n)]
     return np.stack([np.ravel(np.asarray(one, np.float32)) for one in drawn])
+
+
+class Following:
+    """Lets an object say how strong the noise on parameters of a run has become.
+
+    Args:
+        spec: the object.
+    """
+
+    def __init__(self, spec: AdaptiveParamNoiseSpec) -> None:
+        self.spec = spec
+
+    @hookimpl
+    def rlk_rollout_end(self, run: Run) -> None:
+        follow(self.spec, run)
+
+
+def follow(spec: Any, run: Run) -> None:
+    """Give an `AdaptiveParamNoiseSpec`, if it is one, the strength of a run's noise."""
+    noise = parameter_noise(run)
+    if noise is not None and isinstance(spec, AdaptiveParamNoiseSpec):
+        spec.current_stddev = noise.actor.latest["stddev"]
 
 
 def parameter_noise(run: Any) -> AdaptiveParameterNoise | None:

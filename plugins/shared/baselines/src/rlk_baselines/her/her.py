@@ -118,6 +118,14 @@ class HER(OffPolicyRLModel):
         parameters = list(signature(self.model_class).parameters.values())[2:]
         return {**{one.name: one.default for one in parameters}, **_OWN}
 
+    def accepted(self, given: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = self.model_class.accepted(self, given)
+        return found
+
+    def own_plugins(self) -> list[Any]:
+        found: list[Any] = self.model_class.own_plugins(self)
+        return found
+
     # ---- learning and acting ---------------------------------------------------------------------
 
     def learn(
