@@ -214,6 +214,10 @@ class BaseRLModel(Constructed):
         """A copy of every parameter, by name; the policy's begin with `model/`."""
         return OrderedDict(self.agent.get_parameters())
 
+    def further_parameters(self, about: Mapping[str, Any]) -> dict[str, Array]:
+        """Parameters that are not the agent's, by name, in what `about` gives."""
+        return {}
+
     def load_parameters(
         self, load_path_or_dict: Mapping[str, Any] | str | IO[bytes], exact_match: bool = True
     ) -> None:
