@@ -19,11 +19,11 @@ _WINDOW = 100
 
 
 class Evaluations:
-    """Plays steps without noise in an environment of their own, whose episodes go on from one
-    evaluation to the next.
+    """Plays steps without noise in an environment of their own.
 
-    Rows have the mean of the returns of the latest evaluation in which an episode ended
-    (`return`), of the latest 100 episodes (`return_history`), and the number of all (`episodes`).
+    Its episodes go on from one evaluation to the next. Rows have the mean return of the episodes
+    that ended in the latest evaluation that had any (`return`), that of the latest 100 episodes
+    (`return_history`), and the number of all (`episodes`).
 
     Args:
         model: which acts.
