@@ -10,6 +10,7 @@ import torch
 from rlk_baselines import A2C, ACER, DDPG, DQN, HER, PPO2, SAC, TD3, TRPO
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
+from rlk_baselines.common.distributions import CategoricalProbabilityDistributionType
 from rlk_baselines.common.math_util import unscale_action
 
 OBSERVATION = np.array([[0.1, -0.2, 0.03, 0.4], [0.0, 0.3, -0.1, -0.2]], np.float32)
@@ -146,3 +147,31 @@ def test_steps_have_the_documented_signatures() -> None:
     assert on_policy.is_discrete
     assert on_policy.initial_state is None
     assert (on_policy.ob_space, on_policy.ac_space.n) == (off_policy.ob_space, 2)
+
+
+def test_policies_say_how_many_observations_they_have_and_what_their_actions_are_like() -> None:
+    model = made(A2C, make_vec_env("CartPole-v1", n_envs=2))
+    policy = model.act_model
+    assert (policy.n_env, policy.n_steps, policy.n_batch) == (2, 1, 2)
+    assert isinstance(policy.pdtype, CategoricalProbabilityDistributionType)
+    assert made(PPO2, "Pendulum-v1").act_model.pdtype.param_shape() == [2]
+    assert made(DQN).step_model.n_batch == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "instead"),
+    [
+        (A2C, "neglogp", r"step\(obs\), which gives actions, values, … and neglogp"),
+        (A2C, "value_fn", r"value\(obs\)"),
+        (A2C, "policy", "model.agent.run.policy, the torch module"),
+        (DQN, "q_values", r"step\(obs\), which gives actions and Q values"),
+        (SAC, "make_actor", "model.agent.run.policy.pi"),
+        (TD3, "obs_ph", "which takes arrays"),
+    ],
+)
+def test_tensors_of_a_graph_say_what_to_write_instead(kind: Any, name: str, instead: str) -> None:
+    model = made(kind, "Pendulum-v1" if kind in (SAC, TD3) else "CartPole-v1")
+    policy = model.act_model if kind is A2C else model.step_model
+    with pytest.raises(AttributeError, match=f"no attribute {name!r}.*Write .*{instead}"):
+        getattr(policy, name)
+    assert not hasattr(policy, "anything")

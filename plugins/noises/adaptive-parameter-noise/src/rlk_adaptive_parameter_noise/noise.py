@@ -60,6 +60,7 @@ class ParameterNoiseActor:
 
     Attributes:
         latest: the carry of the latest step; before the first one, without "parameters".
+        policies: the copies, N modules.
     """
 
     def __init__(self, actor: Actor, run: Any, config: AdaptiveParameterNoiseConfig) -> None:
@@ -69,8 +70,9 @@ class ParameterNoiseActor:
         self._spread = Spread(run, config, self._perturbation)
         self._counts_steps = type(run.action_space).__name__ == "Discrete"
         copies = [run.parameters.clone() for _ in range(run.n_envs)]
+        self.policies = [copy.module for copy in copies]
         self._copies: list[Tensor] = [copy.flat for copy in copies]
-        self._actors: list[Actor] = [run.make_actor(policy=copy.module) for copy in copies]
+        self._actors: list[Actor] = [run.make_actor(policy=policy) for policy in self.policies]
         self.latest = {"stddev": config.initial_stddev, "distance": 0.0, "counted": 0}
 
     def start(self, n_envs: int) -> dict[str, Any]:

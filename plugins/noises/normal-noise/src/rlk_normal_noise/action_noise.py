@@ -28,7 +28,11 @@ class NormalActionNoise:
 
     def __call__(self) -> Array:
         """A sample, float64 [D]."""
-        return self.rng.normal(self.mean, self.sigma)
+        return self.sample(self.rng)
+
+    def sample(self, rng: np.random.Generator) -> Array:
+        """As a call, drawn from this generator."""
+        return np.asarray(rng.normal(self.mean, self.sigma))
 
     def reset(self) -> None:
         """Nothing: a sample depends on no other; it is called where an episode starts."""

@@ -41,7 +41,11 @@ class OrnsteinUhlenbeckActionNoise:
 
     def __call__(self) -> Array:
         """The next value of the process, float64 [D]."""
-        normal = np.asarray(self.rng.standard_normal(self._x.shape))
+        return self.sample(self.rng)
+
+    def sample(self, rng: np.random.Generator) -> Array:
+        """As a call, drawn from this generator."""
+        normal = np.asarray(rng.standard_normal(self._x.shape))
         self._x = process_step(self._x, normal, self.mean, self.sigma, self.theta, self.dt)
         return self._x
 

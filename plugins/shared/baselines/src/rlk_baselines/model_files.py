@@ -178,7 +178,7 @@ def parameters_in(place: Place, model: BaseRLModel) -> Mapping[str, Any]:
             return sb3_loading.parameters(model, *sb3_files.read(path))
         state = read(path)
     parts = [checkpoint.part_of(state, part) for part in ("parameters", "algorithm")]
-    return named_parameters(*parts)
+    return {**named_parameters(*parts), **model.further_parameters(state.get(KEY, {}))}
 
 
 def load(

@@ -5,8 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any, ClassVar
 
+from rlk import spaces
+from rlk.agent import Agent
 from rlk.records import Array
+from rlk_adaptive_parameter_noise import AdaptiveParamNoiseSpec
 from rlk_baselines.common.base_class import BaseRLModel
+from rlk_baselines.common.vec_env import VecEnv
+from rlk_baselines.noise_objects import Following, follow, with_objects
 from rlk_baselines.normalized_replay import NormalizedReplay
 from rlk_baselines.policies.stepping import (
     ActorCriticStep,
@@ -69,12 +74,38 @@ class OffPolicyRLModel(BaseRLModel):
 
     policy_tf = step_model
 
+    def _begin(self, given: dict[str, Any], env: VecEnv | None) -> None:
+        super()._begin(self.accepted(with_objects(given)), env)
+
+    def accepted(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Arguments of the constructor, with older names replaced."""
+        return given
+
+    def _take(self, agent: Agent) -> None:
+        super()._take(agent)
+        follow(self._given.get("param_noise"), agent.run)
+
+    def _act(self, observation: Any, state: Any, mask: Any, deterministic: bool) -> tuple[Any, Any]:
+        if deterministic:
+            return super()._act(observation, state, mask, deterministic)
+        batch, was_batched = spaces.batched(self.observation_space, observation)
+        actions = self.step_model.sample(batch)
+        return (actions if was_batched else actions[0]), None
+
     def _plugins(self) -> list[Any]:
-        """Whatever keeps a replay that a `VecNormalize` around the environment calls for."""
+        """With what keeps a replay that a `VecNormalize` around the environment calls for."""
+        found = [*super()._plugins(), *self.own_plugins()]
+        noise = self._given.get("param_noise")
+        if isinstance(noise, AdaptiveParamNoiseSpec):
+            found.append(Following(noise))
         normalize = self.get_vec_normalize_env()
-        if normalize is None or normalize.observation_space != self._space("observation"):
-            return super()._plugins()
-        return [*super()._plugins(), NormalizedReplay(normalize)]
+        if normalize is not None and normalize.observation_space == self._space("observation"):
+            found.append(NormalizedReplay(normalize))
+        return found
+
+    def own_plugins(self) -> list[Any]:
+        """Plugins that models of this class need; HER has those of the one that learns."""
+        return []
 
     @property
     def replay_buffer(self) -> ReplayView:

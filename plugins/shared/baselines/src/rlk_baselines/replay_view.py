@@ -42,7 +42,8 @@ class ReplayView:
 
     def is_full(self) -> bool:
         """Whether the next transition replaces an older one."""
-        return len(self) >= self.buffer_size
+        n_envs = self._model.agent.run.n_envs  # each of which keeps as many
+        return len(self) >= max(1, self.buffer_size // n_envs) * n_envs
 
     def add(self, obs_t: Any, action: Any, reward: float, obs_tp1: Any, done: bool) -> None:
         """As `OffPolicyRLModel.replay_buffer_add`."""

@@ -89,7 +89,7 @@ class Judge:
                 raise RlkError(
                     f"the environment's {self._name} fails for one pair of goals and the info "
                     f"{its}: {type(error).__name__}: {error}. {_GIVE}. If it reads infos, name "
-                    "them: hindsight-replay.info_keys=['KEY']."
+                    "them by the setting info_keys=['KEY'] of hindsight-replay, or of HER."
                 ) from error
             if value.size != 1:
                 raise RlkError(

@@ -116,7 +116,11 @@ class BaseRLModel(Constructed):
                 "pass the observation alone, or use rlk_baselines.gym, whose reset gives that."
             )
         chosen = self.acts_deterministically if deterministic is None else deterministic
-        return self.agent.predict(observation, state, mask, chosen)
+        return self._act(observation, state, mask, chosen)
+
+    def _act(self, observation: Any, state: Any, mask: Any, deterministic: bool) -> tuple[Any, Any]:
+        """What `predict` returns; models that sample in a way of their own have another."""
+        return self.agent.predict(observation, state, mask, deterministic)
 
     def action_probability(
         self,
@@ -209,6 +213,10 @@ class BaseRLModel(Constructed):
     def get_parameters(self) -> OrderedDict[str, Array]:
         """A copy of every parameter, by name; the policy's begin with `model/`."""
         return OrderedDict(self.agent.get_parameters())
+
+    def further_parameters(self, about: Mapping[str, Any]) -> dict[str, Array]:
+        """Parameters that are not the agent's, by name, in what `about` gives."""
+        return {}
 
     def load_parameters(
         self, load_path_or_dict: Mapping[str, Any] | str | IO[bytes], exact_match: bool = True

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
+from rlk_baselines.arguments import replaced, warn_without_effect
 from rlk_baselines.common.base_class import Callback
-from rlk_baselines.environments.five_values import FiveValues
+from rlk_baselines.common.buffers import PrioritizedReplayBuffer, ReplayBuffer
+from rlk_baselines.ddpg.evaluations import Evaluations
 from rlk_baselines.models import DeterministicModel, refuse_replay_wrapper
 from rlk_baselines.policies.stepping import ValuedStep
+from rlk_baselines.refusals import Refused
 
 Model = TypeVar("Model", bound="DDPG")
+#: Arguments that say how it is evaluated.
+_OF_EVALUATION = ("eval_env", "nb_eval_steps", "render_eval")
+#: Classes of buffers -> the storage of rlk that is chosen; None is what it has anyway.
+_STORAGES = {ReplayBuffer: None, PrioritizedReplayBuffer: "prioritized-replay"}
 
 
 class DDPG(DeterministicModel):
@@ -59,11 +66,27 @@ class DDPG(DeterministicModel):
     )
     usual: ClassVar[Mapping[str, Any]] = {"n_cpu_tf_sess": 1}
 
+    def accepted(self, given: dict[str, Any]) -> dict[str, Any]:
+        """As of `OffPolicyRLModel`; `memory_limit` is an older name of `buffer_size`."""
+        if given["buffer_size"] == self.defaults()["buffer_size"] != given["memory_limit"]:
+            replaced(given, "memory_limit", "buffer_size")
+        return {**given, "memory_limit": None}  # files have both names
+
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """As of `Constructed`; the environment of evaluations may have gym's interface."""
-        if hasattr(settings.get("eval_env"), "step"):
-            settings["eval_env"] = FiveValues(settings["eval_env"])
+        """As of `Constructed`; the memory may be a class, and evaluations are its own."""
+        memory = settings.get("memory_policy")
+        if isinstance(memory, type):
+            settings["memory_policy"] = _storage(memory)
+        for name in _OF_EVALUATION:
+            value = settings.pop(name, None)
+            if value is not None and self._given["eval_env"] is None:
+                warn_without_effect(name, value, "eval_env=…")
         return settings
+
+    def own_plugins(self) -> list[Any]:
+        """What plays the evaluations, if there is an environment for them."""
+        env, n_steps, render = (self._given[name] for name in _OF_EVALUATION)
+        return [] if env is None else [Evaluations(self, env, n_steps, render=render)]
 
     def learn(
         self: Model,
@@ -79,3 +102,17 @@ class DDPG(DeterministicModel):
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
         )
+
+
+def _storage(memory: type) -> str | None:
+    """The storage that a class of buffers stands for.
+
+    Raises:
+        Refused: for a class of a program's own, which would not be called.
+    """
+    if memory not in _STORAGES:
+        raise Refused(
+            f"memory_policy is {memory.__name__}; it is ReplayBuffer or PrioritizedReplayBuffer of "
+            "rlk_baselines.common.buffers here, or the name of a storage of rlk."
+        )
+    return _STORAGES[memory]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from rlk_baselines.common.base_class import Callback
+from rlk_baselines.deepq.dueling import with_dueling
 from rlk_baselines.models import OffPolicyRLModel, refuse_replay_wrapper
 from rlk_baselines.policies.stepping import QStep
 
@@ -48,10 +49,7 @@ class DQN(OffPolicyRLModel):
 
     def _policy_settings(self) -> dict[str, Any]:
         """As of `BaseRLModel`; whether the network is dueling is a setting of the algorithm."""
-        found = super()._policy_settings()
-        if "dueling" in self.policy_kwargs:
-            found["dueling"] = found.pop("policy.dueling")
-        return found
+        return with_dueling(super()._policy_settings(), self.observation_space)
 
     def learn(
         self: Model,

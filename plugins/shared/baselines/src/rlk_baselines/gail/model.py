@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+import torch
 
 from rlk import hookimpl
 from rlk.errors import PlanError
+from rlk.records import Array
 from rlk_adversarial_reward import GAILConfig
 from rlk_adversarial_reward.extension import GAILReward
 from rlk_baselines.common.base_class import Callback
-from rlk_baselines.model_files import Saved
+from rlk_baselines.model_files import Saved, parameters_in
 from rlk_baselines.models import ActorCriticRLModel
+from rlk_baselines.refusals import ParametersDoNotFit
 from rlk_baselines.trpo_mpi import TRPO
 from rlk_expert_data import ExpertDataset
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
+    from rlk_adversarial_reward.learning import Adversary
     from rlk_expert_data import Trajectories
 
 Model = TypeVar("Model", bound="GAIL")
@@ -30,6 +37,8 @@ OWN: Mapping[str, Any] = {
     "d_stepsize": 3e-4,
 }
 _FIRST = (*OWN, "verbose", "_init_setup_model")
+#: What the names of the discriminator's parameters begin with.
+_OWN_NAMES = "adversary/"
 
 
 class Imitation(GAILReward):
@@ -85,8 +94,7 @@ class GAIL(ActorCriticRLModel):
 
     def about(self) -> dict[str, Any]:
         own = {key: value for key, value in self._given.items() if key in tuple(OWN)[1:]}
-        assert self._reward.adversary is not None
-        learnt = self._reward.adversary.state_dict()
+        learnt = self._adversary.state_dict()
         return {**super().about(), "own": own, "adversary": learnt}
 
     def go_on(self, saved: Saved, env: Any) -> None:
@@ -94,8 +102,46 @@ class GAIL(ActorCriticRLModel):
         given = saved.given
         given.update({k: v for k, v in saved.about["own"].items() if k not in saved.changes})
         super().go_on(saved, env)
-        assert self._reward.adversary is not None
-        self._reward.adversary.load_state_dict(saved.about["adversary"])
+        self._adversary.load_state_dict(saved.about["adversary"])
+
+    def further_parameters(self, about: Mapping[str, Any]) -> dict[str, Array]:
+        """Those of the discriminator, and the moments that its observations are normalised by."""
+        state = about.get("adversary", {"network": {}, "rows": {}})
+        found = {f"{_OWN_NAMES}{_path(name)}": one for name, one in state["network"].items()}
+        found |= {f"{_OWN_NAMES}rows/{name}": one for name, one in state["rows"].items()}
+        return {name: torch.as_tensor(one).numpy().copy() for name, one in found.items()}
+
+    def get_parameters(self) -> OrderedDict[str, Array]:
+        """As of `BaseRLModel`; the discriminator's begin with `adversary/`."""
+        found = super().get_parameters()
+        found.update(self.further_parameters({"adversary": self._adversary.state_dict()}))
+        return found
+
+    def load_parameters(
+        self, load_path_or_dict: Mapping[str, Any] | str | IO[bytes], exact_match: bool = True
+    ) -> None:
+        """As of `BaseRLModel`."""
+        values = load_path_or_dict
+        if not isinstance(values, Mapping):
+            values = parameters_in(values, self)
+        given = {name: one for name, one in values.items() if name.startswith(_OWN_NAMES)}
+        state = self._adversary.state_dict()
+        own = self.further_parameters({"adversary": state})
+        _check(given, own, exact_match)
+        rest = {name: one for name, one in values.items() if name not in given}
+        super().load_parameters(rest, exact_match)
+        now = {**own, **given}
+        for name, one in state["network"].items():
+            one.copy_(torch.as_tensor(now[f"{_OWN_NAMES}{_path(name)}"]))
+        for name, one in state["rows"].items():
+            one[...] = now[f"{_OWN_NAMES}rows/{name}"]
+
+    @property
+    def _adversary(self) -> Adversary:
+        """What the discriminator learns by."""
+        agent = self.agent  # which makes it
+        assert self._reward.adversary is not None, agent
+        return self._reward.adversary
 
     def learn(
         self: Model,
@@ -109,3 +155,20 @@ class GAIL(ActorCriticRLModel):
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
         )
+
+
+def _path(name: str) -> str:
+    return name.replace(".", "/")
+
+
+def _check(given: Mapping[str, Any], own: Mapping[str, Array], exact_match: bool) -> None:
+    """ParametersDoNotFit for names or shapes that are not the discriminator's own."""
+    wrong = sorted(given.keys() ^ own.keys() if exact_match else given.keys() - own.keys())
+    if wrong:
+        what = "no parameters" if wrong[0] in given else "missing"
+        raise ParametersDoNotFit(f"the discriminator of this GAIL: {what} {wrong}.")
+    for name, one in given.items():
+        if np.shape(one) != own[name].shape:
+            raise ParametersDoNotFit(
+                f"parameter {name!r} has shape {own[name].shape} here and {np.shape(one)} there."
+            )

@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import rlk
 import rlk_baselines
 from rlk.agent import Agent
 from rlk_baselines.arguments import bound, signature
+from rlk_baselines.changed_settings import by_plan
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
+from rlk_baselines.deepq.dueling import with_dueling
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.her.awaited_goals import AwaitedGoals
 from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper
+from rlk_baselines.her.infos import keys_asked
+from rlk_baselines.her.on_rows import DeferredOnRows
 from rlk_baselines.model_files import Saved
 from rlk_baselines.models import OffPolicyRLModel
+from rlk_baselines.policies.chosen import policy_settings
+from rlk_baselines.policies.registered import registered
 from rlk_baselines.refusals import Refused, refused
 from rlk_her.flat_goals import FlatGoals
 from rlk_her.model import POLICIES
 
 Model = TypeVar("Model", bound="HER")
-_OWN = {"n_sampled_goal": 4, "goal_selection_strategy": "future"}
+_OWN = {"n_sampled_goal": 4, "goal_selection_strategy": "future", "info_keys": None}
 
 
 class HER(OffPolicyRLModel):
     """Hindsight experience replay, with DQN, SAC, TD3 or DDPG.
 
     Args:
-        policy: the name of a policy.
+        policy: the name of a policy, or a class, which is given rows of a `HERGoalEnvWrapper`.
         env: a goal environment, an id of one, or one in a `HERGoalEnvWrapper`.
         model_class: the class of the model that learns.
         n_sampled_goal: goals in hindsight for every real one.
         goal_selection_strategy: which goals these are.
+        info_keys: the infos, numbers that every step gives, that `compute_reward` reads; None is
+            those that it asks for as `info[KEY]`.
         args, kwargs: those of `model_class`.
 
     Raises:
@@ -50,6 +58,7 @@ class HER(OffPolicyRLModel):
         n_sampled_goal: int = 4,
         goal_selection_strategy: Any = "future",
         *args: Any,
+        info_keys: Iterable[str] | None = None,
         **kwargs: Any,
     ) -> None:
         with refused():
@@ -58,12 +67,15 @@ class HER(OffPolicyRLModel):
             given |= {
                 "n_sampled_goal": n_sampled_goal,
                 "goal_selection_strategy": str(goal_selection_strategy),
+                "info_keys": None if info_keys is None else list(info_keys),
             }
             self._begin(given, _goal_vector(given.pop("env")))
             if given["_init_setup_model"]:
                 self.setup_model()
 
     def _made(self) -> Agent:
+        if self._given["info_keys"] is None:
+            self._given["info_keys"] = keys_asked(self._env, self.observation_space)
         return rlk.make(
             self.algo,
             env=self._training_env(),
@@ -97,16 +109,22 @@ class HER(OffPolicyRLModel):
         return found
 
     def _policy_settings(self) -> dict[str, Any]:
-        if self._given["policy"] not in POLICIES:
-            return super()._policy_settings()
-        kwargs = {f"policy.{key}": value for key, value in self.policy_kwargs.items()}
-        if "policy.dueling" in kwargs:
-            kwargs["dueling"] = kwargs.pop("policy.dueling")
-        return {"policy": "multi-input", **POLICIES[self._given["policy"]], **kwargs}
+        found = policy_settings(self._given["policy"], self.policy_kwargs, DeferredOnRows)
+        if isinstance(found["policy"], str) and found["policy"] in POLICIES:
+            found = {**POLICIES[found["policy"]], **found, "policy": "multi-input"}
+        return with_dueling(found, self.observation_space)
 
     def defaults(self) -> dict[str, Any]:
         parameters = list(signature(self.model_class).parameters.values())[2:]
         return {**{one.name: one.default for one in parameters}, **_OWN}
+
+    def accepted(self, given: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = self.model_class.accepted(self, given)
+        return found
+
+    def own_plugins(self) -> list[Any]:
+        found: list[Any] = self.model_class.own_plugins(self)
+        return found
 
     # ---- learning and acting ---------------------------------------------------------------------
 
@@ -176,7 +194,8 @@ class HER(OffPolicyRLModel):
             super().set_env(_goal_vector(env))
 
     def about(self) -> dict[str, Any]:
-        return {**super().about(), "model_class": self.model_class.__name__}
+        own = {name: self._given[name] for name in _OWN}
+        return {**super().about(), "model_class": self.model_class.__name__, "own": own}
 
     @classmethod
     def of_file(cls: type[Model], about: Mapping[str, Any]) -> Model:
@@ -190,11 +209,13 @@ class HER(OffPolicyRLModel):
             awaited = saved.awaited()
             spaces = awaited.observation_space, awaited.action_space
             vector = DummyVecEnv([lambda: AwaitedGoals(*spaces)])
+        own = saved.about.get("own", {})
+        saved.given.update({k: v for k, v in own.items() if k not in saved.changes})
         self._begin(saved.given, vector)
-        settings = {
-            f"hindsight-replay.{key}" if key in _OWN else key: value
-            for key, value in self.renamed(saved.changes).items()
-        }
+        settings = self.renamed(saved.changes)
+        if "policy" in saved.changes or registered(self._given["policy"]) is not None:
+            settings |= self._policy_settings()
+        settings = by_plan(self.algo, settings)
         self._take(self._loaded(saved, settings))
 
 

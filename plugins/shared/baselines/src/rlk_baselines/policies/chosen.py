@@ -16,6 +16,7 @@ from rlk.errors import PlanError
 from rlk_baselines.policies.classes import BasePolicy
 from rlk_baselines.policies.registered import registered
 from rlk_mlp.config import ACTIVATION_NAMES
+from rlk_networks import Architecture
 
 #: Classes of activations whose names are not those of the functions.
 _MODULES = {"leaky_relu": "LeakyReLU", "silu": "SiLU", "relu": "ReLU"}
@@ -23,13 +24,16 @@ _MODULES = {"leaky_relu": "LeakyReLU", "silu": "SiLU", "relu": "ReLU"}
 _TENSORFLOW = {"tf", "tensorflow", "tf1"}
 
 
-def policy_settings(policy: Any, kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
+def policy_settings(
+    policy: Any, kwargs: Mapping[str, Any] | None, deferred: type[Deferred] | None = None
+) -> dict[str, Any]:
     """The policy and its settings, by rlk's dotted keys.
 
     Args:
         policy: a name, a class of `rlk_baselines.common.policies`, one derived from them, or
             whatever `rlk.make` takes.
         kwargs: `policy_kwargs`.
+        deferred: what makes a policy of a class; None is `Deferred`.
 
     Raises:
         PlanError: for a class that builds TensorFlow's graph.
@@ -44,7 +48,7 @@ def policy_settings(policy: Any, kwargs: Mapping[str, Any] | None) -> dict[str, 
     if isinstance(policy, type):
         refuse_tensorflow(policy)
         if issubclass(policy, BasePolicy):
-            return {"policy": component_of(policy, kwargs)}
+            return {"policy": component_of(policy, Maker(policy, kwargs, deferred or Deferred))}
     return {"policy": policy, **{f"policy.{key}": value for key, value in kwargs.items()}}
 
 
@@ -61,15 +65,27 @@ def named_activation(act_fun: Any) -> Any:
     return act_fun
 
 
-def component_of(policy: type[BasePolicy], kwargs: Mapping[str, Any]) -> Component:
+def component_of(policy: type[BasePolicy], maker: Maker) -> Component:
     """A component that builds policies of a class."""
     return Component(
         name=policy.__name__,
-        factory=lambda config: Deferred(policy, config, kwargs),
+        factory=maker,
         config=policy.config,
         kind="policies",
         recurrent=policy.recurrent,
     )
+
+
+@attrs.frozen
+class Maker:
+    """Called with the config that rlk has for a policy, it gives what makes one of a class."""
+
+    policy: type[BasePolicy]
+    kwargs: Mapping[str, Any]
+    deferred: type[Deferred]
+
+    def __call__(self, config: Any) -> Deferred:
+        return self.deferred(self.policy, config, self.kwargs)
 
 
 @attrs.frozen
@@ -80,15 +96,28 @@ class Deferred:
     config: Any
     kwargs: Mapping[str, Any]
 
-    def build(self, observation_space: Any, heads: Any) -> Any:
-        """The policy module, with these heads."""
+    def made(self, observation_space: Any) -> BasePolicy:
+        """An object of the class, for observations of this space."""
         try:
-            made = self.policy(
+            return self.policy(
                 self.config, observation_space, None, 1, 1, None, reuse=False, **self.kwargs
             )
         except TypeError as error:
             raise PlanError(f"policy {self.policy.__name__!r}: {error}") from error
-        return made.build(observation_space, heads)
+
+    def build(self, observation_space: Any, heads: Any) -> Any:
+        """The policy module, with these heads."""
+        made = self.made(observation_space)
+        if made.dueling is not None and "pi" in heads:
+            raise PlanError(
+                f"policy {self.policy.__name__!r}: dueling={made.dueling} is for the Q values of "
+                "DQN, and this algorithm has an actor. Leave dueling out."
+            )
+        return self.architecture(made).build(observation_space, heads)
+
+    def architecture(self, made: BasePolicy) -> Architecture:
+        """What builds the networks of such an object."""
+        return made
 
     def flatten(self, module: Any) -> Any:
         """The flat parameters of a module that `build` made."""

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 import attrs
 from torch import nn
 
-from rlk.errors import PlanError
 from rlk_baselines.policies.extractors import nature_cnn
 from rlk_custom_policies.feed_forward import FeedForwardConfig
 from rlk_custom_policies.keywords import with_keywords
@@ -37,6 +36,8 @@ class BasePolicy(Architecture):
     #: The settings that `sess` holds.
     config: ClassVar[type] = FeedForwardConfig
     recurrent: ClassVar[bool] = False
+    #: Whether the Q values of DQN have a stream for the state's value; None leaves it to DQN.
+    dueling: bool | None = None
 
     def __init__(
         self,
@@ -99,7 +100,7 @@ class FeedForwardPolicy(_Configured):
         act_fun: the activation, a function of a tensor or its name; None is the algorithm's.
         cnn_extractor: a module, or what makes one of the observation space, for images.
         feature_extraction: `"cnn"` or `"mlp"`.
-        kwargs: `layer_norm`, and `features` and `channels` of the Nature CNN.
+        kwargs: `layer_norm`, `dueling` (DQN), and `features` and `channels` of the Nature CNN.
 
     Raises:
         PlanError: for another keyword, or a value that it does not take.
@@ -122,6 +123,7 @@ class FeedForwardPolicy(_Configured):
         **kwargs: Any,
     ) -> None:
         super().__init__(sess, ob_space, ac_space, n_env, n_steps, n_batch, reuse)
+        self.dueling = kwargs.pop("dueling", None)
         named = {"layers": layers, "net_arch": net_arch, "act_fun": act_fun}
         chosen = _chosen(
             self, {**named, "cnn_extractor": cnn_extractor, **kwargs}, feature_extraction
@@ -180,12 +182,6 @@ RecurrentActorCriticPolicy = LstmPolicy
 
 def _chosen(policy: BasePolicy, keywords: dict[str, Any], feature_extraction: str) -> Any:
     """The settings of a policy: what rlk was told, and the keywords, which win over it."""
-    name = type(policy).__name__
-    if "dueling" in keywords:
-        raise PlanError(
-            f"policy {name!r}: dueling is a setting of DQN. Pass it to the model instead: "
-            f"DQN({name}, env, policy_kwargs=dict(dueling={keywords['dueling']}))."
-        )
     given = {
         key: value
         for key, value in keywords.items()
@@ -193,5 +189,8 @@ def _chosen(policy: BasePolicy, keywords: dict[str, Any], feature_extraction: st
     }
     told = policy.settings if attrs.has(type(policy.settings)) else None
     return with_keywords(
-        told, policy.config, {**given, "feature_extraction": feature_extraction}, name
+        told,
+        policy.config,
+        {**given, "feature_extraction": feature_extraction},
+        type(policy).__name__,
     )

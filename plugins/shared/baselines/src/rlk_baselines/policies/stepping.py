@@ -6,7 +6,8 @@ its methods. Dimensions: B observations, A discrete actions, S numbers of a recu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import torch
@@ -14,13 +15,37 @@ from torch import Tensor
 
 from rlk import spaces
 from rlk.records import Array
+from rlk_action_scaling import scaled
+from rlk_baselines.common.distributions import (
+    ProbabilityDistributionType,
+    make_proba_dist_type,
+)
 from rlk_baselines.common.math_util import scale_action
+from rlk_baselines.noise_objects import parameter_noise, samples
 from rlk_networks import as_tensor
 from rlk_networks.actor import mode, sample
 from rlk_on_policy.recurrent import checked_state, is_recurrent, stepped
 
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
+
+
+#: Names of TensorFlow's graph -> what to write instead, for all policies, and for some.
+_GRAPH = {
+    **dict.fromkeys(("obs_ph", "action_ph", "processed_obs"), "step(obs), which takes arrays"),
+    **dict.fromkeys(("sess", "reuse", "policy"), "model.agent.run.policy, the torch module"),
+    "policy_proba": "proba_step(obs)",
+}
+_OF_ACTOR_CRITICS = {
+    **dict.fromkeys(("action", "neglogp"), "step(obs), which gives actions, values, … and neglogp"),
+    **dict.fromkeys(("value_fn", "value_flat"), "value(obs)"),
+    "deterministic_action": "step(obs, deterministic=True)",
+    "proba_distribution": "proba_step(obs), or pdtype, which makes distributions of tensors",
+}
+_OF_ACTORS = {
+    "make_actor": "model.agent.run.policy.pi, the actor as a torch module",
+    "make_critics": "model.agent.run.policy.qf, the critic as a torch module",
+}
 
 
 class SteppedPolicy:
@@ -30,8 +55,16 @@ class SteppedPolicy:
         model: whose policy it is; it is asked as it is at the time of the call.
     """
 
+    n_steps = 1  #: it is asked for one step at a time
+    graph: ClassVar[Mapping[str, str]] = _GRAPH  #: what is not here, and what to write instead
+
     def __init__(self, model: BaseRLModel) -> None:
         self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        """AttributeError, which says what to write instead of a tensor of TensorFlow's graph."""
+        instead = f": it is TensorFlow's. Write {self.graph[name]}" if name in self.graph else ""
+        raise AttributeError(f"the policy has no attribute {name!r}{instead}")
 
     @property
     def _run(self) -> Any:
@@ -46,6 +79,16 @@ class SteppedPolicy:
     def ac_space(self) -> Any:
         """Of one action."""
         return self._model.action_space
+
+    @property
+    def n_env(self) -> int:
+        """How many environments the model learns from."""
+        return int(self._run.n_envs)
+
+    @property
+    def n_batch(self) -> int:
+        """How many observations there are in a step of all environments."""
+        return self.n_env * self.n_steps
 
     @property
     def is_discrete(self) -> bool:
@@ -90,6 +133,13 @@ class SteppedPolicy:
 
 class ActorCriticStep(SteppedPolicy):
     """The policy of A2C, ACER, ACKTR, GAIL, PPO1, PPO2 and TRPO, which has a value too."""
+
+    graph: ClassVar[Mapping[str, str]] = {**_GRAPH, **_OF_ACTOR_CRITICS}
+
+    @property
+    def pdtype(self) -> ProbabilityDistributionType:
+        """The kind of distribution that its actions have."""
+        return make_proba_dist_type(self.ac_space)
 
     @torch.inference_mode()
     def step(
@@ -138,6 +188,11 @@ class ActorCriticStep(SteppedPolicy):
 class QStep(SteppedPolicy):
     """The policy of DQN."""
 
+    graph: ClassVar[Mapping[str, str]] = {
+        **_GRAPH,
+        "q_values": "step(obs), which gives actions and Q values",
+    }
+
     @torch.inference_mode()
     def step(
         self, obs: Any, state: Any = None, mask: Any = None, deterministic: bool = True
@@ -157,9 +212,15 @@ class QStep(SteppedPolicy):
             chosen = (q.cpu().numpy() + noise).argmax(1)
         return chosen + int(self.ac_space.start), q.cpu().numpy(), None
 
+    def sample(self, batch: Any) -> Array:
+        """Actions of the environment for observations [B, ...], drawn from the softmax of Q."""
+        return self.step(batch, deterministic=False)[0]
+
 
 class ContinuousStep(SteppedPolicy):
     """The policy of SAC."""
+
+    graph: ClassVar[Mapping[str, str]] = {**_GRAPH, **_OF_ACTORS}
 
     def step(
         self, obs: Any, state: Any = None, mask: Any = None, deterministic: bool = False
@@ -172,12 +233,34 @@ class ContinuousStep(SteppedPolicy):
             deterministic: the likeliest actions instead of samples.
         """
         batch, _ = spaces.batched(self._run.plan.observation_space, obs)
-        actions, _ = self._model.predict(batch, state, mask, deterministic)
+        actions, _ = self._model.agent.predict(batch, state, mask, deterministic)
         return scale_action(self.ac_space, actions)
+
+    def sample(self, batch: Any) -> Array:
+        """Actions of the environment for observations [B, ...], drawn from the policy."""
+        found: Array = self._model.agent.predict(batch, deterministic=False)[0]
+        return found
 
 
 class DeterministicStep(ContinuousStep):
     """The policy of TD3, which gives one action for an observation."""
+
+    def sample(self, batch: Any) -> Array:
+        """Actions of the environment for observations [B, ...], with the noises of the model.
+
+        Of a noise on parameters, that is the copy of the policy that the first environment is
+        learnt from with; of a noise on actions, one sample for every observation.
+        """
+        run, perturbed = self._run, parameter_noise(self._run)
+        policy = run.policy if perturbed is None else perturbed.actor.policies[0]
+        size = len(next(iter(batch.values())) if isinstance(batch, dict) else batch)
+        actor = run.algorithm.actor().with_policy(policy)
+        act = actor.act(batch, None, np.ones(size, bool), deterministic=True)
+        noise = self._model.action_noise
+        if noise is None:
+            return cast(Array, act.env_action)
+        drawn = samples(noise, run.streams.numpy("predict"), size)
+        return scaled(self.ac_space)(np.clip(act.action + drawn, -1.0, 1.0))
 
     def proba_step(self, obs: Any, state: Any = None, mask: Any = None) -> Array:
         """As `step`: its actions have no probabilities."""

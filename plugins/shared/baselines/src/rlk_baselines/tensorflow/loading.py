@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 _CLASSES = ("replay_buffer_class", "rollout_buffer_class")
 #: The classes whose files are loaded.
 CLASSES = ("A2C", "ACER", "ACKTR", "DDPG", "DQN", "GAIL", "PPO1", "PPO2", "SAC", "TD3", "TRPO")
-#: Parameters that no file can give, by the algorithm: DDPG's critic takes the action behind its
-#: first layer there, and with the observation here.
-NEW = {"ddpg": ("model/qf/", "targets/qf/")}
+#: Parameters that no file can give, by the algorithm, and what they are: DDPG's critic takes the
+#: action behind its first layer there, and with the observation here; GAIL learns by TRPO.
+NEW = {
+    "ddpg": (("model/qf/", "targets/qf/"), "the critic of DDPG"),
+    "trpo": (("adversary/",), "the discriminator of GAIL"),
+}
 
 
 def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any]) -> Any:
@@ -42,9 +45,11 @@ def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any])
     saved = files.read(path)
     _check_class(cls, saved)
     model = made(cls, saved, env, given)
-    if cls.algo in NEW:
-        warnings.warn(f"{path}: the critic of DDPG begins anew.", stacklevel=5)
-    model.load_parameters(parameters(model, saved), exact_match=cls.algo not in NEW)
+    found = parameters(model, saved)
+    begins_anew = model.get_parameters().keys() > found.keys()
+    if begins_anew:
+        warnings.warn(f"{path}: {NEW[cls.algo][1]} begins anew.", stacklevel=5)
+    model.load_parameters(found, exact_match=not begins_anew)
     return model
 
 
@@ -71,7 +76,8 @@ def made(
 
 def parameters(model: BaseRLModel, saved: files.SavedThere) -> dict[str, Array]:
     """The parameters in a file by the names of a model, without those that are `NEW`."""
-    new, now = NEW.get(model.algo, ()), model.get_parameters()
+    new, _ = NEW.get(model.algo, ((), ""))
+    now = model.get_parameters()
     wanted = {name: value for name, value in now.items() if not name.startswith(new)}
     return names.translated(names.RULES[model.algo], wanted, saved.parameters)
 

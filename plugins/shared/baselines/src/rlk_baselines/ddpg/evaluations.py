@@ -1,0 +1,69 @@
+"""Evaluations of DDPG while it trains: some steps after every collection and its updates."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlk import hookimpl
+from rlk_baselines.environments.as_vec_env import as_vec_env
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+    from rlk_baselines.models import OffPolicyRLModel
+
+#: Returns that `return_history` is the mean of.
+_WINDOW = 100
+
+
+class Evaluations:
+    """Plays steps without noise in an environment of their own.
+
+    Its episodes go on from one evaluation to the next. Rows have the mean return of the episodes
+    that ended in the latest evaluation that had any (`return`), that of the latest 100 episodes
+    (`return_history`), and the number of all (`episodes`).
+
+    Args:
+        model: which acts.
+        env: an id, an environment of gym's interface or Gymnasium's, or a vector.
+        n_steps: in one evaluation.
+        render: whether each of them is shown.
+    """
+
+    def __init__(self, model: OffPolicyRLModel, env: Any, n_steps: int, *, render: bool) -> None:
+        self._model, self._env = model, as_vec_env(env)
+        self._n_steps, self._render = n_steps, render
+        self._observation: Any = None
+        self._running = np.zeros(self._env.num_envs)
+        self._returns: deque[float] = deque(maxlen=_WINDOW)
+        self._episodes = 0
+
+    @hookimpl
+    def rlk_update_end(self, run: Run) -> None:
+        if run.communicator.rank != 0:
+            return
+        returns = self._play()
+        if not returns:
+            return
+        self._episodes += len(returns)
+        self._returns.extend(returns)
+        run.metrics.set("eval/return", float(np.mean(returns)))
+        run.metrics.set("eval/return_history", float(np.mean(self._returns)))
+        run.metrics.set("eval/episodes", self._episodes)
+
+    def _play(self) -> list[float]:
+        """The returns of the episodes that end in one evaluation."""
+        if self._observation is None:
+            self._observation = self._env.reset()
+        found: list[float] = []
+        for _ in range(self._n_steps):
+            action, _ = self._model.predict(self._observation)
+            self._observation, rewards, dones, _ = self._env.step(action)
+            if self._render:
+                self._env.render()
+            self._running += rewards
+            found += self._running[dones].tolist()
+            self._running[dones] = 0.0
+        return found

@@ -1,0 +1,74 @@
+"""Policy classes in HER: as in Stable Baselines, they are given observations with goals as rows.
+
+Dimensions: B observations, D numbers of all three parts, F features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from rlk.errors import PlanError
+from rlk_baselines.policies.chosen import Deferred
+from rlk_baselines.policies.classes import BasePolicy
+from rlk_her.flat_goals import KEYS, FlatGoals
+from rlk_networks import Architecture
+
+
+class DeferredOnRows(Deferred):
+    """Makes a policy of a class for rows, which takes the observations that these are made of."""
+
+    def made(self, observation_space: Any) -> BasePolicy:
+        return super().made(row_space(observation_space))
+
+    def architecture(self, made: BasePolicy) -> Architecture:
+        return OnRows(made)
+
+
+class OnRows(Architecture):
+    """The networks of a policy for rows, behind what makes rows of observations.
+
+    Args:
+        policy: for rows.
+    """
+
+    def __init__(self, policy: Architecture) -> None:
+        self._policy = policy
+
+    def encoder(self, observation_space: Any) -> nn.Module:
+        return Rows(self._policy.encoder(row_space(observation_space)))
+
+    def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
+        return self._policy.trunk(role, features, extra=extra, n_copies=n_copies)
+
+    def named_roles(self) -> tuple[str, ...]:
+        return self._policy.named_roles()
+
+
+class Rows(nn.Module):
+    """Preprocessed observations with goals, in the order of a row, to features [B, F].
+
+    Args:
+        encoder: from preprocessed rows [B, D].
+    """
+
+    def __init__(self, encoder: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.features = encoder.features
+
+    def forward(self, observation: Mapping[str, Tensor]) -> Tensor:
+        row = torch.cat([observation[key].flatten(1) for key in KEYS], dim=1)
+        features: Tensor = self.encoder(row)
+        return features
+
+
+def row_space(observation_space: Any) -> Any:
+    """The space of rows; PlanError where there is none."""
+    try:
+        return FlatGoals(observation_space).space
+    except ValueError as error:
+        raise PlanError(f"policy classes of HER take rows: {error}.") from error

@@ -1,0 +1,105 @@
+"""Noises as the objects that Stable Baselines has for them, whatever a model was given. B rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from rlk import hookimpl
+from rlk.planning.parse import parse_plugin
+from rlk.records import Array
+from rlk.registry.kernel import default_kernel
+from rlk.settings import structure
+from rlk_adaptive_parameter_noise import AdaptiveParamNoiseSpec
+from rlk_adaptive_parameter_noise.noise import AdaptiveParameterNoise
+from rlk_baselines.common.own_noise import is_own
+from rlk_baselines.refusals import Refused
+from rlk_normal_noise import NormalActionNoise
+from rlk_ornstein_uhlenbeck_noise import OrnsteinUhlenbeckActionNoise
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+#: Noise of rlk -> the class of objects that stand for it.
+_CLASSES: dict[str, Any] = {
+    "normal-noise": NormalActionNoise,
+    "ornstein-uhlenbeck-noise": OrnsteinUhlenbeckActionNoise,
+    "adaptive-parameter-noise": AdaptiveParamNoiseSpec,
+}
+#: Arguments of models that are noises.
+_ARGUMENTS = ("action_noise", "param_noise")
+
+
+def with_objects(given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of a model, with objects for the noises that texts of rlk name."""
+    found = {name: as_object(given[name]) for name in _ARGUMENTS if name in given}
+    return {**given, **found}
+
+
+def as_object(noise: Any) -> Any:
+    """The object that a text stands for; a text that no object says, and all else, as it is."""
+    noises = default_kernel().registries.noises
+    name, settings = parse_plugin(noise) if isinstance(noise, str) else ("", {})
+    if name not in noises:
+        return noise
+    component = noises.get(name).component()
+    kind = _CLASSES.get(component.name)
+    if kind is None or settings.keys() - attrs.fields_dict(kind).keys():
+        return noise
+    config = attrs.asdict(structure(component.config, settings, f"noise {name!r}"))
+    return kind(**{key: value for key, value in config.items() if key in _arguments(kind)})
+
+
+def _arguments(kind: Any) -> set[str]:
+    return {one.name for one in attrs.fields(kind) if one.init}
+
+
+def samples(action_noise: Any, rng: np.random.Generator, n: int) -> Array:
+    """What a noise on actions gives in n calls, float [n, D] or [n, 1].
+
+    Args:
+        action_noise: an object; one of rlk's classes draws from `rng`, a program's own as it does.
+        rng: the stream.
+        n: how many.
+
+    Raises:
+        Refused: for a text, of whose noise there is no object.
+    """
+    if isinstance(action_noise, str):
+        raise Refused(
+            f"predict(deterministic=False) cannot draw from the noise {action_noise!r}: pass an "
+            "object of rlk_baselines.common.noise to the model, or predict deterministically."
+        )
+    own = is_own(action_noise)
+    drawn = [action_noise() if own else action_noise.sample(rng) for _ in range(n)]
+    return np.stack([np.ravel(np.asarray(one, np.float32)) for one in drawn])
+
+
+class Following:
+    """Lets an object say how strong the noise on parameters of a run has become.
+
+    Args:
+        spec: the object.
+    """
+
+    def __init__(self, spec: AdaptiveParamNoiseSpec) -> None:
+        self.spec = spec
+
+    @hookimpl
+    def rlk_rollout_end(self, run: Run) -> None:
+        follow(self.spec, run)
+
+
+def follow(spec: Any, run: Run) -> None:
+    """Give an `AdaptiveParamNoiseSpec`, if it is one, the strength of a run's noise."""
+    noise = parameter_noise(run)
+    if noise is not None and isinstance(spec, AdaptiveParamNoiseSpec):
+        spec.current_stddev = noise.actor.latest["stddev"]
+
+
+def parameter_noise(run: Any) -> AdaptiveParameterNoise | None:
+    """The noise on parameters that a run has, or None."""
+    found = (one for one in run.noises.values() if isinstance(one, AdaptiveParameterNoise))
+    return next(found, None)

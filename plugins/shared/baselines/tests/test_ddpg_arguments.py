@@ -1,0 +1,138 @@
+"""Arguments that DDPG alone has: its memory, evaluations and noise on parameters."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlk_baselines import DDPG, HER, logger
+from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
+from rlk_baselines.common.buffers import PrioritizedReplayBuffer, ReplayBuffer
+from rlk_baselines.common.noise import (
+    AdaptiveParamNoiseSpec,
+    NormalActionNoise,
+    OrnsteinUhlenbeckActionNoise,
+)
+from rlk_baselines.her import HERGoalEnvWrapper
+
+SHORT = {"nb_rollout_steps": 50, "nb_train_steps": 2, "batch_size": 16, "n_cpu_tf_sess": 1}
+
+
+def made(env: Any = "Pendulum-v1", **keywords: Any) -> DDPG:
+    return DDPG("MlpPolicy", env, seed=0, **{**SHORT, **keywords})
+
+
+class Played:
+    """Counts the steps, which have a reward of 2; an episode has seven."""
+
+    def __init__(self, like: Any) -> None:
+        self.observation_space, self.action_space = like.observation_space, like.action_space
+        self.steps, self.shown = 0, 0
+        self.actions: list[Any] = []
+
+    def reset(self) -> Any:
+        return np.zeros(self.observation_space.shape, np.float32)
+
+    def step(self, action: Any) -> Any:
+        self.steps += 1
+        self.actions.append(action)
+        return self.reset(), 2.0, self.steps % 7 == 0, {}
+
+    def render(self, mode: str = "human") -> None:
+        self.shown += 1
+
+
+def test_a_class_of_buffers_is_the_storage_that_it_stands_for() -> None:
+    def names(memory: Any) -> list[str]:
+        return [one.name for one in made(memory_policy=memory).agent.plan.storages]
+
+    assert names(ReplayBuffer) == ["replay"]
+    assert names(PrioritizedReplayBuffer) == ["replay", "prioritized-replay"]
+
+    class Own(ReplayBuffer):
+        """Would not be called."""
+
+    with pytest.raises(ValueError, match="memory_policy is Own; it is ReplayBuffer or Prioritized"):
+        made(memory_policy=Own)
+
+
+def test_an_older_name_sets_the_size_of_the_replay(tmp_path: Any) -> None:
+    with pytest.warns(DeprecationWarning, match="memory_limit is deprecated: use buffer_size"):
+        model = made(memory_limit=150)
+    assert model.buffer_size == model.replay_buffer.buffer_size == 150
+    model.learn(100)
+    assert not model.replay_buffer.is_full()
+    model.learn(100)
+    assert model.replay_buffer.is_full()
+    assert len(model.replay_buffer) == 150
+    model.save(tmp_path / "model")
+    with warnings.catch_warnings(action="error"):
+        assert DDPG.load(tmp_path / "model").buffer_size == 150
+    assert DDPG.load(tmp_path / "model", buffer_size=400).replay_buffer.buffer_size == 400
+
+
+def test_so_many_steps_are_evaluated_after_every_collection() -> None:
+    evaluated = Played(made().env)
+    model = made(eval_env=evaluated, nb_eval_steps=10, action_noise=NormalActionNoise(0.0, 0.5))
+    model.learn(50)
+    assert evaluated.steps == 10
+    assert len({float(np.ravel(one)[0]) for one in evaluated.actions}) == 1, "there is no noise"
+    model.learn(100, reset_num_timesteps=False)
+    assert (evaluated.steps, evaluated.shown) == (30, 0)
+
+
+def test_rows_have_the_returns_of_evaluations(tmp_path: Any) -> None:
+    logger.configure(str(tmp_path), ["csv"])
+    evaluated = Played(made().env)
+    model = made(eval_env=evaluated, nb_eval_steps=10, render_eval=True)
+    model.learn(200, log_interval=1)
+    row = logger.read_csv(tmp_path / "progress.csv").iloc[-1]
+    assert (row["return"], row["return_history"], row["episodes"]) == (14.0, 14.0, 5)
+    assert evaluated.shown == evaluated.steps == 40
+
+
+def test_what_belongs_to_evaluations_has_no_effect_without_them() -> None:
+    with pytest.warns(UserWarning, match=r"nb_eval_steps=7 has no effect without eval_env=…"):
+        made(nb_eval_steps=7)
+
+
+def test_a_model_of_her_is_evaluated_too() -> None:
+    env, other = (BitFlippingEnv(3, continuous=True, max_steps=3) for _ in range(2))
+    steps: list[Any] = []
+    step = other.step
+    other.step = lambda action: (steps.append(action), step(action))[1]  # type: ignore[method-assign]
+    keywords = {**SHORT, "eval_env": HERGoalEnvWrapper(other), "nb_eval_steps": 8}
+    HER("MlpPolicy", env, DDPG, seed=0, **keywords).learn(50)
+    assert len(steps) == 8
+
+
+def test_an_object_says_how_strong_the_noise_on_parameters_is(tmp_path: Any) -> None:
+    noise = AdaptiveParamNoiseSpec(0.2, 0.001)
+    model = made(param_noise=noise, param_noise_adaption_interval=1).learn(200)
+    assert model.param_noise is noise
+    stddev = noise.current_stddev
+    assert noise.get_stats() == {"param_noise_stddev": stddev}
+    assert 0.15 < stddev < 0.2
+    model.save(tmp_path / "model")
+    loaded = DDPG.load(tmp_path / "model", env="Pendulum-v1")
+    assert (loaded.param_noise.initial_stddev, loaded.param_noise.current_stddev) == (0.2, stddev)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        NormalActionNoise(0.1, 0.3),
+        OrnsteinUhlenbeckActionNoise(
+            np.array([0.1]), 0.3, theta=0.2, initial_noise=np.array([1.0])
+        ),
+    ],
+)
+def test_a_loaded_model_has_its_noise_as_an_object(noise: Any, tmp_path: Any) -> None:
+    made(action_noise=noise).save(tmp_path / "model")
+    found = DDPG.load(tmp_path / "model").action_noise
+    found.reset()
+    assert type(found) is type(noise)
+    assert found.as_setting() == noise.as_setting()

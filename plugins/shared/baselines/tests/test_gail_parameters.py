@@ -1,0 +1,69 @@
+"""The parameters of GAIL are those of its policy and those of its discriminator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlk_baselines import GAIL
+from rlk_baselines.gail import ExpertDataset, generate_expert_traj
+
+
+@pytest.fixture
+def made(counting: Any) -> Any:
+    data = generate_expert_traj(lambda _: 1, None, counting(), n_episodes=10)
+    settings: Any = {"timesteps_per_batch": 60, "g_step": 1, "hidden_size_adversary": 8}
+
+    def make(seed: int) -> GAIL:
+        dataset = ExpertDataset(traj_data=data, verbose=0)
+        return GAIL("MlpPolicy", counting(), dataset, seed=seed, n_cpu_tf_sess=1, **settings)
+
+    return make
+
+
+def logits(model: Any) -> Any:
+    adversary = model._reward.adversary
+    return adversary.discriminator.logits(adversary.expert, None).detach().numpy()
+
+
+def test_they_go_from_one_model_to_another_with_the_discriminator(made: Any) -> None:
+    first, second = made(0).learn(120), made(1)
+    parameters = first.get_parameters()
+    names = [name for name in parameters if name.startswith("adversary/")]
+    assert "adversary/network/0/weight" in names
+    assert "adversary/rows/mean" in names
+    assert names == [one.name for one in first.get_parameter_list() if "adversary" in one.name]
+    before = logits(second)
+    second.load_parameters(parameters)
+    np.testing.assert_array_equal(logits(second), logits(first))
+    assert (before != logits(first)).any()
+    for name, value in second.get_parameters().items():
+        np.testing.assert_array_equal(value, parameters[name])
+    parameters["adversary/network/0/weight"][:] = 0.0
+    np.testing.assert_array_equal(logits(second), logits(first))  # they are copies
+
+
+def test_a_file_has_them_too(made: Any, tmp_path: Any) -> None:
+    first, second = made(0).learn(120), made(1)
+    first.save(tmp_path / "model")
+    second.load_parameters(str(tmp_path / "model"))
+    np.testing.assert_array_equal(logits(second), logits(first))
+
+
+def test_some_of_them_or_wrong_ones(made: Any) -> None:
+    model = made(0)
+    own = model.get_parameters()
+    some = {"adversary/network/4/bias": np.array([3.0], np.float32)}
+    model.load_parameters(some, exact_match=False)
+    now = model.get_parameters()
+    assert now.pop("adversary/network/4/bias") == 3.0
+    for name, value in now.items():
+        np.testing.assert_array_equal(value, own[name])
+    with pytest.raises(RuntimeError, match=r"discriminator of this GAIL: missing \['adversary/n"):
+        model.load_parameters({k: v for k, v in own.items() if not k.startswith("adversary/")})
+    with pytest.raises(RuntimeError, match=r"no parameters \['adversary/other'\]"):
+        model.load_parameters({**own, "adversary/other": np.zeros(1)})
+    with pytest.raises(RuntimeError, match=r"has shape \(1,\) here and \(2,\) there"):
+        model.load_parameters({**own, "adversary/network/4/bias": np.zeros(2)})

@@ -1,0 +1,115 @@
+"""HER with policy classes, and with rewards that depend on infos."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from rlk.errors import RlkError
+from rlk_baselines import DQN, HER, SAC
+from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
+from rlk_baselines.common.policies import register_policy
+from rlk_baselines.deepq.policies import FeedForwardPolicy, LnMlpPolicy, MlpPolicy
+from rlk_baselines.her import HERGoalEnvWrapper
+
+OFF = {"learning_starts": 8, "batch_size": 4, "seed": 0, "n_cpu_tf_sess": 1}
+
+
+class Small(FeedForwardPolicy):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs, layers=[16], feature_extraction="mlp")
+        assert self.ob_space.shape == (12,), "it is made for rows"
+
+
+class Priced(BitFlippingEnv):
+    """The reward of a step depends on a number in its info."""
+
+    def step(self, action: Any) -> Any:
+        observation, reward, done, info = super().step(action)
+        return observation, reward - 0.5, done, {**info, "price": 0.5}
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, _info: Any) -> Any:
+        return super().compute_reward(achieved_goal, desired_goal, _info) - self.price(_info)
+
+    def price(self, info: Any) -> Any:
+        return info["price"]
+
+
+class Optional(Priced):
+    def price(self, info: Any) -> Any:
+        return info.get("price", 7.0)
+
+
+class Strange(Priced):
+    def price(self, info: Any) -> Any:
+        return info["price"]["now"]
+
+
+def bits() -> Any:
+    return BitFlippingEnv(4, max_steps=4)
+
+
+@pytest.mark.parametrize(
+    ("policy", "name"), [(MlpPolicy, "MlpPolicy"), (LnMlpPolicy, "LnMlpPolicy")]
+)
+def test_a_documented_class_is_the_policy_of_its_name(policy: Any, name: str) -> None:
+    of_class, of_name = (HER(one, bits(), DQN, **OFF) for one in (policy, name))
+    for key, value in of_name.get_parameters().items():
+        np.testing.assert_array_equal(of_class.get_parameters()[key], value)
+
+
+def test_a_class_of_ones_own_is_given_rows_and_is_loaded_by_passing_it_again(tmp_path: Any) -> None:
+    model = HER(Small, bits(), DQN, **OFF).learn(40)
+    wrapped = HERGoalEnvWrapper(bits())
+    row = wrapped.reset()
+    action, _ = model.predict(row)
+    assert action == model.predict(wrapped.convert_obs_to_dict(row))[0]
+    policy = model.agent.run.policy
+    with torch.no_grad():
+        features = policy.shared.encoder(torch.from_numpy(np.asarray(row, np.float32))[None])
+        assert int(policy.qf(features).argmax()) == action
+    model.save(tmp_path / "model")
+    loaded = HER.load(tmp_path / "model", env=bits(), policy=Small)
+    assert loaded.predict(row)[0] == action
+    loaded.learn(10)
+
+
+def test_a_registered_name_serves_in_her_too(tmp_path: Any) -> None:
+    register_policy("SmallOfHer", Small)
+    model = HER("SmallOfHer", bits(), DQN, **OFF)
+    model.save(tmp_path / "model")
+    loaded = HER.load(tmp_path / "model")
+    for name, value in model.get_parameters().items():
+        np.testing.assert_array_equal(loaded.get_parameters()[name], value)
+
+
+def test_a_class_learns_continuous_actions_too() -> None:
+    env = BitFlippingEnv(4, continuous=True, max_steps=4)
+    HER(Small, env, SAC, **OFF).learn(20)
+
+
+def test_what_a_reward_asks_for_is_kept(tmp_path: Any) -> None:
+    model = HER("MlpPolicy", Priced(4, max_steps=4), DQN, n_sampled_goal=2, **OFF).learn(40)
+    _, _, reward, *_ = model.replay_buffer.sample(64)
+    assert set(reward.tolist()) == {-0.5, -1.5}
+    assert model.info_keys == ["price"]
+    model.save(tmp_path / "model")
+    loaded = HER.load(tmp_path / "model", env=Priced(4, max_steps=4)).learn(20)
+    assert (loaded.info_keys, loaded.n_sampled_goal) == (["price"], 2)
+
+
+def test_what_a_reward_can_do_without_is_kept_if_it_is_named() -> None:
+    for keys, rewards in ((None, {-7.0, -8.0}), (["price"], {-0.5, -1.5})):  # in hindsight
+        env = Optional(4, max_steps=4)
+        model = HER("MlpPolicy", env, DQN, n_sampled_goal=40, info_keys=keys, **OFF).learn(40)
+        _, _, reward, *_ = model.replay_buffer.sample(64)
+        assert set(reward.tolist()) <= rewards | {-0.5, -1.5}
+        assert set(reward.tolist()) & rewards
+
+
+def test_an_error_of_a_reward_says_what_to_pass() -> None:
+    with pytest.raises(RlkError, match=r"info_keys=\['KEY'\] of hindsight-replay, or of HER"):
+        HER("MlpPolicy", Strange(4, max_steps=4), DQN, **OFF).learn(40)
