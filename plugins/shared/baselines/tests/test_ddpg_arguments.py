@@ -85,10 +85,13 @@ def test_so_many_steps_are_evaluated_after_every_collection() -> None:
 
 
 def test_rows_have_the_returns_of_evaluations(tmp_path: Any) -> None:
-    logger.configure(str(tmp_path), ["csv"])
     evaluated = Played(made().env)
     model = made(eval_env=evaluated, nb_eval_steps=10, render_eval=True)
-    model.learn(200, log_interval=1)
+    logger.configure(str(tmp_path), ["csv"])
+    try:
+        model.learn(200, log_interval=1)
+    finally:
+        logger.reset()
     row = logger.read_csv(tmp_path / "progress.csv").iloc[-1]
     assert (row["return"], row["return_history"], row["episodes"]) == (14.0, 14.0, 5)
     assert evaluated.shown == evaluated.steps == 40
