@@ -243,6 +243,23 @@ def test_a_model_moves_to_a_vector_of_another_number(cls: Any, counting) -> None
     assert model.learn(48).num_timesteps == 48
 
 
+@pytest.mark.parametrize("n_envs", [1, 2])
+def test_means_are_of_the_episodes_of_the_environment_that_is_set(n_envs: int, counting) -> None:
+    model = small_ppo(counting(length=3)).learn(16)
+    assert {one["l"] for one in model.ep_info_buf} == {3}
+    model.set_env(DummyVecEnv([lambda: counting(length=4)] * n_envs))
+    assert model.ep_info_buf == []
+    model.learn(32)
+    assert {one["l"] for one in model.ep_info_buf} == {4}
+
+
+def test_an_attribute_that_was_set_counts_before_a_vector_of_another_number(counting) -> None:
+    model = small_ppo(counting()).learn(16)
+    model.gamma = 0.5
+    model.set_env(DummyVecEnv([counting] * 2))
+    assert model.learn(32).agent.plan.algorithm.config.gamma == 0.5
+
+
 def test_training_goes_on_where_an_episode_was(counting) -> None:
     env = DummyVecEnv([lambda: counting(40)])
     model = small_ppo(env).learn(16)

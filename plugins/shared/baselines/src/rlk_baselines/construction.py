@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -24,7 +24,7 @@ from rlk_baselines.common.vec_env import VecEnv
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.environments.training_vector import training_vector
 from rlk_baselines.learning import Watcher
-from rlk_baselines.policies.chosen import policy_settings
+from rlk_baselines.policies.chosen import held_kwargs, policy_settings
 from rlk_baselines.policies.registered import registered
 from rlk_baselines.refusals import Refused, refused
 from rlk_mpi.world import several_launched
@@ -131,6 +131,10 @@ class Constructed(metaclass=Documented):
         """Whether its noise is an object of a program's own class, which has to be called."""
         return own_noise.is_own(self._given.get("action_noise"))
 
+    def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """`policy_kwargs` as a file holds them."""
+        return held_kwargs(kwargs)
+
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Settings by the names of rlk's config, of those that the constructor takes."""
         return settings
@@ -156,12 +160,14 @@ class Constructed(metaclass=Documented):
         vector = saved.awaited() if env is None else as_vec_env(env)
         self._begin(saved.given, vector)
         settings = {"n_envs": vector.num_envs, **self.renamed(saved.changes)}
-        if "policy" in saved.changes or registered(self._given["policy"]) is not None:
-            settings |= self._policy_settings()
         self._take(self._loaded(saved, settings))
 
     def _loaded(self, saved: model_files.Saved, settings: dict[str, Any]) -> Agent:
         """The agent of a file with these settings; without a noise that the file cannot hold."""
+        model_files.refuse_lost_functions(type(self).__name__, saved)
+        is_registered = registered(self._given["policy"]) is not None
+        if {"policy", "policy_kwargs"} & saved.changes.keys() or is_registered:
+            settings = {**settings, **changed_settings.by_plan(self.algo, self._policy_settings())}
         had_own_noise = bool(saved.about.get(_OWN_NOISE))
         if had_own_noise:
             settings = {**settings, "noise": None}
@@ -191,10 +197,18 @@ class Constructed(metaclass=Documented):
             n_envs=self.n_envs,
             **changed_settings.by_plan(self.algo, {**self._settings(), **changes}),
         )
+        made.spec = attrs.evolve(made.spec, lost=self._still_lost(before.spec.lost, changes))
         if offers(before.run.storage, AdoptsReplays) and len(before.run.storage):
             checkpoint.adopt_replay(made.run, checkpoint.replay_state(before.run))
         before.close()
         return made
+
+    def _still_lost(self, lost: Iterable[str], changes: Mapping[str, Any]) -> tuple[str, ...]:
+        """Of the sentences on what a file did not hold, those on what was not set since."""
+        has_noise = self._given.get("action_noise") is not None
+        about_changes = tuple(f"{key} was " for key in changes)
+        kept = (one for one in lost if not one.startswith(about_changes))
+        return tuple(one for one in kept if not (has_noise and one is _LOST_NOISE))
 
     def _training_env(self) -> Any:
         """What rlk steps."""

@@ -14,10 +14,10 @@ from typing import IO, TYPE_CHECKING, Any
 import attrs
 
 from rlk.making import from_state
+from rlk.planning.lost_settings import was_callable
 from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint
 from rlk.running.named_parameters import named_parameters
-from rlk.settings import plain
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.spaces import space_of, space_state
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
@@ -66,7 +66,7 @@ def about(model: BaseRLModel, env: Any) -> State:
     return {
         "class": type(model).__name__,
         "policy": policy if isinstance(policy, str) else name,
-        "policy_kwargs": plain(model.policy_kwargs),
+        "policy_kwargs": model.held_policy_kwargs(model.policy_kwargs),
         "observation_space": space_state(model.observation_space),
         "action_space": space_state(model.action_space),
         "env_id": env_id(env),
@@ -210,27 +210,53 @@ def load(
     model = cls.of_file(about)
     own = {**model.defaults(), **_plan_settings(state), "policy": about["policy"]}
     own["policy_kwargs"] = about["policy_kwargs"]
-    _check(cls.__name__, given, own)
+    _check(model, given, own)
     model.go_on(Saved(path, state, {**own, **given}, given), env)
     return model
 
 
-def _check(name: str, given: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+def _check(model: BaseRLModel, given: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     """Refuse what cannot be replaced."""
     unknown = sorted(given.keys() - own.keys())
     if unknown:
         raise Refused(
-            f"{name} has no {', '.join(unknown)} to replace. custom_objects and keywords of load "
-            f"are arguments of its constructor: {', '.join(own)}."
+            f"{type(model).__name__} has no {', '.join(unknown)} to replace. custom_objects and "
+            f"keywords of load are arguments of its constructor: {', '.join(own)}."
         )
-    if "policy_kwargs" in given and plain(given["policy_kwargs"]) != own["policy_kwargs"]:
+    if "policy_kwargs" not in given:
+        return
+    kwargs, saved = dict(given["policy_kwargs"] or {}), own["policy_kwargs"]
+    passed_again = {
+        key for key, value in saved.items() if was_callable(value) and callable(kwargs.get(key))
+    }
+    now = {**model.held_policy_kwargs(kwargs), **{key: saved[key] for key in passed_again}}
+    if now != saved:
         raise Refused(
-            f"policy_kwargs={given['policy_kwargs']!r} are not those of the saved model, "
-            f"{own['policy_kwargs']!r}: its networks have other sizes."
+            f"policy_kwargs={kwargs!r} are not those of the saved model, {saved!r}: its networks "
+            "are others."
+        )
+
+
+def refuse_lost_functions(model: str, saved: Saved) -> None:
+    """Refused for networks that were made with functions which nobody has passed again.
+
+    Args:
+        model: the name of its class.
+        saved: the model.
+    """
+    kwargs = saved.given["policy_kwargs"] or {}
+    lost = {key: value["callable"] for key, value in kwargs.items() if was_callable(value)}
+    if lost:
+        again = (f"{key}={lost.get(key, value)}" for key, value in kwargs.items())
+        raise Refused(
+            f"this model's networks were made with functions, {', '.join(lost.values())}, which no "
+            "file holds. Pass its policy_kwargs again: "
+            f"{model}.load(path, policy_kwargs=dict({', '.join(again)}))."
         )
 
 
 def _plan_settings(state: State) -> dict[str, Any]:
-    """The settings of the algorithm, as the file has them."""
+    """The settings of the algorithm, as far as the file has them: no functions."""
     found = checkpoint.part_of(state, "manifest")["plan"]["components"]
-    return next(dict(one["settings"]) for one in found if one["slot"] == "algorithm")
+    settings = next(one["settings"] for one in found if one["slot"] == "algorithm")
+    return {key: value for key, value in settings.items() if not was_callable(value)}

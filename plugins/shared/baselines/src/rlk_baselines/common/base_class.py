@@ -168,6 +168,7 @@ class BaseRLModel(Constructed):
         """Learn from another environment from now on, which has the same spaces.
 
         It may be a vector of another number: a replay then goes on with its newest transitions.
+        The episodes of the one before are forgotten: means are of the new one alone.
 
         Raises:
             ValueError: if it does not fit.
@@ -176,17 +177,21 @@ class BaseRLModel(Constructed):
             if env is None:
                 raise Refused("set_env needs an environment, got None.")
             new, old = as_vec_env(env), self._env
+            agent = None if self._agent is None else self.agent  # what was set counts before
             self._env = new
-            if self._agent is None:
+            if agent is None:
                 return
             try:
                 if old is None or new.num_envs == old.num_envs:
-                    self._agent.set_env(self._training_env())
+                    agent.set_env(self._training_env())
                 else:
                     self._take(self._moved())
             except BaseException:
                 self._env = old
                 raise
+            metrics = self.agent.run.metrics
+            metrics.recent_episodes.clear()
+            metrics.recent_successes.clear()
 
     def get_vec_normalize_env(self) -> VecNormalize | None:
         """The `VecNormalize` around its environment, or None."""

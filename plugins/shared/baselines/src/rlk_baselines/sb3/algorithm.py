@@ -94,6 +94,12 @@ class BaseAlgorithm(BaseRLModel):
     def _settings(self) -> dict[str, Any]:
         return {**self.fixed, **self.renamed(self._given), **self._policy_settings()}
 
+    def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """As of `Constructed`; without the class of the optimiser, of which there is one."""
+        return super().held_policy_kwargs(
+            {key: value for key, value in kwargs.items() if key != "optimizer_class"}
+        )
+
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """As of `Constructed`."""
         for key, (value, instead) in self.only.items():

@@ -1,0 +1,111 @@
+"""Models that were saved with functions, or in more than a registered environment."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from rlk_baselines import A2C, HER, PPO2, SAC, sb3
+from rlk_baselines.common import make_vec_env
+from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
+from rlk_baselines.common.policies import FeedForwardPolicy
+
+CARTPOLE = np.zeros(4, np.float32)
+TANH = {"act_fun": torch.tanh, "net_arch": [8]}
+
+
+def squashed(features: torch.Tensor) -> torch.Tensor:
+    return torch.tanh(features) / 2
+
+
+class Narrow(FeedForwardPolicy):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs, net_arch=[4], feature_extraction="mlp")
+
+
+def test_an_activation_of_torch_comes_back_and_serves_again(tmp_path: Path) -> None:
+    A2C("MlpPolicy", "CartPole-v1", policy_kwargs=TANH).save(tmp_path / "model")
+    model = A2C.load(tmp_path / "model", env="CartPole-v1")
+    assert model.policy_kwargs == {"act_fun": "tanh", "net_arch": [8]}
+    model.gamma = 0.5
+    assert model.learn(30).agent.plan.algorithm.config.gamma == 0.5
+    model.set_env(make_vec_env("CartPole-v1", 2))
+    assert model.learn(30).agent.plan.policy.config.act_fun == "tanh"
+    model.setup_model()
+    again = A2C("MlpPolicy", "CartPole-v1", policy_kwargs=model.policy_kwargs)
+    for one in (model, again):
+        assert one.agent.plan.policy.config.act_fun == "tanh"
+    assert A2C.load(tmp_path / "model", policy_kwargs=TANH).predict(CARTPOLE)[0] in (0, 1)
+
+
+def test_an_activation_of_sb3_comes_back_and_serves_again(tmp_path: Path) -> None:
+    kwargs = {"activation_fn": torch.nn.ELU, "optimizer_class": torch.optim.Adam, "net_arch": [8]}
+    sb3.A2C("MlpPolicy", "CartPole-v1", policy_kwargs=kwargs).save(tmp_path / "model")
+    model = sb3.A2C.load(tmp_path / "model", env="CartPole-v1")
+    model.gamma = 0.5
+    model.set_env(make_vec_env("CartPole-v1", 2))
+    assert model.learn(30).agent.plan.policy.config.act_fun == "elu"
+    sb3.A2C.load(tmp_path / "model", policy_kwargs=kwargs)
+
+
+@pytest.mark.parametrize("policy", ["MlpPolicy", Narrow])
+def test_an_activation_of_a_program_is_passed_again(tmp_path: Path, policy: Any) -> None:
+    kwargs = {"act_fun": squashed}
+    saved = A2C(policy, "CartPole-v1", policy_kwargs=kwargs)
+    saved.save(tmp_path / "model")
+    given = {} if isinstance(policy, str) else {"policy": policy}
+    text = r"A2C\.load\(path, policy_kwargs=dict\(act_fun=squashed\)\)"
+    with pytest.raises(ValueError, match=text):
+        A2C.load(tmp_path / "model", **given)
+    model = A2C.load(tmp_path / "model", policy_kwargs=kwargs, **given)
+    observations = np.linspace(-1, 1, 40, dtype=np.float32).reshape(10, 4)
+    expected = saved.action_probability(observations)
+    assert np.array_equal(model.action_probability(observations), expected)
+    objects = {"policy_kwargs": {"act_fun": lambda features: squashed(features)}, **given}
+    by_objects = A2C.load(tmp_path / "model", custom_objects=objects)
+    assert np.array_equal(by_objects.action_probability(observations), expected)
+    with pytest.raises(ValueError, match="not those of the saved model"):
+        A2C.load(tmp_path / "model", policy_kwargs={**kwargs, "net_arch": [9]}, **given)
+    model.set_env("CartPole-v1")
+    model.gamma = 0.5
+    model.learn(30)
+
+
+def test_an_activation_of_a_program_in_a_model_of_hindsight(tmp_path: Path) -> None:
+    env, kwargs = BitFlippingEnv(3, continuous=True, max_steps=3), {"act_fun": squashed}
+    HER("MlpPolicy", env, SAC, policy_kwargs=kwargs).save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"HER\.load\(path, policy_kwargs="):
+        HER.load(tmp_path / "model", env=env)
+    model = HER.load(tmp_path / "model", env=env, policy_kwargs=kwargs)
+    assert model.agent.plan.policy.config.act_fun is squashed
+
+
+def test_a_schedule_that_no_file_holds_is_the_default_until_it_is_passed_again(
+    tmp_path: Path,
+) -> None:
+    path, lost = tmp_path / "model", "learning_rate was the callable"
+    PPO2("MlpPolicy", "CartPole-v1", n_steps=16, learning_rate=lambda f: f * 1e-3).save(path)
+    model = PPO2.load(path, env="CartPole-v1")
+    assert model.learning_rate == model.defaults()["learning_rate"]
+    model.set_env(make_vec_env("CartPole-v1", 2))
+    with pytest.warns(UserWarning, match=lost):
+        model.learn(32)
+    model.gamma = 0.5
+    with pytest.warns(UserWarning, match=lost):
+        model.learn(32)
+    model.learning_rate = 1e-4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.learn(32).agent.plan.algorithm.config.learning_rate == 1e-4
+    model = sb3.PPO("MlpPolicy", "CartPole-v1", n_steps=16, batch_size=16, clip_range=lambda f: f)
+    model.save(path)
+    model = sb3.PPO.load(path, env="CartPole-v1")
+    model.gamma = 0.5
+    with pytest.warns(UserWarning, match="clip_range was the callable"):
+        model.learn(16)
+    assert model.clip_range == 0.2
