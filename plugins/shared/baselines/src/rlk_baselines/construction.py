@@ -23,6 +23,7 @@ from rlk_baselines.common import own_noise
 from rlk_baselines.common.vec_env import VecEnv
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.environments.training_vector import training_vector
+from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.learning import Watcher
 from rlk_baselines.policies.chosen import held_kwargs, policy_settings
 from rlk_baselines.policies.registered import registered
@@ -82,6 +83,7 @@ class Constructed(metaclass=Documented):
         self.full_tensorboard_log: bool = given["full_tensorboard_log"]
         self.seed: int | None = given["seed"]
         self._watcher = Watcher()
+        self._unvectorized: Unvectorized | None = None
 
     def setup_model(self) -> None:
         """Make the networks and all else that training needs."""

@@ -21,6 +21,7 @@ from rlk_baselines.common.cmd_util import (
     mujoco_arg_parser,
 )
 from rlk_baselines.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
+from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_mpi.world import RANK
 
 #: What `--policy` may be.
@@ -121,7 +122,7 @@ def mujoco(
 
 def play(model: Any) -> NoReturn:
     """Show a model that remembers nothing in a window until it is interrupted."""
-    env = model.get_env()
+    env = as_vec_env(model.get_env())
     observation = env.reset()
     while True:
         action, _ = model.predict(observation)

@@ -13,7 +13,7 @@ from rlk.errors import RlkError
 from rlk.records import Array
 from rlk_baselines import model_files
 from rlk_baselines.common.callbacks import BaseCallback, as_callback
-from rlk_baselines.common.vec_env import VecNormalize, unwrap_vec_normalize
+from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize, unwrap_vec_normalize
 from rlk_baselines.construction import Constructed
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv, as_vec_env
 from rlk_baselines.environments.training_vector import BareVector, WrappedVector
@@ -152,12 +152,20 @@ class BaseRLModel(Constructed):
     # ---- the environment -------------------------------------------------------------------------
 
     def get_env(self) -> Any:
-        """The environment that it learns from, or None if a loaded model has none."""
+        """The environment that it learns from, or None if a loaded model has none.
+
+        A model that learns from one environment gives out the one that was passed (one of
+        Gymnasium's interface with gym's), and of a vector of one the same vector without its axis.
+        """
         if isinstance(self._env, AwaitedVecEnv) and self._env.env_id is None:
             return None
         if self._env is None or self.learns_from_vectors or self._env.num_envs > 1:
             return self._env
-        return Unvectorized(self._env)
+        if isinstance(self._env, DummyVecEnv) and self._env.one is not None:
+            return self._env.one
+        if self._unvectorized is None or self._unvectorized.venv is not self._env:
+            self._unvectorized = Unvectorized(self._env)
+        return self._unvectorized
 
     @property
     def env(self) -> Any:

@@ -11,6 +11,7 @@ from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv
 from rlk_baselines.common.vec_env.dummy_vec_env import DummyVecEnv
 from rlk_baselines.common.vec_env.four_values import FourValues
 from rlk_baselines.environments.ids import make_by_id
+from rlk_baselines.environments.one import OneOfVector, vector_of_one
 from rlk_baselines.environments.unvectorized import Unvectorized
 
 
@@ -26,15 +27,15 @@ def as_vec_env(env: Any) -> VecEnv:
     """
     if isinstance(env, Unvectorized):
         return env.venv
+    if isinstance(env, OneOfVector):
+        return env.vector
     if isinstance(env, VecEnv):
         return env
     if isinstance(env, VectorEnv):
         return _of_vector(env)
-    if isinstance(env, str):
-        return DummyVecEnv([lambda: make_by_id(env)])
     if isinstance(env, (list, tuple)):
         raise PlanError("the environment is a list. Write DummyVecEnv([lambda: env, …]).")
-    return DummyVecEnv([lambda: env])
+    return vector_of_one(make_by_id(env) if isinstance(env, str) else env)
 
 
 def _of_vector(env: VectorEnv[Any, Any, Any]) -> VecEnv:
