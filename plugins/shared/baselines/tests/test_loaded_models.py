@@ -6,14 +6,25 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium.wrappers import ClipReward
 
-from rlk_baselines import A2C, HER, PPO2, SAC, sb3
+from rlk_baselines import A2C, HER, PPO2, SAC, gym, sb3
+from rlk_baselines.bench import Monitor
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.policies import FeedForwardPolicy
+from rlk_baselines.common.vec_env import (
+    SubprocVecEnv,
+    VecCheckNan,
+    VecFrameStack,
+    VecNormalize,
+)
+from rlk_baselines.environments import as_vec_env
+from rlk_baselines.sb3.common.env_util import make_vec_env as sb3_make_vec_env
 
 CARTPOLE = np.zeros(4, np.float32)
 TANH = {"act_fun": torch.tanh, "net_arch": [8]}
@@ -109,3 +120,68 @@ def test_a_schedule_that_no_file_holds_is_the_default_until_it_is_passed_again(
     with pytest.warns(UserWarning, match="clip_range was the callable"):
         model.learn(16)
     assert model.clip_range == 0.2
+
+
+class Halved(gym.RewardWrapper):
+    def reward(self, reward: float) -> float:
+        return reward / 2
+
+
+def more_than_an_id() -> dict[str, Any]:
+    """What a model may be trained in, by what is named where it is missing."""
+
+    def stacked() -> Any:
+        return VecFrameStack(make_vec_env("CartPole-v1", 2), 2)
+
+    return {
+        "VecNormalize": lambda: VecNormalize(make_vec_env("CartPole-v1", 2)),
+        "VecFrameStack": stacked,
+        "VecNormalize, VecFrameStack": lambda: VecNormalize(stacked()),
+        "Halved": lambda: Halved(gym.make("CartPole-v1")),
+        "Halved in workers": lambda: SubprocVecEnv([lambda: Halved(gym.make("CartPole-v1"))]),
+        "ClipReward": lambda: ClipReward(gymnasium.make("CartPole-v1"), 0, 0.5),
+        "TimeLimit": lambda: gym.wrappers.TimeLimit(gym.make("CartPole-v1"), 9),
+        "sutton_barto_reward=True": lambda: gym.make("CartPole-v1", sutton_barto_reward=True),
+    }
+
+
+@pytest.mark.parametrize("name", more_than_an_id())
+@pytest.mark.parametrize("cls", [A2C, sb3.A2C])
+def test_a_model_does_not_learn_in_less_than_it_was_trained_in(
+    name: str, cls: Any, tmp_path: Path
+) -> None:
+    env = more_than_an_id()[name]()
+    cls("MlpPolicy", env).save(tmp_path / "first")
+    cls.load(tmp_path / "first").save(tmp_path / "model")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = cls.load(tmp_path / "model")
+        model.predict(np.zeros(model.observation_space.shape, np.float32))
+    assert model.get_env() is None
+    with pytest.raises(ValueError, match=f"trained in one with {name.split(' in ')[0]}. Pass one"):
+        model.learn(10)
+    model.set_env(env)
+    assert model.learn(10).num_timesteps >= 10
+
+
+@pytest.mark.parametrize(
+    "watched",
+    [
+        lambda: Monitor(gym.make("CartPole-v1"), None),
+        lambda: VecCheckNan(make_vec_env("CartPole-v1", 2)),
+        lambda: gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.make("CartPole-v1")),
+        lambda: sb3_make_vec_env("CartPole-v1", 2),
+    ],
+)
+def test_what_only_watches_is_not_missed(watched: Any, tmp_path: Path) -> None:
+    A2C("MlpPolicy", watched()).save(tmp_path / "model")
+    assert A2C.load(tmp_path / "model").learn(10).num_timesteps == 10
+
+
+def test_an_id_of_other_spaces_is_refused(tmp_path: Path, monkeypatch: Any) -> None:
+    A2C("MlpPolicy", "CartPole-v1").save(tmp_path / "model")
+    monkeypatch.setattr(as_vec_env, "make_by_id", lambda _: gym.make("Acrobot-v1"))
+    model = A2C.load(tmp_path / "model")
+    assert model.predict(CARTPOLE)[0] in (0, 1)
+    with pytest.raises(ValueError, match="CartPole-v1 has other spaces than its own had"):
+        model.learn(10)

@@ -19,6 +19,7 @@ from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint
 from rlk.running.named_parameters import named_parameters
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
+from rlk_baselines.environments.held import beyond_id_of_vector, env_id
 from rlk_baselines.environments.spaces import space_of, space_state
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.refusals import Refused
@@ -63,25 +64,16 @@ def about(model: BaseRLModel, env: Any) -> State:
     """What only a model of Stable Baselines needs in a file, as JSON values and arrays."""
     policy = model._given["policy"]
     name = getattr(policy, "__name__", type(policy).__name__)
+    beyond = beyond_id_of_vector(env)
     return {
         "class": type(model).__name__,
         "policy": policy if isinstance(policy, str) else name,
         "policy_kwargs": model.held_policy_kwargs(model.policy_kwargs),
         "observation_space": space_state(model.observation_space),
         "action_space": space_state(model.action_space),
-        "env_id": env_id(env),
+        "env_id": None if beyond else env_id(env),
+        "beyond_id": beyond,
     }
-
-
-def env_id(env: Any) -> str | None:
-    """The id that makes environments of a vector anew, bare of wrappers; None if none does."""
-    if isinstance(env, AwaitedVecEnv):
-        return env.env_id
-    try:
-        spec = next(iter(env.get_attr("spec", 0)), None)
-    except (AttributeError, NotImplementedError):
-        return None
-    return None if spec is None else str(spec.id)
 
 
 def _write(place: Place, data: bytes, suffix: str) -> None:
@@ -121,7 +113,8 @@ class Saved:
         spaces = (space_of(self.about[f"{name}_space"]) for name in ("observation", "action"))
         observation, action = spaces
         n_envs = int(checkpoint.part_of(self.state, "manifest")["plan"]["run"]["n_envs"])
-        return AwaitedVecEnv(n_envs, observation, action, self.about["env_id"])
+        env_id, beyond_id = self.about["env_id"], self.about["beyond_id"]
+        return AwaitedVecEnv(n_envs, observation, action, env_id, tuple(beyond_id))
 
 
 # ---- reading -------------------------------------------------------------------------------------

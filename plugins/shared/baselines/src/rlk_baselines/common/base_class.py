@@ -74,11 +74,13 @@ class BaseRLModel(Constructed):
             tb_log_name: what the folder of tensorboard's events begins with.
             reset_num_timesteps: whether timesteps are counted from 0 again.
         """
-        if self._env is None or (isinstance(self._env, AwaitedVecEnv) and not self._env.env_id):
+        if self._env is None:
             raise Refused(
-                f"this {type(self).__name__} has no environment to learn in: "
-                "load(path, env=env), or call set_env(env) first."
+                f"this {type(self).__name__} has no environment to learn in: pass env to the "
+                "constructor, or call set_env(env) first."
             )
+        if isinstance(self._env, AwaitedVecEnv) and not self._env.env_id:
+            raise self._env.refusal()
         call = Call(
             int(total_timesteps),
             as_callback(callback),

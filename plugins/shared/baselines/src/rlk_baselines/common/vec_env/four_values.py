@@ -36,7 +36,7 @@ class FourValues(VecEnv):
             vector.num_envs, vector.single_observation_space, vector.single_action_space
         )
         self.metadata = vector.metadata
-        self._is_ours = type(self) is not FourValues  # its environments are `FiveValues`
+        self.has_our_envs = type(self) is not FourValues  # its environments are `FiveValues`
         self._seeds: list[int] | None = None
         self._is_stepping = False
 
@@ -83,7 +83,7 @@ class FourValues(VecEnv):
 
     def render(self, mode: str = "human") -> Any:
         """As of `VecEnv`; one environment alone renders by itself, in whatever modes it has."""
-        if self.num_envs == 1 and self._is_ours:
+        if self.num_envs == 1 and self.has_our_envs:
             return self.env_method("render_as", mode)[0]
         return super().render(mode)
 
