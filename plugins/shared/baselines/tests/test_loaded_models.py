@@ -138,7 +138,6 @@ def more_than_an_id() -> dict[str, Any]:
         "VecFrameStack": stacked,
         "VecNormalize, VecFrameStack": lambda: VecNormalize(stacked()),
         "Halved": lambda: Halved(gym.make("CartPole-v1")),
-        "Halved in workers": lambda: SubprocVecEnv([lambda: Halved(gym.make("CartPole-v1"))]),
         "ClipReward": lambda: ClipReward(gymnasium.make("CartPole-v1"), 0, 0.5),
         "TimeLimit": lambda: gym.wrappers.TimeLimit(gym.make("CartPole-v1"), 9),
         "sutton_barto_reward=True": lambda: gym.make("CartPole-v1", sutton_barto_reward=True),
@@ -158,10 +157,17 @@ def test_a_model_does_not_learn_in_less_than_it_was_trained_in(
         model = cls.load(tmp_path / "model")
         model.predict(np.zeros(model.observation_space.shape, np.float32))
     assert model.get_env() is None
-    with pytest.raises(ValueError, match=f"trained in one with {name.split(' in ')[0]}. Pass one"):
+    with pytest.raises(ValueError, match=f"trained in one with {name}. Pass one"):
         model.learn(10)
     model.set_env(env)
     assert model.learn(10).num_timesteps >= 10
+
+
+def test_what_is_around_the_environments_of_workers_is_known(tmp_path: Path) -> None:
+    env = SubprocVecEnv([lambda: Halved(gym.make("CartPole-v1"))])
+    A2C("MlpPolicy", env).save(tmp_path / "model")
+    env.close()
+    assert A2C.load(tmp_path / "model")._env.beyond_id == ("Halved",)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from rlk.running import checkpoint
 from rlk_baselines import changed_settings, model_files
 from rlk_baselines.arguments import Documented, bound, is_other, signature, with_effect
 from rlk_baselines.common import own_noise
+from rlk_baselines.common.misc_util import set_global_seeds
 from rlk_baselines.common.vec_env import VecEnv
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.environments.training_vector import training_vector
@@ -93,6 +94,16 @@ class Constructed(metaclass=Documented):
             )
         with refused():
             self._take(self._made())
+        self._seed_globally()
+
+    def _seed_globally(self) -> None:
+        """Seed the generators of the whole program, from which its environments may draw.
+
+        Every rank has its own seed, as in Stable Baselines' scripts for several.
+        """
+        if self.seed is not None:
+            rank = self.agent.run.communicator.rank
+            set_global_seeds((self.seed + 10_000 * rank) % 2**32)
 
     def _made(self) -> Agent:
         """The agent of what the constructor was given."""
@@ -163,6 +174,7 @@ class Constructed(metaclass=Documented):
         self._begin(saved.given, vector)
         settings = {"n_envs": vector.num_envs, **self.renamed(saved.changes)}
         self._take(self._loaded(saved, settings))
+        self._seed_globally()
 
     def _loaded(self, saved: model_files.Saved, settings: dict[str, Any]) -> Agent:
         """The agent of a file with these settings; without a noise that the file cannot hold."""
@@ -270,7 +282,7 @@ class Constructed(metaclass=Documented):
         kind, model = type(self).__name__, cast(Any, self)
         if name in changed_settings.FIXED:
             raise changed_settings.refusal(kind, name, "any more: the networks are made")
-        if name == "seed" and not self._is_learning:
+        if name == "seed":
             model.set_random_seed(value)
             return
         before = self._given[name]

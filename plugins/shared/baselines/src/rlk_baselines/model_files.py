@@ -69,6 +69,7 @@ def about(model: BaseRLModel, env: Any) -> State:
         "class": type(model).__name__,
         "policy": policy if isinstance(policy, str) else name,
         "policy_kwargs": model.held_policy_kwargs(model.policy_kwargs),
+        "seed": None if model.seed is None else int(model.seed),
         "observation_space": space_state(model.observation_space),
         "action_space": space_state(model.action_space),
         "env_id": None if beyond else env_id(env),
@@ -201,8 +202,8 @@ def load(
         )
     given = {**custom_objects, **changes}
     model = cls.of_file(about)
-    own = {**model.defaults(), **_plan_settings(state), "policy": about["policy"]}
-    own["policy_kwargs"] = about["policy_kwargs"]
+    own = {**model.defaults(), **_plan_settings(state)}
+    own |= {name: about[name] for name in ("policy", "policy_kwargs", "seed")}
     _check(model, given, own)
     model.go_on(Saved(path, state, {**own, **given}, given), env)
     return model

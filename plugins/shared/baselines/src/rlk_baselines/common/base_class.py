@@ -208,12 +208,21 @@ class BaseRLModel(Constructed):
         return unwrap_vec_normalize(self._env)
 
     def set_random_seed(self, seed: int | None) -> None:
-        """Seed everything that draws from now on; None changes nothing."""
-        if seed is not None:
-            self._given["seed"] = vars(self)["seed"] = seed
+        """Seed everything that draws from now on; None changes nothing.
+
+        Python's, numpy's and torch's global generators are seeded, too. Environments are with their
+        next reset: while `learn` goes on, running episodes stay as they are.
+        """
+        if seed is None:
+            return
+        self._given["seed"] = vars(self)["seed"] = seed
+        if self._is_learning:
+            self.agent.run.streams.reseed(seed)
+        else:
             self.agent.set_random_seed(seed)
-            if isinstance(self._agent_env, (BareVector, WrappedVector)):
-                self._agent_env.is_seeded = True
+        if isinstance(self._agent_env, (BareVector, WrappedVector)):
+            self._agent_env.is_seeded = True
+        self._seed_globally()
 
     # ---- parameters and files --------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ N environments.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -69,10 +70,13 @@ class FourValues(VecEnv):
         return four_values(self.num_envs, self.vector.step_wait())
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """The environments are seeded by the next reset, number i by `seed + i`."""
-        if seed is None:
-            return [None] * self.num_envs
-        self._seeds = [seed + i for i in range(self.num_envs)]
+        """The environments are seeded by the next reset, number i by `seed + i`.
+
+        Args:
+            seed: None draws one, which nothing in the program decides.
+        """
+        first = secrets.randbits(31) if seed is None else seed
+        self._seeds = [first + i for i in range(self.num_envs)]
         return list(self._seeds)
 
     def close(self) -> None:
