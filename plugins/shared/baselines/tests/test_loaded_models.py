@@ -10,8 +10,10 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium.spaces import Box
 from gymnasium.wrappers import ClipReward
 
+from rlk.errors import BadFile
 from rlk_baselines import A2C, HER, PPO2, SAC, gym, sb3
 from rlk_baselines.bench import Monitor
 from rlk_baselines.common import make_vec_env
@@ -191,3 +193,21 @@ def test_an_id_of_other_spaces_is_refused(tmp_path: Path, monkeypatch: Any) -> N
     assert model.predict(CARTPOLE)[0] in (0, 1)
     with pytest.raises(ValueError, match="CartPole-v1 has other spaces than its own had"):
         model.learn(10)
+
+
+@pytest.mark.parametrize("cls", [A2C, sb3.A2C])
+def test_spaces_may_be_passed_instead_of_those_of_the_file(cls: Any, tmp_path: Path) -> None:
+    saved = cls("MlpPolicy", "CartPole-v1")
+    saved.save(tmp_path / "model")
+    spaces = {name: getattr(saved, name) for name in ("observation_space", "action_space")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = cls.load(tmp_path / "model", custom_objects=spaces)
+        wide = spaces | {"observation_space": Box(-9, 9, (4,), np.float32)}
+        other = cls.load(tmp_path / "model", custom_objects=wide)
+    assert model.learn(10).observation_space == saved.observation_space
+    assert other.observation_space == Box(-9, 9, (4,), np.float32)
+    assert other.predict(CARTPOLE)[0] in (0, 1)
+    narrow = {"observation_space": Box(-9, 9, (3,), np.float32)}
+    with pytest.raises((ValueError, BadFile), match=r"space|shape"):
+        cls.load(tmp_path / "model", custom_objects=narrow)

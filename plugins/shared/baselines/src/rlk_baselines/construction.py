@@ -361,7 +361,9 @@ class Constructed(metaclass=Documented):
 
 
 def _why_not(name: str) -> str:
-    """Why a model has no such attribute, if it is TensorFlow's."""
+    """Why a model has no such attribute that one of there has."""
     if name in ("sess", "graph", "params", "summary"):
         return ": it belongs to TensorFlow. The policy as a torch module is model.agent.run.policy"
+    if name == "rollout_buffer":
+        return ": what it collects is in model.agent.run.storage"
     return ""

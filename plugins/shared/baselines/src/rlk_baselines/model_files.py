@@ -18,6 +18,7 @@ from rlk.planning.lost_settings import was_callable
 from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint
 from rlk.running.named_parameters import named_parameters
+from rlk_baselines.custom_objects import spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.held import beyond_id_of_vector, env_id
 from rlk_baselines.environments.spaces import space_of, space_state
@@ -184,10 +185,12 @@ def load(
 ) -> Any:
     """As `BaseRLModel.load`."""
     runs_code = bool(changes.pop("cloudpickle", False))
+    spaces, objects = spaces_apart(custom_objects)
     with file_at(place) as path:
         for files, loading in _FROM_THERE:
             if files.is_from_there(path):
-                return loading.load(cls, path, env, {**custom_objects, **changes})
+                objects = with_use(cls.__name__, objects, ("policy", *cls.names))
+                return loading.load(cls, path, env, {**spaces, **objects, **changes})
         state = read(path, runs_code=runs_code)
     about = state.get(KEY)
     if not isinstance(about, dict):
@@ -200,8 +203,10 @@ def load(
             f"{path} holds a model of {about['class']}, not of {cls.__name__}. Write "
             f"{about['class']}.load({str(path)!r})."
         )
-    given = {**custom_objects, **changes}
     model = cls.of_file(about)
+    objects = with_use(cls.__name__, objects, ("policy", *model.defaults()))
+    given = {**objects, **changes}
+    state[KEY] = about = {**about, **{name: space_state(one) for name, one in spaces.items()}}
     own = {**model.defaults(), **_plan_settings(state)}
     own |= {name: about[name] for name in ("policy", "policy_kwargs", "seed")}
     _check(model, given, own)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -128,7 +129,14 @@ class BaseRLModel(Constructed):
         actions: Any = None,
         logp: bool = False,
     ) -> Any:
-        """How likely actions are: see `rlk.Agent.action_probability`."""
+        """How likely actions are: see `rlk.Agent.action_probability`.
+
+        Actions may have an axis more or less than the space (`[B, 1]` of a Discrete one).
+        """
+        if actions is not None:
+            actions, shape = np.asarray(actions), self.action_space.shape
+            if actions.size % math.prod(shape) == 0:
+                actions = actions.reshape(-1, *shape)
         return self.agent.action_probability(observation, state, mask, actions, logp)
 
     def pretrain(
@@ -279,7 +287,8 @@ class BaseRLModel(Constructed):
         Args:
             load_path: a path, with or without `.zip`, or an open file.
             env: the environment to learn in; None suffices to act.
-            custom_objects: values for what the file holds under these names, which is not read.
+            custom_objects: values for what the file holds under these names, which is not read:
+                arguments of the constructor, and the two spaces. A warning tells of other names.
             kwargs: arguments of the constructor that are to be others now, and those that no file
                 holds: a policy of one's own, functions.
 
