@@ -135,7 +135,8 @@ def _switches(component: Component, plugin: str) -> list[str]:
 
 def _is_put_in(plugin: str, switches: list[str], settings: Mapping[str, Any]) -> bool:
     """Whether one of its switches puts a plugin in: one that is on, or that names it."""
-    for value in (settings.get(switch) for switch in switches):
+    for switch in switches:
+        value: Any = settings.get(switch)
         text = value.as_setting() if hasattr(value, "as_setting") else value
         if text and (not isinstance(text, str) or text.partition(":")[0] == plugin):
             return True
