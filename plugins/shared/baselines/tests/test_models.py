@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import pydoc
 import warnings
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.evaluation import evaluate_policy
-from rlk_baselines.common.noise import NormalActionNoise
+from rlk_baselines.common.noise import AdaptiveParamNoiseSpec, NormalActionNoise
 from rlk_baselines.common.policies import FeedForwardPolicy, LstmPolicy, MlpPolicy, register_policy
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
 from rlk_baselines.normalized_replay import NormalizedReplay
@@ -136,6 +137,8 @@ def test_what_does_not_fit_a_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model"
     small_ppo(policy_kwargs={"net_arch": [8]}).save(path)
     with pytest.raises(ValueError, match=r"PPO2 has no learning_rat to replace"):
+        PPO2.load(path, learning_rat=1)
+    with pytest.warns(UserWarning, match="custom_objects that are no arg.* no effect: learning_r"):
         PPO2.load(path, custom_objects={"learning_rat": 1})
     with pytest.raises(ValueError, match=r"policy_kwargs=.* are not those of the saved model"):
         PPO2.load(path, policy_kwargs={"net_arch": [9]})
@@ -243,6 +246,23 @@ def test_a_model_moves_to_a_vector_of_another_number(cls: Any, counting) -> None
     assert model.learn(48).num_timesteps == 48
 
 
+@pytest.mark.parametrize("n_envs", [1, 2])
+def test_means_are_of_the_episodes_of_the_environment_that_is_set(n_envs: int, counting) -> None:
+    model = small_ppo(counting(length=3)).learn(16)
+    assert {one["l"] for one in model.ep_info_buf} == {3}
+    model.set_env(DummyVecEnv([lambda: counting(length=4)] * n_envs))
+    assert model.ep_info_buf == []
+    model.learn(32)
+    assert {one["l"] for one in model.ep_info_buf} == {4}
+
+
+def test_an_attribute_that_was_set_counts_before_a_vector_of_another_number(counting) -> None:
+    model = small_ppo(counting()).learn(16)
+    model.gamma = 0.5
+    model.set_env(DummyVecEnv([counting] * 2))
+    assert model.learn(32).agent.plan.algorithm.config.gamma == 0.5
+
+
 def test_training_goes_on_where_an_episode_was(counting) -> None:
     env = DummyVecEnv([lambda: counting(40)])
     model = small_ppo(env).learn(16)
@@ -269,6 +289,43 @@ def test_what_another_argument_leaves_out_is_warned_of_and_passed_over() -> None
         DQN("MlpPolicy", "CartPole-v1", prioritized_replay_alpha=0.5)
     with pytest.warns(UserWarning, match="target_entropy=-2.0 has no effect without ent_coef"):
         SAC("MlpPolicy", "Pendulum-v1", ent_coef=0.2, target_entropy=-2.0)
+
+
+def test_what_a_noise_that_is_not_there_would_take_is_warned_of_and_passed_over() -> None:
+    text = "param_noise_adaption_interval=20 has no effect without param_noise"
+    settings = {"param_noise_adaption_interval": 20, "nb_rollout_steps": 10}
+    for noise in (None, NormalActionNoise(np.zeros(1), 0.1 * np.ones(1))):
+        with pytest.warns(UserWarning, match=text):
+            DDPG("MlpPolicy", "Pendulum-v1", action_noise=noise, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = DDPG("MlpPolicy", "Pendulum-v1", param_noise=AdaptiveParamNoiseSpec(), **settings)
+    assert model.agent.plan.noises[0].config.adaption_interval == 20
+
+
+@pytest.mark.parametrize("cls", [HER, BaseRLModel])
+def test_a_class_that_is_no_algorithm_has_the_signature_of_its_constructor(cls: Any) -> None:
+    assert cls.__name__ in pydoc.render_doc(cls)
+    if cls is HER:
+        names = "policy env model_class n_sampled_goal goal_selection_strategy args kwargs"
+        assert list(inspect.signature(cls).parameters) == names.split()
+
+
+@pytest.mark.parametrize("logp", [False, True])
+def test_actions_whose_probability_is_asked_for_may_have_an_axis_of_one(logp: bool) -> None:
+    model, observations = small_ppo(), np.linspace(-1, 1, 12).reshape(3, 4)
+    expected = model.action_probability(observations, actions=np.array([0, 1, 1]), logp=logp)
+    found = model.action_probability(observations, actions=[[0], [1], [1]], logp=logp)
+    assert found.shape == (3, 1) and np.array_equal(found, expected)
+    assert model.action_probability(observations[0], actions=[[0]], logp=logp) == expected[0]
+    swinging = PPO2("MlpPolicy", "Pendulum-v1", n_steps=16, nminibatches=1)
+    observations, actions = observations[:, :3], np.array([0.1, 0.2, 0.3])
+    found = swinging.action_probability(observations, actions=actions, logp=logp)
+    assert np.array_equal(
+        found, swinging.action_probability(observations, actions=actions[:, None], logp=logp)
+    )
+    with pytest.raises(ValueError, match="actions for 3 observations have the shape"):
+        model.action_probability(np.zeros((3, 4)), actions=[0, 1])
 
 
 def test_noise_is_an_object() -> None:

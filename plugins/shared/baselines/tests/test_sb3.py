@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from pathlib import Path
 from typing import Any
 
@@ -157,3 +158,25 @@ def test_a_class_with_an_algorithm_of_its_own_is_refused(name: str) -> None:
     with pytest.raises(Refused, match=f"Own has {name}, which nothing would call"):
         own("MlpPolicy", "CartPole-v1")
     assert type("Same", (PPO,), {"extra": 1})("MlpPolicy", "CartPole-v1").num_timesteps == 0
+
+
+def test_a_model_has_what_programs_look_at(counting) -> None:
+    class Reaching(counting):
+        def step(self, action: Any) -> Any:
+            *result, info = super().step(action)
+            return *result, {**info, "is_success": self.steps == 3}
+
+    model = ppo(Reaching(), learning_rate=lambda remaining: 2e-3 * remaining)
+    assert model.lr_schedule(0.5) == 1e-3 and ppo(learning_rate=0.1).lr_schedule(0.5) == 0.1
+    named = PPO("MlpPolicy", "CartPole-v1", **SMALL)
+    assert model.policy_class is named.policy_class is MlpPolicy
+    began = time.time_ns()
+    model.learn(16)
+    assert model.ep_success_buffer == [True] * 5 and began <= model.start_time
+    assert model._total_timesteps == 16
+    assert model.learn(16, reset_num_timesteps=False)._total_timesteps == 32
+    model.set_env(Reaching(), force_reset=False)
+    model.set_random_seed()
+    assert model.seed == 0 and model.ep_success_buffer == []
+    with pytest.raises(AttributeError, match=r"rollout_buffer.*model\.agent\.run\.storage"):
+        _ = model.rollout_buffer

@@ -13,6 +13,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium.spaces import Box
 from test_sb3_files import (
     CART,
     OF_PPO,
@@ -64,6 +65,12 @@ def test_custom_objects_that_are_no_arguments_are_warned_of(tmp_path: Path, own:
     assert (model.learning_rate, model.clip_range(1.0)) == (0.0, 0.0)
     with pytest.raises((ValueError, TypeError), match="lr_schedule"):
         PPO.load(path, lr_schedule=ENJOY["lr_schedule"])  # a keyword may be a slip
+
+
+def test_spaces_may_be_passed_instead_of_those_of_a_file_from_there(tmp_path: Path) -> None:
+    wide = Box(-9, 9, (4,), np.float32)
+    model = PPO.load(ppo_there(tmp_path), custom_objects={"observation_space": wide})
+    assert model.observation_space == wide and model.predict(np.zeros(4))[0] in (0, 1)
 
 
 @pytest.mark.parametrize("own", [False, True])

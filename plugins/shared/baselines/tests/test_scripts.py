@@ -107,8 +107,7 @@ def test_the_humanoids_model_is_saved_and_shown(
     env = model.get_env()
     env.reset()
     _, reward, _, _ = env.step(np.zeros(1))
-    (rewards,) = env.get_attr("rewards")
-    assert reward == pytest.approx(0.1 * rewards[-1])
+    assert reward == pytest.approx(0.1 * env.rewards[-1])
 
     class Shown(Exception):
         """Instead of a window that stays."""

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import attrs
 
+from rlk.component import Component
 from rlk.errors import either, nearest
 from rlk.registry.kernel import default_kernel
 
@@ -46,7 +47,13 @@ def config_of(algo: str) -> Any:
 
 
 def signature(model: Any) -> inspect.Signature:
-    """The signature of a model class, from its `names`, `algo` and `usual` (other defaults)."""
+    """The signature of a model class, from its `names`, `algo` and `usual` (other defaults).
+
+    One that stands for no algorithm has that of its constructor: `HER`, and classes to derive from.
+    """
+    if model.algo not in default_kernel().registries.algorithms:
+        _, *own = inspect.signature(model.__init__).parameters.values()
+        return inspect.Signature(own)
     fields = attrs.fields_dict(config_of(model.algo))
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter(name, kind) for name in ("policy", "env")]
@@ -105,17 +112,35 @@ def with_effect(algo: str, settings: Mapping[str, Any]) -> dict[str, Any]:
         settings: of it, that are others than its defaults.
     """
     component = default_kernel().registries.algorithms.get(algo).component()
-    switch_of = {plugin: switch for switch, plugin in component.activates.items()}
     kept = dict(settings)
     for key in settings:
         if key in component.activates:
             continue
-        targets = [to.partition(".")[0] for own, to in component.forwarded() if own == key]
-        switches = [switch_of[one] for one in targets if one in switch_of]
-        is_switched = len(switches) == len(targets) > 0
-        if is_switched and not any(settings.get(one) for one in switches):
-            warn_without_effect(key, kept.pop(key), f"{switches[0]}=…")
+        targets = {to.partition(".")[0] for own, to in component.forwarded() if own == key}
+        switches = {plugin: _switches(component, plugin) for plugin in targets}
+        is_switched = bool(targets) and all(switches.values())
+        if is_switched and not any(_is_put_in(one, switches[one], settings) for one in targets):
+            switch = next(iter(switches.values()))[0]
+            warn_without_effect(key, kept.pop(key), f"{switch}=…")
     return kept
+
+
+def _switches(component: Component, plugin: str) -> list[str]:
+    """The settings of an algorithm by which a plugin comes into a run, and not otherwise."""
+    noises = default_kernel().registries.noises
+    own = [switch for switch, name in component.activates.items() if name == plugin]
+    choosing = [name for name, kind in component.selects.items() if kind == "noises"]
+    return own + (choosing if plugin in noises else [])
+
+
+def _is_put_in(plugin: str, switches: list[str], settings: Mapping[str, Any]) -> bool:
+    """Whether one of its switches puts a plugin in: one that is on, or that names it."""
+    for switch in switches:
+        value: Any = settings.get(switch)
+        text = value.as_setting() if hasattr(value, "as_setting") else value
+        if text and (not isinstance(text, str) or text.partition(":")[0] == plugin):
+            return True
+    return False
 
 
 def warn_without_effect(key: str, value: Any, needed: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -20,11 +20,13 @@ from rlk.running import checkpoint
 from rlk_baselines import changed_settings, model_files
 from rlk_baselines.arguments import Documented, bound, is_other, signature, with_effect
 from rlk_baselines.common import own_noise
+from rlk_baselines.common.misc_util import set_global_seeds
 from rlk_baselines.common.vec_env import VecEnv
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.environments.training_vector import training_vector
+from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.learning import Watcher
-from rlk_baselines.policies.chosen import policy_settings
+from rlk_baselines.policies.chosen import held_kwargs, policy_settings
 from rlk_baselines.policies.registered import registered
 from rlk_baselines.refusals import Refused, refused
 from rlk_mpi.world import several_launched
@@ -82,6 +84,7 @@ class Constructed(metaclass=Documented):
         self.full_tensorboard_log: bool = given["full_tensorboard_log"]
         self.seed: int | None = given["seed"]
         self._watcher = Watcher()
+        self._unvectorized: Unvectorized | None = None
 
     def setup_model(self) -> None:
         """Make the networks and all else that training needs."""
@@ -91,6 +94,16 @@ class Constructed(metaclass=Documented):
             )
         with refused():
             self._take(self._made())
+        self._seed_globally()
+
+    def _seed_globally(self) -> None:
+        """Seed the generators of the whole program, from which its environments may draw.
+
+        Every rank has its own seed, as in Stable Baselines' scripts for several.
+        """
+        if self.seed is not None:
+            rank = self.agent.run.communicator.rank
+            set_global_seeds((self.seed + 10_000 * rank) % 2**32)
 
     def _made(self) -> Agent:
         """The agent of what the constructor was given."""
@@ -131,6 +144,10 @@ class Constructed(metaclass=Documented):
         """Whether its noise is an object of a program's own class, which has to be called."""
         return own_noise.is_own(self._given.get("action_noise"))
 
+    def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """`policy_kwargs` as a file holds them."""
+        return held_kwargs(kwargs)
+
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Settings by the names of rlk's config, of those that the constructor takes."""
         return settings
@@ -156,12 +173,15 @@ class Constructed(metaclass=Documented):
         vector = saved.awaited() if env is None else as_vec_env(env)
         self._begin(saved.given, vector)
         settings = {"n_envs": vector.num_envs, **self.renamed(saved.changes)}
-        if "policy" in saved.changes or registered(self._given["policy"]) is not None:
-            settings |= self._policy_settings()
         self._take(self._loaded(saved, settings))
+        self._seed_globally()
 
     def _loaded(self, saved: model_files.Saved, settings: dict[str, Any]) -> Agent:
         """The agent of a file with these settings; without a noise that the file cannot hold."""
+        model_files.refuse_lost_functions(type(self).__name__, saved)
+        is_registered = registered(self._given["policy"]) is not None
+        if {"policy", "policy_kwargs"} & saved.changes.keys() or is_registered:
+            settings = {**settings, **changed_settings.by_plan(self.algo, self._policy_settings())}
         had_own_noise = bool(saved.about.get(_OWN_NOISE))
         if had_own_noise:
             settings = {**settings, "noise": None}
@@ -191,10 +211,18 @@ class Constructed(metaclass=Documented):
             n_envs=self.n_envs,
             **changed_settings.by_plan(self.algo, {**self._settings(), **changes}),
         )
+        made.spec = attrs.evolve(made.spec, lost=self._still_lost(before.spec.lost, changes))
         if offers(before.run.storage, AdoptsReplays) and len(before.run.storage):
             checkpoint.adopt_replay(made.run, checkpoint.replay_state(before.run))
         before.close()
         return made
+
+    def _still_lost(self, lost: Iterable[str], changes: Mapping[str, Any]) -> tuple[str, ...]:
+        """Of the sentences on what a file did not hold, those on what was not set since."""
+        has_noise = self._given.get("action_noise") is not None
+        about_changes = tuple(f"{key} was " for key in changes)
+        kept = (one for one in lost if not one.startswith(about_changes))
+        return tuple(one for one in kept if not (has_noise and one is _LOST_NOISE))
 
     def _training_env(self) -> Any:
         """What rlk steps."""
@@ -254,7 +282,7 @@ class Constructed(metaclass=Documented):
         kind, model = type(self).__name__, cast(Any, self)
         if name in changed_settings.FIXED:
             raise changed_settings.refusal(kind, name, "any more: the networks are made")
-        if name == "seed" and not self._is_learning:
+        if name == "seed":
             model.set_random_seed(value)
             return
         before = self._given[name]
@@ -333,7 +361,9 @@ class Constructed(metaclass=Documented):
 
 
 def _why_not(name: str) -> str:
-    """Why a model has no such attribute, if it is TensorFlow's."""
+    """Why a model has no such attribute that one of there has."""
     if name in ("sess", "graph", "params", "summary"):
         return ": it belongs to TensorFlow. The policy as a torch module is model.agent.run.policy"
+    if name == "rollout_buffer":
+        return ": what it collects is in model.agent.run.storage"
     return ""

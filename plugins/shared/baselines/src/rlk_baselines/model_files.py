@@ -14,11 +14,13 @@ from typing import IO, TYPE_CHECKING, Any
 import attrs
 
 from rlk.making import from_state
+from rlk.planning.lost_settings import was_callable
 from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint
 from rlk.running.named_parameters import named_parameters
-from rlk.settings import plain
+from rlk_baselines.custom_objects import spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
+from rlk_baselines.environments.held import beyond_id_of_vector, env_id
 from rlk_baselines.environments.spaces import space_of, space_state
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.refusals import Refused
@@ -63,25 +65,17 @@ def about(model: BaseRLModel, env: Any) -> State:
     """What only a model of Stable Baselines needs in a file, as JSON values and arrays."""
     policy = model._given["policy"]
     name = getattr(policy, "__name__", type(policy).__name__)
+    beyond = beyond_id_of_vector(env)
     return {
         "class": type(model).__name__,
         "policy": policy if isinstance(policy, str) else name,
-        "policy_kwargs": plain(model.policy_kwargs),
+        "policy_kwargs": model.held_policy_kwargs(model.policy_kwargs),
+        "seed": None if model.seed is None else int(model.seed),
         "observation_space": space_state(model.observation_space),
         "action_space": space_state(model.action_space),
-        "env_id": env_id(env),
+        "env_id": None if beyond else env_id(env),
+        "beyond_id": beyond,
     }
-
-
-def env_id(env: Any) -> str | None:
-    """The id that makes environments of a vector anew, bare of wrappers; None if none does."""
-    if isinstance(env, AwaitedVecEnv):
-        return env.env_id
-    try:
-        spec = next(iter(env.get_attr("spec", 0)), None)
-    except (AttributeError, NotImplementedError):
-        return None
-    return None if spec is None else str(spec.id)
 
 
 def _write(place: Place, data: bytes, suffix: str) -> None:
@@ -121,7 +115,8 @@ class Saved:
         spaces = (space_of(self.about[f"{name}_space"]) for name in ("observation", "action"))
         observation, action = spaces
         n_envs = int(checkpoint.part_of(self.state, "manifest")["plan"]["run"]["n_envs"])
-        return AwaitedVecEnv(n_envs, observation, action, self.about["env_id"])
+        env_id, beyond_id = self.about["env_id"], self.about["beyond_id"]
+        return AwaitedVecEnv(n_envs, observation, action, env_id, tuple(beyond_id))
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -190,10 +185,12 @@ def load(
 ) -> Any:
     """As `BaseRLModel.load`."""
     runs_code = bool(changes.pop("cloudpickle", False))
+    spaces, objects = spaces_apart(custom_objects)
     with file_at(place) as path:
         for files, loading in _FROM_THERE:
             if files.is_from_there(path):
-                return loading.load(cls, path, env, {**custom_objects, **changes})
+                objects = with_use(cls.__name__, objects, ("policy", *cls.names))
+                return loading.load(cls, path, env, {**spaces, **objects, **changes})
         state = read(path, runs_code=runs_code)
     about = state.get(KEY)
     if not isinstance(about, dict):
@@ -206,31 +203,59 @@ def load(
             f"{path} holds a model of {about['class']}, not of {cls.__name__}. Write "
             f"{about['class']}.load({str(path)!r})."
         )
-    given = {**custom_objects, **changes}
     model = cls.of_file(about)
-    own = {**model.defaults(), **_plan_settings(state), "policy": about["policy"]}
-    own["policy_kwargs"] = about["policy_kwargs"]
-    _check(cls.__name__, given, own)
+    objects = with_use(cls.__name__, objects, ("policy", *model.defaults()))
+    given = {**objects, **changes}
+    state[KEY] = about = {**about, **{name: space_state(one) for name, one in spaces.items()}}
+    own = {**model.defaults(), **_plan_settings(state)}
+    own |= {name: about[name] for name in ("policy", "policy_kwargs", "seed")}
+    _check(model, given, own)
     model.go_on(Saved(path, state, {**own, **given}, given), env)
     return model
 
 
-def _check(name: str, given: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+def _check(model: BaseRLModel, given: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     """Refuse what cannot be replaced."""
     unknown = sorted(given.keys() - own.keys())
     if unknown:
         raise Refused(
-            f"{name} has no {', '.join(unknown)} to replace. custom_objects and keywords of load "
-            f"are arguments of its constructor: {', '.join(own)}."
+            f"{type(model).__name__} has no {', '.join(unknown)} to replace. custom_objects and "
+            f"keywords of load are arguments of its constructor: {', '.join(own)}."
         )
-    if "policy_kwargs" in given and plain(given["policy_kwargs"]) != own["policy_kwargs"]:
+    if "policy_kwargs" not in given:
+        return
+    kwargs, saved = dict(given["policy_kwargs"] or {}), own["policy_kwargs"]
+    passed_again = {
+        key for key, value in saved.items() if was_callable(value) and callable(kwargs.get(key))
+    }
+    now = {**model.held_policy_kwargs(kwargs), **{key: saved[key] for key in passed_again}}
+    if now != saved:
         raise Refused(
-            f"policy_kwargs={given['policy_kwargs']!r} are not those of the saved model, "
-            f"{own['policy_kwargs']!r}: its networks have other sizes."
+            f"policy_kwargs={kwargs!r} are not those of the saved model, {saved!r}: its networks "
+            "are others."
+        )
+
+
+def refuse_lost_functions(model: str, saved: Saved) -> None:
+    """Refused for networks that were made with functions which nobody has passed again.
+
+    Args:
+        model: the name of its class.
+        saved: the model.
+    """
+    kwargs = saved.given["policy_kwargs"] or {}
+    lost = {key: value["callable"] for key, value in kwargs.items() if was_callable(value)}
+    if lost:
+        again = (f"{key}={lost.get(key, value)}" for key, value in kwargs.items())
+        raise Refused(
+            f"this model's networks were made with functions, {', '.join(lost.values())}, which no "
+            "file holds. Pass its policy_kwargs again: "
+            f"{model}.load(path, policy_kwargs=dict({', '.join(again)}))."
         )
 
 
 def _plan_settings(state: State) -> dict[str, Any]:
-    """The settings of the algorithm, as the file has them."""
+    """The settings of the algorithm, as far as the file has them: no functions."""
     found = checkpoint.part_of(state, "manifest")["plan"]["components"]
-    return next(dict(one["settings"]) for one in found if one["slot"] == "algorithm")
+    settings = next(one["settings"] for one in found if one["slot"] == "algorithm")
+    return {key: value for key, value in settings.items() if not was_callable(value)}

@@ -22,6 +22,7 @@ from rlk_baselines.common.cmd_util import (
 )
 from rlk_baselines.common.misc_util import mpi_rank_or_zero
 from rlk_baselines.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
+from rlk_baselines.environments.as_vec_env import as_vec_env
 
 #: What `--policy` may be.
 POLICIES = {
@@ -120,7 +121,7 @@ def mujoco(
 
 def play(model: Any) -> NoReturn:
     """Show a model that remembers nothing in a window until it is interrupted."""
-    env = model.get_env()
+    env = as_vec_env(model.get_env())
     observation = env.reset()
     while True:
         action, _ = model.predict(observation)

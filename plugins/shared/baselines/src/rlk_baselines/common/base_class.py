@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from rlk.errors import RlkError
 from rlk.records import Array
 from rlk_baselines import model_files
 from rlk_baselines.common.callbacks import BaseCallback, as_callback
-from rlk_baselines.common.vec_env import VecNormalize, unwrap_vec_normalize
+from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize, unwrap_vec_normalize
 from rlk_baselines.construction import Constructed
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv, as_vec_env
 from rlk_baselines.environments.training_vector import BareVector, WrappedVector
@@ -74,11 +75,13 @@ class BaseRLModel(Constructed):
             tb_log_name: what the folder of tensorboard's events begins with.
             reset_num_timesteps: whether timesteps are counted from 0 again.
         """
-        if self._env is None or (isinstance(self._env, AwaitedVecEnv) and not self._env.env_id):
+        if self._env is None:
             raise Refused(
-                f"this {type(self).__name__} has no environment to learn in: "
-                "load(path, env=env), or call set_env(env) first."
+                f"this {type(self).__name__} has no environment to learn in: pass env to the "
+                "constructor, or call set_env(env) first."
             )
+        if isinstance(self._env, AwaitedVecEnv) and not self._env.env_id:
+            raise self._env.refusal()
         call = Call(
             int(total_timesteps),
             as_callback(callback),
@@ -130,7 +133,14 @@ class BaseRLModel(Constructed):
         actions: Any = None,
         logp: bool = False,
     ) -> Any:
-        """How likely actions are: see `rlk.Agent.action_probability`."""
+        """How likely actions are: see `rlk.Agent.action_probability`.
+
+        Actions may have an axis more or less than the space (`[B, 1]` of a Discrete one).
+        """
+        if actions is not None:
+            actions, shape = np.asarray(actions), self.action_space.shape
+            if actions.size % math.prod(shape) == 0:
+                actions = actions.reshape(-1, *shape)
         return self.agent.action_probability(observation, state, mask, actions, logp)
 
     def pretrain(
@@ -156,12 +166,20 @@ class BaseRLModel(Constructed):
     # ---- the environment -------------------------------------------------------------------------
 
     def get_env(self) -> Any:
-        """The environment that it learns from, or None if a loaded model has none."""
+        """The environment that it learns from, or None if a loaded model has none.
+
+        A model that learns from one environment gives out the one that was passed (one of
+        Gymnasium's interface with gym's), and of a vector of one the same vector without its axis.
+        """
         if isinstance(self._env, AwaitedVecEnv) and self._env.env_id is None:
             return None
         if self._env is None or self.learns_from_vectors or self._env.num_envs > 1:
             return self._env
-        return Unvectorized(self._env)
+        if isinstance(self._env, DummyVecEnv) and self._env.one is not None:
+            return self._env.one
+        if self._unvectorized is None or self._unvectorized.venv is not self._env:
+            self._unvectorized = Unvectorized(self._env)
+        return self._unvectorized
 
     @property
     def env(self) -> Any:
@@ -172,6 +190,7 @@ class BaseRLModel(Constructed):
         """Learn from another environment from now on, which has the same spaces.
 
         It may be a vector of another number: a replay then goes on with its newest transitions.
+        The episodes of the one before are forgotten: means are of the new one alone.
 
         Raises:
             ValueError: if it does not fit.
@@ -180,29 +199,42 @@ class BaseRLModel(Constructed):
             if env is None:
                 raise Refused("set_env needs an environment, got None.")
             new, old = as_vec_env(env), self._env
+            agent = None if self._agent is None else self.agent  # what was set counts before
             self._env = new
-            if self._agent is None:
+            if agent is None:
                 return
             try:
                 if old is None or new.num_envs == old.num_envs:
-                    self._agent.set_env(self._training_env())
+                    agent.set_env(self._training_env())
                 else:
                     self._take(self._moved())
             except BaseException:
                 self._env = old
                 raise
+            metrics = self.agent.run.metrics
+            metrics.recent_episodes.clear()
+            metrics.recent_successes.clear()
 
     def get_vec_normalize_env(self) -> VecNormalize | None:
         """The `VecNormalize` around its environment, or None."""
         return unwrap_vec_normalize(self._env)
 
     def set_random_seed(self, seed: int | None) -> None:
-        """Seed everything that draws from now on; None changes nothing."""
-        if seed is not None:
-            self._given["seed"] = vars(self)["seed"] = seed
+        """Seed everything that draws from now on; None changes nothing.
+
+        Python's, numpy's and torch's global generators are seeded, too. Environments are with their
+        next reset: while `learn` goes on, running episodes stay as they are.
+        """
+        if seed is None:
+            return
+        self._given["seed"] = vars(self)["seed"] = seed
+        if self._is_learning:
+            self.agent.run.streams.reseed(seed)
+        else:
             self.agent.set_random_seed(seed)
-            if isinstance(self._agent_env, (BareVector, WrappedVector)):
-                self._agent_env.is_seeded = True
+        if isinstance(self._agent_env, (BareVector, WrappedVector)):
+            self._agent_env.is_seeded = True
+        self._seed_globally()
 
     # ---- parameters and files --------------------------------------------------------------------
 
@@ -263,7 +295,8 @@ class BaseRLModel(Constructed):
         Args:
             load_path: a path, with or without `.zip`, or an open file.
             env: the environment to learn in; None suffices to act.
-            custom_objects: values for what the file holds under these names, which is not read.
+            custom_objects: values for what the file holds under these names, which is not read:
+                arguments of the constructor, and the two spaces. A warning tells of other names.
             kwargs: arguments of the constructor that are to be others now, and those that no file
                 holds: a policy of one's own, functions.
 

@@ -11,7 +11,9 @@ from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv
 from rlk_baselines.common.vec_env.dummy_vec_env import DummyVecEnv
 from rlk_baselines.common.vec_env.four_values import FourValues
 from rlk_baselines.environments.ids import make_by_id
+from rlk_baselines.environments.one import OneOfVector, vector_of_one
 from rlk_baselines.environments.unvectorized import Unvectorized
+from rlk_baselines.refusals import Refused
 
 
 def as_vec_env(env: Any) -> VecEnv:
@@ -26,15 +28,15 @@ def as_vec_env(env: Any) -> VecEnv:
     """
     if isinstance(env, Unvectorized):
         return env.venv
+    if isinstance(env, OneOfVector):
+        return env.vector
     if isinstance(env, VecEnv):
         return env
     if isinstance(env, VectorEnv):
         return _of_vector(env)
-    if isinstance(env, str):
-        return DummyVecEnv([lambda: make_by_id(env)])
     if isinstance(env, (list, tuple)):
         raise PlanError("the environment is a list. Write DummyVecEnv([lambda: env, …]).")
-    return DummyVecEnv([lambda: env])
+    return vector_of_one(make_by_id(env) if isinstance(env, str) else env)
 
 
 def _of_vector(env: VectorEnv[Any, Any, Any]) -> VecEnv:
@@ -53,14 +55,20 @@ class AwaitedVecEnv(VecEnv):
     Args:
         num_envs: how many.
         observation_space, action_space: of one environment.
-        env_id: what they are; None if that is not known.
+        env_id: what they are; None if that is not known, or they were more than that.
+        beyond_id: names of what they were more than environments of an id.
     """
 
     def __init__(
-        self, num_envs: int, observation_space: Any, action_space: Any, env_id: str | None
+        self,
+        num_envs: int,
+        observation_space: Any,
+        action_space: Any,
+        env_id: str | None,
+        beyond_id: tuple[str, ...] = (),
     ) -> None:
         super().__init__(num_envs, observation_space, action_space)
-        self.env_id = env_id
+        self.env_id, self.beyond_id = env_id, beyond_id
         self._made: VecEnv | None = None
         self._seed: int | None = None
 
@@ -74,19 +82,36 @@ class AwaitedVecEnv(VecEnv):
         """The environments.
 
         Raises:
-            PlanError: if nobody said what they are.
+            Refused: if nobody said what they are, or they have other spaces than the model.
         """
         if self._made is None:
             if self.env_id is None:
-                raise PlanError(
-                    "this model was loaded without an environment, which predict needs none of. "
-                    "Pass one to learn: load(path, env=env), or model.set_env(env)."
-                )
-            name = self.env_id
-            self._made = DummyVecEnv([lambda: make_by_id(name)] * self.num_envs)
+                raise self.refusal()
+            self._made = self._of_id(self.env_id)
             if self._seed is not None:
                 self._made.seed(self._seed)
         return self._made
+
+    def refusal(self) -> Refused:
+        """What is raised where nobody said what they are."""
+        was = f" It was trained in one with {', '.join(self.beyond_id)}." if self.beyond_id else ""
+        return Refused(
+            "this model has no environment to learn in: it was loaded without one, which suffices "
+            f"to predict.{was} Pass one: load(path, env=env), or model.set_env(env)."
+        )
+
+    def _of_id(self, name: str) -> VecEnv:
+        """The environments of an id, whose spaces are those of the model."""
+        made = DummyVecEnv([lambda: make_by_id(name)] * self.num_envs)
+        spaces = made.observation_space, made.action_space
+        if spaces != (self.observation_space, self.action_space):
+            raise Refused(
+                f"this model was loaded without an environment, and {name} has other spaces than "
+                f"its own had, {made.observation_space} and {made.action_space} instead of "
+                f"{self.observation_space} and {self.action_space}. Pass the environment: "
+                "load(path, env=env), or model.set_env(env)."
+            )
+        return made
 
     def reset(self) -> Any:
         return self.venv.reset()

@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from rlk_baselines.environments.beyond_id import beyond_id
 from rlk_baselines.environments.window import show
 from rlk_old_gym import five_values
 from rlk_old_gym.five_values import TRUNCATED
 from rlk_old_gym.interface import takes
 
 __all__ = ["TRUNCATED", "FiveValues"]
+
+#: Methods that vectors call.
+_OWN = ("render_as", "beyond_id")
 
 
 class FiveValues(five_values.FiveValues):
@@ -30,6 +34,10 @@ class FiveValues(five_values.FiveValues):
             return show(frame)
         return frame
 
+    def beyond_id(self) -> list[str]:
+        """What it is more than its id: see `beyond_id.beyond_id`."""
+        return beyond_id(self.env, self.spec)
+
     def get_wrapper_attr(self, name: str) -> Any:
-        """As of `rlk_old_gym`; also `render_as`."""
-        return self.render_as if name == "render_as" else super().get_wrapper_attr(name)
+        """As of `rlk_old_gym`; also `render_as` and `beyond_id`."""
+        return getattr(self, name) if name in _OWN else super().get_wrapper_attr(name)

@@ -12,7 +12,7 @@ from rlk_baselines.common.vec_env.base_vec_env import VecEnv, VecEnvWrapper
 class Unvectorized(VecEnvWrapper):
     """What the models give out that learn from one environment: without the axis of the vector.
 
-    Episodes still begin anew by themselves.
+    Episodes still begin anew by themselves. It also has what the environment has.
     """
 
     def __init__(self, venv: VecEnv) -> None:
@@ -28,6 +28,19 @@ class Unvectorized(VecEnvWrapper):
         """One observation, one reward, whether the episode ended, and one info."""
         observation, rewards, dones, infos = self.venv.step_wait()
         return _first(observation), float(rewards[0]), bool(dones[0]), infos[0]
+
+    def __getattr__(self, name: str) -> Any:
+        """What the vector inside has, or else its environment.
+
+        Raises:
+            AttributeError: if neither has it.
+        """
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if name.startswith("_") or name == "venv":
+                raise
+            return self.venv.get_attr(name, 0)[0]
 
 
 def _first(observation: Any) -> Any:

@@ -34,19 +34,19 @@ def four_values(env: Any) -> Any:
     if not isinstance(env, gymnasium.Env):
         return Adopted(env)
     bare, limit = without_makers_wrappers(env)
-    if isinstance(bare, FourValuesEnv) or not _gives_five(bare):
+    if gives_four_values(bare):
         return bare if limit is None else _limited(bare, limit)
     if isinstance(bare, gymnasium.wrappers.TimeLimit):  # programs look for gym's, outermost
         return _limited(FourValuesEnv(bare.env), bare._max_episode_steps)
     return FourValuesEnv(bare)
 
 
-def _gives_five(env: Any) -> bool:
-    """Whether an environment has Gymnasium's interface, by what is known without stepping it."""
+def gives_four_values(env: Any) -> bool:
+    """Whether an environment has gym's interface, by what is known without stepping it."""
     from rlk_baselines.gym.core import Env, Wrapper
 
     own = any(isinstance(layer, (Env, Wrapper, FourValuesEnv)) for layer in layers(env))
-    return isinstance(env, gymnasium.Env) and not own and takes_seed(env)
+    return own or not takes_seed(env)
 
 
 def _limited(env: Any, limit: int) -> Any:

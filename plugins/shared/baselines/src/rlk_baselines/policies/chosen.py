@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from rlk.component import Component
 from rlk.errors import PlanError
+from rlk.settings import plain
 from rlk_baselines.policies.classes import BasePolicy
 from rlk_baselines.policies.registered import registered
 from rlk_mlp.config import ACTIVATION_NAMES
@@ -20,6 +21,8 @@ from rlk_networks import Architecture
 
 #: Classes of activations whose names are not those of the functions.
 _MODULES = {"leaky_relu": "LeakyReLU", "silu": "SiLU", "relu": "ReLU"}
+#: Keywords whose value is an activation: of Stable Baselines, and of Stable-Baselines3.
+_ACTIVATIONS = {"act_fun", "activation_fn"}
 #: Names of TensorFlow's module in a program.
 _TENSORFLOW = {"tf", "tensorflow", "tf1"}
 
@@ -50,6 +53,13 @@ def policy_settings(
         if issubclass(policy, BasePolicy):
             return {"policy": component_of(policy, Maker(policy, kwargs, deferred or Deferred))}
     return {"policy": policy, **{f"policy.{key}": value for key, value in kwargs.items()}}
+
+
+def held_kwargs(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """`policy_kwargs` as JSON values; activations of torch by the names that are read again."""
+    names = {key: named_activation(kwargs[key]) for key in _ACTIVATIONS & kwargs.keys()}
+    found: dict[str, Any] = plain({**kwargs, **names})
+    return found
 
 
 def named_activation(act_fun: Any) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from typing import IO, Any, ClassVar, TypeVar
 
 import attrs
@@ -15,10 +16,12 @@ from rlk_baselines import model_files
 from rlk_baselines.arguments import bound
 from rlk_baselines.common.base_class import BaseRLModel, Callback
 from rlk_baselines.common.callbacks import as_callback
+from rlk_baselines.common.schedules import get_schedule_fn
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.models import OffPolicyRLModel
+from rlk_baselines.policies.registered import get_policy_from_name
 from rlk_baselines.refusals import Refused, refused
-from rlk_baselines.sb3.arguments_of_load import with_room, with_use
+from rlk_baselines.sb3.arguments_of_load import with_room
 from rlk_baselines.sb3.common.callbacks import ProgressBarCallback
 from rlk_baselines.sb3.common.logger import Logger
 from rlk_baselines.sb3.common.utils import is_seeded
@@ -86,6 +89,8 @@ class BaseAlgorithm(BaseRLModel):
         super()._begin({"full_tensorboard_log": False, **given}, env)
         self._rows = self._watcher.rows = OwnRows()
         self._view: PolicyView | None = None
+        self._total_timesteps = 0  # where the latest call of `learn` ends
+        self.start_time = 0  # of that call, in nanoseconds
 
     def _made(self) -> Agent:
         if self.seed is None and is_seeded():
@@ -101,14 +106,29 @@ class BaseAlgorithm(BaseRLModel):
             saved = attrs.evolve(saved, changes=changes)
         super().go_on(saved, monitored(env))
 
-    def set_env(self, env: Any) -> None:
-        """As of `BaseRLModel`; an environment alone is put into a `Monitor`."""
+    def set_env(self, env: Any, force_reset: bool = True) -> None:
+        """As of `BaseRLModel`; an environment alone is put into a `Monitor`.
+
+        Args:
+            env: the environment.
+            force_reset: nothing: episodes begin anew.
+        """
         with refused():
             env = monitored(env)
         super().set_env(env)
 
+    def set_random_seed(self, seed: int | None = None) -> None:
+        """As of `BaseRLModel`."""
+        super().set_random_seed(seed)
+
     def _settings(self) -> dict[str, Any]:
         return {**self.fixed, **self.renamed(self._given), **self._policy_settings()}
+
+    def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """As of `Constructed`; without the class of the optimiser, of which there is one."""
+        return super().held_policy_kwargs(
+            {key: value for key, value in kwargs.items() if key != "optimizer_class"}
+        )
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """As of `Constructed`."""
@@ -163,6 +183,23 @@ class BaseAlgorithm(BaseRLModel):
         return self.ep_info_buf
 
     @property
+    def ep_success_buffer(self) -> list[bool]:
+        """Whether the latest episodes were a success, of those whose last info says so."""
+        found = self.agent.run.metrics.recent_successes
+        return [bool(one) for one in found if one is not None]
+
+    @property
+    def lr_schedule(self) -> Callable[[float], float]:
+        """The learning rate by what remains of the training, 1 to 0."""
+        return get_schedule_fn(self.learning_rate)
+
+    @property
+    def policy_class(self) -> type:
+        """The class that `policy` stands for; the module itself is `policy`."""
+        given = self._given["policy"]
+        return given if isinstance(given, type) else get_policy_from_name(None, given)
+
+    @property
     def device(self) -> torch.device:
         """Where it computes."""
         return torch.device(self.agent.run.device)
@@ -196,6 +233,8 @@ class BaseAlgorithm(BaseRLModel):
         if progress_bar:
             callback = [ProgressBarCallback(), as_callback(callback)]
         rows, name = log_interval or self.rows, tb_log_name or type(self).__name__
+        before = 0 if reset_num_timesteps else self.num_timesteps
+        self._total_timesteps, self.start_time = before + int(total_timesteps), time.time_ns()
         return super().learn(total_timesteps, callback, rows, name, reset_num_timesteps)
 
     def predict(
@@ -265,8 +304,7 @@ class BaseAlgorithm(BaseRLModel):
             path: with or without `.zip`, or an open file.
             env: the environment to learn in; None suffices to act.
             device: where it computes from now on; None is as it was saved.
-            custom_objects, kwargs: arguments of the constructor that are to be others now; what
-                else is in `custom_objects` has no effect.
+            custom_objects, kwargs: as of `BaseRLModel.load`.
             print_system_info: whether versions are printed.
             force_reset: nothing: episodes begin anew.
         """
@@ -274,9 +312,8 @@ class BaseAlgorithm(BaseRLModel):
             print(f"PyTorch {torch.__version__}")
         if device is not None:
             kwargs["device"] = str(device)
-        objects = with_use(cls, custom_objects or {})
         with refused():
-            made: Model = model_files.load(cls, path, env, objects, kwargs)
+            made: Model = model_files.load(cls, path, env, custom_objects or {}, kwargs)
         return made
 
 

@@ -3,22 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from typing import Any
-
-from rlk_baselines.arguments import signature
-
-
-def with_use(cls: type, custom_objects: Mapping[str, Any]) -> dict[str, Any]:
-    """The custom objects that are arguments of the constructor; a warning tells of the others."""
-    known = {*signature(cls).parameters} - {"env"}
-    if unknown := sorted(custom_objects.keys() - known):
-        warnings.warn(
-            f"{cls.__name__}.load: custom_objects that are no arguments of the constructor have no "
-            f"effect: {', '.join(unknown)}.",
-            stacklevel=3,
-        )
-    return {name: value for name, value in custom_objects.items() if name in known}
 
 
 def with_room(given: dict[str, Any], batch_size: int, n_envs: int) -> dict[str, Any]:

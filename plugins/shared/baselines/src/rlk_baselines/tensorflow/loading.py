@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 import rlk_baselines
 from rlk.records import Array
 from rlk_baselines.arguments import OF_ALL
+from rlk_baselines.custom_objects import SPACES
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.refusals import Refused
 from rlk_baselines.tensorflow import files, names
@@ -57,6 +60,9 @@ def made(
     cls: type[BaseRLModel], saved: files.SavedThere, env: Any, given: Mapping[str, Any]
 ) -> BaseRLModel:
     """A model with the settings of a file, and parameters of its own."""
+    spaces = {name: given[name] for name in SPACES if name in given}
+    given = {name: value for name, value in given.items() if name not in SPACES}
+    saved = attrs.evolve(saved, **spaces)
     settings = {name: saved.settings[name] for name in cls.names if name in saved.settings}
     settings = {name: _as_tuple(value) for name, value in settings.items()}
     if not str(settings.get("ent_coef", "auto")).startswith("auto"):

@@ -16,7 +16,12 @@ class DummyVecEnv(FourValues):
     Args:
         env_fns: functions without arguments, each of which makes an environment of its own, of
             gym's interface or Gymnasium's.
+
+    Attributes:
+        one: the environment that a model was given alone, and steps in this vector; else None.
     """
+
+    one: Any = None
 
     def __init__(self, env_fns: Sequence[Callable[[], Any]]) -> None:
         super().__init__(Backend([Make(one) for one in env_fns], info_keys=None))

@@ -5,6 +5,7 @@ N environments.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,7 +37,7 @@ class FourValues(VecEnv):
             vector.num_envs, vector.single_observation_space, vector.single_action_space
         )
         self.metadata = vector.metadata
-        self._is_ours = type(self) is not FourValues  # its environments are `FiveValues`
+        self.has_our_envs = type(self) is not FourValues  # its environments are `FiveValues`
         self._seeds: list[int] | None = None
         self._is_stepping = False
 
@@ -69,10 +70,13 @@ class FourValues(VecEnv):
         return four_values(self.num_envs, self.vector.step_wait())
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """The environments are seeded by the next reset, number i by `seed + i`."""
-        if seed is None:
-            return [None] * self.num_envs
-        self._seeds = [seed + i for i in range(self.num_envs)]
+        """The environments are seeded by the next reset, number i by `seed + i`.
+
+        Args:
+            seed: None draws one, which nothing in the program decides.
+        """
+        first = secrets.randbits(31) if seed is None else seed
+        self._seeds = [first + i for i in range(self.num_envs)]
         return list(self._seeds)
 
     def close(self) -> None:
@@ -83,7 +87,7 @@ class FourValues(VecEnv):
 
     def render(self, mode: str = "human") -> Any:
         """As of `VecEnv`; one environment alone renders by itself, in whatever modes it has."""
-        if self.num_envs == 1 and self._is_ours:
+        if self.num_envs == 1 and self.has_our_envs:
             return self.env_method("render_as", mode)[0]
         return super().render(mode)
 

@@ -1,0 +1,39 @@
+"""`custom_objects` of `load`: what programs pass in the place of what a file holds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rlk_old_gym.spaces import as_gymnasium_space
+
+#: No arguments of a constructor, but in every file.
+SPACES = ("observation_space", "action_space")
+
+
+def with_use(model: str, custom_objects: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
+    """The custom objects that are arguments of the constructor; a warning tells of the others.
+
+    Args:
+        model: the name of its class.
+        custom_objects: as they were passed, without spaces.
+        known: the names of the arguments.
+    """
+    if unknown := sorted(custom_objects.keys() - {*known}):
+        warnings.warn(
+            f"{model}.load: custom_objects that are no arguments of the constructor have no "
+            f"effect: {', '.join(unknown)}.",
+            stacklevel=4,
+        )
+    return {name: value for name, value in custom_objects.items() if name not in unknown}
+
+
+def spaces_apart(custom_objects: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The spaces in custom objects, which count instead of those of the file; and the rest."""
+    spaces = {
+        name: as_gymnasium_space(custom_objects[name], f"custom_objects[{name!r}]")
+        for name in SPACES
+        if custom_objects.get(name) is not None
+    }
+    return spaces, {key: value for key, value in custom_objects.items() if key not in SPACES}

@@ -1,0 +1,63 @@
+"""What an environment is more than its id, so that making it by that would give another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+
+from rlk_old_gym.interface import layers
+
+#: Packages, and those of their wrappers that change no observation, action, reward or end.
+_PACKAGES = ("gymnasium", "rlk_baselines", "rlk_wrappers")
+_WATCHING = {
+    "Adopted",
+    "FourValuesEnv",
+    "HumanRendering",
+    "Monitor",
+    "OrderEnforcing",
+    "PassiveEnvChecker",
+    "RecordEpisodeStatistics",
+    "RecordVideo",
+    "RenderCollection",
+    "TimeLimit",  # where it has the registered limit
+    "VecCheckNan",
+    "VecMonitor",
+    "VecVideoRecorder",
+}
+
+
+def beyond_id(env: Any, spec: Any) -> list[str]:
+    """What an environment is more than its id: wrappers, and keywords that it was made with.
+
+    Args:
+        env: the environment.
+        spec: its registration, or None.
+    """
+    registered = None if spec is None else gymnasium.registry.get(spec.id)
+    if registered is None:
+        return []  # there is no id
+    by_id = {one.name for one in registered.additional_wrappers}
+    wrappers = [
+        type(layer).__name__
+        for layer in list(layers(env))[:-1]
+        if not (only_watches(layer) or type(layer).__name__ in by_id)
+        or _limit(layer) not in (None, registered.max_episode_steps)
+    ]
+    keywords = [
+        f"{key}={value!r}"
+        for key, value in getattr(spec, "kwargs", {}).items()
+        if key != "render_mode" and repr(registered.kwargs.get(key)) != repr(value)
+    ]
+    return [*wrappers, *keywords]
+
+
+def only_watches(wrapper: Any) -> bool:
+    """Whether a wrapper changes nothing that is learnt from."""
+    kind = type(wrapper)
+    return kind.__module__.partition(".")[0] in _PACKAGES and kind.__name__ in _WATCHING
+
+
+def _limit(layer: Any) -> Any:
+    """How long episodes are at most by a layer's own word, or None."""
+    return vars(layer).get("_max_episode_steps") if hasattr(layer, "__dict__") else None

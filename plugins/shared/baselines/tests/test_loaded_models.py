@@ -1,0 +1,213 @@
+"""Models that were saved with functions, or in more than a registered environment."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from gymnasium.spaces import Box
+from gymnasium.wrappers import ClipReward, TransformReward
+
+from rlk.errors import BadFile
+from rlk_baselines import A2C, HER, PPO2, SAC, gym, sb3
+from rlk_baselines.bench import Monitor
+from rlk_baselines.common import make_vec_env
+from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
+from rlk_baselines.common.policies import FeedForwardPolicy
+from rlk_baselines.common.vec_env import (
+    SubprocVecEnv,
+    VecCheckNan,
+    VecFrameStack,
+    VecNormalize,
+)
+from rlk_baselines.environments import as_vec_env
+from rlk_baselines.sb3.common.env_util import make_vec_env as sb3_make_vec_env
+
+CARTPOLE = np.zeros(4, np.float32)
+TANH = {"act_fun": torch.tanh, "net_arch": [8]}
+
+
+def squashed(features: torch.Tensor) -> torch.Tensor:
+    return torch.tanh(features) / 2
+
+
+class Narrow(FeedForwardPolicy):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs, net_arch=[4], feature_extraction="mlp")
+
+
+def test_an_activation_of_torch_comes_back_and_serves_again(tmp_path: Path) -> None:
+    A2C("MlpPolicy", "CartPole-v1", policy_kwargs=TANH).save(tmp_path / "model")
+    model = A2C.load(tmp_path / "model", env="CartPole-v1")
+    assert model.policy_kwargs == {"act_fun": "tanh", "net_arch": [8]}
+    model.gamma = 0.5
+    assert model.learn(30).agent.plan.algorithm.config.gamma == 0.5
+    model.set_env(make_vec_env("CartPole-v1", 2))
+    assert model.learn(30).agent.plan.policy.config.act_fun == "tanh"
+    model.setup_model()
+    again = A2C("MlpPolicy", "CartPole-v1", policy_kwargs=model.policy_kwargs)
+    for one in (model, again):
+        assert one.agent.plan.policy.config.act_fun == "tanh"
+    assert A2C.load(tmp_path / "model", policy_kwargs=TANH).predict(CARTPOLE)[0] in (0, 1)
+
+
+def test_an_activation_of_sb3_comes_back_and_serves_again(tmp_path: Path) -> None:
+    kwargs = {"activation_fn": torch.nn.ELU, "optimizer_class": torch.optim.Adam, "net_arch": [8]}
+    sb3.A2C("MlpPolicy", "CartPole-v1", policy_kwargs=kwargs).save(tmp_path / "model")
+    model = sb3.A2C.load(tmp_path / "model", env="CartPole-v1")
+    model.gamma = 0.5
+    model.set_env(make_vec_env("CartPole-v1", 2))
+    assert model.learn(30).agent.plan.policy.config.act_fun == "elu"
+    sb3.A2C.load(tmp_path / "model", policy_kwargs=kwargs)
+
+
+@pytest.mark.parametrize("policy", ["MlpPolicy", Narrow])
+def test_an_activation_of_a_program_is_passed_again(tmp_path: Path, policy: Any) -> None:
+    kwargs = {"act_fun": squashed}
+    saved = A2C(policy, "CartPole-v1", policy_kwargs=kwargs)
+    saved.save(tmp_path / "model")
+    given = {} if isinstance(policy, str) else {"policy": policy}
+    text = r"A2C\.load\(path, policy_kwargs=dict\(act_fun=squashed\)\)"
+    with pytest.raises(ValueError, match=text):
+        A2C.load(tmp_path / "model", **given)
+    model = A2C.load(tmp_path / "model", policy_kwargs=kwargs, **given)
+    observations = np.linspace(-1, 1, 40, dtype=np.float32).reshape(10, 4)
+    expected = saved.action_probability(observations)
+    assert np.array_equal(model.action_probability(observations), expected)
+    objects = {"policy_kwargs": {"act_fun": lambda features: squashed(features)}, **given}
+    by_objects = A2C.load(tmp_path / "model", custom_objects=objects)
+    assert np.array_equal(by_objects.action_probability(observations), expected)
+    with pytest.raises(ValueError, match="not those of the saved model"):
+        A2C.load(tmp_path / "model", policy_kwargs={**kwargs, "net_arch": [9]}, **given)
+    model.set_env("CartPole-v1")
+    model.gamma = 0.5
+    model.learn(30)
+
+
+def test_an_activation_of_a_program_in_a_model_of_hindsight(tmp_path: Path) -> None:
+    env, kwargs = BitFlippingEnv(3, continuous=True, max_steps=3), {"act_fun": squashed}
+    HER("MlpPolicy", env, SAC, policy_kwargs=kwargs).save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"HER\.load\(path, policy_kwargs="):
+        HER.load(tmp_path / "model", env=env)
+    model = HER.load(tmp_path / "model", env=env, policy_kwargs=kwargs)
+    assert model.agent.plan.policy.config.act_fun is squashed
+
+
+def test_a_schedule_that_no_file_holds_is_the_default_until_it_is_passed_again(
+    tmp_path: Path,
+) -> None:
+    path, lost = tmp_path / "model", "learning_rate was the callable"
+    PPO2("MlpPolicy", "CartPole-v1", n_steps=16, learning_rate=lambda f: f * 1e-3).save(path)
+    model = PPO2.load(path, env="CartPole-v1")
+    assert model.learning_rate == model.defaults()["learning_rate"]
+    model.set_env(make_vec_env("CartPole-v1", 2))
+    with pytest.warns(UserWarning, match=lost):
+        model.learn(32)
+    model.gamma = 0.5
+    with pytest.warns(UserWarning, match=lost):
+        model.learn(32)
+    model.learning_rate = 1e-4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.learn(32).agent.plan.algorithm.config.learning_rate == 1e-4
+    model = sb3.PPO("MlpPolicy", "CartPole-v1", n_steps=16, batch_size=16, clip_range=lambda f: f)
+    model.save(path)
+    model = sb3.PPO.load(path, env="CartPole-v1")
+    model.gamma = 0.5
+    with pytest.warns(UserWarning, match="clip_range was the callable"):
+        model.learn(16)
+    assert model.clip_range == 0.2
+
+
+class Halved(gym.RewardWrapper):
+    def reward(self, reward: float) -> float:
+        return reward / 2
+
+
+def more_than_an_id() -> dict[str, Any]:
+    """What a model may be trained in, by what is named where it is missing."""
+
+    def stacked() -> Any:
+        return VecFrameStack(make_vec_env("CartPole-v1", 2), 2)
+
+    return {
+        "VecNormalize": lambda: VecNormalize(make_vec_env("CartPole-v1", 2)),
+        "VecFrameStack": stacked,
+        "VecNormalize, VecFrameStack": lambda: VecNormalize(stacked()),
+        "Halved": lambda: Halved(gym.make("CartPole-v1")),
+        "ClipReward": lambda: ClipReward(gymnasium.make("CartPole-v1"), 0, 0.5),
+        "TimeLimit": lambda: gym.wrappers.TimeLimit(gym.make("CartPole-v1"), 9),
+        "sutton_barto_reward=True": lambda: gym.make("CartPole-v1", sutton_barto_reward=True),
+    }
+
+
+@pytest.mark.parametrize("name", more_than_an_id())
+@pytest.mark.parametrize("cls", [A2C, sb3.A2C])
+def test_a_model_does_not_learn_in_less_than_it_was_trained_in(
+    name: str, cls: Any, tmp_path: Path
+) -> None:
+    env = more_than_an_id()[name]()
+    cls("MlpPolicy", env).save(tmp_path / "first")
+    cls.load(tmp_path / "first").save(tmp_path / "model")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = cls.load(tmp_path / "model")
+        model.predict(np.zeros(model.observation_space.shape, np.float32))
+    assert model.get_env() is None
+    with pytest.raises(ValueError, match=f"trained in one with {name}. Pass one"):
+        model.learn(10)
+    model.set_env(env)
+    assert model.learn(10).num_timesteps >= 10
+
+
+def test_what_is_around_the_environments_of_workers_is_known(tmp_path: Path) -> None:
+    env = SubprocVecEnv([lambda: TransformReward(gymnasium.make("CartPole-v1"), np.negative)])
+    A2C("MlpPolicy", env).save(tmp_path / "model")
+    env.close()
+    assert A2C.load(tmp_path / "model")._env.beyond_id == ("TransformReward",)
+
+
+@pytest.mark.parametrize(
+    "watched",
+    [
+        lambda: Monitor(gym.make("CartPole-v1"), None),
+        lambda: VecCheckNan(make_vec_env("CartPole-v1", 2)),
+        lambda: gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.make("CartPole-v1")),
+        lambda: sb3_make_vec_env("CartPole-v1", 2),
+    ],
+)
+def test_what_only_watches_is_not_missed(watched: Any, tmp_path: Path) -> None:
+    A2C("MlpPolicy", watched()).save(tmp_path / "model")
+    assert A2C.load(tmp_path / "model").learn(10).num_timesteps == 10
+
+
+def test_an_id_of_other_spaces_is_refused(tmp_path: Path, monkeypatch: Any) -> None:
+    A2C("MlpPolicy", "CartPole-v1").save(tmp_path / "model")
+    monkeypatch.setattr(as_vec_env, "make_by_id", lambda _: gym.make("Acrobot-v1"))
+    model = A2C.load(tmp_path / "model")
+    assert model.predict(CARTPOLE)[0] in (0, 1)
+    with pytest.raises(ValueError, match="CartPole-v1 has other spaces than its own had"):
+        model.learn(10)
+
+
+@pytest.mark.parametrize("cls", [A2C, sb3.A2C])
+def test_spaces_may_be_passed_instead_of_those_of_the_file(cls: Any, tmp_path: Path) -> None:
+    saved = cls("MlpPolicy", "CartPole-v1")
+    saved.save(tmp_path / "model")
+    spaces = {name: getattr(saved, name) for name in ("observation_space", "action_space")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = cls.load(tmp_path / "model", custom_objects=spaces)
+        wide = spaces | {"observation_space": Box(-9, 9, (4,), np.float32)}
+        other = cls.load(tmp_path / "model", custom_objects=wide)
+    assert model.learn(10).observation_space == saved.observation_space
+    assert other.observation_space == Box(-9, 9, (4,), np.float32)
+    assert other.predict(CARTPOLE)[0] in (0, 1)
+    narrow = {"observation_space": Box(-9, 9, (3,), np.float32)}
+    with pytest.raises((ValueError, BadFile), match=r"space|shape"):
+        cls.load(tmp_path / "model", custom_objects=narrow)
