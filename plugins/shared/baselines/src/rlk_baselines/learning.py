@@ -1,7 +1,7 @@
 """What happens while a model learns: callbacks are called, rows are printed and written.
 
 `Watcher` is in the run of every model and answers its hooks. It listens to single steps only while
-there is a callback.
+there is a callback or tensorboard.
 """
 
 from __future__ import annotations
@@ -13,25 +13,14 @@ import attrs
 
 from rlk import hookimpl
 from rlk.records import Step
-from rlk_baselines import logger
 from rlk_baselines.callback_variables import Collection, Episodes, Kept, shared
-from rlk_baselines.log_formats import valid_float_value
+from rlk_baselines.rows import LossCurves, Rows
 from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
     from rlk_baselines.common.base_class import BaseRLModel
     from rlk_baselines.common.callbacks import BaseCallback
-
-#: Names of rlk's metrics that Stable Baselines has other names for.
-_NAMES = {
-    "rollout/ep_rew_mean": "ep_reward_mean",
-    "rollout/ep_len_mean": "ep_len_mean",
-    "rollout/success_rate": "success rate",
-    "train/n_updates": "n_updates",
-    "train/entropy": "policy_entropy",
-}
-
 
 @attrs.define
 class Call:
@@ -43,6 +32,7 @@ class Call:
     tb_log_name: str
     reset_num_timesteps: bool
     writer: ScalarWriter | None = None
+    losses: LossCurves | None = None  #: what writes them for tensorboard between rows
 
     def variables(self, model: BaseRLModel) -> dict[str, Any]:
         """The variables of `learn` that callbacks find in `locals` at all times."""
@@ -50,40 +40,6 @@ class Call:
         found = {name: getattr(self, name) for name in (*names, "reset_num_timesteps")}
         new_tb_log = model.num_timesteps == 0
         return {"self": model, "new_tb_log": new_tb_log, "replay_wrapper": None, **found}
-
-
-class Rows:
-    """Writes rows of metrics to `rlk_baselines.logger` and for tensorboard."""
-
-    def begin(self, model: BaseRLModel, call: Call) -> None:
-        """A call of `learn` begins."""
-
-    def write(
-        self, model: BaseRLModel, call: Call | None, run: Run, row: Mapping[str, float]
-    ) -> None:
-        """Write a row by the names of Stable Baselines, with what callbacks have recorded."""
-        named = {_NAMES.get(tag, tag.rpartition("/")[2]): value for tag, value in row.items()}
-        own = dict(logger.getkvs())
-        prints = model.verbose > 0 and run.communicator.rank == 0
-        if prints or own or logger.is_configured():
-            for key, value in named.items():
-                logger.logkv(key, value)
-            logger.dumpkvs(to_stdout=prints)
-        if call is None or call.writer is None:
-            return
-        numbers = {tag: value for tag, value in own.items() if valid_float_value(value)}
-        for tag, value in {**numbers, **row}.items():
-            call.writer.add_scalar(tag, value, run.timesteps)
-        if model.full_tensorboard_log:
-            for name, values in model.get_parameters().items():
-                call.writer.add_histogram(name, values, run.timesteps)
-
-    def write_episodes(self, call: Call, run: Run, n_new: int) -> None:
-        """The returns of the episodes that have ended in a collection, for tensorboard."""
-        if call.writer is None or not n_new:
-            return
-        for return_, _ in list(run.metrics.recent_episodes)[-n_new:]:
-            call.writer.add_scalar("episode_reward", return_, run.timesteps)
 
 
 class Watcher:
@@ -114,13 +70,16 @@ class Watcher:
             is_new = run.timesteps == 0
             folder = folder_of_run(model.tensorboard_log, call.tb_log_name, is_new=is_new)
             call.writer = ScalarWriter(folder)
-        self.rows.begin(model, call)
+        self.rows.begin(model, call, run)
         if call.callback is not None:
             call.callback.init_callback(model)
         self.call = call
-        self.watch(run, steps=call.callback is not None)
+        self.watch(run, steps=call.callback is not None or call.writer is not None)
         try:
-            agent.learn(call.total_timesteps, reset_num_timesteps=False)
+            with run.metrics.followed() as means:
+                if call.writer is not None:
+                    call.losses = self.rows.losses(call.writer, means)
+                agent.learn(call.total_timesteps, reset_num_timesteps=False)
         finally:
             self.call = None
             self.watch(run, steps=False)
@@ -134,7 +93,8 @@ class Watcher:
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
-        self._seen_episodes = run.clock.episodes
+        if self.call is not None and self.call.losses is not None:
+            self.call.losses.begin(run)
         if self.call is not None and self.call.callback is not None:
             assert self.model is not None
             self._variables = self.call.variables(self.model)
@@ -142,7 +102,8 @@ class Watcher:
             self.call.callback.on_training_start(self._variables, {})
 
     @hookimpl
-    def rlk_rollout_start(self) -> None:
+    def rlk_rollout_start(self, run: Run) -> None:
+        self._seen_episodes = run.clock.episodes
         if self.call is not None and self.call.callback is not None:
             for kept in self._kept:
                 kept.begin()
@@ -151,7 +112,12 @@ class Watcher:
     @hookimpl
     def rlk_step(self, run: Run, step: Step) -> bool | None:
         """Tell the callback; it stops the training by returning False."""
-        if self.call is None or self.call.callback is None:
+        if self.call is None:
+            return None
+        if self.call.writer is not None and run.clock.episodes != self._seen_episodes:
+            new, self._seen_episodes = run.clock.episodes - self._seen_episodes, run.clock.episodes
+            self.rows.write_episodes(self.call.writer, run, new)
+        if self.call.callback is None:
             return None
         infos = run.env.infos() if hasattr(run.env, "infos") else [{}] * run.n_envs
         self._variables.update(shared(run, step, infos))
@@ -164,18 +130,25 @@ class Watcher:
         return None if goes_on is not False else False
 
     @hookimpl
-    def rlk_rollout_end(self, run: Run) -> None:
-        if self.call is None:
-            return
-        new, self._seen_episodes = run.clock.episodes - self._seen_episodes, run.clock.episodes
-        self.rows.write_episodes(self.call, run, new)
-        if self.call.callback is not None:
+    def rlk_rollout_end(self) -> None:
+        if self.call is not None and self.call.callback is not None:
             self.call.callback.on_rollout_end()
 
     @hookimpl
-    def rlk_training_end(self) -> None:
-        if self.call is not None and self.call.callback is not None:
+    def rlk_update_end(self, run: Run) -> None:
+        if self.call is not None and self.call.losses is not None:
+            self.call.losses.write(run)
+
+    @hookimpl
+    def rlk_training_end(self, run: Run) -> None:
+        if self.call is None:
+            return
+        if self.call.losses is not None:
+            self.call.losses.write(run, is_last=True)
+        if self.call.callback is not None:
             self.call.callback.on_training_end()
+        if self.call.writer is not None:
+            self.call.writer.flush()
 
     @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
