@@ -141,7 +141,12 @@ RATE, TINY = {"learning_rate": 0.0}, {"actor_lr": 1e-30, "critic_lr": 1e-30}
         (rlk_baselines.A2C, "CartPole-v1", {"lr_schedule": "linear"}, RATE),
         (rlk_baselines.ACER, "CartPole-v1", {}, RATE),
         (rlk_baselines.ACKTR, "CartPole-v1", {}, RATE),
-        (rlk_baselines.PPO1, "CartPole-v1", {"timesteps_per_actorbatch": 64}, {"optim_stepsize": 0}),
+        (
+            rlk_baselines.PPO1,
+            "CartPole-v1",
+            {"timesteps_per_actorbatch": 64},
+            {"optim_stepsize": 0},
+        ),
         (rlk_baselines.PPO2, "CartPole-v1", SMALL, RATE),
         (rlk_baselines.PPO2, "CartPole-v1", SMALL, {"learning_rate": lambda remaining: 0.0}),
         (rlk_baselines.DDPG, "Pendulum-v1", {"nb_rollout_steps": 20}, TINY),

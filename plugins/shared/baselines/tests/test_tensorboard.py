@@ -80,14 +80,14 @@ def test_models_of_sb3_write_by_the_interval_of_rows(counting, tmp_path: Path) -
 
 
 class Waiting(BaseCallback):
-    """Notes what the variables of the call say of its updates."""
+    """Notes which update is collected for, by the variables of the call."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.updates: list[tuple[int, int]] = []
+        self.updates: list[int] = []
 
     def _on_step(self) -> bool:
-        self.updates.append((self.locals["update"], self.locals["n_updates"]))
+        self.updates.append(self.locals["update"])
         return True
 
 
@@ -107,7 +107,7 @@ def test_rows_count_from_where_learn_was_called(reset: bool, counting, tmp_path:
     # 13 or 14 episodes of three steps were over before.
     assert table["episodes"].tolist()[-1] <= 3
     assert table["time_elapsed"].max() <= time.monotonic() - began
-    assert [update for update, _ in callback.updates] == [1] * 4 + [2] * 4
+    assert callback.updates == [1] * 4 + [2] * 4
 
 
 def test_rows_of_sb3_go_on_where_those_of_stable_baselines3_do(counting) -> None:

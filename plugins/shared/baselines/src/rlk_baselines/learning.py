@@ -6,6 +6,8 @@ there is a callback or tensorboard.
 
 from __future__ import annotations
 
+import dataclasses
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,7 @@ import attrs
 
 from rlk import hookimpl
 from rlk.records import Step
-from rlk_baselines.callback_variables import Collection, Episodes, Kept, shared
+from rlk_baselines.callback_variables import Kept, constants, kept_for, shared
 from rlk_baselines.rows import LossCurves, Rows
 from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
     from rlk_baselines.common.base_class import BaseRLModel
     from rlk_baselines.common.callbacks import BaseCallback
+
 
 @attrs.define
 class Call:
@@ -38,8 +41,8 @@ class Call:
         """The variables of `learn` that callbacks find in `locals` at all times."""
         names = ("total_timesteps", "callback", "log_interval", "tb_log_name", "writer")
         found = {name: getattr(self, name) for name in (*names, "reset_num_timesteps")}
-        new_tb_log = model.num_timesteps == 0
-        return {"self": model, "new_tb_log": new_tb_log, "replay_wrapper": None, **found}
+        found |= {"self": model, "new_tb_log": model.num_timesteps == 0, "replay_wrapper": None}
+        return found | constants(model, self.total_timesteps)
 
 
 class Watcher:
@@ -76,7 +79,7 @@ class Watcher:
         self.call = call
         self.watch(run, steps=call.callback is not None or call.writer is not None)
         try:
-            with run.metrics.followed() as means:
+            with run.metrics.followed() as means, run.metrics.followed() as self._latest:
                 if call.writer is not None:
                     call.losses = self.rows.losses(call.writer, means)
                 agent.learn(call.total_timesteps, reset_num_timesteps=False)
@@ -98,15 +101,16 @@ class Watcher:
         if self.call is not None and self.call.callback is not None:
             assert self.model is not None
             self._variables = self.call.variables(self.model)
-            self._kept = kept_for(self.model)
-            self.call.callback.on_training_start(self._variables, {})
+            self._before = dataclasses.replace(run.clock)
+            self._kept = kept_for(self.model, self._before)
+            self.call.callback.on_training_start(self._variables, globals_of(self.model))
 
     @hookimpl
     def rlk_rollout_start(self, run: Run) -> None:
         self._seen_episodes = run.clock.episodes
         if self.call is not None and self.call.callback is not None:
             for kept in self._kept:
-                kept.begin()
+                kept.begin(run)
             self.call.callback.on_rollout_start()
 
     @hookimpl
@@ -120,9 +124,10 @@ class Watcher:
         if self.call.callback is None:
             return None
         infos = run.env.infos() if hasattr(run.env, "infos") else [{}] * run.n_envs
-        self._variables.update(shared(run, step, infos))
+        found = shared(run, step, infos, self._before)
         for kept in self._kept:
-            self._variables.update(kept.see(run, step, infos))
+            kept.see(run, step, infos, found)
+        self._variables.update(found)
         self.call.callback.update_locals(self._variables)
         goes_on = self.call.callback.on_step()
         for kept in self._kept:
@@ -136,8 +141,15 @@ class Watcher:
 
     @hookimpl
     def rlk_update_end(self, run: Run) -> None:
-        if self.call is not None and self.call.losses is not None:
+        if self.call is None:
+            return
+        if self.call.losses is not None:
             self.call.losses.write(run)
+        if self.call.writer is not None:
+            self.call.writer.flush()
+        if self.call.callback is not None:
+            for kept in self._kept:
+                self._variables.update(kept.rest(run, self._latest))
 
     @hookimpl
     def rlk_training_end(self, run: Run) -> None:
@@ -156,11 +168,7 @@ class Watcher:
         self.rows.write(self.model, self.call, run, row)
 
 
-def kept_for(model: BaseRLModel) -> list[Kept]:
-    """What is kept for the callbacks of a model, by what it learns from."""
-    kept: list[Kept] = []
-    if model.agent.plan.algorithm.component.collects != "off-policy":
-        kept.append(Collection())
-    if not model.learns_from_vectors and model.n_envs == 1:
-        kept.append(Episodes())
-    return kept
+def globals_of(model: BaseRLModel) -> dict[str, Any]:
+    """The global variables of the module whose `learn` this is, for callbacks."""
+    own = next(kind for kind in type(model).__mro__ if "algo" in vars(kind))
+    return vars(sys.modules[own.__module__])
