@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -207,7 +208,7 @@ def test_rates_are_those_of_the_latest_updates() -> None:
 def test_what_a_normalised_environment_gave_is_told_besides() -> None:
     env = VecNormalize(make_vec_env("Pendulum-v1", n_envs=1))
     found = seen(SAC("MlpPolicy", env, **OFF), 205)
-    for before, now in zip(found, found[1:200], strict=False):
+    for before, now in pairwise(found[:200]):
         assert np.allclose(before["new_obs_"], now["obs_"]) and before["reward_"] <= 0
     assert np.allclose(np.hypot(*found[150]["obs_"][:2]), 1.0)
     assert not np.allclose(found[150]["obs"], found[150]["obs_"])

@@ -36,7 +36,7 @@ AT_ANY_TIME: Mapping[str, frozenset[str]] = {
 }
 #: Algorithm -> its settings that are learning rates -> the parameter groups that have them.
 RATES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("a2c", "acer", "acktr", "ppo", "ppo2"), {"learning_rate": ("policy",)}),
+    **{name: {"learning_rate": ("policy",)} for name in ("a2c", "acer", "acktr", "ppo", "ppo2")},
     "ddpg": {"actor_lr": ("policy",), "critic_lr": ("critic",)},
     "dqn": {"learning_rate": ("q",)},
     "ppo1": {"optim_stepsize": ("policy",)},

@@ -145,8 +145,6 @@ class Watcher:
             return
         if self.call.losses is not None:
             self.call.losses.write(run)
-        if self.call.writer is not None:
-            self.call.writer.flush()
         if self.call.callback is not None:
             for kept in self._kept:
                 self._variables.update(kept.rest(run, self._latest))

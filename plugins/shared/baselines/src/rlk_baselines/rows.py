@@ -104,11 +104,14 @@ class LossCurves:
         self._at = run.timesteps
 
     def write(self, run: Run, *, is_last: bool = False) -> None:
-        """Write a point, if one is due, or if it is the last."""
+        """Write a point, if one is due or it is the last, and what has waited for it."""
         steps = (run.timesteps - self._at) / (run.n_envs * run.communicator.size)
-        if not self._means or (steps < _BETWEEN_POINTS and not is_last):
+        if steps < _BETWEEN_POINTS and not is_last:
             return
         self._at = run.timesteps
+        if not self._means:
+            self._writer.flush()
+            return
         self._names |= self._means.totals.keys()
         numbers = {f"train/{name}": mean for name, mean in self._means.take().items()}
         self._writer.add_scalars({**numbers, **_scheduled(run)}, run.timesteps)
