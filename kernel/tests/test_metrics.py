@@ -35,6 +35,20 @@ def test_a_row_has_the_mean_over_the_updates_since_the_last(metrics):
     assert metrics.row()["train/loss"] == 7.0
 
 
+def test_whoever_follows_has_means_of_their_own(metrics):
+    with metrics.followed() as means:
+        push(metrics, loss=1.0)
+        metrics.read()
+        assert means.take() == {"loss": 1.0} and not means
+        push(metrics, loss=4.0)
+        metrics.read()
+        assert metrics.row()["train/loss"] == 2.5 and means
+        assert means.take() == {"loss": 4.0}
+    push(metrics, loss=9.0)
+    metrics.read()
+    assert not means
+
+
 def test_a_row_without_updates_has_no_losses(metrics):
     assert not any(tag.startswith("train/") for tag in metrics.row())
 

@@ -72,6 +72,22 @@ def test_a_number_that_is_not_scheduled_is_filled_once_and_for_all(make):
     assert value.item() == 5.0
 
 
+def test_a_number_that_steers_training_may_be_another_one_from_now_on(make):
+    run = make().run
+    run.clock.total_timesteps, run.clock.timesteps = 100, 25
+    clip_range = run.schedule("clip_range", lambda remaining: remaining)
+    width = run.schedule("width", 2)
+    (group,) = run.optimise.groups
+    run.reschedule("clip_range", 0.5)
+    run.reschedule("width", lambda remaining: 10 * remaining)
+    run.reschedule_rate(group, lambda remaining: remaining / 100)
+    assert (float(clip_range), float(width)) == (0.5, 7.5)
+    run.clock.timesteps = 50
+    run.refresh_schedules()
+    assert (float(clip_range), float(width)) == (0.5, 5.0)
+    assert run.scheduled()["train/learning_rate"] == pytest.approx(0.005)
+
+
 def test_two_scheduled_numbers_of_one_name_are_refused(make):
     run = make().run
     run.schedule("clip_range", 0.2)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -36,6 +37,27 @@ class _Saved:
     successes: list[float | None] = attrs.field(factory=list)
 
 
+class Means:
+    """The means of numbers by name, from one `take` to the next."""
+
+    def __init__(self) -> None:
+        self.totals: dict[str, tuple[float, int]] = {}  #: sum and count, by name
+
+    def __bool__(self) -> bool:
+        """Whether there is a number."""
+        return bool(self.totals)
+
+    def add(self, name: str, number: float) -> None:
+        """One more number."""
+        total, count = self.totals.get(name, (0.0, 0))
+        self.totals[name] = (total + number, count + 1)
+
+    def take(self) -> dict[str, float]:
+        """The means since the last time."""
+        totals, self.totals = self.totals, {}
+        return {name: total / count for name, (total, count) in totals.items()}
+
+
 class Metrics:
     """Collects what is measured.
 
@@ -50,7 +72,8 @@ class Metrics:
         self.recent_episodes: deque[tuple[float, int]] = deque(maxlen=EPISODE_WINDOW)
         self.recent_successes: deque[float | None] = deque(maxlen=EPISODE_WINDOW)
         self._unread: list[Mapping[str, Tensor]] = []
-        self._totals: dict[str, tuple[float, int]] = {}  # sum and count, by name
+        self._of_row = Means()
+        self._means = [self._of_row]
         self._extra: dict[str, float] = {}
         self.mark()
 
@@ -63,6 +86,19 @@ class Metrics:
         """Take an episode; `success` is its last info `is_success`, where there is one."""
         self.recent_episodes.append((return_, length))
         self.recent_successes.append(success)
+
+    @contextlib.contextmanager
+    def followed(self) -> Iterator[Means]:
+        """Means of their own for somebody who looks at them more often than rows are written.
+
+        They get what updates report when that is read, at every iteration's border.
+        """
+        means = Means()
+        self._means.append(means)
+        try:
+            yield means
+        finally:
+            self._means = [one for one in self._means if one is not means]
 
     def push(self, metrics: Mapping[str, Tensor]) -> None:
         """Take the metrics of one update; they stay tensors until `read`."""
@@ -83,8 +119,8 @@ class Metrics:
                     what = "the gradient's norm" if name == "grad_norm" else repr(name)
                     when = f"in update {update} at timestep {self._clock.timesteps}"
                     return f"{what} is {number} {when}"
-                total, count = self._totals.get(name, (0.0, 0))
-                self._totals[name] = (total + number, count + 1)
+                for means in self._means:
+                    means.add(name, number)
         return None
 
     def set(self, tag: str, value: float) -> None:
@@ -106,18 +142,18 @@ class Metrics:
         """
         self.read()
         self.mark()
-        row = {f"train/{name}": total / count for name, (total, count) in self._totals.items()}
+        row = {f"train/{name}": mean for name, mean in self._of_row.take().items()}
         if row:
             row["train/n_updates"] = self._clock.updates
         row |= self._extra
-        self._totals, self._extra = {}, {}
+        self._extra = {}
         return row
 
     def state_dict(self) -> dict[str, Any]:
         """What the next row is to average, with what came before."""
         self.read()
         return {
-            "totals": {name: list(pair) for name, pair in self._totals.items()},
+            "totals": {name: list(pair) for name, pair in self._of_row.totals.items()},
             "extra": dict(self._extra),
             "episodes": [list(episode) for episode in self.recent_episodes],
             "successes": list(self.recent_successes),
@@ -126,7 +162,8 @@ class Metrics:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on with what was measured; BadFile unless `state` is what `state_dict` gives."""
         saved = structured(_Saved, state, "the saved metrics")
-        self._totals = {name: (total, int(count)) for name, (total, count) in saved.totals.items()}
+        totals = saved.totals.items()
+        self._of_row.totals = {name: (total, int(count)) for name, (total, count) in totals}
         self._extra = saved.extra
         self.recent_episodes.clear()
         self.recent_episodes.extend((return_, int(length)) for return_, length in saved.episodes)

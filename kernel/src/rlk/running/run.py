@@ -18,6 +18,7 @@ from rlk.running.clock import Clock, Scheduled
 from rlk.running.failed_writes import FailedWrites
 from rlk.running.folder_owner import RunFolder
 from rlk.running.metrics import Metrics
+from rlk.running.schedules import Schedules
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,8 +79,7 @@ class Run:
         self.noises: dict[str, Stateful] = {}  #: those that have a part in a model, by name
         self.numbers: list[Callable[[], Mapping[str, float]]] = []  #: of others, to log
         self.env_numbers: Callable[[], Mapping[str, float]] = dict  #: of the vector environment
-        self._names: dict[str, Tensor] = {}
-        self._schedules: list[tuple[Callable[[float], float], Tensor]] = []
+        self.schedules = Schedules(self.clock)
         self._stop: str | None = None
 
     def schedule(self, name: str, value: Scheduled) -> Tensor:
@@ -90,17 +90,15 @@ class Run:
         Raises:
             RlkError: if there is a scheduled number of that name already.
         """
-        if name in self._names:
-            raise RlkError(f"there are two scheduled numbers called {name!r}; name them apart")
-        self._names[name] = self._filled(value)
-        return self._names[name]
+        return self.schedules.add(value, self.device, name)
 
-    def _filled(self, value: Scheduled) -> Tensor:
-        if not callable(value):
-            return torch.tensor(float(value), device=self.device)
-        tensor = torch.tensor(float(value(self.clock.remaining())), device=self.device)
-        self._schedules.append((value, tensor))
-        return tensor
+    def reschedule(self, name: str, value: Scheduled) -> None:
+        """Let a number that `schedule` has made be this one, or follow this schedule, from now."""
+        self.schedules.change(self.schedules.names[name], value)
+
+    def reschedule_rate(self, group: str, value: Scheduled) -> None:
+        """Likewise the learning rate of a parameter group."""
+        self.schedules.change(self.optimise.groups[group].learning_rate, value)
 
     def group(
         self,
@@ -123,7 +121,8 @@ class Run:
             options: for the optimiser (`eps=1e-5`, `betas=…`).
         """
         views, memory = (parameters or self.parameters).select(prefixes)
-        group = Group(name, views, memory, self._filled(learning_rate), max_grad_norm, options)
+        rate = self.schedules.add(learning_rate, self.device)
+        group = Group(name, views, memory, rate, max_grad_norm, options)
         step = self.hooks.first("rlk_make_optimiser", run=self, group=group)
         if step is None:
             step = self.plan.optimisers.get(f"{name}_optimiser", self.plan.optimiser).make(group)
@@ -233,8 +232,7 @@ class Run:
 
     def refresh_schedules(self) -> None:
         """Fill every scheduled tensor with its value now."""
-        for schedule, tensor in self._schedules:
-            tensor.fill_(schedule(self.clock.remaining()))
+        self.schedules.refresh()
 
     def iteration_ended(self) -> None:
         """Check the metrics, tell the plugins, and log a row if one is due.
@@ -275,7 +273,7 @@ class Run:
         what the actor and the storages log (exploration, the exponent of importance weights).
         """
         found = self._learning_rates()
-        found |= {f"train/{name}": float(tensor) for name, tensor in self._names.items()}
+        found |= {f"train/{name}": float(tensor) for name, tensor in self.schedules.names.items()}
         found |= self.actor.metrics()
         for numbers in (self.env_numbers, *self.numbers):
             found |= numbers()

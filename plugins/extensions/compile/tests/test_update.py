@@ -104,6 +104,20 @@ def test_a_learning_rate_that_falls_needs_no_second_graph() -> None:
         assert torch.allclose(agent.run.parameters.flat, eagerly(**settings), atol=1e-6)
 
 
+def test_a_learning_rate_that_is_changed_on_the_way_needs_no_second_graph() -> None:
+    def change(run: Any) -> None:
+        if run.timesteps > STEPS // 2:
+            for group in run.optimise.groups:
+                run.reschedule_rate(group, 0.0)
+
+    settings = {"learning_rate": 0.05}
+    with made(**settings) as agent, made(**settings) as stopped:
+        agent.learn(STEPS, callback=change)
+        stopped.learn(STEPS // 2)
+        assert len(agent.run.update.reports) == 1 and not agent.run.update.reasons
+        assert agent.run.parameters.flat.equal(stopped.run.parameters.flat)
+
+
 def test_a_wrapper_around_losses_is_in_the_graph() -> None:
     class Decay:
         @hookimpl

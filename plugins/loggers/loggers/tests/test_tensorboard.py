@@ -7,10 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
-from rlk_loggers.tensorboard import TensorboardLogger
+from rlk_loggers.tensorboard import EventFile, TensorboardLogger
 from rlk_testing.stand_ins import stand_in_kernel
 
 
@@ -87,3 +88,12 @@ def test_other_ranks_write_nothing(tmp_path: Path) -> None:
     logger.write(8, {"a": 1.0})
     logger.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_event_that_is_added_waits_for_the_next_flush(tmp_path: Path) -> None:
+    file = EventFile(tmp_path)
+    file.add(step=1)
+    assert not list(tmp_path.iterdir())
+    file.write(step=2)
+    (path,) = tmp_path.iterdir()
+    assert [event.step for event in EventFileLoader(str(path)).Load()] == [0, 1, 2]

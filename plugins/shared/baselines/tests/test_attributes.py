@@ -131,11 +131,95 @@ def test_a_callback_of_sb3_may_anneal_the_coefficients_of_the_loss() -> None:
     assert any(not np.array_equal(plain[name], annealed[name]) for name in plain)
 
 
+RATE, TINY = {"learning_rate": 0.0}, {"actor_lr": 1e-30, "critic_lr": 1e-30}
+
+
+@pytest.mark.parametrize(
+    ("kind", "env", "keywords", "rates"),
+    [
+        (rlk_baselines.A2C, "CartPole-v1", {}, RATE),
+        (rlk_baselines.A2C, "CartPole-v1", {"lr_schedule": "linear"}, RATE),
+        (rlk_baselines.ACER, "CartPole-v1", {}, RATE),
+        (rlk_baselines.ACKTR, "CartPole-v1", {}, RATE),
+        (
+            rlk_baselines.PPO1,
+            "CartPole-v1",
+            {"timesteps_per_actorbatch": 64},
+            {"optim_stepsize": 0},
+        ),
+        (rlk_baselines.PPO2, "CartPole-v1", SMALL, RATE),
+        (rlk_baselines.PPO2, "CartPole-v1", SMALL, {"learning_rate": lambda remaining: 0.0}),
+        (rlk_baselines.DDPG, "Pendulum-v1", {"nb_rollout_steps": 20}, TINY),
+        (rlk_baselines.DQN, "CartPole-v1", OFF, RATE),
+        (rlk_baselines.SAC, "Pendulum-v1", OFF, {"learning_rate": lambda remaining: 0.0}),
+        (rlk_baselines.TD3, "Pendulum-v1", {**OFF, "train_freq": 10, "gradient_steps": 10}, RATE),
+        (sb3.PPO, "CartPole-v1", {"n_steps": 32, "batch_size": 32}, RATE),
+    ],
+)
+def test_a_learning_rate_that_a_callback_sets_is_that_of_the_next_update(
+    kind: Any, env: str, keywords: dict[str, Any], rates: dict[str, Any], tmp_path
+) -> None:
+    model = kind("MlpPolicy", env, seed=0, **keywords).learn(200)
+    before = parameters(model)
+    model.learn(200, callback=Setting(**rates))
+    after = parameters(model)
+    assert all(np.allclose(after[name], before[name], 0, 1e-20) for name in before)
+    name, value = next(iter(rates.items()))
+    assert getattr(model, name) is value
+    model.save(tmp_path / "model")
+    if not callable(value):
+        assert getattr(kind.load(tmp_path / "model"), name) == value
+
+
+def trained(callback: Any = None, **keywords: Any) -> dict[str, Any]:
+    model = PPO2("MlpPolicy", "CartPole-v1", seed=0, n_cpu_tf_sess=1, **{**SMALL, **keywords})
+    return parameters(model.learn(96, callback=callback))
+
+
+@pytest.mark.parametrize(
+    ("given", "later"),
+    [
+        ({}, {"cliprange": 0.01}),
+        ({"cliprange_vf": 0.5}, {"cliprange_vf": 0.001}),
+        ({}, {"cliprange": lambda remaining: 0.02 * remaining, "learning_rate": 0.01}),
+    ],
+)
+def test_schedules_of_ppo2_that_a_callback_sets_are_as_if_they_had_been_given(
+    given: dict[str, Any], later: dict[str, Any]
+) -> None:
+    as_given, as_set = trained(**{**given, **later}), trained(Setting(**later), **given)
+    assert all(np.array_equal(as_given[name], as_set[name]) for name in as_given)
+    assert any(not np.array_equal(one, as_set[name]) for name, one in trained(**given).items())
+
+
+def test_a_rate_that_is_set_in_the_middle_goes_on_as_a_schedule_does() -> None:
+    class Midway(BaseCallback):
+        def _on_step(self) -> bool:
+            if self.num_timesteps == 40:
+                self.model.learning_rate = lambda remaining: remaining
+            rates.append(self.model.agent.run.scheduled()["train/learning_rate"])
+            return True
+
+    rates: list[float] = []
+    PPO2("MlpPolicy", "CartPole-v1", learning_rate=0.5, **SMALL).learn(128, callback=Midway())
+    assert rates[0] == rates[38] == 0.5
+    assert np.allclose(rates[39:64], 1 - 40 / 128) and np.allclose(rates[96:], 1 - 96 / 128)
+
+
 def test_what_cannot_change_while_learn_goes_on_is_refused() -> None:
     model = SAC("MlpPolicy", "Pendulum-v1", **OFF)
-    with pytest.raises(ValueError, match=r"SAC.learning_rate cannot be set while learn goes on"):
-        model.learn(20, callback=Setting(learning_rate=0.0))
+    with pytest.raises(ValueError, match=r"SAC.train_freq cannot .* \(only learning_rate can be\)"):
+        model.learn(20, callback=Setting(train_freq=3))
+    assert model.train_freq == 1
+    with pytest.raises(ValueError, match=r"learning_rate must be at least 0"):
+        model.learn(20, callback=Setting(learning_rate=-1.0))
     assert model.learning_rate == 3e-4
+    for wrong in (-1, None):
+        model = PPO2("MlpPolicy", "CartPole-v1", cliprange_vf=0.1, **SMALL)
+        with pytest.raises(ValueError, match=r"PPO2.cliprange_vf cannot be set to (-1|None) while"):
+            model.learn(32, callback=Setting(cliprange_vf=wrong))
+    with pytest.raises(ValueError, match=r"PPO2.cliprange_vf cannot be set while learn goes on"):
+        PPO2("MlpPolicy", "CartPole-v1", **SMALL).learn(32, callback=Setting(cliprange_vf=0.1))
 
 
 def test_the_noise_may_be_another_one() -> None:

@@ -38,10 +38,14 @@ class EventFile:
 
     def write(self, **event: Any) -> None:
         """One more event, from now."""
+        self.add(**event)
+        self.flush()
+
+    def add(self, **event: Any) -> None:
+        """Likewise, but it waits for the next `flush`."""
         from tensorboard.compat.proto.event_pb2 import Event
 
         self._waiting += _record(Event(wall_time=time.time(), **event))
-        self.flush()
 
     def flush(self) -> None:
         """Write what is waiting."""

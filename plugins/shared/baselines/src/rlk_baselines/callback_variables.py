@@ -1,14 +1,20 @@
 """The variables of `learn` that callbacks find in `locals`, by the names that are documented.
 
-Those that a step of any model has are of `shared`. `Collection` keeps what a collection has shown
-so far (A2C, ACER, ACKTR, PPO1, PPO2, TRPO), and `Episodes` those of one environment (DDPG, DQN,
-SAC, TD3, PPO1, TRPO). As in Stable Baselines, both go on only after the callback was called. N
-environments.
+`constants` are those that stay as they are, `shared` those that a step of any model has. What is
+kept from step to step depends on what learns:
+
+- `Collection`, what a collection has shown so far: A2C, ACER, ACKTR, PPO2, and whatever learns from
+  a vector of several environments;
+- `Segment`, the same of one environment, as arrays of its whole length: GAIL, PPO1, TRPO;
+- `Episodes`, those of one environment: DDPG, DQN, SAC, TD3.
+
+As in Stable Baselines, all of them go on only after the callback was called. N environments.
 """
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,11 +22,16 @@ import attrs
 import numpy as np
 
 from rlk.records import Array, Step
+from rlk.running.clock import Clock
 from rlk.spaces import map_observation
 from rlk_action_scaling import middle_and_half
+from rlk_baselines.common.schedules import get_schedule_fn
+from rlk_on_policy.recurrent import is_recurrent
 
 if TYPE_CHECKING:
+    from rlk.running.metrics import Means
     from rlk.running.run import Run
+    from rlk_baselines.common.vec_env import VecNormalize
 
 Infos = Sequence[Mapping[str, Any]]
 Variables = dict[str, Any]
@@ -29,29 +40,59 @@ Variables = dict[str, Any]
 class Kept(Protocol):
     """What is kept from step to step for callbacks."""
 
-    def begin(self) -> None: ...  #: called before every collection
-    def see(self, run: Run, step: Step, infos: Infos) -> Variables: ...  #: before the callback
+    def begin(self, run: Run) -> None: ...  #: called before every collection
+
+    def see(self, run: Run, step: Step, infos: Infos, found: Variables) -> None:
+        """Put what there is into the variables of this step, before the callback is called."""
+        ...
+
     def go_on(self, step: Step, infos: Infos) -> None: ...  #: after it
+    def rest(self, run: Run, losses: Means) -> Variables: ...  #: after the updates
 
 
-def shared(run: Run, step: Step, infos: Infos) -> Variables:
-    """Of every model; those of vectors are [N, …]."""
-    done = np.logical_or(step.terminated, step.truncated)
+def constants(model: Any, total_timesteps: int) -> Variables:
+    """The variables that stay as they are while `learn` goes on."""
+    run, now = model.agent.run, time.time()
+    found: Variables = dict.fromkeys(("start_time", "t_start", "t_first_start"), now)
+    algorithm = run.plan.algorithm.name
+    if algorithm == "ppo2":
+        value = model.cliprange_vf
+        found["cliprange_vf"] = None if value is None else get_schedule_fn(value)
+        found["n_updates"] = total_timesteps // (run.algorithm.steps_per_collect() * run.n_envs)
+    if run.plan.algorithm.component.collects != "off-policy" and not is_recurrent(run.policy):
+        found["states"] = None
+    if algorithm == "ddpg":
+        found["rank"] = run.communicator.rank
+    if algorithm in ("ppo1", "trpo"):
+        is_gail = _is_gail(model)
+        found |= {"policy": model.policy_pi, "env": model.get_env(), "gail": is_gail}
+        found |= {"horizon": run.algorithm.steps_per_collect()}
+        found |= {} if is_gail else {"reward_giver": None}
+    return found
+
+
+def shared(run: Run, step: Step, infos: Infos, before: Clock) -> Variables:
+    """Of every model; those of vectors are [N, …].
+
+    Args:
+        run, step, infos: of the step.
+        before: where the call of `learn` began.
+    """
+    following = copied(step.next_observation)
     found: Variables = {
-        "obs": step.next_observation,
-        "new_obs": step.next_observation,
+        "obs": following,
+        "new_obs": following,
         "actions": step.action,
         "clipped_actions": env_actions(run, step.action),
-        "rewards": step.reward,
-        "true_reward": step.reward,
-        "dones": done,
+        "rewards": step.reward.copy(),
+        "dones": np.logical_or(step.terminated, step.truncated),
         "infos": infos,
         "info": infos[-1],
         "maybe_ep_info": infos[-1].get("episode"),
-        "ep_infos": [info["episode"] for info in infos if "episode" in info],
-        "n_updates": run.clock.updates,
-        "update": run.clock.iterations + 1,
+        "update": run.clock.iterations - before.iterations + 1,
     }
+    if run.plan.algorithm.component.collects == "off-policy":
+        found["n_updates"] = run.clock.updates - before.updates
     if "value" in step.extras:
         found["values"] = step.extras["value"]
     if "log_prob" in step.extras:
@@ -72,112 +113,280 @@ def env_actions(run: Run, actions: Array) -> Array:
     return clipped
 
 
+def copied(observation: Any) -> Any:
+    """An observation whose arrays are not used again."""
+    return map_observation(np.copy, observation)
+
+
+def first(observation: Any) -> Any:
+    """That of the first environment."""
+    return map_observation(lambda part: np.copy(part[0]), observation)
+
+
+def after(step: Step) -> Any:
+    """What the first environment showed after a step, also where that has ended the episode."""
+    ended = step.terminated[0] or step.truncated[0]
+    return copied(step.final_observation[0]) if ended else first(step.next_observation)
+
+
 @attrs.define
 class Collection:
-    """A collection so far: lists with an entry for every step."""
+    """A collection so far: lists with an entry for every step.
 
-    mb_obs: list[Any] = attrs.field(factory=list)
-    mb_actions: list[Array] = attrs.field(factory=list)
-    mb_values: list[Array] = attrs.field(factory=list)
-    mb_neglogpacs: list[Array] = attrs.field(factory=list)
-    mb_dones: list[Array] = attrs.field(factory=list)  #: where the observation begins an episode
-    mb_rewards: list[Array] = attrs.field(factory=list)  #: without the latest step
+    Attributes:
+        before: where the call of `learn` began.
+    """
+
+    before: Clock
+    lists: Variables = attrs.field(factory=dict)
     _start: Array | None = None
+    _steps: int = 0
+    _began: float = attrs.field(factory=time.time)
 
-    def begin(self) -> None:
-        for kept in self._lists().values():
-            kept.clear()
+    def begin(self, run: Run) -> None:
+        self.lists = {}
+        self._steps = run.timesteps - self.before.timesteps
 
-    def see(self, run: Run, step: Step, infos: Infos) -> Variables:
+    def see(self, run: Run, step: Step, infos: Infos, found: Variables) -> None:
+        lists, extras = self.lists, step.extras
         start = np.ones(run.n_envs, bool) if self._start is None else self._start
-        self.mb_obs.append(map_observation(np.copy, step.observation))
-        self.mb_actions.append(step.action.copy())
-        self.mb_dones.append(start)
-        if "value" in step.extras:
-            self.mb_values.append(step.extras["value"].copy())
-        if "log_prob" in step.extras:
-            self.mb_neglogpacs.append(-step.extras["log_prob"])
-        return self._lists()
+        if not lists:
+            lists |= {"ep_infos": [], "mb_rewards": []}  # both without the latest step
+            lists |= {"mb_states": extras["state"].copy() if "state" in extras else None}
+        seen = {"mb_obs": copied(step.observation), "mb_actions": step.action.copy()}
+        seen["mb_dones"] = start  # where the observation begins an episode
+        if "value" in extras:
+            seen["mb_values"] = extras["value"].copy()
+        if "log_prob" in extras:
+            seen["mb_neglogpacs"] = -extras["log_prob"]
+        if run.plan.algorithm.name == "acer":
+            seen["mb_mus"] = found["mus"] = _probabilities(extras["parameters"])
+            lists.setdefault("enc_obs", []).append(seen["mb_obs"])
+            found["steps"] = self._steps
+        for name, value in seen.items():
+            lists.setdefault(name, []).append(value)
+        found |= lists
 
     def go_on(self, step: Step, infos: Infos) -> None:
-        self.mb_rewards.append(step.reward.copy())
+        self.lists["mb_rewards"].append(step.reward.copy())
+        self.lists["ep_infos"] += [info["episode"] for info in infos if "episode" in info]
         self._start = np.logical_or(step.terminated, step.truncated)
 
-    def _lists(self) -> Variables:
-        names = ("obs", "actions", "values", "neglogpacs", "dones", "rewards")
-        return {f"mb_{name}": getattr(self, f"mb_{name}") for name in names}
+    def rest(self, run: Run, losses: Means) -> Variables:
+        """Of the collection, its rewards and where episodes began, [N * T], and of its updates."""
+        seconds = time.time() - self._began
+        steps = run.timesteps - self.before.timesteps
+        found: Variables = {"n_seconds": seconds, "fps": int(steps / max(seconds, 1e-9))}
+        names = {"true_reward": "mb_rewards", "masks": "mb_dones"}
+        for name, kept in names.items():
+            found[name] = np.asarray(self.lists[kept]).swapaxes(0, 1).reshape(-1)
+        numbers = losses.take()
+        found |= {name: numbers[name] for name in ("value_loss", "policy_loss") if name in numbers}
+        if "entropy_loss" in numbers:
+            found["policy_entropy"] = -numbers["entropy_loss"]
+        return found
+
+
+def _probabilities(logits: Array) -> Array:
+    """Of actions [N, A]: softmax."""
+    powers = np.exp(logits - logits.max(-1, keepdims=True))
+    found: Array = powers / powers.sum(-1, keepdims=True)
+    return found
+
+
+class Segment:
+    """A collection of one environment so far: arrays of its whole length, T steps.
+
+    Args:
+        run: whose collections.
+        knows_rewards: whether what is learnt from are the environment's rewards; those of GAIL are
+            judged when the collection is whole.
+    """
+
+    def __init__(self, run: Run, *, knows_rewards: bool) -> None:
+        self._knows_rewards, steps = knows_rewards, run.algorithm.steps_per_collect()
+        self._arrays: Variables = {
+            **{name: np.zeros(steps, np.float32) for name in ("true_rewards", "rewards", "vpreds")},
+            **{name: np.zeros(steps, bool) for name in ("episode_starts", "dones")},
+        }
+        self._step = self._length = self._i = 0
+        self._return = 0.0
+        self._is_start = True
+        self._returns: list[float] = []
+        self._lengths: list[int] = []
+
+    def begin(self, run: Run) -> None:
+        self._i, self._returns, self._lengths = 0, [], []
+
+    def see(self, run: Run, step: Step, infos: Infos, found: Variables) -> None:
+        arrays, i, before = self._arrays, self._i, first(step.observation)
+        if "actions" not in arrays:
+            steps = len(arrays["dones"])
+            arrays["actions"] = np.stack([step.action[0]] * steps)
+            if isinstance(before, np.ndarray):  # a Dict has no array of its own
+                arrays["observations"] = np.stack([before] * steps)
+        if "observations" in arrays:
+            arrays["observations"][i] = before
+        arrays["actions"][i], arrays["episode_starts"][i] = step.action[0], self._is_start
+        arrays["vpreds"][i] = step.extras["value"][0]
+        reward = float(step.reward[0])
+        found |= arrays | {
+            "i": i,
+            "step": self._step,
+            "action": step.action,
+            "clipped_action": found["clipped_actions"],
+            "vpred": step.extras["value"],
+            "observation": after(step),
+            "reward": reward,
+            "true_reward": reward,
+            "done": bool(found["dones"][0]),
+            "episode_start": self._is_start,
+            "current_it_len": i,
+            "current_ep_len": self._length,
+            **dict.fromkeys(("cur_ep_ret", "cur_ep_true_ret"), self._return),
+            **dict.fromkeys(("ep_rets", "ep_true_rets"), self._returns),
+            "ep_lens": self._lengths,
+        }
+        found["dones"] = arrays["dones"]
+        if not self._knows_rewards:
+            for name in ("reward", "rewards", "cur_ep_ret", "ep_rets"):
+                del found[name]
+
+    def go_on(self, step: Step, infos: Infos) -> None:
+        done, reward = bool(step.terminated[0] or step.truncated[0]), float(step.reward[0])
+        self._arrays["rewards"][self._i] = self._arrays["true_rewards"][self._i] = reward
+        self._arrays["dones"][self._i] = self._is_start = done
+        self._return += reward
+        self._step += 1
+        self._length += 1
+        self._i += 1
+        if done:
+            told = infos[0].get("episode")  # what a monitor has counted
+            self._returns.append(self._return if told is None else float(told["r"]))
+            self._lengths.append(self._length)
+            self._return, self._length = 0.0, 0
+
+    def rest(self, run: Run, losses: Means) -> Variables:
+        return {}
 
 
 @attrs.define
 class Episodes:
-    """The episodes of one environment so far, in this call of `learn`."""
+    """The episodes of one environment so far, in this call of `learn`.
 
+    Attributes:
+        normalize: the `VecNormalize` around the environment, or None.
+    """
+
+    normalize: VecNormalize | None = None
     episode_rewards: list[float] = attrs.field(factory=lambda: [0.0])  #: the running one last
-    ep_lens: list[int] = attrs.field(factory=list)
+    episode_lengths: list[int] = attrs.field(factory=list)
     episode_successes: list[float] = attrs.field(factory=list)
+    latest: deque[float] = attrs.field(factory=lambda: deque(maxlen=100))  #: of their returns
+    _mean: float = -np.inf
     _step: int = 0
     _length: int = 0
-    _in_collection: int = 0
-    _start_time: float = attrs.field(factory=time.time)
+    _remaining: float = 1.0
+    _of_updates: Variables = attrs.field(factory=dict)
 
-    def begin(self) -> None:
-        self._in_collection = 0
+    def begin(self, run: Run) -> None:
+        """A rate and what remained of the run are those of the latest updates."""
+        rate = float(next(iter(run.optimise.groups.values())).learning_rate)
+        self._of_updates = {"current_lr": rate, "frac": self._remaining}
+        self._remaining = run.clock.remaining()
 
-    def see(self, run: Run, step: Step, infos: Infos) -> Variables:
-        ended = bool(step.terminated[0] or step.truncated[0])
-        after = step.final_observation[0] if ended else _first(step.next_observation)
-        before, reward = _first(step.observation), float(step.reward[0])
-        mean = float(np.mean(self.episode_rewards[-101:-1])) if self.ep_lens else -np.inf
+    def see(self, run: Run, step: Step, infos: Infos, found: Variables) -> None:
+        algorithm = run.plan.algorithm.name
+        ended, reward = bool(found["dones"][0]), float(step.reward[0])
         env_action = env_actions(run, step.action)[0]
-        found = self._lists() | {
-            **dict.fromkeys(("obs", "obs_", "observation"), before),
-            **dict.fromkeys(("new_obs", "new_obs_"), after),
-            **dict.fromkeys(("reward", "rew", "reward_"), reward),
+        found |= {
+            "obs": first(step.observation),
+            "new_obs": after(step),
+            **dict.fromkeys(("reward", "rew"), reward),
             **dict.fromkeys(("env_action", "unscaled_action", "clipped_action"), env_action),
-            **dict.fromkeys(("mean_reward", "mean_100ep_reward"), round(mean, 1)),
+            **dict.fromkeys(("mean_reward", "mean_100ep_reward"), self._mean),
             "action": step.action[0],
             "done": ended,
             "maybe_is_success": infos[0].get("is_success"),
             "num_episodes": len(self.episode_rewards),
             "can_sample": _can_sample(run),
             "step": self._step,
-            "start_time": self._start_time,
-            "episode_start": self._length == 0,
+            "episode_rewards": self.episode_rewards,
+            "episode_successes": self.episode_successes,
         }
-        if "value" in step.extras:
-            found["vpred"] = float(step.extras["value"][0])
-        return found
+        found["obs_"], found["new_obs_"], found["reward_"] = self._originals(found, ended)
+        if algorithm == "dqn":
+            del found["actions"], found["rewards"], found["dones"]  # a batch has these names there
+            rate = run.actor.metrics().get("rollout/exploration_rate")
+            found |= {} if rate is None else {"update_eps": rate}
+        elif algorithm == "ddpg":
+            found |= self._by_epoch()
+        else:
+            found |= self._of_updates
+
+    def _originals(self, found: Variables, ended: bool) -> tuple[Any, Any, float]:
+        """Observations and reward as the environment gave them to a `VecNormalize`."""
+        if self.normalize is None:
+            return found["obs"], found["new_obs"], found["reward"]
+        before, now, ends = self.normalize.originals()
+        last = ends[0] if ended and 0 in ends else now[0]
+        return np.copy(before[0]), np.copy(last), float(self.normalize.get_original_reward()[0])
+
+    def _by_epoch(self) -> Variables:
+        """The names of DDPG, of which an epoch is all of the call."""
+        ended = len(self.episode_lengths)
+        return {
+            "total_steps": self._step,
+            "episode_step": self._length,
+            "episode_reward": self.episode_rewards[-1],
+            **dict.fromkeys(("episodes", "epoch_episodes"), ended),
+            "episode_rewards_history": self.latest,
+            "epoch_episode_rewards": self.episode_rewards[:-1],
+            "epoch_episode_steps": self.episode_lengths,
+        }
 
     def go_on(self, step: Step, infos: Infos) -> None:
-        self.episode_rewards[-1] += float(step.reward[0])
+        reward = step.reward if self.normalize is None else self.normalize.get_original_reward()
+        self.episode_rewards[-1] += float(reward[0])
         self._step += 1
         self._length += 1
-        self._in_collection += 1
         if step.terminated[0] or step.truncated[0]:
+            self.latest.append(self.episode_rewards[-1])
+            self._mean = round(float(np.mean(self.latest)), 1)
             self.episode_rewards.append(0.0)
-            self.ep_lens.append(self._length)
+            self.episode_lengths.append(self._length)
             self._length = 0
             if infos[0].get("is_success") is not None:
                 self.episode_successes.append(float(infos[0]["is_success"]))
 
-    def _lists(self) -> Variables:
-        return {
-            "episode_rewards": self.episode_rewards,
-            "episode_successes": self.episode_successes,
-            "ep_rets": self.episode_rewards[:-1],
-            "ep_lens": self.ep_lens,
-            "cur_ep_ret": self.episode_rewards[-1],
-            "current_ep_len": self._length,
-            "current_it_len": self._in_collection,
-        }
-
-
-def _first(observation: Any) -> Any:
-    """That of the first environment."""
-    return map_observation(lambda part: np.copy(part[0]), observation)
+    def rest(self, run: Run, losses: Means) -> Variables:
+        return {}
 
 
 def _can_sample(run: Run) -> bool:
     """Whether the replay, where there is one, has a batch."""
     size = getattr(run.plan.algorithm.config, "batch_size", None)
     return size is not None and hasattr(run.storage, "__len__") and len(run.storage) >= size
+
+
+def kept_for(model: Any, before: Clock) -> list[Kept]:
+    """What is kept for the callbacks of a model, by what it learns from.
+
+    Args:
+        model: whose callbacks.
+        before: where the call of `learn` begins.
+    """
+    run = model.agent.run
+    is_off_policy = run.plan.algorithm.component.collects == "off-policy"
+    if model.learns_from_vectors or model.n_envs > 1:
+        return [] if is_off_policy else [Collection(before)]
+    if is_off_policy:
+        return [Episodes(model.get_vec_normalize_env())]
+    return [Segment(run, knows_rewards=not _is_gail(model))]
+
+
+def _is_gail(model: Any) -> bool:
+    """Whether rewards are learnt."""
+    from rlk_baselines.gail import GAIL  # not at the top: every model imports this file
+
+    return isinstance(model, GAIL)

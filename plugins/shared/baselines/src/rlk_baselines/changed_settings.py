@@ -2,7 +2,8 @@
 
 Between two calls of `learn` any of them may be: the model is made again with it, as by saving and
 loading, and goes on with what it has learnt, its replay and its random streams; episodes begin
-anew. While `learn` goes on, those may be that its algorithm reads whenever it uses them.
+anew. While `learn` goes on, those may be that its algorithm reads whenever it uses them, and
+learning rates and clip ranges, which are numbers that the run fills.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from rlk.protocols import State
 from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint
 from rlk_baselines.refusals import Refused
+from rlk_schedules import is_off, scaled
 
 #: What attributes a model itself has of its constructor's arguments, and reads when it uses them.
 READ_BY_MODEL = ("verbose", "tensorboard_log", "full_tensorboard_log", "_init_setup_model")
@@ -32,6 +34,24 @@ AT_ANY_TIME: Mapping[str, frozenset[str]] = {
     ),
     "ppo2": frozenset({"gamma", "lam", "vf_coef", "ent_coef", "noptepochs"}),
 }
+#: Algorithm -> its settings that are learning rates -> the parameter groups that have them.
+RATES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    **{name: {"learning_rate": ("policy",)} for name in ("a2c", "acer", "acktr", "ppo", "ppo2")},
+    "ddpg": {"actor_lr": ("policy",), "critic_lr": ("critic",)},
+    "dqn": {"learning_rate": ("q",)},
+    "ppo1": {"optim_stepsize": ("policy",)},
+    "sac": {"learning_rate": ("critic", "actor", "entropy")},
+    "td3": {"learning_rate": ("critic", "policy")},
+    "trpo": {"vf_stepsize": ("vf",)},
+}
+#: Algorithm -> its settings that are scheduled numbers -> the names that a run has for them.
+NUMBERS: Mapping[str, Mapping[str, str]] = {
+    "ppo": {"clip_range": "clip_range", "clip_range_vf": "clip_range_vf"},
+    "ppo1": {"clip_param": "clip_range"},
+    "ppo2": {"cliprange": "clip_range", "cliprange_vf": "clip_range_vf"},
+}
+#: Algorithm -> its setting that names a curve by which those of `RATES` and `NUMBERS` are scaled.
+CURVES = {"a2c": "lr_schedule", "acer": "lr_schedule", "acktr": "lr_schedule", "ppo1": "schedule"}
 
 #: Attributes that name a noise -> whether it is one that changes the policy.
 _SCOPES = {"action_noise": False, "param_noise": True}
@@ -58,17 +78,33 @@ def set_while_learning(model: str, agent: Agent, name: str, settings: Mapping[st
         Refused: for a setting that is only read when the algorithm is made, or a wrong value.
     """
     choice, run = agent.plan.algorithm, agent.run
-    if not settings.keys() <= AT_ANY_TIME.get(choice.name, frozenset()):
-        at_once = sorted(AT_ANY_TIME.get(choice.name, ()))
-        may = f" (only {', '.join(at_once)} can be)" if at_once else ""
-        raise refusal(model, name, f"while learn goes on{may}; set it between two calls of learn")
+    rates, numbers = RATES.get(choice.name, {}), _numbers(agent)
+    may = {*AT_ANY_TIME.get(choice.name, ()), *rates, *numbers}
+    if not settings.keys() <= may:
+        only = f" (only {', '.join(sorted(may))} can be)" if may else ""
+        raise refusal(model, name, f"while learn goes on{only}; set it between two calls of learn")
     try:
         config = attrs.evolve(choice.config, **settings)
     except (TypeError, ValueError) as error:
         raise Refused(f"{model}.{name}: {error}.") from error
+    for key in settings.keys() & numbers.keys():
+        if settings[key] is None or is_off(settings[key]):
+            raise refusal(model, name, f"to {settings[key]} while learn goes on")
+    curve = getattr(config, CURVES.get(choice.name, ""), "constant")
+    for key in settings.keys() & rates.keys():
+        for group in run.optimise.groups.keys() & set(rates[key]):
+            run.reschedule_rate(group, scaled(getattr(config, key), curve))
+    for key in settings.keys() & numbers.keys():
+        run.reschedule(numbers[key], scaled(getattr(config, key), curve))
     run.algorithm.config = config  # type: ignore[attr-defined]
     run.plan = attrs.evolve(run.plan, algorithm=attrs.evolve(choice, config=config))
     agent.plan = run.plan
+
+
+def _numbers(agent: Agent) -> dict[str, str]:
+    """Those of `NUMBERS` that the run has made: values, for one, may be clipped or not."""
+    known = NUMBERS.get(agent.plan.algorithm.name, {})
+    return {key: name for key, name in known.items() if name in agent.run.schedules.names}
 
 
 def everything_but_environments(agent: Agent, changed: Iterable[str]) -> State:

@@ -1,11 +1,13 @@
 """What happens while a model learns: callbacks are called, rows are printed and written.
 
 `Watcher` is in the run of every model and answers its hooks. It listens to single steps only while
-there is a callback.
+there is a callback or tensorboard.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,24 +15,14 @@ import attrs
 
 from rlk import hookimpl
 from rlk.records import Step
-from rlk_baselines import logger
-from rlk_baselines.callback_variables import Collection, Episodes, Kept, shared
-from rlk_baselines.log_formats import valid_float_value
+from rlk_baselines.callback_variables import Kept, constants, kept_for, shared
+from rlk_baselines.rows import LossCurves, Rows
 from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
     from rlk_baselines.common.base_class import BaseRLModel
     from rlk_baselines.common.callbacks import BaseCallback
-
-#: Names of rlk's metrics that Stable Baselines has other names for.
-_NAMES = {
-    "rollout/ep_rew_mean": "ep_reward_mean",
-    "rollout/ep_len_mean": "ep_len_mean",
-    "rollout/success_rate": "success rate",
-    "train/n_updates": "n_updates",
-    "train/entropy": "policy_entropy",
-}
 
 
 @attrs.define
@@ -43,47 +35,14 @@ class Call:
     tb_log_name: str
     reset_num_timesteps: bool
     writer: ScalarWriter | None = None
+    losses: LossCurves | None = None  #: what writes them for tensorboard between rows
 
     def variables(self, model: BaseRLModel) -> dict[str, Any]:
         """The variables of `learn` that callbacks find in `locals` at all times."""
         names = ("total_timesteps", "callback", "log_interval", "tb_log_name", "writer")
         found = {name: getattr(self, name) for name in (*names, "reset_num_timesteps")}
-        new_tb_log = model.num_timesteps == 0
-        return {"self": model, "new_tb_log": new_tb_log, "replay_wrapper": None, **found}
-
-
-class Rows:
-    """Writes rows of metrics to `rlk_baselines.logger` and for tensorboard."""
-
-    def begin(self, model: BaseRLModel, call: Call) -> None:
-        """A call of `learn` begins."""
-
-    def write(
-        self, model: BaseRLModel, call: Call | None, run: Run, row: Mapping[str, float]
-    ) -> None:
-        """Write a row by the names of Stable Baselines, with what callbacks have recorded."""
-        named = {_NAMES.get(tag, tag.rpartition("/")[2]): value for tag, value in row.items()}
-        own = dict(logger.getkvs())
-        prints = model.verbose > 0 and run.communicator.rank == 0
-        if prints or own or logger.is_configured():
-            for key, value in named.items():
-                logger.logkv(key, value)
-            logger.dumpkvs(to_stdout=prints)
-        if call is None or call.writer is None:
-            return
-        numbers = {tag: value for tag, value in own.items() if valid_float_value(value)}
-        for tag, value in {**numbers, **row}.items():
-            call.writer.add_scalar(tag, value, run.timesteps)
-        if model.full_tensorboard_log:
-            for name, values in model.get_parameters().items():
-                call.writer.add_histogram(name, values, run.timesteps)
-
-    def write_episodes(self, call: Call, run: Run, n_new: int) -> None:
-        """The returns of the episodes that have ended in a collection, for tensorboard."""
-        if call.writer is None or not n_new:
-            return
-        for return_, _ in list(run.metrics.recent_episodes)[-n_new:]:
-            call.writer.add_scalar("episode_reward", return_, run.timesteps)
+        found |= {"self": model, "new_tb_log": model.num_timesteps == 0, "replay_wrapper": None}
+        return found | constants(model, self.total_timesteps)
 
 
 class Watcher:
@@ -114,13 +73,16 @@ class Watcher:
             is_new = run.timesteps == 0
             folder = folder_of_run(model.tensorboard_log, call.tb_log_name, is_new=is_new)
             call.writer = ScalarWriter(folder)
-        self.rows.begin(model, call)
+        self.rows.begin(model, call, run)
         if call.callback is not None:
             call.callback.init_callback(model)
         self.call = call
-        self.watch(run, steps=call.callback is not None)
+        self.watch(run, steps=call.callback is not None or call.writer is not None)
         try:
-            agent.learn(call.total_timesteps, reset_num_timesteps=False)
+            with run.metrics.followed() as means, run.metrics.followed() as self._latest:
+                if call.writer is not None:
+                    call.losses = self.rows.losses(call.writer, means)
+                agent.learn(call.total_timesteps, reset_num_timesteps=False)
         finally:
             self.call = None
             self.watch(run, steps=False)
@@ -134,29 +96,38 @@ class Watcher:
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
-        self._seen_episodes = run.clock.episodes
+        if self.call is not None and self.call.losses is not None:
+            self.call.losses.begin(run)
         if self.call is not None and self.call.callback is not None:
             assert self.model is not None
             self._variables = self.call.variables(self.model)
-            self._kept = kept_for(self.model)
-            self.call.callback.on_training_start(self._variables, {})
+            self._before = dataclasses.replace(run.clock)
+            self._kept = kept_for(self.model, self._before)
+            self.call.callback.on_training_start(self._variables, globals_of(self.model))
 
     @hookimpl
-    def rlk_rollout_start(self) -> None:
+    def rlk_rollout_start(self, run: Run) -> None:
+        self._seen_episodes = run.clock.episodes
         if self.call is not None and self.call.callback is not None:
             for kept in self._kept:
-                kept.begin()
+                kept.begin(run)
             self.call.callback.on_rollout_start()
 
     @hookimpl
     def rlk_step(self, run: Run, step: Step) -> bool | None:
         """Tell the callback; it stops the training by returning False."""
-        if self.call is None or self.call.callback is None:
+        if self.call is None:
+            return None
+        if self.call.writer is not None and run.clock.episodes != self._seen_episodes:
+            new, self._seen_episodes = run.clock.episodes - self._seen_episodes, run.clock.episodes
+            self.rows.write_episodes(self.call.writer, run, new)
+        if self.call.callback is None:
             return None
         infos = run.env.infos() if hasattr(run.env, "infos") else [{}] * run.n_envs
-        self._variables.update(shared(run, step, infos))
+        found = shared(run, step, infos, self._before)
         for kept in self._kept:
-            self._variables.update(kept.see(run, step, infos))
+            kept.see(run, step, infos, found)
+        self._variables.update(found)
         self.call.callback.update_locals(self._variables)
         goes_on = self.call.callback.on_step()
         for kept in self._kept:
@@ -164,18 +135,30 @@ class Watcher:
         return None if goes_on is not False else False
 
     @hookimpl
-    def rlk_rollout_end(self, run: Run) -> None:
-        if self.call is None:
-            return
-        new, self._seen_episodes = run.clock.episodes - self._seen_episodes, run.clock.episodes
-        self.rows.write_episodes(self.call, run, new)
-        if self.call.callback is not None:
+    def rlk_rollout_end(self) -> None:
+        if self.call is not None and self.call.callback is not None:
             self.call.callback.on_rollout_end()
 
     @hookimpl
-    def rlk_training_end(self) -> None:
-        if self.call is not None and self.call.callback is not None:
+    def rlk_update_end(self, run: Run) -> None:
+        if self.call is None:
+            return
+        if self.call.losses is not None:
+            self.call.losses.write(run)
+        if self.call.callback is not None:
+            for kept in self._kept:
+                self._variables.update(kept.rest(run, self._latest))
+
+    @hookimpl
+    def rlk_training_end(self, run: Run) -> None:
+        if self.call is None:
+            return
+        if self.call.losses is not None:
+            self.call.losses.write(run, is_last=True)
+        if self.call.callback is not None:
             self.call.callback.on_training_end()
+        if self.call.writer is not None:
+            self.call.writer.flush()
 
     @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
@@ -183,11 +166,7 @@ class Watcher:
         self.rows.write(self.model, self.call, run, row)
 
 
-def kept_for(model: BaseRLModel) -> list[Kept]:
-    """What is kept for the callbacks of a model, by what it learns from."""
-    kept: list[Kept] = []
-    if model.agent.plan.algorithm.component.collects != "off-policy":
-        kept.append(Collection())
-    if not model.learns_from_vectors and model.n_envs == 1:
-        kept.append(Episodes())
-    return kept
+def globals_of(model: BaseRLModel) -> dict[str, Any]:
+    """The global variables of the module whose `learn` this is, for callbacks."""
+    own = next(kind for kind in type(model).__mro__ if "algo" in vars(kind))
+    return vars(sys.modules[own.__module__])

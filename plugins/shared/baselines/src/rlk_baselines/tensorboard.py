@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,17 @@ class ScalarWriter:
         self.folder = folder
         self._file = EventFile(folder)
 
-    def add_scalar(self, tag: str, value: float, step: int) -> None:
-        """Write one number."""
-        from tensorboard.compat.proto.summary_pb2 import Summary
+    def add_scalar(self, tag: str, value: float, step: int, *, waits: bool = False) -> None:
+        """Write one number; if it waits, with whatever is written next."""
+        summary = _scalars({tag: value})
+        if waits:
+            self._file.add(step=int(step), summary=summary)
+        else:
+            self.add_summary(summary, step)
 
-        self.add_summary(Summary(value=[Summary.Value(tag=tag, simple_value=float(value))]), step)
+    def add_scalars(self, values: Mapping[str, float], step: int) -> None:
+        """Write several numbers, by their tags."""
+        self.add_summary(_scalars(values), step)
 
     def add_histogram(self, tag: str, values: Array, step: int) -> None:
         """Write how numbers are distributed."""
@@ -36,6 +43,14 @@ class ScalarWriter:
     def flush(self) -> None:
         """Write what is waiting."""
         self._file.flush()
+
+
+def _scalars(values: Mapping[str, float]) -> Any:
+    """A summary of tensorboard."""
+    from tensorboard.compat.proto.summary_pb2 import Summary
+
+    found = [Summary.Value(tag=tag, simple_value=float(value)) for tag, value in values.items()]
+    return Summary(value=found)
 
 
 def folder_of_run(log: str, name: str, *, is_new: bool) -> Path:

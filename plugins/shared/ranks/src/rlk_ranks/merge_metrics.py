@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 #: How many episodes ended on a rank since the last border; the latest as (return, length), and
 #: whether each was a success.
-EndedEpisodes = tuple[int, list[tuple[float, int]], list[bool | None]]
+EndedEpisodes = tuple[int, list[tuple[float, int]], list[float | None]]
 
 
 def merge_rows(

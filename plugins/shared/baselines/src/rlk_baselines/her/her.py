@@ -21,7 +21,6 @@ from rlk_baselines.her.on_rows import DeferredOnRows
 from rlk_baselines.model_files import Saved
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.chosen import policy_settings
-from rlk_baselines.policies.registered import registered
 from rlk_baselines.refusals import Refused, refused
 from rlk_her.flat_goals import FlatGoals
 from rlk_her.model import POLICIES
@@ -212,10 +211,7 @@ class HER(OffPolicyRLModel):
         own = saved.about.get("own", {})
         saved.given.update({k: v for k, v in own.items() if k not in saved.changes})
         self._begin(saved.given, vector)
-        settings = self.renamed(saved.changes)
-        if "policy" in saved.changes or registered(self._given["policy"]) is not None:
-            settings |= self._policy_settings()
-        settings = by_plan(self.algo, settings)
+        settings = by_plan(self.algo, self.renamed(saved.changes))
         self._take(self._loaded(saved, settings))
 
 

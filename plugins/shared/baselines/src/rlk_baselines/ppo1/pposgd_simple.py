@@ -50,7 +50,7 @@ class PPO1(ActorCriticRLModel):
         tb_log_name: str = "PPO1",
         reset_num_timesteps: bool = True,
     ) -> Model:
-        """As `BaseRLModel.learn`."""
+        """As `BaseRLModel.learn`, with a row after every collection, at any `log_interval`."""
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
         )

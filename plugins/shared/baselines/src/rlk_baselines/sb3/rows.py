@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rlk_baselines.learning import Call, Rows
+from rlk_baselines.rows import LossCurves, Rows
 from rlk_baselines.sb3.common.log_formats import (
     HumanOutputFormat,
     KVWriter,
@@ -15,7 +15,10 @@ from rlk_baselines.sb3.common.log_formats import (
 from rlk_baselines.sb3.common.logger import Logger
 
 if TYPE_CHECKING:
+    from rlk.running.metrics import Means
     from rlk.running.run import Run
+    from rlk_baselines.learning import Call
+    from rlk_baselines.tensorboard import ScalarWriter
 
 
 class OwnRows(Rows):
@@ -28,10 +31,17 @@ class OwnRows(Rows):
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.logger = Logger(None, [])
         self.is_given = False
 
-    def begin(self, model: Any, call: Call) -> None:
+    def begin(self, model: Any, call: Call, run: Run) -> None:
+        """Updates are counted over all calls, and episodes go on as timesteps do."""
+        episodes = self.before.get("time/episodes", 0)
+        super().begin(model, call, run)
+        self.before["train/n_updates"] = 0
+        if not call.reset_num_timesteps:
+            self.before["time/episodes"] = episodes
         if self.is_given:
             return
         formats: list[KVWriter] = []
@@ -43,9 +53,13 @@ class OwnRows(Rows):
         self.logger = Logger(folder, formats)
 
     def write(self, model: Any, call: Call | None, run: Run, row: Mapping[str, float]) -> None:
-        for tag, value in row.items():
+        for tag, value in (row if call is None else self.of_the_call(row)).items():
             self.logger.record(tag, value)
         self.logger.dump(run.timesteps)
 
-    def write_episodes(self, call: Call, run: Run, n_new: int) -> None:
+    def losses(self, writer: ScalarWriter, means: Means) -> LossCurves | None:
+        """None: they are in the rows alone."""
+        return None
+
+    def write_episodes(self, writer: ScalarWriter, run: Run, n_new: int) -> None:
         """Nothing: there is `rollout/ep_rew_mean`."""

@@ -1,0 +1,129 @@
+"""What a model writes while it learns: rows of metrics, and curves for tensorboard."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rlk_baselines import logger
+from rlk_baselines.log_formats import valid_float_value
+from rlk_baselines.tensorboard import ScalarWriter
+
+if TYPE_CHECKING:
+    from rlk.running.metrics import Means
+    from rlk.running.run import Run
+    from rlk_baselines.common.base_class import BaseRLModel
+    from rlk_baselines.learning import Call
+
+#: Names of rlk's metrics that Stable Baselines has other names for.
+_NAMES = {
+    "rollout/ep_rew_mean": "ep_reward_mean",
+    "rollout/ep_len_mean": "ep_len_mean",
+    "rollout/success_rate": "success rate",
+    "train/n_updates": "n_updates",
+    "train/entropy": "policy_entropy",
+}
+#: Steps of every environment between two points of a curve of losses, which takes as long to write
+#: as an update of A2C does to make.
+_BETWEEN_POINTS = 100
+
+
+class Rows:
+    """Writes rows of metrics to `rlk_baselines.logger` and for tensorboard.
+
+    Attributes:
+        before: by tag, where the counts of the call of `learn` begin.
+    """
+
+    def __init__(self) -> None:
+        self.before: dict[str, float] = {}
+
+    def begin(self, model: BaseRLModel, call: Call, run: Run) -> None:
+        """A call of `learn` begins."""
+        self._started = time.monotonic()
+        self.before = {
+            "time/iterations": run.clock.iterations,
+            "time/episodes": run.clock.episodes,
+            "train/n_updates": run.clock.updates,
+        }
+
+    def of_the_call(self, row: Mapping[str, float]) -> dict[str, float]:
+        """A row whose time and counts are those of the call of `learn` alone."""
+        found = {tag: value - self.before.get(tag, 0) for tag, value in row.items()}
+        if "time/time_elapsed" in found:
+            found["time/time_elapsed"] = time.monotonic() - self._started
+        return found
+
+    def write(
+        self, model: BaseRLModel, call: Call | None, run: Run, row: Mapping[str, float]
+    ) -> None:
+        """Write a row by the names of Stable Baselines, with what callbacks have recorded."""
+        row = row if call is None else self.of_the_call(row)
+        named = {_NAMES.get(tag, tag.rpartition("/")[2]): value for tag, value in row.items()}
+        own = dict(logger.getkvs())
+        prints = model.verbose > 0 and run.communicator.rank == 0
+        if prints or own or logger.is_configured():
+            for key, value in named.items():
+                logger.logkv(key, value)
+            logger.dumpkvs(to_stdout=prints)
+        if call is None or call.writer is None:
+            return
+        numbers = {tag: value for tag, value in own.items() if valid_float_value(value)}
+        others = row if call.losses is None else call.losses.left_of(row, run)
+        call.writer.add_scalars({**numbers, **others}, run.timesteps)
+        if model.full_tensorboard_log:
+            for name, values in model.get_parameters().items():
+                call.writer.add_histogram(name, values, run.timesteps)
+
+    def losses(self, writer: ScalarWriter, means: Means) -> LossCurves | None:
+        """What writes the losses for tensorboard between rows, or None if rows have them."""
+        return LossCurves(writer, means)
+
+    def write_episodes(self, writer: ScalarWriter, run: Run, n_new: int) -> None:
+        """The returns of the episodes that have just ended, for tensorboard."""
+        for return_, _ in list(run.metrics.recent_episodes)[-n_new:]:
+            writer.add_scalar("episode_reward", return_, run.timesteps, waits=True)
+
+
+class LossCurves:
+    """Writes the means of what updates report, by timesteps, however rarely there are rows.
+
+    Args:
+        writer: what they are written by.
+        means: those since the latest point.
+    """
+
+    def __init__(self, writer: ScalarWriter, means: Means) -> None:
+        self._writer, self._means = writer, means
+        self._at = 0
+        self._names: set[str] = set()
+
+    def begin(self, run: Run) -> None:
+        """Training begins."""
+        self._at = run.timesteps
+
+    def write(self, run: Run, *, is_last: bool = False) -> None:
+        """Write a point, if one is due or it is the last, and what has waited for it."""
+        steps = (run.timesteps - self._at) / (run.n_envs * run.communicator.size)
+        if steps < _BETWEEN_POINTS and not is_last:
+            return
+        self._at = run.timesteps
+        if not self._means:
+            self._writer.flush()
+            return
+        self._names |= self._means.totals.keys()
+        numbers = {f"train/{name}": mean for name, mean in self._means.take().items()}
+        self._writer.add_scalars({**numbers, **_scheduled(run)}, run.timesteps)
+
+    def left_of(self, row: Mapping[str, float], run: Run) -> dict[str, float]:
+        """A row without the numbers that are points of these curves."""
+        names = self._names | self._means.totals.keys()
+        own = {*(f"train/{name}" for name in names), *_scheduled(run)}
+        return {tag: value for tag, value in row.items() if tag not in own}
+
+
+def _scheduled(run: Run) -> dict[str, float]:
+    """The numbers that steer updates now, by their tags."""
+    found = run.scheduled()
+    return {tag: found[tag] for tag in found if tag.startswith("train/")}
