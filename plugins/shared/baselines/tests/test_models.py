@@ -307,8 +307,8 @@ def test_what_a_noise_that_is_not_there_would_take_is_warned_of_and_passed_over(
 def test_a_class_that_is_no_algorithm_has_the_signature_of_its_constructor(cls: Any) -> None:
     assert cls.__name__ in pydoc.render_doc(cls)
     if cls is HER:
-        names = "policy env model_class n_sampled_goal goal_selection_strategy args kwargs"
-        assert list(inspect.signature(cls).parameters) == names.split()
+        own = "policy env model_class n_sampled_goal goal_selection_strategy args info_keys kwargs"
+        assert list(inspect.signature(cls).parameters) == own.split()
 
 
 @pytest.mark.parametrize("logp", [False, True])

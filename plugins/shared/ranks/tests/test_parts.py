@@ -48,8 +48,7 @@ def run_of(*returns):
 
 
 def ends(run, return_):
-    run.metrics.recent_episodes.append((float(return_), 1))
-    run.metrics.recent_successes.append(return_ > 10)
+    run.metrics.episode_ended(float(return_), 1, float(return_ > 10))
     run.clock.episodes += 1
 
 

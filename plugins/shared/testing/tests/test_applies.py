@@ -16,11 +16,11 @@ CONTRACTS = [name for name in rlk_testing.__all__ if name.endswith("Contract")]
 #: Suite -> how many checks ask whether they apply, besides those of suites that it inherits from.
 #: Who adds one counts it here: a question that is wrong would leave checks out without a word.
 CONDITIONAL = {
-    "AlgorithmContract": 12,
+    "AlgorithmContract": 13,
     "CallbackContract": 1,
     "CommandContract": 1,
     "Contract": 5,
-    "DistributionContract": 5,
+    "DistributionContract": 6,
     "EnvironmentContract": 2,
     "ExtensionContract": 1,
     "FinderContract": 2,
