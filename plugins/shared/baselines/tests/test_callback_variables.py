@@ -241,3 +241,24 @@ def test_actions_are_told_as_the_environment_has_them(counting) -> None:
     assert last["info"]["nested"]["action"] == int(last["unscaled_action"].sum())
     last = seen(A2C("MlpPolicy", Continuous(), n_cpu_tf_sess=1, seed=1), 4)[-1]
     assert np.allclose(last["clipped_actions"], np.clip(last["actions"], 0, 4))
+
+
+@pytest.mark.parametrize(
+    "space", [spaces.Discrete(3, start=5), spaces.MultiDiscrete([2, 3], start=[4, 7])]
+)
+def test_actions_that_do_not_count_from_zero_are_those_of_the_environment(
+    counting, space: Any
+) -> None:
+    class Counts(counting):
+        def __init__(self) -> None:
+            super().__init__()
+            self.action_space, self.given = space, []
+
+        def step(self, action: Any) -> Any:
+            assert space.contains(action)
+            self.given.append(np.copy(action))
+            return super().step(action)
+
+    env = Counts()
+    told = [found["clipped_actions"][0] for found in seen(A2C("MlpPolicy", env, n_steps=2), 8)]
+    assert np.array_equal(told, env.given)

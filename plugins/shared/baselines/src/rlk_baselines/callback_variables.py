@@ -101,11 +101,14 @@ def shared(run: Run, step: Step, infos: Infos, before: Clock) -> Variables:
 
 
 def env_actions(run: Run, actions: Array) -> Array:
-    """What the environments were given, for what the policy chose: scaled or clipped to a Box."""
+    """What the environments were given, for what the policy chose.
+
+    It is scaled or clipped to a Box, and counted from the first number of a Discrete space.
+    """
     space: Any = run.action_space
-    if not hasattr(space, "low"):
-        return actions
     shaped = actions.reshape(len(actions), *space.shape)
+    if not hasattr(space, "low"):
+        return np.asarray(shaped + getattr(space, "start", 0), space.dtype)
     if run.plan.algorithm.component.collects == "off-policy":  # chosen from -1 to 1
         middle, half = (part.reshape(space.shape) for part in middle_and_half(space))
         return np.asarray(middle + half * shaped, space.dtype)
