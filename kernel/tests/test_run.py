@@ -88,6 +88,15 @@ def test_a_number_that_steers_training_may_be_another_one_from_now_on(make):
     assert run.scheduled()["train/learning_rate"] == pytest.approx(0.005)
 
 
+def test_a_number_that_is_not_there_is_named_with_those_that_are(make):
+    run = make().run
+    run.schedule("clip_range", 0.2)
+    with pytest.raises(RlkError, match=r"unknown scheduled number 'cliprange'.*'clip_range'"):
+        run.reschedule("cliprange", 0.1)
+    with pytest.raises(RlkError, match=r"unknown parameter group 'polisy'\. Known: value"):
+        run.reschedule_rate("polisy", 0.1)
+
+
 def test_two_scheduled_numbers_of_one_name_are_refused(make):
     run = make().run
     run.schedule("clip_range", 0.2)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from rlk.errors import NotFinite, RlkError
+from rlk.errors import NotFinite, RlkError, UnknownName
 from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Update
 from rlk.registry.answers import check_answer
@@ -93,11 +93,19 @@ class Run:
         return self.schedules.add(value, self.device, name)
 
     def reschedule(self, name: str, value: Scheduled) -> None:
-        """Let a number that `schedule` has made be this one, or follow this schedule, from now."""
+        """Let a number that `schedule` has made be this one, or follow this schedule, from now.
+
+        Raises:
+            UnknownName: if there is no number of that name.
+        """
+        if name not in self.schedules.names:
+            raise UnknownName("scheduled number", name, self.schedules.names)
         self.schedules.change(self.schedules.names[name], value)
 
     def reschedule_rate(self, group: str, value: Scheduled) -> None:
         """Likewise the learning rate of a parameter group."""
+        if group not in self.optimise.groups:
+            raise UnknownName("parameter group", group, self.optimise.groups)
         self.schedules.change(self.optimise.groups[group].learning_rate, value)
 
     def group(
