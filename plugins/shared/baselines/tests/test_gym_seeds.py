@@ -38,6 +38,13 @@ def test_a_seed_of_an_environments_own_counts_in_a_vector(kind) -> None:
     vector.close()
 
 
+def test_without_a_number_one_is_drawn_and_told() -> None:
+    env = gym.make("CartPole-v1")
+    env.seed(3)
+    (drawn,), (other,) = env.seed(None), env.seed()
+    assert drawn != other and env.reset().tolist() == first(other)
+
+
 def test_a_seed_of_the_vector_comes_before_it() -> None:
     vector = DummyVecEnv([lambda: seeded(3)])
     vector.seed(8)

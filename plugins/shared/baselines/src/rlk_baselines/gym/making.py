@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 import gymnasium
@@ -128,10 +129,10 @@ class FourValuesEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
         return observation, float(reward), bool(terminated or truncated), info
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """The next reset is seeded by it."""
-        self._seed = seed
-        self.env.action_space.seed(seed)
-        return [seed]
+        """The next reset is seeded by it; None draws one, which nothing in the program decides."""
+        self._seed = secrets.randbits(31) if seed is None else seed
+        self.env.action_space.seed(self._seed)
+        return [self._seed]
 
     def render(self, mode: str = "human", **kwargs: Any) -> Any:
         """A frame for `rgb_array`; for `human` it is shown, where there is a display."""
