@@ -6,6 +6,7 @@ there is a callback or tensorboard.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import sys
 from collections.abc import Mapping
@@ -79,9 +80,12 @@ class Watcher:
         self.call = call
         self.watch(run, steps=call.callback is not None or call.writer is not None)
         try:
-            with run.metrics.followed() as means, run.metrics.followed() as self._latest:
+            with contextlib.ExitStack() as followers:
                 if call.writer is not None:
+                    means = followers.enter_context(run.metrics.followed())
                     call.losses = self.rows.losses(call.writer, means)
+                if call.callback is not None:
+                    self._latest = followers.enter_context(run.metrics.followed())
                 agent.learn(call.total_timesteps, reset_num_timesteps=False)
         finally:
             self.call = None
