@@ -194,6 +194,32 @@ def test_training_goes_on_in_another_environment_with_the_same_spaces(make):
     assert {length for _, length in list(agent.run.metrics.recent_episodes)[-4:]} == {3}
 
 
+def test_keywords_of_the_environment_stay_with_one_of_its_name(make):
+    agent = make(env=DiscreteMatch, **{"env.length": 9})
+    agent.set_env(DiscreteMatch)
+    assert agent.get_env().call("get_wrapper_attr", "length") == (9,) * agent.run.n_envs
+    agent.set_env(lambda: DiscreteMatch(length=3))
+    assert agent.get_env().call("get_wrapper_attr", "length") == (3,) * agent.run.n_envs
+    assert not agent.plan.env.kwargs
+
+
+def test_a_storage_that_asks_the_environment_is_told_of_another_one(make):
+    agent, told = make(), []
+    agent.run.on_change_env.append(lambda: told.append(agent.run.plan.env.name))
+    agent.set_env(DiscreteMatch)
+    assert told == ["DiscreteMatch"]
+
+    def refuses():
+        raise PlanError("it has no rewards")
+
+    agent.run.on_change_env.append(refuses)
+    before = agent.run.env
+    with pytest.raises(PlanError, match="no rewards"):
+        agent.set_env(lambda: DiscreteMatch(length=3))
+    assert agent.run.env is before and agent.run.plan.env.name == "DiscreteMatch"
+    agent.learn(20)
+
+
 def test_an_environment_with_other_spaces_is_refused_and_the_old_one_stays(make):
     agent = make()
     old = agent.get_env()
@@ -241,6 +267,13 @@ def test_a_saved_model_acts_and_counts_as_it_did(make, tmp_path, rlk_stand_in_ke
         assert torch.equal(loaded.run.parameters.flat, agent.run.parameters.flat)
         assert loaded.num_timesteps == 40
         assert loaded.differs and "model, not a checkpoint" in loaded.differs[0]
+
+
+def test_a_model_is_loaded_with_a_seed_of_its_own(make, tmp_path, rlk_stand_in_kernel):
+    path = make(seed=1).save(tmp_path / "model")
+    for seeds, expected in (({"seed": 5}, 5), ({}, 1)):
+        with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, **seeds) as loaded:
+            assert loaded.run.streams.seed == expected
 
 
 def test_settings_may_be_others_when_a_model_is_loaded(make, tmp_path, rlk_stand_in_kernel):

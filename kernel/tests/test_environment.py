@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 
+import attrs
 import gymnasium as gym
 import pytest
 
@@ -9,6 +10,8 @@ from rlk.component import Component
 from rlk.errors import PlanError, UnknownName
 from rlk.planning.choice import Choice
 from rlk.planning.environment import EnvChoice, MakeEnv, choose_environment
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
 from rlk_testing.contract import run_python
 from rlk_testing.environments import DiscreteMatch, Walk
 
@@ -130,3 +133,40 @@ def test_a_worker_that_makes_environments_imports_no_torch():
         "print('torch' in sys.modules, 'gymnasium' in sys.modules)"
     )
     assert run_python(code) == "False False"
+
+
+def test_a_table_of_the_environment_is_passed_with_what_is_set_in_it(rlk_stand_in_kernel):
+    given = {"env": {"id": Walk, "of": {"length": 1, "wide": {"deep": 2}}}, "env.of.length": 7}
+    lower = make_spec("stand-in", given, origin="a.toml")
+    upper = make_spec("stand-in", {"env.of.wide.more": 3})
+
+    def makes(of):
+        assert of == {"length": 7, "wide": {"deep": 2, "more": 3}}
+        return Walk()
+
+    lower = attrs.evolve(lower, given={**lower.given, "env": makes})
+    plan = resolve(rlk_stand_in_kernel, upper.over(lower))
+    assert plan.env.kwargs == {"of": {"length": 7, "wide": {"deep": 2, "more": 3}}}
+
+
+def test_keywords_for_an_environment_that_is_made_already_are_refused(choose):
+    env = gym.make("CartPole-v1")
+    with pytest.raises(PlanError, match=r"'CartPole-v1' was passed .* made already: env.gravity"):
+        choose(env, gravity=1.0)
+    assert choose(env).takes_keywords_of("CartPole-v1") is False
+
+
+def test_what_is_no_environment_is_closed_when_it_is_refused(rlk_stand_in_kernel):
+    closed = []
+
+    class Wrong(Walk):
+        def __init__(self):
+            super().__init__()
+            self.observation_space = None
+
+        def close(self):
+            closed.append(True)
+
+    with pytest.raises(PlanError, match="observation_space is NoneType"):
+        resolve(rlk_stand_in_kernel, make_spec("stand-in", {"env": Wrong}))
+    assert closed == [True]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from rlk import hookimpl
@@ -62,6 +63,17 @@ def test_a_function_is_called_after_every_vector_step_and_stops_by_false(agent):
     agent.learn(96, callback=watch)
     assert seen == [1, 2, 3, 4, 5]
     assert not agent.run.listeners["rlk_step"]
+
+
+def test_a_comparison_of_numpys_stops_as_well(agent):
+    agent.learn(96, callback=lambda run: np.float64(run.timesteps) < 3)
+    assert agent.run.timesteps == 3
+
+
+def test_one_callback_given_twice_is_refused(agent):
+    one = Borders()
+    with pytest.raises(PlanError, match=r"'callback 2 \(Borders\)'.* is active already, as 'ca"):
+        agent.learn(4, callback=[one, one])
 
 
 def test_after_an_error_nobody_listens_any_more(agent):

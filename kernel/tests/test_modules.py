@@ -82,6 +82,7 @@ def test_the_top_level_holds_what_plugins_import():
         "settings",
         "spaces",
         "structure",
+        "vector_wrapper",
     }
 
 

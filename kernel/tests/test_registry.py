@@ -124,7 +124,7 @@ def test_an_unknown_name_shows_the_nearest_and_where_all_are_listed(rlk_empty_ke
 
 
 def test_an_unknown_name_says_if_nothing_at_all_is_installed(rlk_empty_kernel):
-    with pytest.raises(UnknownName, match="No logger is installed"):
+    with pytest.raises(UnknownName, match="There is no logger"):
         rlk_empty_kernel.registries.loggers.get("csv")
 
 
@@ -299,3 +299,28 @@ def test_discovery_imports_neither_torch_nor_any_plugin():
         "print([m for m in sys.modules if m.startswith('rlk_') or m in ('torch', 'gymnasium')])"
     )
     assert run_python(code) == "[]"
+
+
+def test_what_is_installed_is_there_again_when_the_program_takes_its_own_back():
+    registry = Registries().storages
+    registry.add(entry())
+    registry.register("thing", str)
+    assert [one.owner for one in registry] == ["this program"]
+    registry.unregister("thing")
+    registry.unregister("thing")
+    assert registry.get("thing").dist == "rlk-thing"
+
+
+def test_a_component_is_known_by_each_of_its_names():
+    registries, loaded = Registries(), []
+
+    def load():
+        loaded.append(True)
+        return Component(name="adaptive", factory=str)
+
+    for name in ("adaptive", "short"):
+        registries.noises.add(Entry("noises", name, "rlk-x", "1.0", load))
+    registries.noises.add(Entry("noises", "alone", "rlk-y", "1.0", load))
+    assert registries.own_name("alone") == "alone" and not loaded
+    assert registries.own_name("short") == registries.own_name("adaptive") == "adaptive"
+    assert registries.own_name("missing") == "missing"

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 
 import attrs
+import numpy as np
 import pytest
 
 from rlk.component import Component
@@ -90,6 +91,19 @@ def test_a_saved_plan_makes_the_same_plan(kernel, saved):
 def test_keywords_of_the_environment_are_kept(kernel, saved):
     plan = saved(env={"id": "CartPole-v1", "sutton_barto_reward": True})
     assert dict(again(kernel, plan).env.kwargs) == {"sutton_barto_reward": True}
+
+
+def test_a_keyword_that_no_file_holds_is_passed_again(kernel, saved):
+    def makes(settings=None, **_):
+        return Walk()
+
+    makes.__qualname__ = makes.__module__ = "elsewhere"
+    plan = saved(env=makes, **{"env.settings": {"f": [len]}, "env.step": np.float32(0.5)})
+    assert plan["env"]["kwargs"] == {"settings": {"f": [{"callable": "len"}]}, "step": 0.5}
+    with pytest.raises(PlanError, match=r"made with 'len' in env.settings.* Pass it again: in Py"):
+        again(kernel, plan, env=makes)
+    found = again(kernel, plan, env=makes, changes={"env.settings": {}})
+    assert found.env.kwargs == {"settings": {}, "step": 0.5}
 
 
 def test_what_only_watches_joins_if_asked(kernel, saved):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Literal
 
 import attrs
+import numpy as np
 import pytest
 
 from rlk.errors import PlanError, UnknownName
@@ -66,6 +67,11 @@ def made(**values):
         ("limit", 4, 4),
         ("pair", ["a", "b"], ("a", "b")),
         ("range", [1, 2], (1.0, 2)),
+        ("steps", np.int64(5), 5),
+        ("rate", np.float32(0.5), 0.5),
+        ("flag", np.bool_(True), True),
+        ("layers", [np.int64(7)], [7]),
+        ("limit", np.arange(3)[1], 1),
     ],
 )
 def test_a_value_is_taken_in_its_type(key, value, kept):

@@ -7,7 +7,9 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import PlanError, UnknownName
-from rlk.planning.spec import make_spec
+from rlk.hookspecs import hookimpl
+from rlk.planning.spec import Patch, make_spec
+from rlk_testing.environments import Walk
 from rlk_testing.stand_ins import COMPONENTS, StandInPolicy
 
 
@@ -232,3 +234,29 @@ def test_what_a_preset_sets_of_a_component_that_is_left_out_goes_with_it(plannin
     for origin in ("", "a file"):
         with pytest.raises(PlanError, match=r"'watches' was left out by no:watches"):
             plan(plugins=["no:watches"], origin=origin, **{"watches.size": 3})
+
+
+def test_a_preset_is_not_looked_for_where_the_environment_is_an_object(plan):
+    assert plan(env=Walk, preset="auto").preset == ""
+    with pytest.raises(PlanError, match=r"'tuned' for algo on <class .*Walk'>, which is no id"):
+        plan(env=Walk, preset="tuned")
+
+
+@pytest.mark.parametrize(("key", "value"), [("out", "runs/mine"), ("preset", "tuned")])
+def test_what_only_the_user_may_set_is_refused_of_a_plugin(planning_kernel, plan, key, value):
+    class Proposes:
+        @hookimpl
+        def rlk_configure(self, spec):
+            return Patch({key: value})
+
+    with pytest.raises(PlanError, match=f"plugin .* proposes {key}=.*which only the user may set"):
+        plan(plugins=[Proposes()])
+
+
+@pytest.mark.parametrize("asked", ["shakes", "quivers"])
+@pytest.mark.parametrize("refused", ["shakes", "quivers"])
+def test_a_component_is_left_out_by_any_of_its_names(planning_kernel, plan, asked, refused):
+    noises = planning_kernel.registries.noises
+    noises.register("quivers", noises.get("shakes").component())
+    assert not plan(noise=asked, plugins=[f"no:{refused}"]).noises
+    assert not plan(shaken=f"{asked}:size=2", plugins=[f"no:{refused}"]).noises

@@ -33,6 +33,11 @@ def test_a_table_under_env_is_an_id_and_keywords():
     assert spec.given == {"env": "CartPole-v1", "env.gravity": 9.0}
 
 
+def test_a_table_that_an_environment_takes_stays_a_table():
+    spec = make_spec("dqn", {"env": {"id": "roads", "config": {"lanes": 3, 0: {}}}})
+    assert spec.given == {"env": "roads", "env.config": {"lanes": 3, 0: {}}}
+
+
 def test_one_plugin_may_be_given_without_a_list():
     assert make_spec("dqn", {"plugins": "monitor"}).plugins == ("monitor",)
 

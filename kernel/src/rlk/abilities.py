@@ -77,6 +77,12 @@ class FollowsPolicy(Protocol):
     def with_policy(self, policy: nn.Module) -> Actor: ...  #: acts by that one, otherwise alike
 
 
+class AsksEnvironment(Protocol):
+    """A storage that asks the environment questions (`Schema.make_env`), for its rewards say."""
+
+    def environment_changed(self) -> None: ...  #: there is another one now; PlanError if unfit
+
+
 class ForeseesUpdates(Protocol):
     """An algorithm that knows about how many updates follow from so many timesteps from now on.
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rlk.planning.environment import choose_environment
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
@@ -244,6 +245,7 @@ class Agent:
 
         Args:
             env: as for `make`; of the same spaces, and if it is a vector, of as many environments.
+                Keywords (`env.gravity`) stay for one of the same name.
 
         Raises:
             PlanError: if it does not exist or does not fit; the agent keeps the one it has.
@@ -251,7 +253,10 @@ class Agent:
         if env is self._lent:
             self.run.collector.forget()
             return
-        spec = make_spec("", {"env": env}).over(self.spec)
+        choice = choose_environment(env, self.kernel.registries, {})
+        keeps = choice.takes_keywords_of(self.plan.env.name)
+        before = self.spec if keeps else self.spec.without_environment()
+        spec = make_spec("", {"env": env}).over(before)
         # How many it is to be stays as it is: a vector that was passed says its own number.
         change_env(self.run, resolve(self.kernel, spec.without("n_envs")))
         self.spec, self.plan = spec, self.run.plan

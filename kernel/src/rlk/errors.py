@@ -40,7 +40,7 @@ class UnknownName(PlanError):
         elif 0 < len(names) <= SHOWN:
             parts.append(f"Known: {', '.join(names)}.")
         elif not names:
-            parts.append(f"No {what} is installed.")
+            parts.append(f"There is no {what}.")
         super().__init__(" ".join(filter(None, [*parts, hint])))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,7 @@ def load(
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
     # A process that does something else than train ends here: it reads no replay.
     plan = _plan(kernel, spec, path)
-    return _agent(plan, kernel, spec, checkpoint.read(path, kernel, best=best), path)
+    return _agent(plan, kernel, spec, checkpoint.read(path, kernel, best=best), path, changes)
 
 
 def from_state(
@@ -98,14 +99,24 @@ def from_state(
     kernel = kernel or default_kernel()
     saved = state["manifest"]["plan"]
     spec = spec_of(saved, kernel, env=env, plugins=plugins, changes=changes)
-    return _agent(_plan(kernel, spec, path), kernel, spec, state, path)
+    return _agent(_plan(kernel, spec, path), kernel, spec, state, path, changes)
 
 
-def _agent(plan: Plan, kernel: Kernel, spec: RunSpec, state: State, path: Path) -> Agent:
-    """The agent of that plan, with what the file has of it."""
+def _agent(
+    plan: Plan,
+    kernel: Kernel,
+    spec: RunSpec,
+    state: State,
+    path: Path,
+    changes: Mapping[str, Any],
+) -> Agent:
+    """The agent of that plan, with what the file has of it; a seed among the changes counts."""
     with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
         agent = Agent(plan, kernel, spec, state)
-    return agent.restore(state)
+    agent.restore(state)
+    if "seed" in changes:
+        agent.set_random_seed(plan.seed)
+    return agent
 
 
 def _plan(kernel: Kernel, spec: RunSpec, loaded: Path | None = None) -> Plan:

@@ -72,8 +72,15 @@ def _form(kind: Any) -> Any:
     return Union if origin is UnionType else origin
 
 
+def own_number(value: Any) -> Any:
+    """A number of numpy or torch as one of Python's; anything else as it is."""
+    is_scalar = getattr(value, "shape", None) == () and hasattr(value, "item")
+    return value.item() if is_scalar else value
+
+
 def _exactly(value: Any, kind: Any) -> Any:
     """A value that must be of the type already; a float that is whole is taken for an int."""
+    value = own_number(value)
     if not _is_exactly(value, kind):
         raise ValueError(f"must be {_WORDS.get(kind) or type_name(kind)}, got {value!r:.200}")
     return kind(value) if kind in (int, float) else value
@@ -258,6 +265,7 @@ def plain(value: Any) -> Any:
 
     An object says itself what it is in a file, if it can (`HeldByFiles`).
     """
+    value = own_number(value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):

@@ -18,6 +18,8 @@ from rlk.registry.registries import Registries
 
 #: Begins the name of a plugin that is to be left out.
 _NO = "no:"
+#: Settings that nobody proposes: they are read before anybody is asked.
+_USERS_OWN = ("out", "preset")
 
 
 def is_refusal(plugin: Any) -> bool:
@@ -33,7 +35,7 @@ class Draft:
     algorithm: Choice
     layers: SettingLayers
     plugins: Mapping[str, Choice] = attrs.field(factory=dict)  #: what fills no slot, by name
-    refused: tuple[str, ...] = ()  #: names of components that are left out
+    refused: tuple[str, ...] = ()  #: components that are left out, by their own names
     preset: str = ""  #: the one that was applied
     notes: tuple[str, ...] = ()  #: what the user should be told
 
@@ -41,12 +43,15 @@ class Draft:
         """With settings by dotted key; `plugins` is a list of plugins to put in.
 
         Raises:
-            PlanError: if another value of the same rank contradicts one of them.
+            PlanError: if another value of the same rank contradicts one of them, or if it is the
+                user's alone.
         """
         draft = self
         for key, value in values.items():
             if key == "plugins":
                 draft = draft.with_plugins(value, by, rank)
+            elif key in _USERS_OWN and rank < Rank.FILE:
+                raise PlanError(f"{by} proposes {key}={value!r}, which only the user may set.")
             else:
                 draft = attrs.evolve(draft, layers=draft.layers.set(key, value, by, rank))
         return draft
@@ -72,9 +77,10 @@ class Draft:
         refused: dict[str, None] = {}
         for plugin in plugins:
             if is_refusal(plugin):
-                refused[self.registries.find(plugin.removeprefix(_NO)).name] = None
+                found = self.registries.find(plugin.removeprefix(_NO))
+                refused[self.registries.own_name(found.name)] = None
             elif isinstance(plugin, str):
-                refused.pop(parse_plugin(plugin)[0], None)
+                refused.pop(self.registries.own_name(parse_plugin(plugin)[0]), None)
         return attrs.evolve(self, refused=tuple(dict.fromkeys((*self.refused, *refused))))
 
     def with_notes(self, *notes: str) -> Draft:
@@ -84,7 +90,7 @@ class Draft:
     def _with_named(self, plugin: str, by: str, rank: Rank) -> Draft:
         name, settings = parse_plugin(plugin)
         entry = find_entry(name, None, self.registries)
-        if entry.name in self.refused:
+        if self.registries.own_name(entry.name) in self.refused:
             return self
         own = entry.component().name
         draft = self._with_entry(entry, name, by, rank)

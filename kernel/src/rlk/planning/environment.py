@@ -54,6 +54,10 @@ class EnvChoice:
             return int(self.made.num_envs)
         return None if callable(self.made) else 1
 
+    def takes_keywords_of(self, name: str) -> bool:
+        """Whether keywords given for an environment of that name are meant for this one, too."""
+        return self.name == name and self.size is None
+
     def make(self, **extra: Any) -> gym.Env[Any, Any]:
         """One environment, with further keywords; an environment that was passed is itself.
 
@@ -78,7 +82,8 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
     """What a user wrote or passed, as an EnvChoice.
 
     Raises:
-        PlanError: if no component answers to the name, or the object is no environment.
+        PlanError: if no component answers to the name, the object is no environment, or keywords
+            are given for one that is made already.
     """
     if isinstance(asked, str):
         return _named(asked, registries, kwargs)
@@ -87,6 +92,19 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
             "env must be an id, a class, a callable or an environment, got "
             f"{type(asked).__name__} {asked!r:.80}.{_instead_of_list(asked)}"
         )
+    choice = _passed(asked, registries, kwargs)
+    if kwargs and choice.size is not None:
+        keys = ", ".join(f"env.{key}" for key in kwargs)
+        raise PlanError(
+            f"environment {choice.name!r} was passed as an object, which is made already: {keys} "
+            "would have no effect. Pass what makes it (an id, a class, a function), or leave them "
+            "out."
+        )
+    return choice
+
+
+def _passed(asked: Any, registries: Registries, kwargs: Mapping[str, Any]) -> EnvChoice:
+    """The environment, or what makes one, that a program passed."""
     registration = registered_as(asked)
     if registration is not None:
         with contextlib.suppress(PlanError):  # no component answers to that id
@@ -174,30 +192,37 @@ def probe(
 def _spaces_of(
     env: EnvChoice, wrappers: Iterable[Choice], backend: Choice, registries: Registries
 ) -> tuple[Any, Any]:
-    import gymnasium as gym
-
     if env.is_vector:
         return _spaces_of_vector(env.made, env, wrappers)
     if backend.component.scope == "vector":
         with contextlib.closing(_made(env, lambda: vector_of([MakeEnv(env)], backend))) as vector:
             return _spaces_of_vector(vector, env, wrappers)
     made = _made(env, MakeEnv(env, tuple(wrappers)))
-    refuse_other_interface(env.name, made, registries.wrappers)
+    try:
+        refuse_other_interface(env.name, made, registries.wrappers)
+        return _spaces_of_one(env.name, made)
+    finally:
+        if env.size is None and hasattr(made, "close"):
+            made.close()
+
+
+def _spaces_of_one(name: str, made: Any) -> tuple[Any, Any]:
+    """Those of an environment; PlanError if it is none of Gymnasium's."""
+    import gymnasium as gym
+
     spaces = {key: getattr(made, key, None) for key in ("observation_space", "action_space")}
     for key, space in spaces.items():
         if not isinstance(space, gym.Space):
             raise PlanError(
-                f"environment {env.name!r} is no Gymnasium environment: its {key} is "
+                f"environment {name!r} is no Gymnasium environment: its {key} is "
                 f"{type(space).__name__}."
             )
-    if missing := [name for name in PARTS if not hasattr(made, name)]:
+    if missing := [part for part in PARTS if not hasattr(made, part)]:
         kind = type(made).__name__
         raise PlanError(
-            f"environment {env.name!r} is no Gymnasium environment: {kind} has no "
+            f"environment {name!r} is no Gymnasium environment: {kind} has no "
             f"{', '.join(missing)}. Let it inherit them: class {kind}(gymnasium.Env)."
         )
-    if env.size is None:
-        made.close()
     return spaces["observation_space"], spaces["action_space"]
 
 

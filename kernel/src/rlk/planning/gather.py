@@ -86,27 +86,29 @@ def _with_preset(draft: Draft, wanted: Any) -> Draft:
             f"preset is {wanted!r}; it is a name ({', '.join(sources.names())}), 'auto' or 'none'."
         )
     algo, env = draft.algorithm.name, draft.layers.find("env").value
+    env_id = env if isinstance(env, str) else ""
     reasons: list[str] = []
     for name in sources.names() if wanted == "auto" else [wanted]:
         source = sources.get(name).load()()
-        found = source.find(algo, env if isinstance(env, str) else "")
+        found = source.find(algo, env_id)
         if found is not None:
             preset = f"{name}: {algo} on {env}"
             draft = draft.with_settings(flatten(found), f"preset {name}", Rank.PRESET)
             draft = draft.with_notes(*reasons, f"preset {preset} (--preset none turns it off)")
             return attrs.evolve(draft, preset=preset)
-        why = _why_not(source, algo, env)
+        why = _why_not(source, algo, env_id)
         if why:
             reasons.append(f"preset {name} left out: {why}")
     if wanted != "auto":
         why = "; ".join(reasons) or "it has nothing for them"
-        raise PlanError(f"preset {wanted!r} for {algo} on {env}: {why}.")
+        on = env_id or f"{env!r:.80}, which is no id"
+        raise PlanError(f"preset {wanted!r} for {algo} on {on}: {why}.")
     return draft.with_notes(*reasons)
 
 
-def _why_not(source: Any, algo: str, env: Any) -> str | None:
+def _why_not(source: Any, algo: str, env_id: str) -> str | None:
     """Why a preset source passes over settings that it has, if it says so."""
-    return source.why_not(algo, env) if offers(source, ExplainsAbsence) else None
+    return source.why_not(algo, env_id) if offers(source, ExplainsAbsence) else None
 
 
 # ---- plugins -------------------------------------------------------------------------------------

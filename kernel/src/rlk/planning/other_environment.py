@@ -18,13 +18,16 @@ def in_other_environment(plan: Plan, asked: Any) -> Plan:
 
     Args:
         plan: of a run.
-        asked: an environment, as `--env` and `rlk.make` take it.
+        asked: an environment, as `--env` and `rlk.make` take it; one of the same name is made with
+            the same keywords.
 
     Raises:
         PlanError: if it does not exist, or has other spaces.
     """
     registries = plan.kernel.registries
     env = choose_environment(asked, registries, {})
+    if env.takes_keywords_of(plan.env.name):
+        env = choose_environment(asked, registries, plan.env.kwargs)
     check_same_spaces(plan, env.name, *probe(env, plan.wrappers, plan.vec_env, registries))
     return attrs.evolve(plan, env=env)
 

@@ -16,6 +16,7 @@ from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.planning.draft import is_refusal
 from rlk.planning.environment import choose_environment
+from rlk.planning.lost_settings import was_callable
 from rlk.planning.parse import parse_plugin
 from rlk.planning.saved_records import SavedComponent, SavedEnvironment
 from rlk.registry.external import PASSED, find_entry, is_place
@@ -109,13 +110,19 @@ def environment_again(
     """
     kwargs = {f"env.{key}": value for key, value in saved.kwargs.items() if key != "id"}
     if env is not None:
-        is_same = choose_environment(env, registries, {}).name == saved.name
-        found = {"env": env, **(kwargs if is_same else {})}
+        keeps = choose_environment(env, registries, {}).takes_keywords_of(saved.name)
+        found = {"env": env, **(kwargs if keeps else {})}
     elif saved.passed_as_object or is_place(saved.name) or _runs_code(saved.name, registries):
         raise _environment_missing(saved)
     else:
         found = {"env": saved.name, **kwargs}
     for key in found.keys() - {"env"} - changes.keys():
+        lost = object_in(found[key])
+        if lost is not None:
+            raise PlanError(
+                f"this model's environment was made with {lost!r} in {key}, an object, which no "
+                f"file holds. Pass it again: in Python, rlk.load(…, **{{{key!r}: …}})."
+            )
         code = code_in(found[key])
         if code is not None:
             raise PlanError(
@@ -147,6 +154,16 @@ def _runs_code(name: str, registries: Registries) -> bool:
     """Whether the component that answers to this environment runs code that the name points to."""
     entry, _ = registries.environments.ask("environment", name)
     return bool(entry.component().runs_code)
+
+
+def object_in(value: Any) -> str | None:
+    """The name of the first object in a saved keyword, which stood there and no file holds."""
+    if was_callable(value):
+        return str(value["callable"])
+    inner = value.values() if isinstance(value, Mapping) else value
+    if isinstance(value, (Mapping, list)):
+        return next((found for item in inner if (found := object_in(item))), None)
+    return None
 
 
 def code_in(value: Any) -> str | None:

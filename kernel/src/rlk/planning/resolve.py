@@ -27,7 +27,7 @@ from rlk.planning.recipes import written_out
 from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
 from rlk.planning.select import filling, one_distribution, select
-from rlk.planning.spec import RunSpec
+from rlk.planning.spec import ENV_PREFIX, RunSpec
 from rlk.planning.without_effect import without_effect
 from rlk.registry.kinds import LISTS, is_group_slot
 
@@ -91,13 +91,21 @@ def _environment(draft: Draft) -> EnvChoice:
     if asked is None:
         name = draft.algorithm.name
         raise PlanError(f"no environment: algorithm {name!r} names no default. Say --env NAME.")
-    prefix = "env."
-    kwargs = {
-        key.removeprefix(prefix): setting.value
-        for key, setting in draft.layers
-        if key.startswith(prefix)
-    }
+    kwargs: dict[str, Any] = {}
+    for key, setting in draft.layers:
+        if key.startswith(ENV_PREFIX):
+            kwargs = _with_keyword(kwargs, key.removeprefix(ENV_PREFIX), setting.value)
     return choose_environment(asked, draft.registries, kwargs)
+
+
+def _with_keyword(kwargs: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
+    """With one more keyword of the environment: `config.lanes=3` is in the table `config`."""
+    name, dot, rest = key.partition(".")
+    if not dot:
+        return {**kwargs, name: value}
+    before = kwargs.get(name)
+    inner = _with_keyword(before if isinstance(before, Mapping) else {}, rest, value)
+    return {**kwargs, name: inner}
 
 
 def _with_size_of(env: EnvChoice, layers: SettingLayers) -> SettingLayers:

@@ -135,7 +135,8 @@ def _without_refused(
 
     A `no:NAME` of what is not installed here has done all that it can.
     """
-    out = {one.removeprefix("no:") for one in plugins if is_refusal(one)}
+    own_name = kernel.registries.own_name
+    out = {own_name(one.removeprefix("no:")) for one in plugins if is_refusal(one)}
     gone = [one for one in components if one.name in out and _may_be_left_out(one)]
     done = [f"no:{one.name}" for one in gone if not _is_known(one, kernel)]
     kept = [one for one in components if one not in gone]

@@ -51,13 +51,18 @@ def filling(draft: Draft, slot: str, action_space: str = "") -> tuple[Choice, ..
     if isinstance(wanted, Mapping):
         wanted = wanted.get(action_space)
     names = listed(wanted) if slot in STACKED else (wanted,)
-    asked = [name for name in names if name is not None and name not in draft.refused]
+    asked = [name for name in names if name is not None and not _is_refused(draft, name)]
     found: dict[str, Choice] = {}
     for name in asked:
         choice = _in_slot(draft, slot, name, setting.by)
         found.setdefault(choice.name, choice)
     # What acts by a policy of its own comes before what changes its actions.
     return tuple(sorted(found.values(), key=_changes_actions))
+
+
+def _is_refused(draft: Draft, name: Any) -> bool:
+    own = draft.registries.own_name(name) if isinstance(name, str) else name
+    return own in draft.refused
 
 
 def _in_slot(draft: Draft, slot: str, name: Any, by: str) -> Choice:

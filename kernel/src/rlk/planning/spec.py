@@ -15,6 +15,9 @@ import attrs
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.registry.kinds import SLOTS
 
+#: Begins the key of a keyword of the environment.
+ENV_PREFIX = "env."
+
 
 @attrs.frozen
 class RunSpec:
@@ -48,6 +51,12 @@ class RunSpec:
     def without(self, key: str) -> RunSpec:
         """This spec with one key left open."""
         given = {name: value for name, value in self.given.items() if name != key}
+        return attrs.evolve(self, given=given)
+
+    def without_environment(self) -> RunSpec:
+        """This spec with the environment and its keywords left open."""
+        keys = [key for key in self.given if key == "env" or key.startswith(ENV_PREFIX)]
+        given = {key: value for key, value in self.given.items() if key not in keys}
         return attrs.evolve(self, given=given)
 
 
@@ -88,10 +97,10 @@ def plugin_key(plugin: Any) -> str:
 
 
 def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables as one, with dotted keys."""
+    """Nested tables as one, with dotted keys; a table that an environment takes stays whole."""
     flat: dict[str, Any] = {}
     for key, value in tree.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and not f"{prefix}{key}".startswith(ENV_PREFIX):
             flat |= flatten(value, f"{prefix}{key}.")
         else:
             flat[f"{prefix}{key}"] = value

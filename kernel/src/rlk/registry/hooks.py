@@ -50,6 +50,11 @@ class Hooks:
         problem = why_not_called(plugin)
         if problem:
             raise BrokenPlugin(f"plugin {name!r} ({owner}) would have no effect: {problem}.")
+        active = self._manager.get_name(plugin)
+        if active is not None:
+            raise BrokenPlugin(
+                f"plugin {name!r} ({owner}) is active already, as {active!r}. Pass it once."
+            )
         try:
             self._manager.register(plugin, name=name)
             self._manager.check_pending()

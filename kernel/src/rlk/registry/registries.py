@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
+from rlk.errors import BrokenPlugin
 from rlk.registry.discovery import entry_points
 from rlk.registry.entry import Entry
 from rlk.registry.kinds import KINDS
@@ -25,11 +27,26 @@ class Registries:
 
     def __getattr__(self, kind: str) -> Registry:
         if kind == "_by_kind" or kind not in self._by_kind:
-            raise AttributeError(f"there is no registry {kind!r}; kinds: {', '.join(KINDS)}")
+            kinds = ", ".join(vars(self).get("_by_kind", KINDS))
+            raise AttributeError(f"there is no registry {kind!r}; kinds: {kinds}")
         return self._by_kind[kind]
 
     def __iter__(self) -> Iterator[Registry]:
         return iter(self._by_kind.values())
+
+    def own_name(self, name: str) -> str:
+        """What a component that is installed under this name calls itself.
+
+        `param-noise` is another name of `adaptive-parameter-noise`. A component is loaded only
+        where its distribution has another one of its kind, which may be the same by another name;
+        one that is broken, or not there, has the name that is given.
+        """
+        for registry in self:
+            entry = next((one for one in registry if one.name == name), None)
+            if entry is not None and any(_may_be_the_same(entry, one) for one in registry):
+                with contextlib.suppress(BrokenPlugin):
+                    return entry.component().name
+        return name
 
     def find(self, name: str) -> Entry:
         """The entry of that name in any kind: names are unique across kinds.
@@ -46,3 +63,7 @@ class Registries:
         for point in entry_points():
             entry = Entry(point.kind, point.name, point.dist, point.version, point.load)
             self.add_kind(point.kind).add(entry)
+
+
+def _may_be_the_same(one: Entry, other: Entry) -> bool:
+    return one.dist == other.dist and one.name != other.name

@@ -46,18 +46,25 @@ class Registry:
             component = attrs.evolve(factory, **fields) if fields else factory
         else:
             component = Component(name=name, factory=factory, **fields)
-        self.entries[name] = {BY_HAND: Entry(self.kind, name, BY_HAND, "", lambda: component)}
+        entry = Entry(self.kind, name, BY_HAND, "", lambda: component)
+        self.entries.setdefault(name, {})[BY_HAND] = entry
         return factory
 
     def unregister(self, name: str) -> None:
-        """Forget a name; one that is not there is no error."""
-        self.entries.pop(name, None)
+        """Forget what the program has registered under a name, if there is anything."""
+        found = self.entries.get(name, {})
+        found.pop(BY_HAND, None)
+        if not found:
+            self.entries.pop(name, None)
 
     def __contains__(self, name: str) -> bool:
         return name in self.entries
 
     def __iter__(self) -> Iterator[Entry]:
-        return (entry for name in self.names() for entry in self.entries[name].values())
+        """Every entry, but of a name that the program has registered only its own."""
+        for name in self.names():
+            found = self.entries[name]
+            yield from [found[BY_HAND]] if BY_HAND in found else found.values()
 
     def names(self) -> list[str]:
         """Every name, sorted."""

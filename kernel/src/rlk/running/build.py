@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from rlk.abilities import Decorated, Discounts, Explores, Filterable, HasMetrics, offers
+from rlk.abilities import (
+    AsksEnvironment,
+    Decorated,
+    Discounts,
+    Explores,
+    Filterable,
+    HasMetrics,
+    offers,
+)
 from rlk.errors import BadFile, BrokenPlugin, PlanError
 from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.planning.environment import MakeEnv
@@ -137,6 +145,7 @@ def _make_storage(run: Run) -> Any:
     """The base storage, opened, with its decorators around its stages."""
     made = [_make_one_storage(run, choice) for choice in run.plan.storages]
     run.numbers += [one.metrics for one in made if offers(one, HasMetrics)]
+    run.on_change_env += [one.environment_changed for one in made if offers(one, AsksEnvironment)]
     base, *decorators = made
     if decorators and not offers(base, Decorated):
         titles = " and ".join(choice.title for choice in run.plan.storages[1:])

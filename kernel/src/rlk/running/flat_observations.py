@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from gymnasium.vector import VectorWrapper
 from gymnasium.vector.utils import batch_space
 
 from rlk.spaces import flat_observation, flat_space, is_nested
+from rlk.vector_wrapper import TransparentVector
 
 Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 
@@ -22,7 +22,7 @@ def flattened(env: Any) -> Any:
     return FlatObservations(env) if is_nested(env.single_observation_space) else env
 
 
-class FlatObservations(VectorWrapper[Any, Any, Any, Any, Any]):
+class FlatObservations(TransparentVector):
     """Gives observations of `rlk.spaces.flat_space`, final ones too."""
 
     def __init__(self, env: Any) -> None:
@@ -45,12 +45,6 @@ class FlatObservations(VectorWrapper[Any, Any, Any, Any, Any]):
 
     def step_wait(self) -> Result:
         return _flat(self.env.step_wait())  # type: ignore[attr-defined]
-
-    def __getattr__(self, name: str) -> Any:
-        """`call`, `get_attr` and whatever else the backend offers besides Gymnasium's interface."""
-        if name.startswith("_") or name == "env":
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return getattr(self.env, name)
 
 
 def _flat(result: Result) -> Result:

@@ -10,6 +10,7 @@ from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
 from rlk.registry.hooks import LIFECYCLE
 from rlk.registry.implementations import implemented
+from rlk.settings import own_number
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -90,4 +91,5 @@ class _AfterEveryStep:
 
     @hookimpl
     def rlk_step(self, run: Run) -> bool | None:
-        return False if self._function(run) is False else None
+        answer = own_number(self._function(run))  # numpy's comparisons give booleans of their own
+        return False if answer is False else None

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from gymnasium.vector import VectorWrapper
 
 from rlk.running.checkpoint import environment_states
+from rlk.vector_wrapper import TransparentVector
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _STEPPING = ("reset", "step")
 
 
-class LentEnv(VectorWrapper[Any, Any, Any, Any, Any]):
+class LentEnv(TransparentVector):
     """The training environment as `Agent.get_env` gives it out.
 
     It does whatever the environment does. Before a reset, a step, or another state is put in, it
@@ -56,12 +56,6 @@ class LentEnv(VectorWrapper[Any, Any, Any, Any, Any]):
         if name in _STEPPING:
             self._run.collector.forget()
         return self.env.call(name, *args, **kwargs)  # type: ignore[attr-defined]
-
-    def __getattr__(self, name: str) -> Any:
-        """Whatever else the environment offers besides Gymnasium's interface."""
-        if name.startswith("_") or name == "env":
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return getattr(self.env, name)
 
     def __del__(self) -> None:
         """Nothing is closed: it belongs to the run (Gymnasium's vectors close when collected)."""

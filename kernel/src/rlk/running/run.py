@@ -76,6 +76,7 @@ class Run:
         self.failed_writes = FailedWrites()
         self._folder: RunFolder | None = None
         self.on_close: list[Callable[[], None]] = []
+        self.on_change_env: list[Callable[[], None]] = []
         self.noises: dict[str, Stateful] = {}  #: those that have a part in a model, by name
         self.numbers: list[Callable[[], Mapping[str, float]]] = []  #: of others, to log
         self.env_numbers: Callable[[], Mapping[str, float]] = dict  #: of the vector environment

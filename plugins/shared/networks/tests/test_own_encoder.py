@@ -65,3 +65,8 @@ def test_trying_it_draws_nothing_from_the_space():
 def test_what_is_no_encoder_of_these_observations_is_refused(asked, message):
     with pytest.raises(PlanError, match=message):
         own_encoder(asked, BOX)
+
+
+def test_the_trial_teaches_batch_normalisation_nothing():
+    made = own_encoder(nn.BatchNorm1d(3), BOX)
+    assert made.num_batches_tracked == 0 and made.training

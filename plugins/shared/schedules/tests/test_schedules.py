@@ -113,7 +113,12 @@ def test_a_setting_is_refused_by_its_name():
 
 
 @pytest.mark.parametrize(
-    "value", [-0.01, math.nan, math.inf, "lin_-0.2", "constant_-1", [[0, 1.0], [1, -1.0]]]
+    "value",
+    [
+        *(-0.01, math.nan, math.inf, "lin_-0.2", "constant_-1", [[0, 1.0], [1, -1.0]]),
+        [[0, 1.0], [0.1, -5.0], [0.2, 1.0], [1, 0]],
+        "piecewise:endpoints=[[0.01,1],[0.99,1]],outside_value=-1",
+    ],
 )
 def test_a_value_below_zero_or_not_finite_is_refused(value):
     @attrs.frozen

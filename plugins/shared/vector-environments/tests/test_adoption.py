@@ -116,3 +116,23 @@ def test_final_observations_of_a_dict_are_dicts():
     infos = env.step(np.zeros(2, np.int64))[4]
     finals = [final for final in infos["final_obs"] if final is not None]
     assert finals and all(set(final) == {"place", "room"} for final in finals)
+
+
+def test_what_others_offer_besides_is_reached_but_not_the_halves_of_a_step():
+    env = adopt(AsyncVectorEnv([Walk] * 2, autoreset_mode=AutoresetMode.DISABLED, context="fork"))
+    try:
+        assert env.get_attr("metadata") == env.call("metadata")
+        assert not hasattr(env, "step_async") and not hasattr(env, "_state")
+    finally:
+        env.close()
+
+
+def test_an_info_without_a_mask_is_of_all_environments():
+    class Tells(StandInVecEnv):
+        def step(self, actions):
+            *result, infos = super().step(actions)
+            return *result, {**infos, "speed": np.array([1.0, 2.0])}
+
+    env = adopt(Tells(makers(2)), info_keys=("speed",))
+    env.reset(seed=0)
+    assert env.step(np.zeros(2, np.int64))[4]["kept"]["info.speed"].tolist() == [1.0, 2.0]

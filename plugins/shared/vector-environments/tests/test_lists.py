@@ -49,6 +49,9 @@ def test_they_become_vectors_with_same_step_restarts():
     env = adopt(Agents())
     observation, infos = env.reset(seed=[4, 5])
     assert env.env.seeds == [4] and infos == {} and observation.tolist() == [[0], [0]]
+    env.reset(seed=np.int64(3))
+    env.reset()
+    assert env.env.seeds == [4, 3, None]
     assert env.single_action_space == gym.spaces.Discrete(3)
     assert env.observation_space.shape == (2, 1) and env.observation_space.contains(observation)
     for _ in range(2):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rlk_replay.storage import Replay
-from rlk_testing.goal_line import EndlessLine
+from rlk_testing.goal_line import EndlessLine, Line
 
 GAMMA = 0.5
 
@@ -70,6 +70,19 @@ def test_reward_and_end_are_those_of_the_new_goal(line):
     assert batch.discount.tolist() == [0.0 if g == 1.0 else GAMMA for g in goal.tolist()]
     assert batch.next_observation["desired_goal"][:, 0].tolist() == goal.tolist()
     assert set(batch.observation["observation"][:, 0].tolist()) == {0.0}
+
+
+def test_another_environment_is_asked_when_it_has_changed(line):
+    class Tenfold(Line):
+        def compute_reward(self, achieved_goal, desired_goal, info):
+            return 10.0 * super().compute_reward(achieved_goal, desired_goal, info)
+
+    worlds = iter([Line, Tenfold])
+    base, hindsight = line(3, {2: "truncated"}, world=lambda: next(worlds)())
+    hindsight.environment_changed()
+    batch = variants_of(base, 0)
+    goal = batch.observation["desired_goal"][:, 0]
+    assert batch.reward.tolist() == (-10.0 * (goal - 1.0).abs()).tolist()
 
 
 def test_a_step_that_ended_at_its_own_goal_goes_on_under_another(line):

@@ -14,12 +14,13 @@ from gymnasium.vector.utils import batch_space
 
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk.records import Array
+from rlk.vector_wrapper import TransparentVector
 from rlk_action_masking.masks import TITLE, beside, mask_check, options, with_mask
 
 Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 
-class VectorActionMasks(VectorWrapper[Any, Any, Any, Any, Any]):
+class VectorActionMasks(TransparentVector):
     """As `ActionMasks`, around a vector with same-step restarts.
 
     The vector's own `action_masks()`, bool [N, M], is used where it has one; else its `call` asks
@@ -90,12 +91,6 @@ class VectorActionMasks(VectorWrapper[Any, Any, Any, Any, Any]):
             except ValueError as error:
                 raise EnvironmentFailed(f"environment {index}: {error}") from error
         return masks
-
-    def __getattr__(self, name: str) -> Any:
-        """`call`, `get_state` and whatever else the backend offers besides Gymnasium's."""
-        if name.startswith("_") or name == "env":
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return getattr(self.env, name)
 
 
 def _source(env: Any) -> Callable[[], Any]:

@@ -37,14 +37,17 @@ def own_encoder(asked: Callable[[Any], Any], space: Space) -> nn.Module:
             f"the encoder {name} is to be a torch.nn.Module, or to make one of the observation "
             f"space, and it made {type(made).__name__}."
         )
+    mode = made.training
     with torch.no_grad():
         try:
-            features = made(preprocess(space)(_batch(space)))
+            # As it acts: batch normalisation is not to learn from the trial.
+            features = made.eval()(preprocess(space)(_batch(space)))
         except Exception as error:
             raise PlanError(
                 f"the encoder {name} does not take observations {describe(space)}, which come as "
                 f"float32 [B, ...]: {type(error).__name__}: {error}"
             ) from error
+    made.train(mode)
     said = getattr(made, "features", None)
     if not isinstance(features, torch.Tensor) or features.ndim != 2 or len(features) != 2:
         shape = list(getattr(features, "shape", [])) or type(features).__name__

@@ -64,7 +64,7 @@ def is_schedule(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
     except ValueError as error:
         raise ValueError(f"{attribute.name}: {error}") from None
     if isinstance(found, Schedule):
-        values = [found(remaining) for remaining in LOOKED_AT]
+        values = [*(found(remaining) for remaining in LOOKED_AT), *found.extremes()]
     else:
         values = [] if callable(found) else [found]
     for one in values:

@@ -34,6 +34,10 @@ class Schedule:
     def __str__(self) -> str:
         return str(self.as_setting() or repr(self))
 
+    def extremes(self) -> tuple[float, ...]:
+        """Values that it may take at other times than a validator looks at."""
+        return ()
+
     def as_setting(self) -> Any:
         """What stands for it in a file: `NAME_NUMBER`, or `NAME:key=value,…`."""
         own: Any = type(self)
@@ -168,6 +172,11 @@ class Piecewise(Schedule):
         return PiecewiseSchedule(self.endpoints, self.interpolation, self.outside_value).value(
             1.0 - remaining
         )
+
+    def extremes(self) -> tuple[float, ...]:
+        """The values of its endpoints, and the one outside of them."""
+        outside = () if self.outside_value is None else (self.outside_value,)
+        return (*(value for _, value in self.endpoints), *outside)
 
     def as_setting(self) -> Any:
         """The endpoints as lists, where that is all there is; None with an interpolation."""

@@ -5,14 +5,14 @@ N is the number of environments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 
 from rlk.errors import EnvironmentFailed, PlanError
+from rlk.vector_wrapper import TransparentVector
 from rlk_vector_environments import rows
 from rlk_vector_environments.infos import ended as gather_ended
 from rlk_vector_environments.infos import gather, missing, of_row
@@ -50,16 +50,11 @@ def autoreset_mode(env: AnyVector) -> AutoresetMode:
     return AutoresetMode(env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
 
 
-class _Transparent(gym.vector.VectorWrapper[Any, Any, Any, Any]):
-    """A wrapper that passes `get_state` and `set_state` on, if the environment inside has them."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("get_state", "set_state"):
-            return getattr(self.env, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+#: The halves of a step, which these wrappers do not have.
+_HALVES = ("step_async", "step_wait")
 
 
-class ResetWhereEnded(_Transparent):
+class ResetWhereEnded(TransparentVector):
     """Restarts episodes in the same step by a masked reset.
 
     For environments that leave restarts to their user, and for Gymnasium's own, which then have
@@ -69,6 +64,8 @@ class ResetWhereEnded(_Transparent):
         restart: restart(innermost environment, bool [N]) -> observation and infos, for one that
             takes no mask; None resets with one.
     """
+
+    withheld = _HALVES
 
     def __init__(
         self, env: AnyVector, restart: Callable[[Any, Any], tuple[Any, Any]] | None = None
@@ -92,12 +89,19 @@ class ResetWhereEnded(_Transparent):
         return observation, reward, terminated, truncated, {**going_on, **final, **kept}
 
 
-class KeepInfos(_Transparent):
+def _has(key: str, infos: Mapping[str, Any]) -> Any:
+    """Which environments' infos have a key, bool [N] or for all; without a mask, all have it."""
+    return infos.get(f"_{key}", key in infos)
+
+
+class KeepInfos(TransparentVector):
     """Adds `infos["kept"]`, `info.KEY` -> float32 [N]; at an end, those of the last step.
 
     Raises:
         EnvironmentFailed: in a step whose infos lack one of them.
     """
+
+    withheld = _HALVES
 
     def __init__(self, env: AnyVector, keys: Sequence[str]) -> None:
         super().__init__(env)
@@ -110,8 +114,7 @@ class KeepInfos(_Transparent):
 
     def _column(self, key: str, infos: dict[str, Any]) -> Any:
         final, ended = infos.get("final_info", {}), infos.get("_final_info", self._nowhere)
-        of_step = ~ended & infos.get(f"_{key}", False)
-        of_end = ended & final.get(f"_{key}", False)
+        of_step, of_end = ~ended & _has(key, infos), ended & _has(key, final)
         if not (of_step | of_end).all():
             raise EnvironmentFailed(missing(int(np.flatnonzero(~(of_step | of_end))[0]), key))
         column = np.zeros(self.num_envs, np.float32)

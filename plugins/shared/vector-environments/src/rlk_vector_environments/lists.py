@@ -16,6 +16,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from rlk_vector_environments import rows
+from rlk_vector_environments.arguments import resolve_reset
 from rlk_vector_environments.infos import ended as of_ends
 
 
@@ -46,8 +47,8 @@ class FromLists(VectorEnv[Any, Any, Any]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        first = seed if seed is None or isinstance(seed, int) else seed[0]
-        observation, _ = self.env.reset(seed=first, options=options)
+        seeds, _, _ = resolve_reset(self.num_envs, seed, None)
+        observation, _ = self.env.reset(seed=seeds[0], options=options)
         return observation, {}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:

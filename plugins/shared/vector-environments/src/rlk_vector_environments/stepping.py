@@ -120,8 +120,9 @@ class EnvironmentGroup:
 
     def _is_checked(self) -> bool:
         """Whether the results of this step are looked at whole."""
-        self._to_check -= self._to_check > 0
-        return self._to_check > 0
+        is_checked = self._to_check > 0
+        self._to_check -= is_checked
+        return is_checked
 
     def _has_ended(self, row: int, result: Any) -> bool:
         """Whether the step that returned this was the last of its episode."""

@@ -53,10 +53,18 @@ class HindsightReplay:
         """
         check_goals(schema.observation_space)
         self._base, self._schema = base, schema
-        self._reward, self._terminated = judges(schema)
+        self.environment_changed()
         self._infos = [(key, f"info.{key}") for key in self._config.info_keys]
         #: int64 [k, slots]: the number of the step whose goal a variant has, -1 for none.
         self._chosen: Array | None = None
+
+    def environment_changed(self) -> None:
+        """Asks the environment that there is now from here on.
+
+        Raises:
+            PlanError: if it has no `compute_reward`.
+        """
+        self._reward, self._terminated = judges(self._schema)
 
     # ---- sampling --------------------------------------------------------------------------------
 

@@ -12,10 +12,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.envs.registration import EnvSpec, load_env_creator
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 
 from rlk.errors import PlanError
 from rlk.planning.environment import EnvChoice, MakeEnv
+from rlk.vector_wrapper import TransparentVector
 from rlk_dummy import DummyVecEnv
 from rlk_native.same_step import restarting_in_the_same_step
 from rlk_vector_environments import rows
@@ -25,7 +26,7 @@ from rlk_vector_environments.infos import mask
 Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 
-class NativeVecEnv(VectorWrapper[Any, Any, Any, Any, Any]):
+class NativeVecEnv(TransparentVector):
     """What `gymnasium.make_vec` makes of an id's `vector_entry_point`, as rlk's loop takes it.
 
     Episodes restart in the step that ends them, whichever of Gymnasium's three modes the
@@ -42,6 +43,7 @@ class NativeVecEnv(VectorWrapper[Any, Any, Any, Any, Any]):
         EnvironmentFailed: in a step, if an info that is kept is missing.
     """
 
+    withheld = ("step_async", "step_wait")
     #: Brings a vector environment that was passed into the form of this one.
     adopt = staticmethod(adopt)
 
@@ -84,12 +86,6 @@ class NativeVecEnv(VectorWrapper[Any, Any, Any, Any, Any]):
             ended = np.flatnonzero(np.logical_or(terminated, truncated)).tolist()
             infos = _with_final_form(infos, self.num_envs, ended)
         return observation, reward, terminated, truncated, infos
-
-    def __getattr__(self, name: str) -> Any:
-        """Whatever the environment offers besides Gymnasium's interface."""
-        if name.startswith("_") or name == "env":
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return getattr(self.env, name)
 
 
 def _registration(choice: EnvChoice) -> EnvSpec:

@@ -8,15 +8,16 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium.vector import VectorEnv, VectorWrapper
+from gymnasium.vector import VectorEnv
 
 from rlk.records import Array
+from rlk.vector_wrapper import TransparentVector
 
 Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 State = dict[str, Any]
 
 
-class VectorLayer(VectorWrapper[Any, Any, Any, Any, Any]):
+class VectorLayer(TransparentVector):
     """Passes everything on. What a wrapper changes it says in `_begun` and `_stepped`.
 
     What it remembers of every environment it says in `_own_state`, which goes into checkpoints.
@@ -99,12 +100,6 @@ class VectorLayer(VectorWrapper[Any, Any, Any, Any, Any]):
             return
         inner.set_state([state["env"] for state in states])
         self._take_state([state[self.name] for state in states])
-
-    def __getattr__(self, name: str) -> Any:
-        """`call`, `get_attr` and whatever else the backend offers besides Gymnasium's interface."""
-        if name.startswith("_") or name == "env":
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return getattr(self.env, name)
 
 
 def final_observations(result: Result) -> dict[int, Any]:

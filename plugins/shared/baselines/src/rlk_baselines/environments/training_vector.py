@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from rlk.errors import EnvironmentFailed
+from rlk.vector_wrapper import TransparentVector
 from rlk_baselines.common.vec_env.base_vec_env import VecEnv
 from rlk_baselines.common.vec_env.four_values import FourValues, one_by_one
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
@@ -37,7 +38,7 @@ def training_vector(venv: VecEnv, *, is_seeded: bool) -> BareVector | WrappedVec
     return WrappedVector(venv, is_seeded)
 
 
-class BareVector(VectorWrapper[Any, Any, Any, Any, Any]):
+class BareVector(TransparentVector):
     """A vector without wrappers: it is stepped as rlk's backend inside.
 
     Attributes:
@@ -73,11 +74,6 @@ class BareVector(VectorWrapper[Any, Any, Any, Any, Any]):
 
     def close(self, **kwargs: Any) -> None:
         """Nothing."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name == "env":
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return getattr(self.env, name)
 
     def __del__(self) -> None:
         """Nothing is closed."""

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gymnasium.vector import VectorEnv, VectorWrapper
+from gymnasium.vector import VectorEnv
 
 from rlk.documents import read_npz
 from rlk.errors import BadFile, RlkError
 from rlk.records import Array
 from rlk.spaces import map_observation
+from rlk.vector_wrapper import TransparentVector
 from rlk_running_statistics import Moments
 from rlk_wrappers.config import NormalizeConfig
 from rlk_wrappers.statistics import Statistics
@@ -24,7 +25,7 @@ from rlk_wrappers.statistics import Statistics
 Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 
-class VecNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
+class VecNormalize(TransparentVector):
     """Normalises observations and rewards of a vector with same-step restarts.
 
     Deviations from Stable Baselines 2.10: `step` returns Gymnasium's five values and `final_obs`
@@ -184,12 +185,6 @@ class VecNormalize(VectorWrapper[Any, Any, Any, Any, Any]):
     def _arrays(self) -> dict[str, Array]:
         moments = {"obs": self.obs_rms, "ret": self.ret_rms}
         return {f"{k}_{n}": getattr(m, n) for k, m in moments.items() for n in _MOMENTS}
-
-    def __getattr__(self, name: str) -> Any:
-        """`call`, `get_attr` and whatever else the backend offers besides Gymnasium's interface."""
-        if name.startswith("_") or name == "env":
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return getattr(self.env, name)
 
 
 _SWITCHES = ("training", "norm_obs", "norm_reward")

@@ -1,0 +1,23 @@
+"""The base of wrappers around vector environments: what they do not change is passed on."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from gymnasium.vector import VectorWrapper
+
+
+class TransparentVector(VectorWrapper[Any, Any, Any, Any, Any]):
+    """Gymnasium's VectorWrapper with `call`, `get_attr`, `get_state` and whatever else is inside.
+
+    A wrapper that changes results and does not define `step_async` and `step_wait` names them in
+    `withheld`: whoever stepped so would get past it.
+    """
+
+    withheld: ClassVar[tuple[str, ...]] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        """What the environment offers besides Gymnasium's interface."""
+        if name.startswith("_") or name == "env" or name in self.withheld:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self.env, name)
