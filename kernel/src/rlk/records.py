@@ -41,6 +41,8 @@ class Field:
 
     shape: tuple[int, ...]
     dtype: str = "float32"
+    #: Whether the first step of a sequence suffices, for storages that give whole sequences.
+    first_only: bool = False
 
 
 @dataclass(frozen=True)

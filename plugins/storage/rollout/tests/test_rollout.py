@@ -278,10 +278,10 @@ def test_a_restored_list_of_many_final_observations_is_whole() -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"n_steps": 1}, "2 steps of .* at most 1 of"),
+        ({"n_steps": 1}, "rollout does not fit the run: n_steps is 2 or more there, 1 here"),
         ({"n_envs": 3}, r"int64\[2\] there.*int64\[3\] here"),
         ({"space": gym.spaces.Box(-1, 1, (5,))}, "observation"),
-        ({"value": Field(())}, "extras.value nothing there"),
+        ({"value": Field(())}, "extras.value is None there"),
     ],
 )
 def test_a_rollout_of_another_size_is_refused(changed: dict[str, Any], message: str) -> None:

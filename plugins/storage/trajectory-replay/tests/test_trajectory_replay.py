@@ -134,8 +134,8 @@ def test_the_latest_collection_stays_as_it_is_while_more_is_added():
         check_sequence(latest, env, T)
 
 
-def test_the_state_of_a_recurrent_policy_is_kept_where_sequences_begin():
-    storage = opened(state=Field((3,)), episode_start=Field((), "bool"))
+def test_what_the_first_step_suffices_for_is_kept_where_sequences_begin():
+    storage = opened(state=Field((3,), first_only=True), episode_start=Field((), "bool"))
     for t in range(2 * T):
         start = np.array([t % 2 == 0, False])
         storage.add(step(t, state=np.full((N, 3), t), episode_start=start))

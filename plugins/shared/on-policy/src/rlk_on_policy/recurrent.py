@@ -61,7 +61,8 @@ def state_fields(policy: Policy) -> Mapping[str, Field]:
     if not is_recurrent(policy):
         return {}
     size = encoder_of(policy).state_size
-    return {"state": Field((size,)), "episode_start": Field((), "bool")}
+    state = Field((size,), first_only=True)  # it is large, and unrolling begins with the first one
+    return {"state": state, "episode_start": Field((), "bool")}
 
 
 def make_actor(

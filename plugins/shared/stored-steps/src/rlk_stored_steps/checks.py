@@ -1,8 +1,11 @@
-"""What a step must bring along to be stored."""
+"""What a step must bring along to be stored, and what a checkpoint to be taken up."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from rlk.errors import RlkError
 from rlk.records import Step
@@ -28,3 +31,28 @@ def final_observation(step: Step, env: int) -> Any:
             "environment must give one (in Gymnasium: AutoresetMode.SAME_STEP, final_obs)."
         )
     return step.final_observation[env]
+
+
+def ended_envs(step: Step) -> list[int]:
+    """The environments whose episode ended with this step."""
+    # Looking through a list takes 0.1 µs; `.any()` takes 1 µs however short the array.
+    if True in step.terminated.tolist() or True in step.truncated.tolist():
+        found: list[int] = np.flatnonzero(step.terminated | step.truncated).tolist()
+        return found
+    return []
+
+
+def check_layout(what: str, saved: Mapping[str, Any], mine: Mapping[str, Any], same: str) -> None:
+    """RlkError unless a storage was saved with the sizes, shapes and dtypes that it has now.
+
+    Args:
+        what: the storage, as the error calls it.
+        saved, mine: by name.
+        same: the settings with which it would fit.
+    """
+    differ = [name for name in {**saved, **mine} if saved.get(name) != mine.get(name)]
+    if differ:
+        found = [f"{name} is {saved.get(name)} there, {mine.get(name)} here" for name in differ]
+        raise RlkError(
+            f"this {what} does not fit the run: {'; '.join(found)}. Resume with the same {same}."
+        )

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Array, Schema, Step
 from rlk_replay.episodes import OPEN, Episodes
@@ -22,7 +21,7 @@ from rlk_replay.frames import Frames
 from rlk_replay.layout import describe, is_packed, record_dtype
 from rlk_replay.memory import Zeros, in_memory
 from rlk_stored_steps.aside import Aside
-from rlk_stored_steps.checks import final_observation, missing_extra
+from rlk_stored_steps.checks import check_layout, ended_envs, final_observation, missing_extra
 from rlk_stored_steps.leaves import observation_leaves, values_of
 from rlk_stored_steps.same_bits import comparison
 
@@ -125,9 +124,9 @@ class Ring:
         self._in_aside[row] = self._latest_rows
         self._episodes.step(row)
         self._settled = self._none_aside
-        # Looking through a list takes 0.1 µs; `.any()` takes 1 µs however short the array.
-        if True in step.terminated.tolist() or True in step.truncated.tolist():
-            self._end_episodes(step, row)
+        ended = ended_envs(step)
+        if ended:
+            self._end_episodes(step, row, ended)
         self._time = time + 1
         if self._has_stacks and self._time >= self.capacity:
             self._frames.release(
@@ -144,9 +143,9 @@ class Ring:
         """Whether the observation written there is, bit for bit, what the last step ended on."""
         return all(equal(store[row, env], last[env]) for _, store, last, equal in self._observed)
 
-    def _end_episodes(self, step: Step, row: int) -> None:
+    def _end_episodes(self, step: Step, row: int, envs: list[int]) -> None:
         self._settled = self._none_aside.copy()
-        for env in np.flatnonzero(step.terminated | step.truncated).tolist():
+        for env in envs:
             final = values_of(self._kept, final_observation(step, env))
             self._settled[env] = self._in_aside[row, env] = self._aside.keep(self._time, final)
             self._episodes.end(env, self._time)
@@ -258,14 +257,8 @@ class Ring:
         Raises:
             RlkError: it was taken from a ring of another size or for other spaces.
         """
-        saved, mine = state["layout"], self.layout()
-        differ = [name for name in {**saved, **mine} if saved.get(name) != mine.get(name)]
-        if differ:
-            found = [f"{name} is {saved.get(name)} there, {mine.get(name)} here" for name in differ]
-            raise RlkError(
-                f"this replay memory does not fit the run: {'; '.join(found)}. "
-                "Resume with the same environment, n_envs and buffer_size, or without the replay."
-            )
+        settings = "environment, n_envs and buffer_size, or without the replay"
+        check_layout("replay memory", state["layout"], self.layout(), settings)
         self._time = state["time"]
         self._allocate(self.capacity if self._time else 0)
         rows = min(self._time, self.capacity)

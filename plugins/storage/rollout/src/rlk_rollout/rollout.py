@@ -26,7 +26,7 @@ class Rollout:
     final_time: Array  #: int [F], when in the rollout an episode ended
     final_env: Array  #: int [F], in which environment
     final_observation: Any  #: [F, ...], what it ended on
-    extras: Mapping[str, Array]  #: each [T, N, ...]
+    extras: Mapping[str, Array]  #: each [T, N, ...], or [1, N, ...] of a field `first_only`
 
 
 @runtime_checkable
