@@ -83,6 +83,12 @@ class AsksEnvironment(Protocol):
     def environment_changed(self) -> None: ...  #: there is another one now; PlanError if unfit
 
 
+class ToldOfResets(Protocol):
+    """A storage that is told where environments are reset though no episode has ended."""
+
+    def interrupt(self) -> None: ...  #: whatever is added next begins new episodes
+
+
 class ForeseesUpdates(Protocol):
     """An algorithm that knows about how many updates follow from so many timesteps from now on.
 

@@ -8,7 +8,7 @@ from rlk import hookimpl, spaces
 from rlk.errors import NotFinite, RlkError
 from rlk_step_collector.component import component
 from rlk_testing.environments import DiscreteMatch, Walk
-from rlk_testing.stand_ins import StandInStorage
+from rlk_testing.stand_ins import COMPONENTS, StandInStorage
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 
@@ -208,6 +208,22 @@ def test_an_episode_that_was_given_up_is_forgotten(make):
     agent.run.collector.forget()
     agent.learn(10, reset_num_timesteps=False)
     assert [length for _, length in agent.run.metrics.recent_episodes] == [8]
+
+
+def test_a_storage_is_told_where_an_episode_was_given_up(make, rlk_stand_in_kernel):
+    told = []
+
+    class Told(StandInStorage):
+        def interrupt(self):
+            told.append(agent.num_timesteps)
+
+    component = attrs.evolve(COMPONENTS["storages"], name="told", factory=Told)
+    rlk_stand_in_kernel.registries.storages.register("told", component)
+    agent = make(n_steps=5, storage="told")
+    agent.learn(10)
+    agent.run.collector.forget()
+    agent.learn(5, reset_num_timesteps=False)
+    assert told == [0, 10]
 
 
 def test_environments_are_reset_once_at_the_start_and_with_seeds_of_their_own(make):

@@ -6,11 +6,12 @@ Per vector step: one actor call, one environment call, one `storage.add`, and th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlk.abilities import beginning
+from rlk.abilities import ToldOfResets, beginning, offers
 from rlk.episode_ends import counted
 from rlk.errors import RlkError
 from rlk.protocols import State
@@ -43,6 +44,8 @@ class StepCollector:
         self._lengths = np.zeros(run.n_envs, dtype=np.int64)
         self._cut_short = False
         self._begin = beginning(run.actor)
+        told = offers(run.storage, ToldOfResets)
+        self._tell_storage: Callable[[], None] | None = run.storage.interrupt if told else None
         self.forget()
         run.hooks.activate(RolloutMetrics(run), "steps", "rlk-step-collector")
 
@@ -126,6 +129,8 @@ class StepCollector:
         check_observation(self.run, observation)
         if not self._finite(observation):
             name_bad(self.run, None, observation)
+        if self._tell_storage is not None:
+            self._tell_storage()
         return observation
 
     def _ended(self, ended: Any, infos: dict[str, Any]) -> dict[int, Any]:
