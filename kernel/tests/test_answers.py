@@ -7,7 +7,7 @@ from torch import nn
 
 from rlk.errors import BrokenPlugin
 from rlk.hookspecs import hookimpl
-from rlk.registry.answers import TAKEN, check_answer
+from rlk.registry.answers import GIVEN, TAKEN, check_answer, check_given
 from rlk.registry.hooks import LIFECYCLE, Hooks
 from rlk.registry.implementations import HOOKS
 
@@ -23,6 +23,24 @@ def test_what_no_hook_takes_is_refused_with_what_it_is_to_be(hook):
         check_answer(hook, object(), ["mine"])
     assert str(caught.value).startswith(f"plugin 'mine' answered {hook} with <object object at")
     assert str(caught.value).endswith(f"It is to return {TAKEN[hook].words}, or None.")
+
+
+@pytest.mark.parametrize("method", GIVEN)
+def test_what_a_run_cannot_be_built_of_is_refused_with_whose_method_gave_it(method):
+    with pytest.raises(BrokenPlugin) as caught:
+        check_given("algorithm 'mine' (acme 1.0)", method, None)
+    assert str(caught.value) == (
+        f"algorithm 'mine' (acme 1.0): {method}() returned None. It is to return "
+        f"{GIVEN[method].words}."
+    )
+
+
+def test_a_class_in_the_place_of_one_of_it_is_refused():
+    from rlk_testing.stand_ins import StandInStorage
+
+    check_answer("rlk_make_storage", StandInStorage(), ["mine"])
+    with pytest.raises(BrokenPlugin, match=r"Make one of the class: StandInStorage\(…\)\.$"):
+        check_answer("rlk_make_storage", StandInStorage, ["mine"])
 
 
 def test_true_is_no_exit_code_and_no_reason_to_stop():
