@@ -79,6 +79,16 @@ def test_a_plugin_that_logs_what_is_no_number_is_named_before_a_logger_meets_it(
     assert not Writes.rows
 
 
+def test_an_answer_to_rlk_log_that_nobody_reads_is_refused(make):
+    class Answers:
+        @hookimpl
+        def rlk_log(self):
+            return {"train/phase": 1.0}
+
+    with pytest.raises(BrokenPlugin, match=r"answered rlk_log with {.*row\[tag\] = number"):
+        make(Answers()).learn(8)
+
+
 def test_numbers_of_an_actor_that_are_none_are_named_with_whose_they_are(make):
     class Told:
         def metrics(self):

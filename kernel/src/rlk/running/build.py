@@ -64,7 +64,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     run.optimise = Optimiser(run.communicator)
     _make_policy(run, saved)
     prepare_torch(run)
-    run.algorithm = plan.algorithm.load()(plan.algorithm.config, run)
+    run.algorithm = plan.algorithm.called(plan.algorithm.load(), plan.algorithm.config, run)
     run.actor = _training_actor(run)
     run.storage = _make_storage(run)
     run.collector = hooks.first("rlk_make_collector", run=run) or plan.collector.make(run)
@@ -77,8 +77,9 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
 def _make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:
     """The policy with its filters, on its device, and its flat parameters."""
     plan, hooks = run.plan, run.hooks
-    heads = plan.algorithm.load().heads(plan.algorithm.config, run)
-    check_given(plan.algorithm.title, "heads", heads)
+    algorithm = plan.algorithm
+    heads = algorithm.called(algorithm.load().heads, algorithm.config, run)
+    check_given(algorithm.title, "heads", heads)
     if saved is not None and _squares(unstructure(plan.policy.config)) > _LARGE:
         _check_size(run, heads, saved)
     with run.streams.globally("init"):

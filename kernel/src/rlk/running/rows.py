@@ -43,8 +43,12 @@ def giving_numbers(listener: Listener, plugin: str) -> Listener:
 
     @functools.wraps(listener)
     def listens(**arguments: Any) -> None:
-        listener(**arguments)
-        row = arguments["row"]
+        answer, row = listener(**arguments), arguments["row"]
+        if answer is not None:
+            raise BrokenPlugin(
+                f"plugin {plugin!r} answered rlk_log with {answer!r:.80}, which nobody reads. "
+                "Put numbers into the row that it is given: row[tag] = number."
+            )
         row.update(as_numbers(row, f"plugin {plugin!r} (rlk_log)"))
 
     return listens

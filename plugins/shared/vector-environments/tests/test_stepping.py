@@ -12,6 +12,7 @@ from rlk.errors import EnvironmentFailed
 from rlk.registry.discovery import Point
 from rlk_vector_environments import failures, making, step_arrays
 from rlk_vector_environments.failures import EnvironmentRaised, WrongResult
+from rlk_vector_environments.results import check_step
 from rlk_vector_environments.stepping import EnvironmentGroup, close_all
 
 
@@ -138,13 +139,25 @@ def test_what_a_wrapper_of_a_plugin_raises_is_said_to_be_its_own(monkeypatch):
     arrays = step_arrays.allocate(Counter.observation_space, Counter.action_space, 1, ())
     of_one = EnvironmentGroup([wrapped], arrays)
     of_one.reset(0, {0: 1}, None)
-    its_own = "in the wrapper Halves of acme-halves 1.2 around it"
+    its_own = r"in the wrapper Halves \(acme-halves 1.2\) around it"
     for action, said in ((9, "step: RuntimeError"), (6, f"step, {its_own}: KeyError: 1.5")):
         arrays.actions[0] = action
         with pytest.raises(EnvironmentRaised, match=f"environment 0 failed in {said}"):
             of_one.step(1)
     with pytest.raises(EnvironmentRaised, match=f"failed in reset, {its_own}: ValueError: once"):
         of_one.reset(0, {0: 1}, None)
+
+
+def test_what_is_around_an_environment_that_gave_a_wrong_result_is_named():
+    class Drops(gym.Wrapper):
+        def step(self, action):
+            return self.env.step(action)[1:]
+
+    wrapped = gym.wrappers.TransformReward(Drops(Counter()), lambda reward: reward)
+    with pytest.raises(WrongResult, match=r"Let the environment, or what is around it \(Drops\), "):
+        check_step(0, wrapped, Drops(Counter()).reset()[1:])
+    with pytest.raises(WrongResult, match="Let the environment return that"):
+        check_step(0, Counter(), ())
 
 
 def test_one_object_for_two_environments_is_refused():

@@ -59,7 +59,7 @@ def raised(
 
 
 def _wrapper_at_fault(env: gym.Env[Any, Any], error: Exception) -> str:
-    """Which wrapper of a plugin raised it, where that was not the environment inside; else "".
+    """Which wrapper raised it, where that was not the environment inside or Gymnasium's; else "".
 
     It is the layer whose method is the innermost of the traceback that is one of a layer's.
     """
@@ -67,22 +67,29 @@ def _wrapper_at_fault(env: gym.Env[Any, Any], error: Exception) -> str:
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     called = [id(frame.f_locals.get("self")) for frame in frames]
     at_fault = next((layers[one] for one in reversed(called) if one in layers), None)
-    if at_fault is None or at_fault is env.unwrapped:
+    if at_fault not in wrappers_of(env):
         return ""
-    package = type(at_fault).__module__.partition(".")[0]
-    for point in entry_points():
-        if point.target.partition(":")[0].partition(".")[0] == package:
-            whose = f"{point.dist} {point.version}".strip()
-            return f", in the wrapper {type(at_fault).__name__} of {whose} around it"
-    return ""
+    package = _package(at_fault)
+    points = (one for one in entry_points() if one.target.partition(":")[0].split(".")[0] == package)
+    whose = next((f"{one.dist} {one.version}".strip() for one in points), package)
+    return f", in the wrapper {type(at_fault).__name__} ({whose}) around it"
+
+
+def wrappers_of(env: gym.Env[Any, Any]) -> list[gym.Env[Any, Any]]:
+    """What is around an environment but Gymnasium's own wrappers, the outermost first."""
+    return [layer for layer in list(_layers(env))[:-1] if _package(layer) != "gymnasium"]
 
 
 def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
-    """The environment, and whatever is inside it."""
+    """An environment, and whatever is inside it."""
     yield env
     while isinstance(env, gym.Wrapper):
         env = env.env
         yield env
+
+
+def _package(layer: gym.Env[Any, Any]) -> str:
+    return type(layer).__module__.partition(".")[0]
 
 
 def trace_of(error: Exception) -> str:
