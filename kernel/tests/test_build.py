@@ -61,7 +61,7 @@ def test_what_a_plugin_makes_is_used_instead(make):
 
 def test_an_algorithm_that_collects_no_steps_is_refused(make, monkeypatch):
     monkeypatch.setattr(StandIn, "steps_per_collect", lambda self: 0)
-    with pytest.raises(BrokenPlugin, match=r"steps_per_collect\(\) gave 0, and must be at least 1"):
+    with pytest.raises(BrokenPlugin, match=r"steps_per_collect\(\) returned 0\. It .* at least 1"):
         make()
 
 
@@ -226,12 +226,21 @@ def test_what_an_algorithm_explores_with_is_around_the_noise_and_for_training_al
     assert type(run.algorithm.given.actor) is type(run.algorithm.actor())
 
 
-@pytest.mark.parametrize("method", ["heads", "actor", "extras", "explore"])
+@pytest.mark.parametrize("method", ["heads", "actor", "extras", "explore", "steps_per_collect"])
 def test_a_method_of_an_algorithm_that_returns_nothing_is_named(make, method):
     broken = type("Broken", (StandIn,), {method: lambda *arguments: None})
     wanted = rf"algorithm 'stand-in' .*: {method}\(\) returned None\. It is to return"
     with pytest.raises(BrokenPlugin, match=wanted):
         make(algorithm=broken)
+
+
+def test_an_actor_that_takes_no_stream_is_refused_with_what_it_is_called_with(make):
+    class Fixed(StandIn):
+        def actor(self):
+            """Takes no stream."""
+
+    with pytest.raises(BrokenPlugin, match=r"algorithm 'stand-in' .* called with \(NoneType\): "):
+        make(algorithm=Fixed)
 
 
 def test_a_policy_that_builds_nothing_is_named(make):

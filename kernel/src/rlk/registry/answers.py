@@ -126,6 +126,9 @@ GIVEN: Mapping[str, Answer] = {
     "actor": _ACTOR,
     "wrap": _ACTOR,
     "explore": _ACTOR,
+    "steps_per_collect": Answer(
+        "a whole number, at least 1", lambda given: hasattr(given, "__index__") and given >= 1
+    ),
     "extras": Answer(
         "a dict of rlk.records.Field, which may be empty", lambda given: isinstance(given, Mapping)
     ),

@@ -197,11 +197,7 @@ def _schema(run: Run) -> Schema:
 def _steps_per_collect(run: Run) -> int:
     """What the algorithm says; with none, a run would collect for ever."""
     steps = run.algorithm.steps_per_collect()
-    if steps < 1:
-        raise BrokenPlugin(
-            f"{run.plan.algorithm.title}: steps_per_collect() gave {steps!r}, and must be "
-            "at least 1."
-        )
+    check_given(run.plan.algorithm.title, "steps_per_collect", steps)
     return steps
 
 

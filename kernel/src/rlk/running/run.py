@@ -147,7 +147,7 @@ class Run:
             policy: what it acts by, of an algorithm with `Component.deterministic`; None is the
                 run's policy.
         """
-        actor: Any = self.algorithm.actor(rng)
+        actor: Any = self.plan.algorithm.called(self.algorithm.actor, rng)
         check_given(self.plan.algorithm.title, "actor", actor)
         if policy is not None:
             actor = actor.with_policy(policy)
