@@ -100,6 +100,15 @@ def test_numbers_of_an_actor_that_are_none_are_named_with_whose_they_are(make):
         run.scheduled()
 
 
+def test_an_algorithm_without_batches_to_iterate_over_is_named(make):
+    class Forgets(StandIn):
+        def batches(self, storage):
+            """Returns None."""
+
+    with pytest.raises(RlkError, match=r"batches of algorithm 'stand-in' .* returned None\. Let it"):
+        make(algorithm=Forgets).learn(8)
+
+
 # ---- what it offers to plugins ------------------------------------------------------------------
 
 

@@ -6,7 +6,6 @@ from rlk import hookimpl
 from rlk.errors import RlkError
 from rlk.records import Loss, Update
 from rlk_testing.environments import BY_ACTION_SPACE
-from rlk_testing.stand_ins import StandIn
 
 MATCH = BY_ACTION_SPACE["Discrete"]
 
@@ -233,12 +232,3 @@ def test_a_wrapper_around_updates_and_losses_is_called_instead(make):
 
     make(Wraps()).learn(8)
     assert called == ["collect", "update", "loss"] * 2
-
-
-def test_an_algorithm_without_batches_to_iterate_over_is_named(make):
-    class Forgets(StandIn):
-        def batches(self, storage):
-            """Returns None."""
-
-    with pytest.raises(RlkError, match=r"batches of algorithm 'stand-in' .* returned None\. Let it"):
-        make(algorithm=Forgets).learn(8)

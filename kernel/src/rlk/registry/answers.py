@@ -88,7 +88,7 @@ def _is_state(answer: Any) -> bool:
 
 
 _MODULE = _has("forward", "named_parameters", "named_buffers")
-_ACTOR = Answer("an actor (rlk.protocols.Actor)", _is_any("Actor"))
+_ACTOR = Answer("an actor, with start, act and metrics (rlk.protocols.Actor)", _is_any("Actor"))
 _WRAPPER = "a function that takes the one inside it and returns another"
 
 #: By hook; where a hook takes lists, of each member.
