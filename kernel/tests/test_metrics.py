@@ -160,12 +160,12 @@ def test_single_numbers_of_any_library_are_logged_as_pythons():
     "given", [None, {"a": "b"}, {"a": None}, {"a": [1.0]}, {"a": np.ones(1)}, {1: 1.0}, {"a": 1j}]
 )
 def test_what_is_no_number_by_a_text_is_refused_with_who_gave_it(given):
-    with pytest.raises(BrokenPlugin, match="^plugin 'mine' gave .* to log"):
+    with pytest.raises(BrokenPlugin, match=r"^plugin 'mine' gave .* to log"):
         as_numbers(given, "plugin 'mine'")
 
 
 def test_a_number_that_is_set_is_one(metrics):
     metrics.set("eval/success", np.float32(0.5))
-    with pytest.raises(BrokenPlugin, match="metrics.set gave 'high' to log as 'eval/success'"):
+    with pytest.raises(BrokenPlugin, match=r"metrics\.set gave 'high' to log as 'eval/success'"):
         metrics.set("eval/success", "high")
     assert metrics.row()["eval/success"] == 0.5

@@ -105,7 +105,9 @@ def test_an_algorithm_without_batches_to_iterate_over_is_named(make):
         def batches(self, storage):
             """Returns None."""
 
-    with pytest.raises(RlkError, match=r"batches of algorithm 'stand-in' .* returned None\. Let it"):
+    with pytest.raises(
+        RlkError, match=r"batches of algorithm 'stand-in' .* returned None\. Let it"
+    ):
         make(algorithm=Forgets).learn(8)
 
 

@@ -61,7 +61,8 @@ def average_statistics(statistics: Sequence[Tensor], communicator: RanksCommunic
     if not statistics:
         return
     mean = communicator.mean(torch.cat([one.flatten() for one in statistics]))
-    for one, part in zip(statistics, mean.split([one.numel() for one in statistics]), strict=True):
+    parts = mean.split_with_sizes([one.numel() for one in statistics])
+    for one, part in zip(statistics, parts, strict=True):
         one.copy_(part.view_as(one))
 
 

@@ -16,7 +16,6 @@ def normed(observation_space):
     return nn.Sequential(nn.Linear(observation_space.shape[0], 8), nn.BatchNorm1d(8), nn.Tanh())
 
 
-
 with rlk.make(
     "ppo2",
     env="rlk_testing.environments:DiscreteMatch",

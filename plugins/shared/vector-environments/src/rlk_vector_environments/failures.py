@@ -69,9 +69,10 @@ def _wrapper_at_fault(env: gym.Env[Any, Any], error: Exception) -> str:
     at_fault = next((layers[one] for one in reversed(called) if one in layers), None)
     if at_fault not in wrappers_of(env):
         return ""
-    package = _package(at_fault)
-    points = (one for one in entry_points() if one.target.partition(":")[0].split(".")[0] == package)
-    whose = next((f"{one.dist} {one.version}".strip() for one in points), package)
+    whose = package = _package(at_fault)
+    for point in entry_points():
+        if point.target.partition(":")[0].partition(".")[0] == package:
+            whose = f"{point.dist} {point.version}".strip()
     return f", in the wrapper {type(at_fault).__name__} ({whose}) around it"
 
 

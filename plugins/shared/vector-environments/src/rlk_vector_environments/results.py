@@ -65,7 +65,7 @@ def check_step(index: int, env: gym.Env[Any, Any], result: Any) -> None:
 def _refuse(index: int, env: gym.Env[Any, Any], when: str, wrong: Wrong | None) -> None:
     if wrong is not None:
         around = ", ".join(type(one).__name__ for one in wrappers_of(env))
-        whose = f"the environment, or what is around it ({around})," if around else "the environment"
+        whose = "the environment" + (f", or what is around it ({around})," if around else "")
         raise WrongResult(
             f"environment {index} ({name_of(env)}) gave a wrong {wrong.field} in {when}: "
             f"{wrong.found}; expected {wrong.expected}.\nNothing of this {when} was stored. Let "
