@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 from torch import nn
 
 from rlk.errors import BrokenPlugin
@@ -49,10 +50,12 @@ def test_true_is_no_exit_code_and_no_reason_to_stop():
             check_answer(hook, True, ["mine"])
 
 
-def test_a_state_by_numbers_is_refused_before_a_serializer_meets_it():
+def test_a_state_that_no_file_holds_is_refused_before_a_serializer_meets_it():
     check_answer("rlk_save", {"seen": {"1": 2}}, ["mine"])
-    with pytest.raises(BrokenPlugin, match="a dict, by texts"):
-        check_answer("rlk_save", {1: 2}, ["mine"])
+    check_answer("rlk_save", {"seen": [torch.ones(1), (None, {"a": "b"})]}, ["mine"])
+    for state in ({1: 2}, {"seen": {1: 2}}, {"seen": [{3}]}, {"seen": object()}):
+        with pytest.raises(BrokenPlugin, match="a dict, by texts"):
+            check_answer("rlk_save", state, ["mine"])
 
 
 def test_a_module_that_has_what_it_takes_needs_no_base_class():

@@ -84,7 +84,17 @@ def _is_text(answer: Any) -> bool:
 
 
 def _is_state(answer: Any) -> bool:
-    return isinstance(answer, dict) and all(map(_is_text, answer))
+    return isinstance(answer, dict) and _can_be_kept(answer)
+
+
+def _can_be_kept(value: Any) -> bool:
+    """Whether a value of a state is one that every serializer holds."""
+    if isinstance(value, dict):
+        return all(map(_is_text, value)) and all(map(_can_be_kept, value.values()))
+    if isinstance(value, (list, tuple)):
+        return all(map(_can_be_kept, value))
+    plain = value is None or isinstance(value, (bool, int, float, str))
+    return plain or hasattr(value, "dtype")  # an array or a tensor
 
 
 _MODULE = _has("forward", "named_parameters", "named_buffers")
