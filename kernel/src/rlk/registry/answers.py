@@ -1,4 +1,4 @@
-"""What hooks, and the methods that build a run, are to return; whose return anything else is named.
+"""What hooks, and methods that a run is built by, are to return; others are named with whose it is.
 
 Nothing of it is looked at in a step or an update.
 """
