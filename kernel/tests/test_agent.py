@@ -65,6 +65,9 @@ def test_state_and_mask_reach_the_actor(make):
         def start(self, n_envs):
             return np.zeros(n_envs)
 
+        def metrics(self):
+            return {}
+
         def act(self, observation, carry, episode_start, deterministic=False):
             seen.append((carry.tolist(), episode_start.tolist(), deterministic))
             action = np.zeros(len(episode_start), np.int64)

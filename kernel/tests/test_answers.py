@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+import torch
 from torch import nn
 
 from rlk.errors import BrokenPlugin
 from rlk.hookspecs import hookimpl
-from rlk.registry.answers import TAKEN, check_answer
+from rlk.registry.answers import GIVEN, TAKEN, check_answer, check_given
 from rlk.registry.hooks import LIFECYCLE, Hooks
 from rlk.registry.implementations import HOOKS
 
@@ -25,16 +26,36 @@ def test_what_no_hook_takes_is_refused_with_what_it_is_to_be(hook):
     assert str(caught.value).endswith(f"It is to return {TAKEN[hook].words}, or None.")
 
 
+@pytest.mark.parametrize("method", GIVEN)
+def test_what_a_run_cannot_be_built_of_is_refused_with_whose_method_gave_it(method):
+    with pytest.raises(BrokenPlugin) as caught:
+        check_given("algorithm 'mine' (acme 1.0)", method, None)
+    assert str(caught.value) == (
+        f"algorithm 'mine' (acme 1.0): {method}() returned None. It is to return "
+        f"{GIVEN[method].words}."
+    )
+
+
+def test_a_class_in_the_place_of_one_of_it_is_refused():
+    from rlk_testing.stand_ins import StandInStorage
+
+    check_answer("rlk_make_storage", StandInStorage(), ["mine"])
+    with pytest.raises(BrokenPlugin, match=r"Make one of the class: StandInStorage\(…\)\.$"):
+        check_answer("rlk_make_storage", StandInStorage, ["mine"])
+
+
 def test_true_is_no_exit_code_and_no_reason_to_stop():
     for hook in ("rlk_take_over", "rlk_should_stop"):
         with pytest.raises(BrokenPlugin, match="with True"):
             check_answer(hook, True, ["mine"])
 
 
-def test_a_state_by_numbers_is_refused_before_a_serializer_meets_it():
+def test_a_state_that_no_file_holds_is_refused_before_a_serializer_meets_it():
     check_answer("rlk_save", {"seen": {"1": 2}}, ["mine"])
-    with pytest.raises(BrokenPlugin, match="a dict, by texts"):
-        check_answer("rlk_save", {1: 2}, ["mine"])
+    check_answer("rlk_save", {"seen": [torch.ones(1), (None, {"a": "b"})]}, ["mine"])
+    for state in ({1: 2}, {"seen": {1: 2}}, {"seen": [{3}]}, {"seen": object()}):
+        with pytest.raises(BrokenPlugin, match="a dict, by texts"):
+            check_answer("rlk_save", state, ["mine"])
 
 
 def test_a_module_that_has_what_it_takes_needs_no_base_class():

@@ -61,7 +61,7 @@ def test_what_a_plugin_makes_is_used_instead(make):
 
 def test_an_algorithm_that_collects_no_steps_is_refused(make, monkeypatch):
     monkeypatch.setattr(StandIn, "steps_per_collect", lambda self: 0)
-    with pytest.raises(BrokenPlugin, match=r"steps_per_collect\(\) gave 0, and must be at least 1"):
+    with pytest.raises(BrokenPlugin, match=r"steps_per_collect\(\) returned 0\. It .* at least 1"):
         make()
 
 
@@ -205,6 +205,7 @@ def test_what_an_algorithm_explores_with_is_around_the_noise_and_for_training_al
     class Around:
         def __init__(self, actor):
             self.actor, self.start = actor, actor.start
+            self.act, self.metrics = actor.act, actor.metrics
 
     class Noise(Around):
         def __init__(self, *_):
@@ -223,6 +224,56 @@ def test_what_an_algorithm_explores_with_is_around_the_noise_and_for_training_al
     assert type(run.actor) is Around and run.actor.actor is run.algorithm.given
     assert type(run.algorithm.given) is Around
     assert type(run.algorithm.given.actor) is type(run.algorithm.actor())
+
+
+@pytest.mark.parametrize("method", ["heads", "actor", "extras", "explore", "steps_per_collect"])
+def test_a_method_of_an_algorithm_that_returns_nothing_is_named(make, method):
+    broken = type("Broken", (StandIn,), {method: lambda *arguments: None})
+    wanted = rf"algorithm 'stand-in' .*: {method}\(\) returned None\. It is to return"
+    with pytest.raises(BrokenPlugin, match=wanted):
+        make(algorithm=broken)
+
+
+def test_an_actor_that_takes_no_stream_is_refused_with_what_it_is_called_with(make):
+    class Fixed(StandIn):
+        def actor(self):
+            """Takes no stream."""
+
+    with pytest.raises(BrokenPlugin, match=r"algorithm 'stand-in' .* called with \(NoneType\): "):
+        make(algorithm=Fixed)
+
+
+def test_a_policy_that_builds_nothing_is_named(make):
+    class Builds:
+        def build(self, observation_space, heads):
+            return None
+
+        def flatten(self, module):
+            raise AssertionError("it is not asked")
+
+    with pytest.raises(BrokenPlugin, match=r"policy 'builds' .*: build\(\) returned None"):
+        make(policy=Component(name="builds", factory=Builds))
+
+
+def test_a_storage_that_cannot_do_what_its_place_asks_for_is_named(make):
+    class Makes:
+        def __init__(self, made):
+            self.made = made
+
+        @hookimpl
+        def rlk_make_storage(self, choice):
+            return self.made
+
+    class Decorates:
+        def open(self, base, schema): ...
+        def feedback(self, batch, update): ...
+        def state_dict(self): ...
+        def load_state_dict(self, state): ...
+
+    with pytest.raises(BrokenPlugin, match=r"storage 'stand-in-storage' .* lacks __len__, add, re"):
+        make(Makes(Decorates()))
+    with pytest.raises(BrokenPlugin, match="Make one of the class: Decorates"):
+        make(Makes(Decorates))
 
 
 def test_a_wrapper_that_returns_no_function_is_the_plugins_fault(make):

@@ -108,6 +108,18 @@ def test_a_factory_wraps_the_innermost_first_and_passes_configs():
     assert type(env.env.env) is Walk
 
 
+@pytest.mark.parametrize(
+    ("factory", "said"),
+    [
+        (lambda env: None, r"wrapper 'wraps' .* returned None\. It is to return the wrapped"),
+        (lambda env: env.height, "wrapper 'wraps' .* cannot wrap environment 'Walk': Attribute"),
+    ],
+)
+def test_a_wrapper_that_cannot_wrap_is_named(factory, said):
+    with pytest.raises(PlanError, match=said):
+        MakeEnv(EnvChoice("Walk", made=Walk), [wrapper(factory)])()
+
+
 def test_a_wrapper_may_be_named_as_a_string_to_travel_to_a_worker(choose):
     named = wrapper("gymnasium.wrappers:RecordEpisodeStatistics")
     make = pickle.loads(pickle.dumps(MakeEnv(choose("CartPole-v1"), [named])))

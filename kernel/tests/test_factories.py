@@ -12,6 +12,9 @@ from rlk.component import Component
 from rlk.errors import BrokenPlugin
 from rlk.making import make
 from rlk.registry.entry import Entry
+from rlk_testing.environments import BY_ACTION_SPACE
+
+MATCH = BY_ACTION_SPACE["Discrete"]
 
 
 class Half:
@@ -155,3 +158,26 @@ def test_what_joins_unasked_and_is_broken_is_in_the_way_of_nobody(planning_kerne
     made.load_factories()
     with pytest.raises(BrokenPlugin, match="No module named 'rlk_nowhere_at_all'"):
         plan(out=str(tmp_path), plugins=["absent"]).load_factories()
+
+
+def test_a_factory_that_takes_other_arguments_is_named_with_those_that_it_is_given(
+    rlk_stand_in_kernel,
+):
+    class WantsLess:
+        def __init__(self):
+            """An optimiser is made with its group."""
+
+        step = state_dict = load_state_dict = None
+
+    class Fails(WantsLess):
+        def __init__(self, group):
+            len(group)
+
+    def made_with(optimiser):
+        component = Component(name="mine", factory=optimiser)
+        return make("stand-in", kernel=rlk_stand_in_kernel, env=MATCH, optimiser=component)
+
+    with pytest.raises(BrokenPlugin, match=r"'mine' .* called with \(Group\): .*WantsLess\.__ini"):
+        made_with(WantsLess)
+    with pytest.raises(TypeError, match="has no len"):
+        made_with(Fails)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
+from rlk.errors import BrokenPlugin
 from rlk.running.clock import Clock
 from rlk.running.metrics import EPISODE_WINDOW, Metrics
+from rlk.running.rows import as_numbers
 
 
 @pytest.fixture
@@ -120,3 +123,49 @@ def test_an_algorithm_may_average_over_another_number_of_episodes():
     other.average_over(2)
     other.load_state_dict(metrics.state_dict())
     assert [length for _, length in other.recent_episodes] == [8, 9]
+
+
+# ---- what is no number ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [0.5, None, "low", torch.ones(2), np.ones(2)])
+def test_a_metric_of_an_update_that_is_no_tensor_of_one_number_is_named(value):
+    metrics = Metrics(Clock(100), "algorithm 'mine' (acme 1.0)")
+    metrics._clock.updates = 1
+    metrics.push({"loss": torch.tensor(1.0), "odd": value})
+    with pytest.raises(BrokenPlugin, match=r"^algorithm 'mine' .*: metric 'odd' of update 1 is "):
+        metrics.read()
+
+
+def test_what_the_device_says_of_a_number_is_not_taken_for_a_wrong_one(metrics):
+    class Lost:
+        ndim = 0
+
+        def item(self):
+            raise RuntimeError("the device is lost")
+
+    metrics.push({"loss": Lost()})
+    with pytest.raises(RuntimeError, match="the device is lost"):
+        metrics.read()
+
+
+def test_single_numbers_of_any_library_are_logged_as_pythons():
+    given = {"a": 1, "b": np.float32(0.5), "c": torch.tensor(2), "d": np.array(3.0), "e": True}
+    row = as_numbers(given, "I")
+    assert row == {"a": 1, "b": 0.5, "c": 2, "d": 3.0, "e": True}
+    assert {type(value) for value in row.values()} == {int, float, bool}
+
+
+@pytest.mark.parametrize(
+    "given", [None, {"a": "b"}, {"a": None}, {"a": [1.0]}, {"a": np.ones(1)}, {1: 1.0}, {"a": 1j}]
+)
+def test_what_is_no_number_by_a_text_is_refused_with_who_gave_it(given):
+    with pytest.raises(BrokenPlugin, match=r"^plugin 'mine' gave .* to log"):
+        as_numbers(given, "plugin 'mine'")
+
+
+def test_a_number_that_is_set_is_one(metrics):
+    metrics.set("eval/success", np.float32(0.5))
+    with pytest.raises(BrokenPlugin, match=r"metrics\.set gave 'high' to log as 'eval/success'"):
+        metrics.set("eval/success", "high")
+    assert metrics.row()["eval/success"] == 0.5

@@ -203,3 +203,10 @@ def test_states_of_all_groups_are_kept_by_name(optimise, net):
     assert optimise.state_dict() == {"all": {"steps": 1}}
     optimise.load_state_dict({"all": {"steps": 9}})
     assert optimise.steps["all"].loaded == 9
+
+
+def test_a_loss_without_a_graph_is_refused_with_its_group():
+    objective = Objective(group_of(Net()), lambda: Loss(torch.tensor(1.0)), (), OneProcess())
+    with pytest.raises(RlkError, match="the loss of group 'all' has no graph"):
+        objective.gradient()
+    assert objective.evaluate().value == 1.0

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from rlk import hookimpl
-from rlk.errors import NotFinite, RlkError
+from rlk.errors import BrokenPlugin, NotFinite, RlkError
 from rlk.optimise import OneProcess
 from rlk_testing.stand_ins import StandIn, StandInStorage
 
@@ -48,6 +48,67 @@ def test_a_gradient_that_is_not_finite_is_not_taken_and_named_at_the_border(make
 def test_a_metric_that_is_not_finite_is_named(make):
     with pytest.raises(NotFinite, match="'strange' is nan in update 2 at timestep 8"):
         make(algorithm=spoils(2, metric="strange")).learn(100)
+
+
+# ---- what is no number --------------------------------------------------------------------------
+
+
+def test_a_plugin_that_logs_what_is_no_number_is_named_before_a_logger_meets_it(make):
+    class Fine:
+        @hookimpl
+        def rlk_log(self, row):
+            row["fine/count"] = torch.tensor(3)
+
+    class Odd:
+        @hookimpl
+        def rlk_log(self, row):
+            row["odd/phase"] = "warm-up"
+
+    class Writes:
+        rows: list = []
+
+        @hookimpl
+        def rlk_write_row(self, row):
+            self.rows.append(row)
+
+    make(Fine(), Writes()).learn(8)
+    assert Writes.rows and all(row["fine/count"] == 3 for row in Writes.rows)
+    Writes.rows.clear()
+    with pytest.raises(BrokenPlugin, match=r"Odd.* gave 'warm-up' to log as 'odd/phase'"):
+        make(Fine(), Odd(), Writes()).learn(8)
+    assert not Writes.rows
+
+
+def test_an_answer_to_rlk_log_that_nobody_reads_is_refused(make):
+    class Answers:
+        @hookimpl
+        def rlk_log(self):
+            return {"train/phase": 1.0}
+
+    with pytest.raises(BrokenPlugin, match=r"answered rlk_log with {.*row\[tag\] = number"):
+        make(Answers()).learn(8)
+
+
+def test_numbers_of_an_actor_that_are_none_are_named_with_whose_they_are(make):
+    class Told:
+        def metrics(self):
+            return {"temperature": None}
+
+    run = make().run
+    run.actor.metrics = Told().metrics
+    with pytest.raises(BrokenPlugin, match=r"Told\.metrics gave None to log as 'temperature'"):
+        run.scheduled()
+
+
+def test_an_algorithm_without_batches_to_iterate_over_is_named(make):
+    class Forgets(StandIn):
+        def batches(self, storage):
+            """Returns None."""
+
+    with pytest.raises(
+        RlkError, match=r"batches of algorithm 'stand-in' .* returned None\. Let it"
+    ):
+        make(algorithm=Forgets).learn(8)
 
 
 # ---- what it offers to plugins ------------------------------------------------------------------

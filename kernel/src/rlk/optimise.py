@@ -53,7 +53,7 @@ class Objective:
         every rank accepts it.
         """
         loss = self._loss()
-        gradient = _gradient(loss.value, tuple(self.group.parameters))
+        gradient = _gradient(loss.value, self.group)
         if loss.accept is not None and self.communicator.size > 1:
             accepted = self.mean(loss.accept.to(torch.float64))
             loss = replace(loss, accept=accepted == 1.0)
@@ -91,11 +91,17 @@ class Objective:
         return bool(self.agree(every))
 
 
-def _gradient(value: Tensor, parameters: tuple[Tensor, ...]) -> Tensor:
-    """The gradient of a scalar by the parameters, as one vector; zeros where it has none."""
+def _gradient(value: Tensor, group: Group) -> Tensor:
+    """The gradient of a scalar by a group's parameters, as one vector; zeros where it has none."""
+    parameters = tuple(group.parameters)
     if torch.compiler.is_compiling():
         parts = list(torch.autograd.grad(value, parameters, materialize_grads=True))
     else:
+        if not value.requires_grad:
+            raise RlkError(
+                f"the loss of group {group.name!r} has no graph: it depends on no parameter, or "
+                "was detached. Compute it from what the policy returns, without no_grad or numpy."
+            )
         found = _autograd(value, parameters)
         parts = [
             torch.zeros_like(parameter) if gradient is None else gradient

@@ -42,10 +42,25 @@ class Choice(Owned):
         )
 
     def make(self, *arguments: Any, **keywords: Any) -> Any:
-        """`factory(*arguments, config, **keywords)`; a component without config is given none."""
-        if self.config is not None:
-            arguments = (*arguments, self.config)
-        return self.load()(*arguments, **keywords)
+        """`factory(*arguments, config, **keywords)`; a component without config is given none.
+
+        Raises:
+            BrokenPlugin: if the factory does not take these arguments.
+        """
+        return self.called(self.load(), *arguments, *self._configs(), **keywords)
+
+    def called(self, function: Any, *arguments: Any, **keywords: Any) -> Any:
+        """What a function of this component returns; BrokenPlugin if it takes other arguments."""
+        try:
+            return function(*arguments, **keywords)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise  # it was called, and failed
+            given = [type(one).__name__ for one in arguments] + [f"{key}=…" for key in keywords]
+            raise self.broken(f"called with ({', '.join(given)}): {error}") from error
+
+    def _configs(self) -> tuple[Any, ...]:
+        return () if self.config is None else (self.config,)
 
     def load(self) -> Any:
         """Its factory; BrokenPlugin if that cannot be used."""
@@ -56,8 +71,7 @@ class Choice(Owned):
         if self.kind in ANSWERING:
             return self.make()
         made_by = self.hooks_of(self.component)
-        arguments = () if self.config is None else (self.config,)
-        return None if made_by is None else made_by(*arguments)
+        return None if made_by is None else self.called(made_by, *self._configs())
 
 
 def activated(choices: Iterable[Choice]) -> Hooks:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.abilities import ChangesSpaces, NamedAgain, WrapsVectors, offers
-from rlk.errors import PlanError
+from rlk.errors import PlanError, RlkError
 from rlk.planning.other_interface import refuse_other_interface
 from rlk.planning.passed_environment import place_of, registered_as
 
@@ -158,8 +158,22 @@ class MakeEnv:
         env = self.choice.make(**self.extra)
         for wrapper in self.wrappers:
             if wrapper.component.scope == "env":
-                env = wrapper.make(env)
+                env = _wrapped(env, wrapper, self.choice.name)
         return env
+
+
+def _wrapped(env: gym.Env[Any, Any], wrapper: Choice, name: str) -> gym.Env[Any, Any]:
+    """An environment of that name in a wrapper; PlanError, naming the wrapper, if that fails."""
+    try:
+        made: gym.Env[Any, Any] | None = wrapper.make(env)
+    except RlkError:
+        raise
+    except Exception as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise PlanError(f"{wrapper.title} cannot wrap environment {name!r}: {cause}.") from error
+    if made is None:
+        raise PlanError(f"{wrapper.title} returned None. It is to return the wrapped environment.")
+    return made
 
 
 def probe(

@@ -1,4 +1,7 @@
-"""What hooks are to be answered with: a plugin that answers with anything else is named."""
+"""What hooks, and methods that a run is built by, are to return; others are named with whose it is.
+
+Nothing of it is looked at in a step or an update.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +33,38 @@ def check_answer(hook: str, answer: Any, plugins: Sequence[str]) -> None:
     if taken is not None and not taken.fits(answer):
         raise BrokenPlugin(
             f"plugin {either(plugins)} answered {hook} with {answer!r:.80}. It is to return "
-            f"{taken.words}, or None."
+            f"{taken.words}, or None.{_make_one(answer)}"
         )
 
 
+def check_given(title: str, method: str, given: Any) -> None:
+    """Look at what a method of a component gave while a run is built.
+
+    Args:
+        title: of the component.
+        method: a key of `GIVEN`.
+        given: what it returned.
+
+    Raises:
+        BrokenPlugin: if it is nothing that a run can be built of.
+    """
+    if not GIVEN[method].fits(given):
+        raise BrokenPlugin(
+            f"{title}: {method}() returned {given!r:.80}. It is to return "
+            f"{GIVEN[method].words}.{_make_one(given)}"
+        )
+
+
+def _make_one(found: Any) -> str:
+    """What to do with a class where one of it is wanted."""
+    return f" Make one of the class: {found.__name__}(…)." if isinstance(found, type) else ""
+
+
 def _has(*names: str) -> Callable[[Any], bool]:
-    """Whether something has all these attributes."""
-    return lambda answer: all(hasattr(answer, name) for name in names)
+    """Whether something has all these attributes, and is no class whose instances have them."""
+    return lambda answer: (
+        not isinstance(answer, type) and all(hasattr(answer, name) for name in names)
+    )
 
 
 def _is_any(protocol: str, *others: str) -> Callable[[Any], bool]:
@@ -56,10 +84,21 @@ def _is_text(answer: Any) -> bool:
 
 
 def _is_state(answer: Any) -> bool:
-    return isinstance(answer, dict) and all(map(_is_text, answer))
+    return isinstance(answer, dict) and _can_be_kept(answer)
+
+
+def _can_be_kept(value: Any) -> bool:
+    """Whether a value of a state is one that every serializer holds."""
+    if isinstance(value, dict):
+        return all(map(_is_text, value)) and all(map(_can_be_kept, value.values()))
+    if isinstance(value, (list, tuple)):
+        return all(map(_can_be_kept, value))
+    plain = value is None or isinstance(value, (bool, int, float, str))
+    return plain or hasattr(value, "dtype")  # an array or a tensor
 
 
 _MODULE = _has("forward", "named_parameters", "named_buffers")
+_ACTOR = Answer("an actor, with start, act and metrics (rlk.protocols.Actor)", _is_any("Actor"))
 _WRAPPER = "a function that takes the one inside it and returns another"
 
 #: By hook; where a hook takes lists, of each member.
@@ -75,7 +114,7 @@ TAKEN: Mapping[str, Answer] = {
     "rlk_make_policy": Answer("a torch.nn.Module", _MODULE),
     "rlk_filter_observation": Answer("a torch.nn.Module", _MODULE),
     "rlk_make_storage": Answer("a storage, or what decorates one", _is_any("Storage", "Decorator")),
-    "rlk_make_actor": Answer("an actor (rlk.protocols.Actor)", _is_any("Actor")),
+    "rlk_make_actor": _ACTOR,
     "rlk_make_collector": Answer("a collector (rlk.protocols.Collector)", _is_any("Collector")),
     "rlk_make_optimiser": Answer(
         "what takes steps (rlk.protocols.OptimiserStep)", _is_any("OptimiserStep")
@@ -88,4 +127,19 @@ TAKEN: Mapping[str, Answer] = {
     "rlk_wrap_update": Answer(_WRAPPER, callable),
     "rlk_should_stop": Answer("the reason why the run is to end, as a text", _is_text),
     "rlk_save": Answer("a dict, by texts, of JSON values, arrays and tensors", _is_state),
+}
+
+#: By method of a component.
+GIVEN: Mapping[str, Answer] = {
+    "heads": Answer("what the policy is to be built with", lambda given: given is not None),
+    "build": Answer("a torch.nn.Module", _MODULE),
+    "actor": _ACTOR,
+    "wrap": _ACTOR,
+    "explore": _ACTOR,
+    "steps_per_collect": Answer(
+        "a whole number, at least 1", lambda given: hasattr(given, "__index__") and given >= 1
+    ),
+    "extras": Answer(
+        "a dict of rlk.records.Field, which may be empty", lambda given: isinstance(given, Mapping)
+    ),
 }

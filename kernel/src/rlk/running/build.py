@@ -19,8 +19,9 @@ from rlk.abilities import (
 from rlk.errors import BadFile, BrokenPlugin, PlanError
 from rlk.optimise import OneProcess, Optimiser, wrapped
 from rlk.planning.environment import MakeEnv
-from rlk.protocols import Stateful
+from rlk.protocols import Stateful, methods
 from rlk.records import Field, Schema
+from rlk.registry.answers import check_given
 from rlk.running.device import choose_device, prepare_torch
 from rlk.running.listening import look_up_listeners
 from rlk.running.modes import Modes
@@ -30,6 +31,7 @@ from rlk.running.vec_env import make_vec_env, numbers_of, stack_size
 from rlk.settings import unstructure
 
 if TYPE_CHECKING:
+    from rlk.planning.choice import Choice
     from rlk.planning.plan import Plan
     from rlk.protocols import Actor
 
@@ -70,7 +72,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     run.optimise = Optimiser(run.communicator)
     _make_policy(run, saved)
     prepare_torch(run)
-    run.algorithm = plan.algorithm.load()(plan.algorithm.config, run)
+    run.algorithm = plan.algorithm.called(plan.algorithm.load(), plan.algorithm.config, run)
     run.actor = _training_actor(run)
     run.storage = _make_storage(run)
     run.collector = hooks.first("rlk_make_collector", run=run) or plan.collector.make(run)
@@ -83,7 +85,9 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
 def _make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:
     """The policy with its filters, on its device, and its flat parameters."""
     plan, hooks = run.plan, run.hooks
-    heads = plan.algorithm.load().heads(plan.algorithm.config, run)
+    algorithm = plan.algorithm
+    heads = algorithm.called(algorithm.load().heads, algorithm.config, run)
+    check_given(algorithm.title, "heads", heads)
     if saved is not None and _squares(unstructure(plan.policy.config)) > _LARGE:
         _check_size(run, heads, saved)
     with run.streams.globally("init"):
@@ -91,6 +95,7 @@ def _make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:
         policy = hooks.first("rlk_make_policy", run=run, heads=heads)
         if policy is None:
             policy = builder.build(plan.policy_space, heads)
+            check_given(plan.policy.title, "build", policy)
     filters = hooks.all("rlk_filter_observation", run=run)
     if filters and not offers(policy, Filterable):
         raise PlanError(f"{plan.policy.title} takes no filters of observations. Use another.")
@@ -135,10 +140,15 @@ def _training_actor(run: Run) -> Actor:
     for choice in run.plan.noises:
         noise = choice.make(run)
         actor = noise.wrap(actor, run.policy)
+        check_given(choice.title, "wrap", actor)
         if offers(noise, Stateful):
             run.noises[choice.name] = noise
     algorithm: Any = run.algorithm
-    return algorithm.explore(actor) if offers(algorithm, Explores) else actor
+    if not offers(algorithm, Explores):
+        return actor
+    explores: Actor = algorithm.explore(actor)
+    check_given(run.plan.algorithm.title, "explore", explores)
+    return explores
 
 
 def _make_storage(run: Run) -> Any:
@@ -158,15 +168,26 @@ def _make_storage(run: Run) -> Any:
     return base
 
 
-def _make_one_storage(run: Run, choice: Any) -> Any:
+def _make_one_storage(run: Run, choice: Choice) -> Any:
     made = run.hooks.first("rlk_make_storage", run=run, choice=choice)
-    return choice.make() if made is None else made  # not `or`: an empty storage is false
+    made = choice.make() if made is None else made  # not `or`: an empty storage is false
+    wanted = methods(choice.kind, choice.component.stages)
+    lacks = sorted(name for name in wanted if not hasattr(made, name))
+    if lacks:
+        raise BrokenPlugin(
+            f"{choice.title}: what was made for it ({made!r:.80}) lacks {', '.join(lacks)}. Its "
+            "factory, or the plugin that answers rlk_make_storage for it, is to return an object "
+            "that has them."
+        )
+    return made
 
 
 def _schema(run: Run) -> Schema:
     """What the storages are opened with."""
     plan, config = run.plan, run.plan.algorithm.config
     infos = {f"info.{key}": Field(()) for key in plan.info_keys}
+    extras = run.algorithm.extras()
+    check_given(plan.algorithm.title, "extras", extras)
     return Schema(
         observation_space=plan.observation_space,
         action_space=plan.action_space,
@@ -176,7 +197,7 @@ def _schema(run: Run) -> Schema:
         device=run.device,
         rng=run.streams.numpy("storage"),
         clock=run.clock,
-        extras={**run.algorithm.extras(), **infos},
+        extras={**extras, **infos},
         make_env=lambda: _spare_env(run),
         stack_size=stack_size(run.env),
     )
@@ -185,11 +206,7 @@ def _schema(run: Run) -> Schema:
 def _steps_per_collect(run: Run) -> int:
     """What the algorithm says; with none, a run would collect for ever."""
     steps = run.algorithm.steps_per_collect()
-    if steps < 1:
-        raise BrokenPlugin(
-            f"{run.plan.algorithm.title}: steps_per_collect() gave {steps!r}, and must be "
-            "at least 1."
-        )
+    check_given(run.plan.algorithm.title, "steps_per_collect", steps)
     return steps
 
 

@@ -10,6 +10,7 @@ from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
 from rlk.registry.hooks import LIFECYCLE
 from rlk.registry.implementations import implemented
+from rlk.running.rows import giving_numbers
 from rlk.settings import own_number
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ def look_up_listeners(run: Run) -> None:
     run.listeners, run.owners = {}, {}
     for hook in LIFECYCLE:
         found = run.hooks.listeners(hook)
+        if hook == "rlk_log":
+            found = [(name, giving_numbers(listen, name)) for name, listen in found]
         run.listeners[hook] = [listen for _, listen in found]
         run.owners |= {listen: name for name, listen in found}
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from rlk.errors import BrokenPlugin
+from rlk.running.rows import as_numbers
 from rlk.structure import structured
 
 if TYPE_CHECKING:
@@ -61,14 +63,18 @@ class Means:
 class Metrics:
     """Collects what is measured.
 
+    Args:
+        clock: of the run.
+        whose: who reports what updates measure, for messages.
+
     Attributes:
         recent_episodes: (return, length) of the latest episodes, the latest last.
         recent_successes: how far each of them was one, 0 to 1; None where the environment does not
             say.
     """
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock, whose: str = "the algorithm") -> None:
+        self._clock, self._whose = clock, whose
         self.recent_episodes: deque[tuple[float, int]] = deque(maxlen=EPISODE_WINDOW)
         self.recent_successes: deque[float | None] = deque(maxlen=EPISODE_WINDOW)
         self._unread: list[Mapping[str, Tensor]] = []
@@ -109,12 +115,20 @@ class Metrics:
 
         Returns:
             A sentence about the first metric that is not finite, or None.
+
+        Raises:
+            BrokenPlugin: for one that is no tensor of a single number.
         """
         unread, self._unread = self._unread, []
         first_update = self._clock.updates - len(unread) + 1
         for update, metrics in enumerate(unread, first_update):
             for name, value in metrics.items():
-                number = value.item()
+                try:
+                    number = value.item()
+                except (AttributeError, RuntimeError, ValueError) as error:
+                    if getattr(value, "ndim", None) == 0:  # the fault is the device's
+                        raise
+                    raise self._no_number(name, value, update) from error
                 if not math.isfinite(number):
                     what = "the gradient's norm" if name == "grad_norm" else repr(name)
                     when = f"in update {update} at timestep {self._clock.timesteps}"
@@ -123,9 +137,21 @@ class Metrics:
                     means.add(name, number)
         return None
 
+    def _no_number(self, name: str, value: Any, update: int) -> BrokenPlugin:
+        """The error for a metric that cannot be added up."""
+        return BrokenPlugin(
+            f"{self._whose}: metric {name!r} of update {update} is {value!r:.80}. Each is a tensor "
+            "of a single number: loss.detach(), the mean() of several, torch.tensor(number). What "
+            "wraps a loss or an update, and an optimiser, may have put it there as well."
+        )
+
     def set(self, tag: str, value: float) -> None:
-        """Put a number into the next row (`eval/mean_reward`)."""
-        self._extra[tag] = float(value)
+        """Put a number into the next row (`eval/mean_reward`).
+
+        Raises:
+            BrokenPlugin: for anything else.
+        """
+        self._extra[tag] = float(as_numbers({tag: value}, "a call of metrics.set")[tag])
 
     def has_news(self) -> bool:
         """Whether anything happened since the last row."""

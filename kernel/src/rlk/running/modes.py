@@ -16,7 +16,7 @@ class Modes:
 
     def __init__(self, policy: nn.Module) -> None:
         self._policy = policy.eval()
-        self._differ = any(map(_reads_mode, policy.modules()))
+        self._differ = any(map(reads_mode, policy.modules()))
 
     def learns(self, now: bool) -> None:
         """Whether it is being updated. Nothing is done where no module asks."""
@@ -24,7 +24,7 @@ class Modes:
             self._policy.train(now)
 
 
-def _reads_mode(module: nn.Module) -> bool:
+def reads_mode(module: nn.Module) -> bool:
     """Whether a method of a module's own class, or of a base but `nn.Module`, reads `training`."""
     bases = (base for base in type(module).__mro__ if base not in nn.Module.__mro__)
     functions = (one for base in bases for one in vars(base).values() if inspect.isfunction(one))

@@ -13,11 +13,12 @@ from torch import Tensor
 from rlk.errors import NotFinite, RlkError, UnknownName
 from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Update
-from rlk.registry.answers import check_answer
+from rlk.registry.answers import check_answer, check_given
 from rlk.running.clock import Clock, Scheduled
 from rlk.running.failed_writes import FailedWrites
 from rlk.running.folder_owner import RunFolder
 from rlk.running.metrics import Metrics
+from rlk.running.rows import as_numbers
 from rlk.running.schedules import Schedules
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Run:
         self.observation_space, self.action_space = plan.observation_space, plan.action_space
         self.n_envs = plan.n_envs
         self.clock = Clock(plan.total_timesteps)
-        self.metrics = Metrics(self.clock)
+        self.metrics = Metrics(self.clock, plan.algorithm.title)
         self.failed_writes = FailedWrites()
         self._folder: RunFolder | None = None
         self.on_close: list[Callable[[], None]] = []
@@ -147,7 +148,8 @@ class Run:
             policy: what it acts by, of an algorithm with `Component.deterministic`; None is the
                 run's policy.
         """
-        actor: Any = self.algorithm.actor(rng)
+        actor: Any = self.plan.algorithm.called(self.algorithm.actor, rng)
+        check_given(self.plan.algorithm.title, "actor", actor)
         if policy is not None:
             actor = actor.with_policy(policy)
         other: Actor | None = self.hooks.first("rlk_make_actor", run=self, actor=actor)
@@ -283,9 +285,8 @@ class Run:
         """
         found = self._learning_rates()
         found |= {f"train/{name}": float(tensor) for name, tensor in self.schedules.names.items()}
-        found |= self.actor.metrics()
-        for numbers in (self.env_numbers, *self.numbers):
-            found |= numbers()
+        for numbers in (self.actor.metrics, self.env_numbers, *self.numbers):
+            found |= as_numbers(numbers(), f"{numbers.__module__}.{numbers.__qualname__}")
         return found
 
     def _learning_rates(self) -> dict[str, float]:

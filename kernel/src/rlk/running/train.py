@@ -37,7 +37,10 @@ def train(run: Run, total_timesteps: int) -> str | None:
             if not is_whole:
                 break
             run.notify("rlk_rollout_end")
-            for batch in run.algorithm.batches(run.storage):
+            batches = run.algorithm.batches(run.storage)
+            if batches is None:
+                raise _no_batches(run)
+            for batch in batches:
                 run.modes.learns(True)
                 update = run.update(batch, run.optimise)
                 run.modes.learns(False)
@@ -61,6 +64,14 @@ def _no_answer(run: Run) -> RlkError:
     return RlkError(
         f"collect of {run.plan.collector.title}, or what rlk_wrap_collector put around it, "
         "returned None. Return True, or False where a listener stopped the run."
+    )
+
+
+def _no_batches(run: Run) -> RlkError:
+    """The error for an algorithm whose `batches` returns nothing to iterate over."""
+    return RlkError(
+        f"batches of {run.plan.algorithm.title} returned None. Let it yield batches, or return [] "
+        "where there is nothing to learn from yet."
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.metadata
 import sys
 
+import numpy as np
 import pytest
 
 from rlk.registry import discovery
@@ -64,6 +66,16 @@ def test_an_error_of_nobody_of_rlk_has_no_place(packages):
         packages["tensors"].product(1, 1)
     except TypeError as error:
         assert places(error.with_traceback(error.__traceback__.tb_next)) == []
+
+
+def test_of_code_that_was_generated_for_a_class_the_line_that_called_it_is_named(packages):
+    @dataclasses.dataclass
+    class Numbers:
+        __module__ = "my_learner"
+        values: np.ndarray
+
+    (place,) = raised(lambda: Numbers(np.ones(2)) == Numbers(np.ones(2)))
+    assert place.owner == "test_fault_place.py"
 
 
 def test_the_entry_points_say_which_package_is_whose():

@@ -1,5 +1,9 @@
 """`rlk plugins new`: what it writes, prints and refuses."""
 
+import ast
+import sys
+import tomllib
+
 import pytest
 from click.testing import CliRunner
 
@@ -9,6 +13,7 @@ from rlk.registry.kinds import KINDS
 from rlk_scaffold import rules
 from rlk_scaffold.command import new
 from rlk_scaffold.kinds import VARIANTS, example
+from rlk_scaffold.manifest import import_name
 from rlk_scaffold.package import check_free, names, render_package, write_package
 
 EVERY = [(kind, "") for kind in KINDS] + [(kind, variant) for variant, kind in VARIANTS.items()]
@@ -24,6 +29,28 @@ def test_a_package_of_every_kind_keeps_this_repositorys_rules(tmp_path, kind, va
     files = render_package(made, example(kind, variant))
     write_package(tmp_path / "my-plugin", files)
     assert rules.problems(tmp_path / "my-plugin") == []
+
+
+def imports(text):
+    """The modules that a source imports."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+
+
+@pytest.mark.parametrize(("kind", "variant"), EVERY)
+def test_what_a_package_and_its_tests_import_is_what_they_ask_for(kind, variant):
+    files = render_package(names("mine"), example(kind, variant))
+    project = tomllib.loads(files["pyproject.toml"])["project"]
+    needed = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    asked = {import_name(one.partition(">")[0]) for one in needed} | {"rlk_mine"}
+    sources = [text for path, text in files.items() if path.endswith(".py")]
+    imported = {module.partition(".")[0] for text in sources for module in imports(text)}
+    missing = {"rlk_kernel" if one == "rlk" else one for one in imported} - asked
+    assert missing <= sys.stdlib_module_names
+    assert any(one.startswith("rlk-testing") for one in project["optional-dependencies"]["test"])
 
 
 @pytest.mark.parametrize(("kind", "variant"), EVERY)
@@ -94,19 +121,30 @@ def test_a_name_that_a_component_has_is_refused_with_its_owner():
     registries = Kernel(discover=False).registries
     registries.wrappers.register("mine", lambda env: env)
     with pytest.raises(PlanError, match="'mine' is taken by the wrapper of this program"):
-        check_free(names("mine"), registries)
+        check_free(names("mine"), "wrappers", registries)
+
+
+@pytest.mark.parametrize("name", ["report", "report.best", "report.best.ever"])
+def test_a_command_that_hides_another_or_is_hidden_is_refused(name):
+    registries = Kernel(discover=False).registries
+    registries.commands.register("report.best", lambda: None)
+    with pytest.raises(PlanError, match="is not to be had beside `rlk report best` of this prog"):
+        check_free(names(name), "commands", registries)
+    check_free(names("report.worst"), "commands", registries)
+    if name == "report":
+        check_free(names(name), "wrappers", registries)
 
 
 def test_a_distribution_that_is_installed_is_refused_with_its_version():
     registries = Kernel(discover=False).registries
     with pytest.raises(PlanError, match=r"'rlk-scaffold' is installed already \(rlk-scaffold 0"):
-        check_free(names("scaffold"), registries)
+        check_free(names("scaffold"), "wrappers", registries)
 
 
 def test_a_module_that_is_installed_is_refused():
     registries = Kernel(discover=False).registries
     with pytest.raises(PlanError, match="a module 'json' is installed already"):
-        check_free(names("mine", "json"), registries)
+        check_free(names("mine", "json"), "wrappers", registries)
 
 
 def test_a_folder_that_is_not_empty_is_refused_and_left_alone(tmp_path):

@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch import nn
 
+from rlk.errors import PlanError
 from rlk_networks import Architecture, Head, Linear, Policy
 from rlk_testing import NoLayers
 
@@ -47,6 +48,18 @@ def test_the_encoder_is_made_first_and_then_heads_in_their_order():
 def test_a_head_may_have_no_trunk_at_all():
     policy = NoLayers().build(BOX, {"pi": lambda trunk: nn.Linear(3, 2)})
     assert policy(torch.zeros(4, 3), "pi")[0].shape == (4, 2)
+
+
+@pytest.mark.parametrize(
+    ("heads", "said"),
+    [
+        (["pi"], r"heads\(\) gave \['pi'\], which NoLayers cannot build. Return rlk_networks.He"),
+        ({"pi": lambda trunk: None}, "head 'pi' of the algorithm was made None"),
+    ],
+)
+def test_heads_of_another_kind_are_refused_with_what_to_return(heads, said):
+    with pytest.raises(PlanError, match=said):
+        NoLayers().build(BOX, heads)
 
 
 @pytest.mark.parametrize("missing", ["encoder", "trunk"])

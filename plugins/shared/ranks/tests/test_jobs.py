@@ -269,6 +269,7 @@ def test_ranks_that_normalise_have_the_statistics_of_what_all_have_seen(two):
     # 192 timesteps of both ranks, the four observations that they began with, and the prior.
     (seen,) = first["shared"]["filter1.observation_count"]
     assert seen == pytest.approx(192 + 4 + 1e-4)
+    assert any(first["shared"]["shared.1.running_mean"]), "batch normalisation has seen something"
 
 
 @of()

@@ -14,7 +14,7 @@ from rlk.running.clock import Clock
 from rlk.running.metrics import EPISODE_WINDOW, Metrics
 from rlk_ranks import merge_metrics
 from rlk_ranks.communicator import RanksCommunicator
-from rlk_ranks.consistency import first_difference
+from rlk_ranks.consistency import average_statistics, first_difference, statistics_of
 from rlk_ranks.guard import error_text, exit_code
 from rlk_ranks.mean import mean_over, traced_mean
 
@@ -91,6 +91,32 @@ def test_the_first_rank_and_group_that_differ_are_named():
     assert first_difference([same, dict(same), dict(same)]) is None
     assert first_difference([same, dict(same), {"actor": 1, "critic": 3}]) == (2, "critic")
     assert first_difference([same, None]) is None
+
+
+def test_statistics_of_batches_become_the_mean_over_ranks_and_other_buffers_stay():
+    class Scaled(torch.nn.Linear):
+        def __init__(self):
+            super().__init__(2, 2)
+            self.register_buffer("scale", torch.tensor(0.1))
+
+    def policy(mean, variance):
+        norm = torch.nn.BatchNorm1d(2)
+        norm.running_mean.fill_(mean)
+        norm.running_var.fill_(variance)
+        return torch.nn.Sequential(norm, Scaled())
+
+    mine, other = policy(1.0, 4.0), policy(3.0, 2.0)
+    theirs = torch.cat([one.flatten() for one in statistics_of(other)])
+    average_statistics(statistics_of(mine), SimpleNamespace(mean=lambda flat: (flat + theirs) / 2))
+    assert mine[0].running_mean.tolist() == [2.0, 2.0]
+    assert mine[0].running_var.tolist() == [3.0, 3.0]
+    assert len(statistics_of(mine)) == 2
+
+
+def test_a_policy_without_statistics_asks_no_other_rank():
+    policy = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout())
+    assert statistics_of(policy) == []
+    average_statistics([], None)
 
 
 class OtherHasZeros:

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from rlk.errors import EnvironmentFailed
-from rlk_vector_environments import making, step_arrays
+from rlk.registry.discovery import Point
+from rlk_vector_environments import failures, making, step_arrays
 from rlk_vector_environments.failures import EnvironmentRaised, WrongResult
+from rlk_vector_environments.results import check_step
 from rlk_vector_environments.stepping import EnvironmentGroup, close_all
 
 
@@ -109,6 +111,53 @@ def test_those_that_were_made_are_known_when_one_cannot_be():
         for env in making.make_environments([Counter, broken], start=7):
             made.append(env)
     assert len(made) == 1
+
+
+class Halves(gym.Wrapper):
+    """Raises for a reward that is not 0.5, and where it resets for a second time."""
+
+    again = False
+
+    def step(self, action):
+        observation, reward, *rest = self.env.step(action)
+        return observation, self._halved(reward * (1 if action < 5 else 3)), *rest
+
+    def _halved(self, reward):
+        return {0.5: 0.25}[reward]
+
+    def reset(self, **keywords):
+        if self.again:
+            raise ValueError("once is enough")
+        self.again = True
+        return super().reset(**keywords)
+
+
+def test_what_a_wrapper_of_a_plugin_raises_is_said_to_be_its_own(monkeypatch):
+    point = Point("wrappers", "halves", f"{__name__}:component", "acme-halves", "1.2")
+    monkeypatch.setattr(failures, "entry_points", lambda: iter([point]))
+    wrapped = gym.wrappers.TransformReward(Halves(Counter()), lambda reward: reward)
+    arrays = step_arrays.allocate(Counter.observation_space, Counter.action_space, 1, ())
+    of_one = EnvironmentGroup([wrapped], arrays)
+    of_one.reset(0, {0: 1}, None)
+    its_own = r"in the wrapper Halves \(acme-halves 1.2\) around it"
+    for action, said in ((9, "step: RuntimeError"), (6, f"step, {its_own}: KeyError: 1.5")):
+        arrays.actions[0] = action
+        with pytest.raises(EnvironmentRaised, match=f"environment 0 failed in {said}"):
+            of_one.step(1)
+    with pytest.raises(EnvironmentRaised, match=f"failed in reset, {its_own}: ValueError: once"):
+        of_one.reset(0, {0: 1}, None)
+
+
+def test_what_is_around_an_environment_that_gave_a_wrong_result_is_named():
+    class Drops(gym.Wrapper):
+        def step(self, action):
+            return self.env.step(action)[1:]
+
+    wrapped = gym.wrappers.TransformReward(Drops(Counter()), lambda reward: reward)
+    with pytest.raises(WrongResult, match=r"Let the environment, or what is around it \(Drops\), "):
+        check_step(0, wrapped, Drops(Counter()).reset()[1:])
+    with pytest.raises(WrongResult, match="Let the environment return that"):
+        check_step(0, Counter(), ())
 
 
 def test_one_object_for_two_environments_is_refused():

@@ -41,7 +41,10 @@ def places(error: BaseException) -> list[Place]:
 
 
 def _frames(error: BaseException) -> Iterator[Place]:
-    """The frames of rlk and of plugins, the outermost first."""
+    """The frames of rlk and of plugins that are lines of a file, the outermost first.
+
+    What attrs or dataclasses have generated for a class is none: whoever called it is.
+    """
     owners = {
         point.target.partition(":")[0].partition(".")[0]: f"{point.dist} {point.version}"
         for point in entry_points()
@@ -49,6 +52,8 @@ def _frames(error: BaseException) -> Iterator[Place]:
     commands = {__name__.partition(".")[0]}
     for frame, line in traceback.walk_tb(error.__traceback__):
         file, package = frame.f_code.co_filename, _package(frame)
+        if file.startswith("<"):
+            continue
         if package in owners and package not in commands:
             yield Place(owners[package], file, line, is_component=True)
         elif library := _library(package):
@@ -75,5 +80,5 @@ def _library(package: str) -> str | None:
 
 
 def _is_installed(file: str) -> bool:
-    """Whether a file is Python's or of what is installed, or is none at all."""
-    return file.startswith(("<", sys.base_prefix, sys.prefix))
+    """Whether a file is Python's or of what is installed."""
+    return file.startswith((sys.base_prefix, sys.prefix))

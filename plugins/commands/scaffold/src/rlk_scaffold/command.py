@@ -36,7 +36,7 @@ def new(
         raise PlanError("--decorating is for storages, --off-policy for algorithms: say one.")
     variant = "decorating" if decorating else "off-policy" if off_policy else ""
     chosen = example(kind_of(kind), variant)
-    check_free(made, default_kernel().registries)
+    check_free(made, chosen.kind, default_kernel().registries)
     folder = out or Path(name)
     files = render_package(made, chosen)
     write_package(folder, files)

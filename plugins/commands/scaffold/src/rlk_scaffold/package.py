@@ -72,8 +72,16 @@ def names(component: str, dist: str | None = None) -> Names:
     return made
 
 
-def check_free(made: Names, registries: Registries) -> None:
-    """Raises PlanError if something installed has one of these names; says whose it is."""
+def check_free(made: Names, kind: str, registries: Registries) -> None:
+    """Raises PlanError if something installed has one of these names; says whose it is.
+
+    Args:
+        made: the names.
+        kind: of the component: a command is refused, too, in the place of a group of commands.
+        registries: what is installed.
+    """
+    if kind == "commands":
+        _check_reached(made.component, registries)
     for registry in registries:
         for entry in registry:
             if entry.name == made.component:
@@ -96,6 +104,16 @@ def check_free(made: Names, registries: Registries) -> None:
         )
 
 
+def _check_reached(name: str, registries: Registries) -> None:
+    """PlanError for a command that hides an installed one, or that is hidden by one."""
+    for other in registries.commands:
+        if f"{other.name}.".startswith(f"{name}.") or f"{name}.".startswith(f"{other.name}."):
+            raise PlanError(
+                f"the command `rlk {name.replace('.', ' ')}` is not to be had beside `rlk "
+                f"{other.name.replace('.', ' ')}` of {other.owner}. Take another name."
+            )
+
+
 def render_package(made: Names, example: Example) -> dict[str, str]:
     """The files of a package: path -> text."""
     values = _values(made, example)
@@ -108,7 +126,7 @@ def render_package(made: Names, example: Example) -> dict[str, str]:
         module=made.module,
         description=example.summary,
         dependencies=(*example.dependencies, "rlk-kernel>=0.1"),
-        extras={"test": ("pytest>=8", *example.test)},
+        extras={"test": ("pytest>=8", f"{_dist(example.suites)}>=0.1", *example.test)},
         entry_points={f"rlk.{example.kind}": point},
     )
     files = {"pyproject.toml": render_pyproject(manifest), f"src/{made.module}/py.typed": ""}
@@ -156,6 +174,11 @@ def write_package(folder: Path, files: Mapping[str, str]) -> None:
             target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise PlanError(f"cannot write {folder}: {error.strerror}.") from error
+
+
+def _dist(module: str) -> str:
+    """The distribution of a package of this project: `rlk_testing` -> `rlk-testing`."""
+    return module.partition(".")[0].replace("_", "-")
 
 
 def _place(name: str, made: Names) -> str:

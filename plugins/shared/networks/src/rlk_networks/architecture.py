@@ -55,8 +55,14 @@ class Architecture(ABC):
         """The policy module: one encoder and these heads, in their order.
 
         Raises:
-            PlanError: if the settings have layers for a role that no head has.
+            PlanError: if the settings have layers for a role that no head has, or the heads are
+                others than `Heads`.
         """
+        if not isinstance(heads, Mapping):
+            raise PlanError(
+                f"the algorithm's heads() gave {heads!r:.80}, which {type(self).__name__} cannot "
+                "build. Return rlk_networks.Heads: a dict of functions that make a module each."
+            )
         shared = self.encoder(observation_space)
         features = cast(int, shared.features)
         roles: dict[str, None] = {}
@@ -66,6 +72,12 @@ class Architecture(ABC):
             return self.trunk(role, features, extra=extra, n_copies=n_copies)
 
         made = {name: build(trunk) for name, build in heads.items()}
+        for name, head in made.items():
+            if not isinstance(head, nn.Module):
+                raise PlanError(
+                    f"head {name!r} of the algorithm was made {head!r:.80}, which is no "
+                    "torch.nn.Module. Let the function that heads() has for it return one."
+                )
         unused = [role for role in self.named_roles() if role not in roles]
         if unused:
             raise PlanError(

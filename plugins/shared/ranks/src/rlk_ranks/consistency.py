@@ -6,10 +6,15 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from rlk.errors import RlkError
+from rlk.running.modes import reads_mode
 from rlk.running.untrained import take_up_untrained, untrained
 
 if TYPE_CHECKING:
+    from torch import Tensor, nn
+
     from rlk.protocols import State
     from rlk.running.run import Run
     from rlk_ranks.communicator import RanksCommunicator
@@ -34,6 +39,31 @@ def model_of(run: Run) -> State:
         "algorithm": run.algorithm.state_dict(),
         "optimise": run.optimise.state_dict(),
     }
+
+
+def statistics_of(policy: nn.Module) -> list[Tensor]:
+    """What modules learn by themselves of the batches of their rank: running means and variances.
+
+    These are the floating-point buffers of modules that compute otherwise while they are trained,
+    such as batch normalisation's.
+    """
+    owners = filter(reads_mode, policy.modules())
+    buffers = {id(one): one for owner in owners for one in owner.buffers(recurse=False)}
+    return [one for one in buffers.values() if one.is_floating_point()]
+
+
+def average_statistics(statistics: Sequence[Tensor], communicator: RanksCommunicator) -> None:
+    """Statistics become the mean over ranks, by one all-reduce; nothing happens without any.
+
+    Once an iteration is enough, because updates normalise by their own batch. (PyTorch's
+    DistributedDataParallel has rank 0's instead, which leaves out what the others have seen.)
+    """
+    if not statistics:
+        return
+    mean = communicator.mean(torch.cat([one.flatten() for one in statistics]))
+    parts = mean.split_with_sizes([one.numel() for one in statistics])
+    for one, part in zip(statistics, parts, strict=True):
+        one.copy_(part.view_as(one))
 
 
 def fingerprints(run: Run) -> dict[str, int]:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from rlk_ranks import checkpoints, merge_metrics
 from rlk_ranks.communicator import RanksCommunicator
-from rlk_ranks.consistency import check_clock, check_parameters, share_model
+from rlk_ranks.consistency import (
+    average_statistics,
+    check_clock,
+    check_parameters,
+    share_model,
+    statistics_of,
+)
 from rlk_ranks.guard import ALONE, TOGETHER, Guard
 
 if TYPE_CHECKING:
@@ -62,6 +68,7 @@ class JointTraining:
         share_model(run, communicator)
         anew = checkpoints.keep_apart(run, communicator)
         check_parameters(run, communicator)
+        self._statistics = statistics_of(run.policy)
         self._known_episodes, self._at_border = run.clock.episodes, True
         return communicator.gather(anew or None)
 
@@ -100,11 +107,15 @@ class JointTraining:
         self._at_border = False
 
     def update_end(self) -> None:
-        """Every so many iterations, parameters are compared; then a border is reached."""
+        """Statistics are averaged, and every so many iterations parameters are compared.
+
+        Then a border is reached.
+        """
+        before, self._run.at = self._run.at, WAITING
+        average_statistics(self._statistics, self.communicator)
         if self._check_every and self._run.clock.iterations % self._check_every == 0:
-            before, self._run.at = self._run.at, WAITING
             check_parameters(self._run, self.communicator)
-            self._run.at = before
+        self._run.at = before
         self._at_border = True
 
     def merge_row(self, row: dict[str, float]) -> None:

@@ -1,4 +1,4 @@
-"""Trains with `normalize` on every rank; each writes the statistics that it ends with."""
+"""Trains with `normalize` and batch normalisation; each rank writes the statistics it ends with."""
 
 from __future__ import annotations
 
@@ -7,14 +7,21 @@ import os
 from pathlib import Path
 
 from launched import PLUGIN
+from torch import nn
 
 import rlk
+
+
+def normed(observation_space):
+    return nn.Sequential(nn.Linear(observation_space.shape[0], 8), nn.BatchNorm1d(8), nn.Tanh())
+
 
 with rlk.make(
     "ppo2",
     env="rlk_testing.environments:DiscreteMatch",
     n_envs=2,
     plugins=[f"{PLUGIN}:check=1", "normalize"],
+    policy={"encoder": normed},
     seed=3,
     n_threads=1,
     n_steps=16,

@@ -263,10 +263,15 @@ class Misfit(Walk):
 
 
 class Hangs(Walk):
-    """A walk that does not come back from its first step."""
+    """A walk that does not come back from its first step for far longer than anybody waits.
+
+    It does at last, so that whoever waits for it whatever happens is found out and not waited for.
+    """
+
+    SECONDS = 60.0
 
     def step(self, action: Any) -> Result:
-        time.sleep(1000)
+        time.sleep(self.SECONDS)
         return super().step(action)
 
 

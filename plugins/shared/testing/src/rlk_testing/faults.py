@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Iterator
-from types import FrameType
+from collections.abc import Callable, Iterator
+from typing import NoReturn
 
 import pytest
+
+#: How long a test waits for what hangs before it fails.
+PATIENCE_SECONDS = 20.0
 
 
 @contextlib.contextmanager
@@ -23,19 +26,48 @@ def full_disk() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def ctrl_c_after(seconds: float) -> Iterator[None]:
-    """Ctrl-C after so many seconds; what stands inside must raise KeyboardInterrupt."""
-    if not hasattr(signal, "setitimer"):
-        pytest.skip("this system has no timers of POSIX")
+def ctrl_c_after(seconds: float, patience: float = PATIENCE_SECONDS) -> Iterator[None]:
+    """Ctrl-C after so many seconds; what stands inside must end by KeyboardInterrupt.
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
+    The test fails if it ends otherwise, or goes on for as many seconds of patience.
+    """
+    interrupted = False
+
+    def interrupt() -> NoReturn:
+        nonlocal interrupted
+        if interrupted:
+            pytest.fail(f"it went on for {patience:g} seconds after Ctrl-C: let it through")
+        interrupted = True
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        with pytest.raises(KeyboardInterrupt):
+    with _alarm(interrupt, seconds, patience):
+        try:
             yield
+        except KeyboardInterrupt:
+            return
+    pytest.fail("Ctrl-C was lost: KeyboardInterrupt must get through to the caller")
+
+
+@contextlib.contextmanager
+def failing_after(seconds: float, what: str) -> Iterator[None]:
+    """What stands inside fails with these words if it takes so many seconds, time and again."""
+    with _alarm(lambda: pytest.fail(what), seconds, seconds):
+        yield
+
+
+@contextlib.contextmanager
+def _alarm(ring: Callable[[], NoReturn], seconds: float, again: float) -> Iterator[None]:
+    """Calls a function after so many seconds, and as often again, in the main thread.
+
+    A timer that ran before (that of an enclosing alarm, or of a limit for every test) goes on.
+    """
+    if not hasattr(signal, "setitimer"):
+        pytest.skip("this system has no timers of POSIX")
+    before = signal.signal(signal.SIGALRM, lambda number, frame: ring())
+    timer = signal.setitimer(signal.ITIMER_REAL, seconds, again)
+    try:
+        yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, *timer)

@@ -16,7 +16,7 @@ from rlk_testing.applies import applies
 from rlk_testing.contract import Contract
 from rlk_testing.doomed import METHODS, Doomed
 from rlk_testing.environments import Hangs, Misfit, Walk
-from rlk_testing.faults import ctrl_c_after
+from rlk_testing.faults import PATIENCE_SECONDS, ctrl_c_after, failing_after
 
 #: How long closing may take although an environment hangs.
 CLOSES_SECONDS = 4.0
@@ -88,7 +88,8 @@ class VecEnvFaults(Contract):
 
     @applies(lambda suite: suite.takes_functions)
     def test_ctrl_c_gets_through_a_step_that_hangs_and_it_can_be_closed_soon(self) -> None:
-        with self.made_of([Hangs] * 2) as env:
+        hangs = "the backend hangs after Ctrl-C: neither step nor close may wait for a worker"
+        with failing_after(2 * PATIENCE_SECONDS, hangs), self.made_of([Hangs] * 2) as env:
             env.reset(seed=0)
             with ctrl_c_after(0.2):
                 env.step(np.zeros(2, np.int64))

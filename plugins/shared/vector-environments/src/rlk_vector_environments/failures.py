@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
 from typing import Any
 
 import gymnasium as gym
 
 from rlk.errors import EnvironmentFailed
+from rlk.registry.discovery import entry_points
 
 
 class EnvironmentRaised(EnvironmentFailed):
@@ -51,8 +53,44 @@ def raised(
         history: how to get there again.
     """
     of_id = "" if env is None or env.spec is None else f" of {env.spec.id}"
-    headline = f"environment {index} failed {when}: {type(error).__name__}: {error}"
+    where = when if env is None else f"{when}{_wrapper_at_fault(env, error)}"
+    headline = f"environment {index} failed {where}: {type(error).__name__}: {error}"
     return EnvironmentRaised(headline, trace_of(error), of_id, history)
+
+
+def _wrapper_at_fault(env: gym.Env[Any, Any], error: Exception) -> str:
+    """Which wrapper raised it, where that was not the environment inside or Gymnasium's; else "".
+
+    It is the layer whose method is the innermost of the traceback that is one of a layer's.
+    """
+    layers = {id(layer): layer for layer in _layers(env)}
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    called = [id(frame.f_locals.get("self")) for frame in frames]
+    at_fault = next((layers[one] for one in reversed(called) if one in layers), None)
+    if at_fault not in wrappers_of(env):
+        return ""
+    whose = package = _package(at_fault)
+    for point in entry_points():
+        if point.target.partition(":")[0].partition(".")[0] == package:
+            whose = f"{point.dist} {point.version}".strip()
+    return f", in the wrapper {type(at_fault).__name__} ({whose}) around it"
+
+
+def wrappers_of(env: gym.Env[Any, Any]) -> list[gym.Env[Any, Any]]:
+    """What is around an environment but Gymnasium's own wrappers, the outermost first."""
+    return [layer for layer in list(_layers(env))[:-1] if _package(layer) != "gymnasium"]
+
+
+def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
+    """An environment, and whatever is inside it."""
+    yield env
+    while isinstance(env, gym.Wrapper):
+        env = env.env
+        yield env
+
+
+def _package(layer: gym.Env[Any, Any]) -> str:
+    return type(layer).__module__.partition(".")[0]
 
 
 def trace_of(error: Exception) -> str:

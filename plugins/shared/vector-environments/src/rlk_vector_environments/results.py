@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 
-from rlk_vector_environments.failures import WrongResult, name_of
+from rlk_vector_environments.failures import WrongResult, name_of, wrappers_of
 
 Space = gym.Space[Any]
 #: What `terminated` and `truncated` may be.
@@ -64,10 +64,12 @@ def check_step(index: int, env: gym.Env[Any, Any], result: Any) -> None:
 
 def _refuse(index: int, env: gym.Env[Any, Any], when: str, wrong: Wrong | None) -> None:
     if wrong is not None:
+        around = ", ".join(type(one).__name__ for one in wrappers_of(env))
+        whose = "the environment" + (f", or what is around it ({around})," if around else "")
         raise WrongResult(
             f"environment {index} ({name_of(env)}) gave a wrong {wrong.field} in {when}: "
             f"{wrong.found}; expected {wrong.expected}.\nNothing of this {when} was stored. Let "
-            "the environment return that, or correct its observation_space."
+            f"{whose} return that, or correct its observation_space."
         )
 
 

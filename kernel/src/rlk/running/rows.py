@@ -1,0 +1,55 @@
+"""Rows hold numbers: whoever gives anything else to log is named before a logger meets it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rlk.errors import BrokenPlugin
+from rlk.settings import own_number
+
+if TYPE_CHECKING:
+    from rlk.registry.hooks import Listener
+
+
+def as_numbers(found: Any, whose: str) -> dict[str, float]:
+    """What somebody gives to be logged, by tag, as Python's numbers.
+
+    Args:
+        found: numbers, also those of numpy and torch that have no axes.
+        whose: who gives them, for the message.
+
+    Raises:
+        BrokenPlugin: for what is no mapping of texts to numbers.
+    """
+    if not isinstance(found, Mapping):
+        raise BrokenPlugin(f"{whose} gave {found!r:.80} to log. Give numbers by tag, a dict.")
+    row = {}
+    for tag, value in found.items():
+        if type(value) is not float:
+            value = own_number(value)
+        if not isinstance(tag, str) or not isinstance(value, (int, float)):
+            raise BrokenPlugin(
+                f"{whose} gave {value!r:.80} to log as {tag!r}. Tags are texts, and values single "
+                "numbers: float(…) of what has one, its mean where there are several. Print or "
+                "save anything else yourself."
+            )
+        row[tag] = value
+    return row
+
+
+def giving_numbers(listener: Listener, plugin: str) -> Listener:
+    """A listener of `rlk_log` of that plugin, whose row is looked at when it has been called."""
+
+    @functools.wraps(listener)
+    def listens(**arguments: Any) -> None:
+        answer, row = listener(**arguments), arguments["row"]
+        if answer is not None:
+            raise BrokenPlugin(
+                f"plugin {plugin!r} answered rlk_log with {answer!r:.80}, which nobody reads. "
+                "Put numbers into the row that it is given: row[tag] = number."
+            )
+        row.update(as_numbers(row, f"plugin {plugin!r} (rlk_log)"))
+
+    return listens
