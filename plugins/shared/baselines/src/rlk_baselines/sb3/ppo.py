@@ -45,3 +45,12 @@ class PPO(OnPolicyAlgorithm):
         "rollout_buffer_class": (None, "rlk.make has storages: storage=NAME."),
         "rollout_buffer_kwargs": (None, "rlk.make has storages: storage={…}."),
     }
+
+    def numbers_of_training(self) -> dict[str, float]:
+        """As of `BaseAlgorithm`; updates are epochs, as there.
+
+        Of an epoch that `target_kl` has ended, its minibatches count.
+        """
+        run = self.agent.run
+        epochs = -(-run.clock.updates // run.algorithm.n_minibatches)
+        return {**super().numbers_of_training(), "train/n_updates": epochs}
