@@ -129,11 +129,13 @@ def test_whatever_is_made_or_wrapped_is_an_env_of_gyms(counting) -> None:
     made = gym.make("CartPole-v1")
     adopted = gym.wrappers.TimeLimit(Bounded(), 5)
     model = DQN("MlpPolicy", gymnasium.make("CartPole-v1"), buffer_size=50, batch_size=4)
-    for env in (made, made.env, Paid(made), Monitor(made, None), adopted, adopted.env, model.get_env()):
+    monitored = Monitor(made, None)
+    for env in (made, made.env, Paid(made), monitored, adopted, adopted.env, model.get_env()):
         assert isinstance(env, gym.Env) and isinstance(env, gymnasium.Env), env
     assert not isinstance(gymnasium.make("CartPole-v1"), gym.Env)
     assert made.reward_range == (-np.inf, np.inf) and adopted.reward_range == (0.0, 1.0)
     assert made.metadata == made.unwrapped.metadata
+    assert monitored.reward_range == made.reward_range
     assert Paid(made).metadata == {"render.modes": ["human"], "render_modes": ["human"]}
 
 

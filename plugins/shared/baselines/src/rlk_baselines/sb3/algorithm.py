@@ -329,8 +329,8 @@ class OnPolicyAlgorithm(BaseAlgorithm):
     def numbers_of_training(self) -> dict[str, float]:
         """As of `BaseAlgorithm`: of a Gaussian, the standard deviation in the mean."""
         named = self.agent.run.policy.named_parameters()
-        found = (value for name, value in named if name.endswith(".log_std"))
-        return {"train/std": float(value.detach().exp().mean()) for value in found}
+        log_std = next((value for name, value in named if name.endswith(".log_std")), None)
+        return {} if log_std is None else {"train/std": float(log_std.detach().exp().mean())}
 
 
 class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):

@@ -20,6 +20,7 @@ from rlk_baselines.common.callbacks import (
 from rlk_baselines.common.callbacks import CheckpointCallback as _CheckpointCallback
 from rlk_baselines.common.callbacks import EvalCallback as _EvalCallback
 from rlk_baselines.sb3.common.evaluation import evaluate_policy
+from rlk_baselines.sb3.elsewhere import not_here
 
 __all__ = [
     "BaseCallback",
@@ -34,6 +35,10 @@ __all__ = [
     "StopTrainingOnNoModelImprovement",
     "StopTrainingOnRewardThreshold",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    raise not_here(__name__, name)
 
 
 class CheckpointCallback(_CheckpointCallback):

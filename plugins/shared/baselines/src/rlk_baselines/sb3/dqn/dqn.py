@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlk import spaces
-from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
 from rlk_baselines.sb3.algorithm import LAST, OffPolicyAlgorithm
-
-__all__ = ["DQN", "CnnPolicy", "MlpPolicy", "MultiInputPolicy"]
 
 _DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.0001,
