@@ -63,7 +63,7 @@ class Adopted(Env):
         self.env = env
         self.observation_space = as_gymnasium_space(env.observation_space)
         self.action_space = as_gymnasium_space(env.action_space)
-        self.metadata = dict(getattr(env, "metadata", None) or {})
+        self.metadata = dict(getattr(env, "metadata", None) or {})  # type: ignore[misc]
         self.spec = getattr(env, "spec", None)
         self.reward_range = getattr(env, "reward_range", Env.reward_range)
 

@@ -41,7 +41,7 @@ class Figure:
         """As tensorboard's summaries."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-        canvas = FigureCanvasAgg(self.figure)
+        canvas: Any = FigureCanvasAgg(self.figure)
         canvas.draw()
         pixels: Array = np.asarray(canvas.buffer_rgba())[:, :, :3]
         if self.close:

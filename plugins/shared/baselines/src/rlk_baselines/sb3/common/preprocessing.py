@@ -37,7 +37,7 @@ def is_image_space(
         check_channels: whether images must have 1, 3 or 4 channels.
         normalized_image: whether every Box of three axes is an image.
     """
-    shape = getattr(observation_space, "shape", None) or ()
+    shape: tuple[int, ...] = getattr(observation_space, "shape", None) or ()
     any_box = normalized_image and isinstance(observation_space, spaces.Box) and len(shape) == 3
     if not any_box and not is_image(observation_space):
         return False
@@ -97,7 +97,7 @@ def check_for_nested_spaces(obs_space: Any) -> None:
     """PlanError if a part of a Dict or Tuple has parts itself."""
     several = (spaces.Dict, spaces.Tuple)
     if isinstance(obs_space, several):
-        parts = obs_space.spaces
+        parts: Any = obs_space.spaces
         found = parts.values() if isinstance(obs_space, spaces.Dict) else parts
         if nested := [part for part in found if isinstance(part, several)]:
             raise PlanError(f"parts of observations have no parts of their own, got {nested[0]}.")

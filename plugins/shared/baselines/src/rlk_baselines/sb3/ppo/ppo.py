@@ -48,6 +48,6 @@ class PPO(OnPolicyAlgorithm):
 
         Of an epoch that `target_kl` has ended, its minibatches count.
         """
-        run = self.agent.run
+        run: Any = self.agent.run
         epochs = -(-run.clock.updates // run.algorithm.n_minibatches)
         return {**super().numbers_of_training(), "train/n_updates": epochs}

@@ -35,6 +35,10 @@ class LinearSchedule:
         return self.start + done * (self.end - self.start)
 
 
+def _as_schedule(given: float | Callable[[float], float]) -> Callable[[float], float]:
+    return given if callable(given) else ConstantSchedule(float(given))
+
+
 @attrs.frozen
 class FloatSchedule:
     """A number, or a schedule, whose values are floats.
@@ -43,9 +47,7 @@ class FloatSchedule:
         value_schedule: the one or the other.
     """
 
-    value_schedule: Callable[[float], float] = attrs.field(
-        converter=lambda given: given if callable(given) else ConstantSchedule(float(given))
-    )
+    value_schedule: Callable[[float], float] = attrs.field(converter=_as_schedule)
 
     def __call__(self, progress_remaining: float) -> float:
         return float(self.value_schedule(progress_remaining))
