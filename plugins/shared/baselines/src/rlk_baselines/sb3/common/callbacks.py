@@ -149,7 +149,7 @@ class EvalCallback(_EvalCallback):
 
     def _evaluated(self) -> Any:
         self._is_success_buffer = []
-        return evaluate_policy(
+        return self._evaluate(
             self.model,
             self.eval_env,
             n_eval_episodes=self.n_eval_episodes,
@@ -158,6 +158,10 @@ class EvalCallback(_EvalCallback):
             return_episode_rewards=True,
             callback=self._log_success_callback,
         )
+
+    def _evaluate(self, model: Any, env: Any, **keywords: Any) -> Any:
+        """Returns and lengths of episodes."""
+        return evaluate_policy(model, env, **keywords)
 
     def _log_success_callback(self, locals_: Mapping[str, Any], _: Mapping[str, Any]) -> None:
         """Keep whether an episode was a success, where it has ended."""
