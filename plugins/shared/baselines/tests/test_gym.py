@@ -126,6 +126,9 @@ def test_whatever_is_made_or_wrapped_is_an_env_of_gyms(counting) -> None:
     class Bounded(counting):
         reward_range = (0.0, 1.0)
 
+    class Signs(gym.Wrapper):
+        reward_range = (-1.0, 1.0)
+
     made = gym.make("CartPole-v1")
     adopted = gym.wrappers.TimeLimit(Bounded(), 5)
     model = DQN("MlpPolicy", gymnasium.make("CartPole-v1"), buffer_size=50, batch_size=4)
@@ -135,7 +138,9 @@ def test_whatever_is_made_or_wrapped_is_an_env_of_gyms(counting) -> None:
     assert not isinstance(gymnasium.make("CartPole-v1"), gym.Env)
     assert made.reward_range == (-np.inf, np.inf) and adopted.reward_range == (0.0, 1.0)
     assert made.metadata == made.unwrapped.metadata
-    assert monitored.reward_range == made.reward_range
+    assert monitored.reward_range == made.reward_range and Signs(made).reward_range == (-1, 1)
+    monitored.reward_range = (0, 2)
+    assert monitored.reward_range == (0, 2)
     assert Paid(made).metadata == {"render.modes": ["human"], "render_modes": ["human"]}
 
 

@@ -88,7 +88,15 @@ class Wrapper(gymnasium.Wrapper[Any, Any, Any, Any], Env):
         from rlk_baselines.gym.making import four_values
 
         super().__init__(four_values(env))
-        self.reward_range = getattr(self.env, "reward_range", Env.reward_range)
+
+    @property
+    def reward_range(self) -> Any:  # type: ignore[override]
+        """What it was set to, or that of the environment."""
+        return vars(self).get("_reward_range", getattr(self.env, "reward_range", Env.reward_range))
+
+    @reward_range.setter
+    def reward_range(self, value: Any) -> None:
+        vars(self)["_reward_range"] = value
 
     def step(self, action: Any) -> Any:
         return self.env.step(action)
