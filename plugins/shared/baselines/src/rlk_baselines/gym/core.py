@@ -90,7 +90,7 @@ class Wrapper(gymnasium.Wrapper[Any, Any, Any, Any], Env):
         super().__init__(four_values(env))
 
     @property
-    def reward_range(self) -> Any:  # type: ignore[override]
+    def reward_range(self) -> Any:
         """What it was set to, or that of the environment."""
         return vars(self).get("_reward_range", getattr(self.env, "reward_range", Env.reward_range))
 
