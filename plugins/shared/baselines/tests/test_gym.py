@@ -8,7 +8,8 @@ import pytest
 from gymnasium import spaces
 
 from rlk.errors import PlanError
-from rlk_baselines import PPO2, gym
+from rlk_baselines import DQN, PPO2, gym
+from rlk_baselines.bench import Monitor
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.atari_wrappers import (
     ClipRewardEnv,
@@ -116,6 +117,31 @@ def test_gyms_wrappers_stand_around_environments_of_its_interface() -> None:
     assert env.step(0)[1] == 3.0
     with pytest.raises(ImportError, match=r"bench\.Monitor"):
         _ = gym.wrappers.Monitor
+
+
+def test_whatever_is_made_or_wrapped_is_an_env_of_gyms(counting) -> None:
+    class Paid(gym.Wrapper):
+        metadata = {"render.modes": ["human"]}
+
+    class Bounded(counting):
+        reward_range = (0.0, 1.0)
+
+    class Signs(gym.Wrapper):
+        reward_range = (-1.0, 1.0)
+
+    made = gym.make("CartPole-v1")
+    adopted = gym.wrappers.TimeLimit(Bounded(), 5)
+    model = DQN("MlpPolicy", gymnasium.make("CartPole-v1"), buffer_size=50, batch_size=4)
+    monitored = Monitor(made, None)
+    for env in (made, made.env, Paid(made), monitored, adopted, adopted.env, model.get_env()):
+        assert isinstance(env, gym.Env) and isinstance(env, gymnasium.Env), env
+    assert not isinstance(gymnasium.make("CartPole-v1"), gym.Env)
+    assert made.reward_range == (-np.inf, np.inf) and adopted.reward_range == (0.0, 1.0)
+    assert made.metadata == made.unwrapped.metadata
+    assert monitored.reward_range == made.reward_range and Signs(made).reward_range == (-1, 1)
+    monitored.reward_range = (0, 2)
+    assert monitored.reward_range == (0, 2)
+    assert Paid(made).metadata == {"render.modes": ["human"], "render_modes": ["human"]}
 
 
 def test_registered_environments_are_found_by_gyms_methods() -> None:

@@ -11,9 +11,11 @@ import torch
 from rlk.errors import RlkError
 from rlk_baselines import DQN, HER, SAC
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
+from rlk_baselines.common.callbacks import BaseCallback
 from rlk_baselines.common.policies import register_policy
 from rlk_baselines.deepq.policies import FeedForwardPolicy, LnMlpPolicy, MlpPolicy
 from rlk_baselines.her import HERGoalEnvWrapper
+from rlk_toy_environments.bit_flipping import BitFlippingEnv as GymnasiumsBits
 
 OFF = {"learning_starts": 8, "batch_size": 4, "seed": 0, "n_cpu_tf_sess": 1}
 
@@ -108,6 +110,43 @@ def test_what_a_reward_can_do_without_is_kept_if_it_is_named() -> None:
         _, _, reward, *_ = model.replay_buffer.sample(64)
         assert set(reward.tolist()) <= rewards | {-0.5, -1.5}
         assert set(reward.tolist()) & rewards
+
+
+def test_the_environment_that_was_passed_is_given_out() -> None:
+    class Seen(BaseCallback):
+        def _on_step(self) -> bool:
+            return self.training_env is self.model.env
+
+    for env in (HERGoalEnvWrapper(bits()), bits()):
+        model = HER("MlpPolicy", env, DQN, **OFF)
+        assert model.get_env() is model.env is env
+        assert model.learn(12, callback=Seen()).num_timesteps == 12
+        obs, done = env.reset(), False
+        while not done:
+            obs, _, done, _ = model.env.step(model.predict(obs)[0])
+    other = HERGoalEnvWrapper(bits())
+    model.set_env(other)
+    assert model.get_env() is other
+    model.learn(4)
+
+
+def test_one_of_gymnasiums_interface_has_gyms() -> None:
+    inner = GymnasiumsBits(n_bits=4, max_steps=4)
+    model = HER("MlpPolicy", inner, DQN, **OFF)
+    env = model.get_env()
+    assert env is model.env and env.unwrapped is inner
+    env.seed(5)
+    first = env.reset()
+    env.seed(5)
+    again = model._env.reset()
+    assert {key: part.tolist() for key, part in first.items()} == {
+        key: part[0].tolist() for key, part in again.items()
+    }
+    before = model._env
+    model.set_env(env)
+    assert model._env is before
+    model.set_env(HERGoalEnvWrapper(env))
+    assert model._env is before and isinstance(model.get_env(), HERGoalEnvWrapper)
 
 
 def test_an_error_of_a_reward_says_what_to_pass() -> None:

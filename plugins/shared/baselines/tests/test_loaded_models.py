@@ -14,7 +14,7 @@ from gymnasium.spaces import Box
 from gymnasium.wrappers import ClipReward, TransformReward
 
 from rlk.errors import BadFile
-from rlk_baselines import A2C, HER, PPO2, SAC, gym, sb3
+from rlk_baselines import A2C, HER, PPO2, SAC, gym, model_files, sb3
 from rlk_baselines.bench import Monitor
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
@@ -26,6 +26,7 @@ from rlk_baselines.common.vec_env import (
     VecNormalize,
 )
 from rlk_baselines.environments import as_vec_env
+from rlk_baselines.pickled import as_pickle_bytes
 from rlk_baselines.sb3.common.env_util import make_vec_env as sb3_make_vec_env
 
 CARTPOLE = np.zeros(4, np.float32)
@@ -39,6 +40,33 @@ def squashed(features: torch.Tensor) -> torch.Tensor:
 class Narrow(FeedForwardPolicy):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs, net_arch=[4], feature_extraction="mlp")
+
+
+def test_what_no_plan_holds_of_a_models_arguments_comes_back(tmp_path: Path) -> None:
+    model = A2C("MlpPolicy", "CartPole-v1", n_cpu_tf_sess=2, tensorboard_log="events")
+    model.verbose = 1
+    model.save(tmp_path / "model")
+    for changes, found in (({}, (1, 2)), ({"verbose": 0, "n_cpu_tf_sess": 1}, (0, 1))):
+        loaded = A2C.load(tmp_path / "model", **changes)
+        assert (loaded.verbose, loaded.n_cpu_tf_sess) == found
+        assert loaded.agent.plan.n_threads == found[1]
+        assert loaded.tensorboard_log is None, "no file says where something is written"
+    goals = HER("MlpPolicy", BitFlippingEnv(4, continuous=True), SAC, verbose=1, n_cpu_tf_sess=1)
+    goals.save(tmp_path / "goals")
+    assert HER.load(tmp_path / "goals").verbose == 1
+
+
+def test_what_no_plan_holds_of_arguments_of_sb3_comes_back(tmp_path: Path) -> None:
+    model = sb3.A2C("MlpPolicy", "CartPole-v1", verbose=1, stats_window_size=7)
+    model.save(tmp_path / "model")
+    loaded = sb3.A2C.load(tmp_path / "model")
+    assert (loaded.verbose, loaded.stats_window_size) == (1, 7)
+    assert loaded.agent.run.metrics.recent_episodes.maxlen == 7
+    state = model_files.read(tmp_path / "model.zip")
+    state["baselines"]["arguments"]["verbose"] = "loud"
+    (tmp_path / "damaged.pkl").write_bytes(as_pickle_bytes(state))
+    with pytest.warns(DeprecationWarning), pytest.raises(BadFile, match="verbose"):
+        sb3.A2C.load(tmp_path / "damaged.pkl")
 
 
 def test_an_activation_of_torch_comes_back_and_serves_again(tmp_path: Path) -> None:

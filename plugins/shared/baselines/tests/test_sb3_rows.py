@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlk_baselines.sb3 import PPO
+from rlk_baselines.sb3 import A2C, DQN, PPO
 from rlk_baselines.sb3.common.callbacks import BaseCallback, EvalCallback
 from rlk_baselines.sb3.common.logger import HumanOutputFormat, KVWriter, Logger, configure
 
@@ -91,6 +91,26 @@ def test_a_model_prints_what_its_verbosity_says_or_its_logger_does(
     model.learn(16)
     assert capsys.readouterr().out == ""
     assert [(row["time/total_timesteps"], step) for row, step in kept.rows] == [(16, 16)]
+
+
+@pytest.mark.parametrize("use_sde", [False, True])
+def test_rows_have_the_deviation_of_actions_and_updates_as_they_are_counted_there(use_sde) -> None:
+    kept = {cls: Kept() for cls in (PPO, A2C, DQN)}
+    ppo = PPO("MlpPolicy", "Pendulum-v1", n_steps=32, batch_size=8, n_epochs=3, use_sde=use_sde)
+    a2c = A2C("MlpPolicy", "CartPole-v1", n_steps=4)
+    dqn = DQN("MlpPolicy", "CartPole-v1", buffer_size=64, learning_starts=4, gradient_steps=2)
+    for model, kind in ((ppo, PPO), (a2c, A2C), (dqn, DQN)):
+        model.set_logger(Logger(None, [kept[kind]]))
+        model.learn(64, log_interval=1)
+    rows = [row for row, _ in kept[PPO].rows]
+    assert [row["train/n_updates"] for row in rows] == [3, 6]
+    log_std = ppo.policy.get_parameter("pi.out.log_std")
+    assert rows[-1]["train/std"] == pytest.approx(float(log_std.exp().mean()))
+    assert rows[0]["train/std"] != rows[1]["train/std"]
+    assert [row["train/n_updates"] for row, _ in kept[A2C].rows] == [*range(1, 17)]
+    assert "train/std" not in kept[A2C].rows[0][0]
+    counts = [row["train/n_updates"] for row, _ in kept[DQN].rows if "train/n_updates" in row]
+    assert counts and all(count % 2 == 0 for count in counts)
 
 
 def test_what_one_model_has_recorded_is_not_in_the_row_of_another(counting, tmp_path: Path) -> None:

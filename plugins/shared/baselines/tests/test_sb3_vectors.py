@@ -14,10 +14,11 @@ from gymnasium import spaces
 from rlk.errors import PlanError, RlkError
 from rlk_baselines.sb3 import PPO
 from rlk_baselines.sb3.common.env_util import make_vec_env
-from rlk_baselines.sb3.common.monitor import load_results
+from rlk_baselines.sb3.common.monitor import Monitor, load_results
 from rlk_baselines.sb3.common.vec_env import (
     DummyVecEnv,
     SubprocVecEnv,
+    VecExtractDictObs,
     VecFrameStack,
     VecMonitor,
     VecNormalize,
@@ -172,6 +173,49 @@ def test_a_monitor_says_what_an_info_lacks() -> None:
         env.step([0, 0])
 
 
+def test_vectors_tell_which_wrappers_their_environments_are_in() -> None:
+    env = VecFrameStack(make_vec_env("CartPole-v1", n_envs=2), 2)
+    assert env.env_is_wrapped(Monitor) == [True, True]
+    assert env.env_is_wrapped(gymnasium.wrappers.TimeLimit, indices=1) == [True]
+    assert env.env_is_wrapped(gymnasium.wrappers.ClipReward) == [False, False]
+    assert env.has_attr("x_threshold") and not env.has_attr("nothing_like_it")
+
+
+def test_what_resets_say_is_kept() -> None:
+    class Said(Frames):
+        def reset(self, **keywords: Any) -> Any:
+            return super().reset(**keywords)[0], {"seed": keywords["seed"]}
+
+    env = VecMonitor(DummyVecEnv([lambda: Said(spaces.Box(-9, 9, (2,)))] * 2))
+    env.seed(5)
+    env.reset()
+    assert env.reset_infos == [{"seed": 5}, {"seed": 6}]
+
+
+def test_one_part_of_the_observations_is_shown_also_where_an_episode_ends() -> None:
+    parts = spaces.Dict({"a": spaces.Box(-9, 9, (2,)), "b": image(3, 36, 40)})
+    env = VecExtractDictObs(vector(parts), "a")
+    assert env.observation_space == parts["a"]
+    assert env.reset().tolist() == [[1.0, 1.0]] * 2
+    for _ in range(3):
+        observations, _, _, infos = env.step([0, 0])
+    assert observations.tolist() == [[1.0, 1.0]] * 2
+    assert infos[1]["terminal_observation"].tolist() == [4.0, 4.0]
+    with pytest.raises(PlanError, match="with the key 'c'"):
+        VecExtractDictObs(vector(parts), "c")
+
+
+def test_what_was_normalised_is_brought_back() -> None:
+    env = VecNormalize(vector(spaces.Box(-9, 9, (2,))))
+    env.reset()
+    observations, rewards, _, _ = env.step([0, 0])
+    np.testing.assert_allclose(env.unnormalize_obs(observations), env.get_original_obs(), rtol=1e-5)
+    np.testing.assert_allclose(env.unnormalize_reward(rewards), env.get_original_reward())
+    env.norm_obs = env.norm_reward = False
+    assert env.unnormalize_obs(observations) is observations
+    assert env.unnormalize_reward(rewards) is rewards
+
+
 def test_a_second_monitor_warns_and_its_numbers_count() -> None:
     with pytest.warns(UserWarning, match="already wrapped with a `Monitor`"):
         env = VecMonitor(VecNormalize(make_vec_env(Frames, n_envs=2), norm_obs=False))
@@ -250,7 +294,10 @@ def test_wrappers_of_a_vector_are_found() -> None:
 
 def test_a_vector_of_processes_is_monitored() -> None:
     made = make_vec_env("CartPole-v1", n_envs=2, seed=0, vec_env_cls=SubprocVecEnv)
-    env = VecMonitor(made)
+    with pytest.warns(UserWarning, match="already wrapped with a `Monitor`"):
+        env = VecMonitor(made)
+    assert env.env_is_wrapped(Monitor, indices=[1]) == [True]
+    assert not env.has_attr("nothing_like_it")
     env.reset()
     length, dones, infos = 0, np.zeros(2, bool), []
     while not dones[0]:  # pushed to one side, a pole falls within some ten steps

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import attrs
 
+from rlk.errors import BadFile
 from rlk.making import from_state
 from rlk.planning.lost_settings import was_callable
 from rlk.registry.kernel import default_kernel
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 Place = str | os.PathLike[str] | IO[bytes]
 #: Under which key a file holds what only these models need.
 KEY = "baselines"
+#: Arguments of constructors, numbers or None, that are no settings of the algorithm's plan. Where
+#: something is written is none of them: no file chooses that.
+_HELD = ("verbose", "n_cpu_tf_sess", "stats_window_size")
 #: What reads the files of Stable Baselines itself and of Stable-Baselines3.
 _FROM_THERE: Any = ((tensorflow_files, tensorflow_loading), (sb3_files, sb3_loading))
 
@@ -71,6 +75,7 @@ def about(model: BaseRLModel, env: Any) -> State:
         "policy": policy if isinstance(policy, str) else name,
         "policy_kwargs": model.held_policy_kwargs(model.policy_kwargs),
         "seed": None if model.seed is None else int(model.seed),
+        "arguments": {name: getattr(model, name) for name in _HELD if name in model._given},
         "observation_space": space_state(model.observation_space),
         "action_space": space_state(model.action_space),
         "env_id": None if beyond else env_id(env),
@@ -209,9 +214,20 @@ def load(
     state[KEY] = about = {**about, **{name: space_state(one) for name, one in spaces.items()}}
     own = {**model.defaults(), **_plan_settings(state)}
     own |= {name: about[name] for name in ("policy", "policy_kwargs", "seed")}
+    own |= _held(about, own)
     _check(model, given, own)
     model.go_on(Saved(path, state, {**own, **given}, given), env)
     return model
+
+
+def _held(about: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a constructor that a file holds besides its plan; older ones hold none."""
+    held = about.get("arguments", {})
+    found = {name: held[name] for name in _HELD if name in held and name in own}
+    for name, value in found.items():
+        if not isinstance(value, int | None):
+            raise BadFile(f"the saved model is damaged: its {name} is {value!r}.")
+    return found
 
 
 def _check(model: BaseRLModel, given: Mapping[str, Any], own: Mapping[str, Any]) -> None:

@@ -61,8 +61,13 @@ def folder_of_run(log: str, name: str, *, is_new: bool) -> Path:
         name: `tb_log_name`.
         is_new: whether another run begins, or the latest of this name goes on.
     """
+    latest = latest_run(log, name)
+    return Path(log) / f"{name}_{latest + 1 if is_new else max(latest, 1)}"
+
+
+def latest_run(log: str, name: str) -> int:
+    """The number of the latest run of a name in the folder of the logs, or 0."""
     numbered = re.compile(re.escape(name) + r"_(\d+)")
     there = Path(log).iterdir() if Path(log).is_dir() else ()
     found = [numbered.fullmatch(path.name) for path in there]
-    latest = max((int(match[1]) for match in found if match), default=0)
-    return Path(log) / f"{name}_{latest + 1 if is_new else max(latest, 1)}"
+    return max((int(match[1]) for match in found if match), default=0)

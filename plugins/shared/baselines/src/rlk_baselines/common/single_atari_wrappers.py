@@ -42,7 +42,7 @@ class NoopResetEnv(Wrapper):
         self.noop_max = noop_max
         self.override_num_noops: int | None = None
         self.noop_action = 0
-        _check_meanings(self.env, "NOOP", at=0)
+        check_meanings(self.env, "NOOP", at=0)
 
     def reset(self, **kwargs: Any) -> Any:
         observation = self.env.reset(**kwargs)
@@ -68,7 +68,7 @@ class FireResetEnv(Wrapper):
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
-        _check_meanings(self.env, "FIRE", at=1)
+        check_meanings(self.env, "FIRE", at=1)
 
     def reset(self, **kwargs: Any) -> Any:
         observation = self.env.reset(**kwargs)
@@ -97,7 +97,7 @@ class EpisodicLifeEnv(Wrapper):
     def step(self, action: Any) -> Any:
         observation, reward, done, info = self.env.step(action)  # type: ignore[misc]
         self.was_real_done = done
-        lives, before = _lives(self), self.lives
+        lives, before = lives_of(self), self.lives
         self.lives = lives
         # Some games count no lives for a few frames between two of them.
         return observation, reward, done or 0 < lives < before, info
@@ -110,7 +110,7 @@ class EpisodicLifeEnv(Wrapper):
             observation, _, done, _ = self.env.step(0)  # type: ignore[misc]
             if done:
                 observation = self.env.reset(**kwargs)
-        self.lives = _lives(self)
+        self.lives = lives_of(self)
         return observation
 
 
@@ -244,12 +244,12 @@ class LazyFrames:
         return self._force()[i]
 
 
-def _lives(env: Any) -> int:
+def lives_of(env: Any) -> int:
     """How many are left in a game."""
     return int(env.unwrapped.ale.lives())
 
 
-def _check_meanings(env: Any, wanted: str, *, at: int) -> None:
+def check_meanings(env: Any, wanted: str, *, at: int) -> None:
     """PlanError unless the action at that place is called so."""
     meanings = meanings_of(env)
     if len(meanings) <= at or meanings[at] != wanted:

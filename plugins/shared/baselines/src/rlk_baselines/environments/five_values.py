@@ -10,12 +10,12 @@ from rlk_baselines.environments.beyond_id import beyond_id
 from rlk_baselines.environments.window import show
 from rlk_old_gym import five_values
 from rlk_old_gym.five_values import TRUNCATED
-from rlk_old_gym.interface import takes
+from rlk_old_gym.interface import layers, takes
 
 __all__ = ["TRUNCATED", "FiveValues"]
 
 #: Methods that vectors call.
-_OWN = ("render_as", "beyond_id")
+_OWN = ("render_as", "beyond_id", "is_wrapped")
 
 
 class FiveValues(five_values.FiveValues):
@@ -38,6 +38,10 @@ class FiveValues(five_values.FiveValues):
         """What it is more than its id: see `beyond_id.beyond_id`."""
         return beyond_id(self.env, self.spec)
 
+    def is_wrapped(self, wrapper_class: Any) -> bool:
+        """Whether it is in a wrapper of a class, or of one of a tuple of classes."""
+        return any(isinstance(layer, wrapper_class) for layer in layers(self.env))
+
     def get_wrapper_attr(self, name: str) -> Any:
-        """As of `rlk_old_gym`; also `render_as` and `beyond_id`."""
+        """As of `rlk_old_gym`; also what vectors call."""
         return getattr(self, name) if name in _OWN else super().get_wrapper_attr(name)

@@ -30,9 +30,9 @@ class Env(gymnasium.Env[Any, Any]):
     def __init_subclass__(cls, **keywords: Any) -> None:
         """Say its render modes by Gymnasium's name too, which warns where they are missing."""
         super().__init_subclass__(**keywords)
-        modes = cls.metadata.get("render.modes", [])
-        if "render_modes" not in cls.metadata:
-            cls.metadata = {**cls.metadata, "render_modes": list(modes)}
+        own: Any = cls.metadata  # of a wrapper, the property that gives those of the one inside
+        if isinstance(own, dict) and "render_modes" not in own:
+            cls.metadata = {**own, "render_modes": list(own.get("render.modes", []))}
 
     @abstractmethod
     def step(self, action: Any) -> Any:
@@ -75,7 +75,7 @@ class GoalEnv(Env):
         raise NotImplementedError
 
 
-class Wrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
+class Wrapper(gymnasium.Wrapper[Any, Any, Any, Any], Env):
     """An environment around another one, both with gym's interface of old.
 
     Args:
@@ -88,6 +88,15 @@ class Wrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         from rlk_baselines.gym.making import four_values
 
         super().__init__(four_values(env))
+
+    @property
+    def reward_range(self) -> Any:
+        """What it was set to, or that of the environment."""
+        return vars(self).get("_reward_range", getattr(self.env, "reward_range", Env.reward_range))
+
+    @reward_range.setter
+    def reward_range(self, value: Any) -> None:
+        vars(self)["_reward_range"] = value
 
     def step(self, action: Any) -> Any:
         return self.env.step(action)

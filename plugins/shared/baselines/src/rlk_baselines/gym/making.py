@@ -11,6 +11,7 @@ import numpy as np
 from rlk_baselines.environments.five_values import TRUNCATED
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.environments.window import show
+from rlk_baselines.gym.core import Env
 from rlk_old_gym.interface import (
     layers,
     takes_seed,
@@ -44,10 +45,7 @@ def four_values(env: Any) -> Any:
 
 def gives_four_values(env: Any) -> bool:
     """Whether an environment has gym's interface, by what is known without stepping it."""
-    from rlk_baselines.gym.core import Env, Wrapper
-
-    own = any(isinstance(layer, (Env, Wrapper, FourValuesEnv)) for layer in layers(env))
-    return own or not takes_seed(env)
+    return any(isinstance(layer, Env) for layer in layers(env)) or not takes_seed(env)
 
 
 def _limited(env: Any, limit: int) -> Any:
@@ -56,11 +54,7 @@ def _limited(env: Any, limit: int) -> Any:
     return TimeLimit(env, limit)
 
 
-#: What gym says of rewards that nothing is said of.
-REWARDS = (-float("inf"), float("inf"))
-
-
-class Adopted(gymnasium.Env[Any, Any]):
+class Adopted(Env):
     """An environment of gym's interface whose class is none of Gymnasium's, such as gym's own."""
 
     gives_four_values = True  #: see `rlk_old_gym.interface.is_old`
@@ -69,9 +63,9 @@ class Adopted(gymnasium.Env[Any, Any]):
         self.env = env
         self.observation_space = as_gymnasium_space(env.observation_space)
         self.action_space = as_gymnasium_space(env.action_space)
-        self.metadata = dict(getattr(env, "metadata", None) or {})
+        self.metadata = dict(getattr(env, "metadata", None) or {})  # type: ignore[misc]
         self.spec = getattr(env, "spec", None)
-        self.reward_range = getattr(env, "reward_range", REWARDS)
+        self.reward_range = getattr(env, "reward_range", Env.reward_range)
 
     def reset(self, **kwargs: Any) -> Any:
         return self.env.reset(**kwargs)
@@ -103,13 +97,12 @@ class Adopted(gymnasium.Env[Any, Any]):
         return getattr(self.env, name)
 
 
-class FourValuesEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
+class FourValuesEnv(gymnasium.Wrapper[Any, Any, Any, Any], Env):
     """An environment of Gymnasium's interface, with gym's.
 
     An episode that was cut off ends as done, with `TimeLimit.truncated` in its last info.
     """
 
-    reward_range = REWARDS
     gives_four_values = True  #: see `rlk_old_gym.interface.is_old`
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:

@@ -14,6 +14,7 @@ from rlk_baselines.common.base_class import Callback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
 from rlk_baselines.deepq.dueling import with_dueling
 from rlk_baselines.environments.ids import make_by_id
+from rlk_baselines.environments.one import OneOfVector, vector_of_one
 from rlk_baselines.her.awaited_goals import AwaitedGoals
 from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper
 from rlk_baselines.her.infos import keys_asked
@@ -229,13 +230,23 @@ def _model_class(asked: Any) -> Any:
 
 
 def _goal_vector(env: Any) -> DummyVecEnv | None:
-    """A vector of the goal environment: of an id, of an environment, a vector of one, or None."""
-    while isinstance(env, (HERGoalEnvWrapper, VecEnv)):
-        env = env.env if isinstance(env, HERGoalEnvWrapper) else _the_one(env)
-    if env is None:
+    """A vector of the goal environment: of an id, of an environment, a vector of one, or None.
+
+    A model gives out what was passed; of a vector that is its environment.
+    """
+    given = _the_one(env) if isinstance(env, VecEnv) else env
+    inner = given
+    while isinstance(inner, HERGoalEnvWrapper):
+        inner = inner.env
+    if inner is None:
         return None
-    made = make_by_id(env) if isinstance(env, str) else env
-    return DummyVecEnv([lambda: made])
+    if isinstance(inner, OneOfVector):
+        vector, own = inner.vector, inner
+    else:
+        vector = vector_of_one(make_by_id(inner) if isinstance(inner, str) else inner)
+        own = vector.one
+    vector.one = own if inner is given else given
+    return vector
 
 
 def _the_one(venv: Any) -> Any:

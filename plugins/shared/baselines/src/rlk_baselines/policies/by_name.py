@@ -83,3 +83,9 @@ class CnnLnLstmPolicy(LstmPolicy):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"feature_extraction": "cnn", "layer_norm": True, **kwargs})
+
+
+class MultiInputLstmPolicy(LstmPolicy):
+    """Observations of several parts, in a Dict, and an LSTM (sb3-contrib)."""
+
+    stands_for = "MultiInputLstmPolicy"

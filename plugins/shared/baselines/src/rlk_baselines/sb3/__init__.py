@@ -10,8 +10,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from rlk_baselines.sb3.elsewhere import not_here
+
 if TYPE_CHECKING:
     from rlk_baselines.sb3.a2c import A2C as A2C
+    from rlk_baselines.sb3.common.utils import get_system_info as get_system_info
     from rlk_baselines.sb3.ddpg import DDPG as DDPG
     from rlk_baselines.sb3.dqn import DQN as DQN
     from rlk_baselines.sb3.her import HerReplayBuffer as HerReplayBuffer
@@ -22,7 +25,11 @@ if TYPE_CHECKING:
 _MODELS = ("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3")
 
 #: Name -> the module below this one that has it.
-_HOMES = {**{name: name.lower() for name in _MODELS}, "HerReplayBuffer": "her"}
+_HOMES = {
+    **{name: name.lower() for name in _MODELS},
+    "HerReplayBuffer": "her",
+    "get_system_info": "common.utils",
+}
 
 __all__ = [*_HOMES]
 
@@ -30,4 +37,4 @@ __all__ = [*_HOMES]
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise not_here(__name__, name)

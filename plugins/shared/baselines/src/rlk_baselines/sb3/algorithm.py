@@ -214,6 +214,10 @@ class BaseAlgorithm(BaseRLModel):
         self._rows.logger, self._rows.is_given = logger, True
         self.tensorboard_log = None
 
+    def numbers_of_training(self) -> dict[str, float]:
+        """What a row has besides, or other than rlk's rows, of what was learnt so far."""
+        return {}
+
     # ---- learning and acting ---------------------------------------------------------------------
 
     def learn(
@@ -321,6 +325,12 @@ class OnPolicyAlgorithm(BaseAlgorithm):
     """The models that learn from what they have just collected."""
 
     viewed = ActorCriticView
+
+    def numbers_of_training(self) -> dict[str, float]:
+        """As of `BaseAlgorithm`: of a Gaussian, the standard deviation in the mean."""
+        named = self.agent.run.policy.named_parameters()
+        log_std = next((value for name, value in named if name.endswith(".log_std")), None)
+        return {} if log_std is None else {"train/std": float(log_std.detach().exp().mean())}
 
 
 class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from rlk_baselines.tensorboard import ScalarWriter
 
 
+_UPDATES = "train/n_updates"
+
+
 class OwnRows(Rows):
     """The rows of one model; rlk's tags are the keys of Stable-Baselines3.
 
@@ -39,7 +42,7 @@ class OwnRows(Rows):
         """Updates are counted over all calls, and episodes go on as timesteps do."""
         episodes = self.before.get("time/episodes", 0)
         super().begin(model, call, run)
-        self.before["train/n_updates"] = 0
+        self.before[_UPDATES] = 0
         if not call.reset_num_timesteps:
             self.before["time/episodes"] = episodes
         if self.is_given:
@@ -53,7 +56,10 @@ class OwnRows(Rows):
         self.logger = Logger(folder, formats)
 
     def write(self, model: Any, call: Call | None, run: Run, row: Mapping[str, float]) -> None:
-        for tag, value in (row if call is None else self.of_the_call(row)).items():
+        row = row if call is None else self.of_the_call(row)
+        if _UPDATES in row:
+            row = {**row, **model.numbers_of_training()}
+        for tag, value in row.items():
             self.logger.record(tag, value)
         self.logger.dump(run.timesteps)
 

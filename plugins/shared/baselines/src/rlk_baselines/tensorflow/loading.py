@@ -65,6 +65,7 @@ def made(
     saved = attrs.evolve(saved, **spaces)
     settings = {name: saved.settings[name] for name in cls.names if name in saved.settings}
     settings = {name: _as_tuple(value) for name, value in settings.items()}
+    settings.pop("tensorboard_log", None)  # no file chooses where something is written
     if not str(settings.get("ent_coef", "auto")).startswith("auto"):
         settings.pop("target_entropy", None)  # they write what it would have been
     settings |= {"policy": saved.policy, "policy_kwargs": dict(saved.policy_kwargs)}

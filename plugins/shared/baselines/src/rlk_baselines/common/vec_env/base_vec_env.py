@@ -87,6 +87,18 @@ class VecEnv(ABC):
     def seed(self, seed: int | None = None) -> list[Any]:
         """Seed every environment, each by the number after the one before; the seeds."""
 
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether every environment has that attribute."""
+        try:
+            self.get_attr(attr_name)
+        except AttributeError:
+            return False
+        return True
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Indices = None) -> list[bool]:
+        """Whether environments are in a wrapper of a class, or of one of a tuple of classes."""
+        return self.env_method("is_wrapped", wrapper_class, indices=indices)
+
     def step(self, actions: Any) -> Stepped:
         """Step every environment: see `step_wait`."""
         self.step_async(actions)

@@ -29,6 +29,9 @@ class FourValues(VecEnv):
     Args:
         vector: the vector of Gymnasium's interface, with `call_at`, `get_attr` and `set_attr` as
             rlk's backends have them.
+
+    Attributes:
+        reset_infos: what the latest call of `reset` said besides, one dict for each environment.
     """
 
     def __init__(self, vector: VectorEnv[Any, Any, Any]) -> None:
@@ -38,6 +41,7 @@ class FourValues(VecEnv):
         )
         self.metadata = vector.metadata
         self.has_our_envs = type(self) is not FourValues  # its environments are `FiveValues`
+        self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         self._seeds: list[int] | None = None
         self._is_stepping = False
 
@@ -49,7 +53,8 @@ class FourValues(VecEnv):
     def reset(self) -> Any:
         if self._is_stepping:
             self.step_wait()
-        observation, _ = self.vector.reset(seed=self.take_seeds())
+        observation, gathered = self.vector.reset(seed=self.take_seeds())
+        self.reset_infos = one_by_one(self.num_envs, gathered)
         return copied(observation)
 
     def take_seeds(self) -> list[int] | None:

@@ -116,6 +116,20 @@ class VecNormalize(VecEnvWrapper):
         clipped: Array = np.clip(scaled, -self.clip_reward, self.clip_reward)
         return clipped
 
+    def unnormalize_obs(self, obs: Array) -> Array:
+        """The inverse of `normalize_obs`, of what was not clipped."""
+        if not self.norm_obs:
+            return obs
+        found: Array = obs * np.sqrt(self.obs_rms.var + self.epsilon) + self.obs_rms.mean
+        return found
+
+    def unnormalize_reward(self, reward: Array) -> Array:
+        """The inverse of `normalize_reward`, of what was not clipped."""
+        if not self.norm_reward:
+            return reward
+        found: Array = reward * np.sqrt(self.ret_rms.var + self.epsilon)
+        return found
+
     def get_original_obs(self) -> Array:
         """The observations of the latest step or reset as the environments gave them."""
         return np.copy(self.old_obs)

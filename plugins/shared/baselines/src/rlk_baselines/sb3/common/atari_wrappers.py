@@ -1,5 +1,206 @@
-"""DeepMind's preprocessing of Atari games, as one wrapper with Gymnasium's interface."""
+"""DeepMind's preprocessing of Atari games with Gymnasium's interface, as one wrapper and in parts.
 
+Mnih et al. 2015, doi:10.1038/nature14236. Images are [H, W, C].
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from rlk.errors import PlanError
+from rlk.records import Array
+from rlk_baselines.common.single_atari_wrappers import check_meanings, lives_of
 from rlk_baselines.sb3.common.env_util import AtariWrapper
 
-__all__ = ["AtariWrapper"]
+__all__ = [
+    "AtariWrapper",
+    "ClipRewardEnv",
+    "EpisodicLifeEnv",
+    "FireResetEnv",
+    "MaxAndSkipEnv",
+    "NoopResetEnv",
+    "StickyActionEnv",
+    "WarpFrame",
+]
+
+Game = gymnasium.Env[Any, Any]
+Begun = tuple[Any, dict[str, Any]]
+Stepped = tuple[Any, Any, bool, bool, dict[str, Any]]
+Wrapper = gymnasium.Wrapper[Any, Any, Any, Any]
+
+
+class StickyActionEnv(Wrapper):
+    """Repeats the action before instead of a new one, with a probability (arXiv 1709.06009).
+
+    Args:
+        env: the game; its first action does nothing.
+        action_repeat_probability: of that.
+
+    Raises:
+        PlanError: if the first action does something.
+    """
+
+    def __init__(self, env: Game, action_repeat_probability: float) -> None:
+        super().__init__(env)
+        check_meanings(env, "NOOP", at=0)
+        self.action_repeat_probability = action_repeat_probability
+        self._latest: Any = 0
+
+    def reset(self, **kwargs: Any) -> Begun:
+        self._latest = 0
+        return self.env.reset(**kwargs)
+
+    def step(self, action: Any) -> Stepped:
+        if self.np_random.random() >= self.action_repeat_probability:
+            self._latest = action
+        return self.env.step(self._latest)
+
+
+class NoopResetEnv(Wrapper):
+    """Begins a game with a number of no-ops that is drawn from 1 to `noop_max`.
+
+    Args:
+        env: the game; its first action does nothing.
+        noop_max: at most so many.
+
+    Attributes:
+        override_num_noops: exactly so many instead; None draws.
+
+    Raises:
+        PlanError: if the first action does something.
+    """
+
+    def __init__(self, env: Game, noop_max: int = 30) -> None:
+        super().__init__(env)
+        check_meanings(env, "NOOP", at=0)
+        self.noop_max, self.noop_action = noop_max, 0
+        self.override_num_noops: int | None = None
+
+    def reset(self, **kwargs: Any) -> Begun:
+        begun = self.env.reset(**kwargs)
+        noops = self.override_num_noops
+        if noops is None:
+            noops = int(self.unwrapped.np_random.integers(1, self.noop_max + 1))
+        return _after(self.env, begun, [self.noop_action] * noops)
+
+
+class FireResetEnv(Wrapper):
+    """Presses FIRE at the start of a game that stands still until then, and then a direction.
+
+    Args:
+        env: the game.
+
+    Raises:
+        PlanError: if its second action is not FIRE.
+    """
+
+    def __init__(self, env: Game) -> None:
+        super().__init__(env)
+        check_meanings(env, "FIRE", at=1)
+
+    def reset(self, **kwargs: Any) -> Begun:
+        return _after(self.env, self.env.reset(**kwargs), [1, 2])
+
+
+class EpisodicLifeEnv(Wrapper):
+    """Ends an episode with every life; the game goes on in the next one.
+
+    Args:
+        env: the game.
+
+    Attributes:
+        was_real_done: whether the latest episode ended with the game.
+    """
+
+    def __init__(self, env: Game) -> None:
+        super().__init__(env)
+        self.lives, self.was_real_done = 0, True
+
+    def step(self, action: Any) -> Stepped:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self.was_real_done = terminated or truncated
+        lives, before = lives_of(self), self.lives
+        self.lives = lives
+        # Some games count no lives for a few frames between two of them.
+        return observation, reward, terminated or 0 < lives < before, truncated, info
+
+    def reset(self, **kwargs: Any) -> Begun:
+        """Begin a game, or go on with the next life of this one, by an action that does nothing."""
+        begun = self.env.reset(**kwargs) if self.was_real_done else _after(self.env, None, [0])
+        self.lives = lives_of(self)
+        return begun
+
+
+class MaxAndSkipEnv(Wrapper):
+    """Repeats every action, adds the rewards, and shows the brighter of the last two frames.
+
+    Args:
+        env: the game.
+        skip: how many frames an action lasts.
+    """
+
+    def __init__(self, env: Game, skip: int = 4) -> None:
+        super().__init__(env)
+        self._skip = skip
+
+    def step(self, action: Any) -> Stepped:
+        frames: list[Array] = []
+        total, terminated, truncated = 0.0, False, False
+        info: dict[str, Any] = {}
+        for _ in range(self._skip):
+            observation, reward, terminated, truncated, info = self.env.step(action)
+            frames = [*frames[-1:], observation]
+            total += float(reward)
+            if terminated or truncated:
+                break
+        return np.max(frames, axis=0), total, terminated, truncated, info
+
+
+class ClipRewardEnv(gymnasium.RewardWrapper[Any, Any]):
+    """Rewards are their signs: -1, 0 or 1."""
+
+    def reward(self, reward: Any) -> float:
+        return float(np.sign(reward))
+
+
+class WarpFrame(gymnasium.ObservationWrapper[Any, Any, Any]):
+    """Images in grey, each pixel the mean of what it covers: uint8 [height, width, 1].
+
+    Args:
+        env: its observations are images in colour.
+        width, height: in pixels.
+
+    Raises:
+        PlanError: if OpenCV is not installed.
+    """
+
+    def __init__(self, env: Game, width: int = 84, height: int = 84) -> None:
+        super().__init__(env)
+        self.width, self.height = width, height
+        self.observation_space = spaces.Box(0, 255, (height, width, 1), np.uint8)
+        try:
+            import cv2
+        except ImportError as error:
+            install = "pip install 'rlk-baselines[atari]'"
+            raise PlanError(f"WarpFrame needs OpenCV: {error}. Type: {install}") from error
+        self._images: Any = cv2
+
+    def observation(self, observation: Any) -> Array:
+        images, size = self._images, (self.width, self.height)
+        grey = images.cvtColor(observation, images.COLOR_RGB2GRAY)
+        small: Array = images.resize(grey, size, interpolation=images.INTER_AREA)
+        return small[:, :, None]
+
+
+def _after(env: Game, begun: Begun | None, actions: list[Any]) -> Begun:
+    """What is seen after some actions at the start; one that ends the game begins another."""
+    found = begun
+    for action in actions:
+        observation, _, terminated, truncated, info = env.step(action)
+        found = env.reset() if terminated or truncated else (observation, info)
+    assert found is not None
+    return found

@@ -20,6 +20,7 @@ from rlk_baselines.common.callbacks import (
 from rlk_baselines.common.callbacks import CheckpointCallback as _CheckpointCallback
 from rlk_baselines.common.callbacks import EvalCallback as _EvalCallback
 from rlk_baselines.sb3.common.evaluation import evaluate_policy
+from rlk_baselines.sb3.elsewhere import not_here
 
 __all__ = [
     "BaseCallback",
@@ -34,6 +35,10 @@ __all__ = [
     "StopTrainingOnNoModelImprovement",
     "StopTrainingOnRewardThreshold",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    raise not_here(__name__, name)
 
 
 class CheckpointCallback(_CheckpointCallback):
@@ -144,7 +149,7 @@ class EvalCallback(_EvalCallback):
 
     def _evaluated(self) -> Any:
         self._is_success_buffer = []
-        return evaluate_policy(
+        return self._evaluate(
             self.model,
             self.eval_env,
             n_eval_episodes=self.n_eval_episodes,
@@ -153,6 +158,10 @@ class EvalCallback(_EvalCallback):
             return_episode_rewards=True,
             callback=self._log_success_callback,
         )
+
+    def _evaluate(self, model: Any, env: Any, **keywords: Any) -> Any:
+        """Returns and lengths of episodes."""
+        return evaluate_policy(model, env, **keywords)
 
     def _log_success_callback(self, locals_: Mapping[str, Any], _: Mapping[str, Any]) -> None:
         """Keep whether an episode was a success, where it has ended."""

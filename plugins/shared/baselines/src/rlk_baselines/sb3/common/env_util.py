@@ -10,6 +10,7 @@ from rlk_atari.config import AtariConfig
 from rlk_atari.deepmind import AtariGame
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
 from rlk_baselines.environments.ids import make_by_id
+from rlk_old_gym.interface import layers
 from rlk_wrappers.stable_baselines import Monitor
 
 Keywords = Mapping[str, Any] | None
@@ -61,6 +62,16 @@ def make_vec_env(
     if seed is not None:
         vector.seed(seed + start_index)
     return vector
+
+
+def unwrap_wrapper(env: Any, wrapper_class: type) -> Any:
+    """The outermost wrapper of a class around an environment, or None."""
+    return next((layer for layer in layers(env) if isinstance(layer, wrapper_class)), None)
+
+
+def is_wrapped(env: Any, wrapper_class: type) -> bool:
+    """Whether an environment is in a wrapper of a class."""
+    return unwrap_wrapper(env, wrapper_class) is not None
 
 
 def make_atari_env(

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from rlk_baselines import log_formats
+from rlk_baselines.sb3.common.log_objects import OBJECTS, FormatUnsupportedError
 from rlk_baselines.tensorboard import ScalarWriter
 
 #: Key -> the formats that it is not written in.
@@ -55,7 +56,7 @@ class HumanOutputFormat(KVWriter, SeqWriter):
     def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
         rows: list[tuple[str, str]] = []
         group = ""
-        for key, value in sorted(_kept(key_values, key_excluded, "stdout", "log").items()):
+        for key, value in sorted(_plain(key_values, key_excluded, "stdout", "log").items()):
             before, slash, name = key.rpartition("/")
             if slash and before != group:
                 group = before
@@ -86,7 +87,7 @@ class JSONOutputFormat(KVWriter):
         self._rows = log_formats.JSONOutputFormat(filename)
 
     def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
-        self._rows.writekvs(_kept(key_values, key_excluded, "json"))
+        self._rows.writekvs(_plain(key_values, key_excluded, "json"))
 
     def close(self) -> None:
         self._rows.close()
@@ -103,7 +104,7 @@ class CSVOutputFormat(KVWriter):
         self._rows = log_formats.CSVOutputFormat(filename)
 
     def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
-        self._rows.writekvs(_kept(key_values, key_excluded, "csv"))
+        self._rows.writekvs(_plain(key_values, key_excluded, "csv"))
 
     def close(self) -> None:
         self._rows.close()
@@ -121,7 +122,10 @@ class TensorBoardOutputFormat(KVWriter):
 
     def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
         for key, value in sorted(_kept(key_values, key_excluded, "tensorboard").items()):
-            if isinstance(value, (np.ndarray, torch.Tensor)) and np.size(value) != 1:
+            if isinstance(value, OBJECTS):
+                for one in value.summaries(key):
+                    self.writer.add_summary(one, step)
+            elif isinstance(value, (np.ndarray, torch.Tensor)) and np.size(value) != 1:
                 self.writer.add_histogram(key, np.asarray(value), step)
             elif log_formats.valid_float_value(value):
                 self.writer.add_scalar(key, float(value), step)
@@ -134,6 +138,15 @@ class TensorBoardOutputFormat(KVWriter):
 def _kept(key_values: Mapping[str, Any], key_excluded: Excluded, *names: str) -> dict[str, Any]:
     """The values that are written in a format with one of these names."""
     return {k: v for k, v in key_values.items() if not {*key_excluded.get(k, ())} & {*names}}
+
+
+def _plain(key_values: Mapping[str, Any], key_excluded: Excluded, *names: str) -> dict[str, Any]:
+    """The same, in a format that only holds numbers and texts."""
+    kept = _kept(key_values, key_excluded, *names)
+    for key, value in kept.items():
+        if isinstance(value, OBJECTS):
+            raise FormatUnsupportedError(names, key, value)
+    return kept
 
 
 def make_output_format(_format: str, log_dir: str, log_suffix: str = "") -> KVWriter:

@@ -19,6 +19,8 @@ from rlk_baselines.sb3.common.log_formats import (
     TensorBoardOutputFormat,
     make_output_format,
 )
+from rlk_baselines.sb3.common.log_objects import Figure, FormatUnsupportedError, HParam, Image
+from rlk_baselines.sb3.elsewhere import not_here
 
 __all__ = [
     "DEBUG",
@@ -27,7 +29,11 @@ __all__ = [
     "INFO",
     "WARN",
     "CSVOutputFormat",
+    "Figure",
+    "FormatUnsupportedError",
+    "HParam",
     "HumanOutputFormat",
+    "Image",
     "JSONOutputFormat",
     "KVWriter",
     "Logger",
@@ -38,6 +44,11 @@ __all__ = [
     "read_csv",
     "read_json",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    raise not_here(__name__, name)
+
 
 Exclude = str | tuple[str, ...] | None
 

@@ -1,6 +1,25 @@
 """Policies by name, and a class to derive one's own from (docs/custom-policies.md)."""
 
+from typing import Any
+
 from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
 from rlk_baselines.policies.classes import ActorCriticPolicy
+from rlk_baselines.sb3.elsewhere import not_here
+from rlk_baselines.sb3.policy_view import PolicyView as BasePolicy
 
-__all__ = ["ActorCriticPolicy", "CnnPolicy", "MlpPolicy", "MultiInputPolicy"]
+ActorCriticCnnPolicy = CnnPolicy
+MultiInputActorCriticPolicy = MultiInputPolicy
+
+__all__ = [
+    "ActorCriticCnnPolicy",
+    "ActorCriticPolicy",
+    "BasePolicy",
+    "CnnPolicy",
+    "MlpPolicy",
+    "MultiInputActorCriticPolicy",
+    "MultiInputPolicy",
+]
+
+
+def __getattr__(name: str) -> Any:
+    raise not_here(__name__, name)

@@ -5,6 +5,7 @@ A class is passed as `policy_kwargs=dict(features_extractor_class=…, features_
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -13,9 +14,21 @@ from torch import Tensor, nn
 
 from rlk.errors import PlanError
 from rlk.spaces import is_image
+from rlk_baselines.sb3.elsewhere import not_here
 from rlk_networks import flat_size
 
-__all__ = ["BaseFeaturesExtractor", "CombinedExtractor", "FlattenExtractor", "NatureCNN"]
+__all__ = [
+    "BaseFeaturesExtractor",
+    "CombinedExtractor",
+    "FlattenExtractor",
+    "NatureCNN",
+    "create_mlp",
+    "get_actor_critic_arch",
+]
+
+
+def __getattr__(name: str) -> Any:
+    raise not_here(__name__, name)
 
 
 class BaseFeaturesExtractor(nn.Module):
@@ -122,3 +135,48 @@ class CombinedExtractor(BaseFeaturesExtractor):
 
     def forward(self, observations: dict[str, Tensor]) -> Tensor:
         return torch.cat([one(observations[key]) for key, one in self.extractors.items()], 1)
+
+
+def create_mlp(
+    input_dim: int,
+    output_dim: int,
+    net_arch: Sequence[int],
+    activation_fn: Callable[[], nn.Module] = nn.ReLU,
+    squash_output: bool = False,
+    with_bias: bool = True,
+    pre_linear_modules: Sequence[Callable[[int], nn.Module]] | None = None,
+    post_linear_modules: Sequence[Callable[[int], nn.Module]] | None = None,
+) -> list[nn.Module]:
+    """Modules for `nn.Sequential`: hidden layers, each with an activation, and a last one without.
+
+    Args:
+        input_dim: how many numbers go in.
+        output_dim: the size of the last layer; below 1 there is none.
+        net_arch: the sizes of the hidden layers.
+        activation_fn: makes an activation.
+        squash_output: whether a tanh stands at the end.
+        with_bias: whether layers have a bias.
+        pre_linear_modules: what stands in front of every layer, made with the size there.
+        post_linear_modules: what stands between a hidden layer and its activation, likewise.
+    """
+    made: list[nn.Module] = []
+    size = input_dim
+    for width in net_arch:
+        made += [make(size) for make in pre_linear_modules or ()]
+        made.append(nn.Linear(size, width, bias=with_bias))
+        made += [make(width) for make in post_linear_modules or ()]
+        made.append(activation_fn())
+        size = width
+    if output_dim > 0:
+        made += [make(size) for make in pre_linear_modules or ()]
+        made.append(nn.Linear(size, output_dim, bias=with_bias))
+    return [*made, nn.Tanh()] if squash_output else made
+
+
+def get_actor_critic_arch(
+    net_arch: Sequence[int] | Mapping[str, Sequence[int]],
+) -> tuple[list[int], list[int]]:
+    """The hidden layers of actor and critic, of a list for both or a dict with `pi` and `qf`."""
+    if isinstance(net_arch, Mapping):
+        return list(net_arch["pi"]), list(net_arch["qf"])
+    return list(net_arch), list(net_arch)

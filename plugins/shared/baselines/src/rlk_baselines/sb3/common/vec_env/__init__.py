@@ -17,6 +17,7 @@ from rlk_baselines.common.vec_env import (
 )
 from rlk_baselines.sb3.common.vec_env.stacked_observations import StackedObservations
 from rlk_baselines.sb3.common.vec_env.unwrapping import is_vecenv_wrapped, unwrap_vec_wrapper
+from rlk_baselines.sb3.common.vec_env.vec_extract_dict_obs import VecExtractDictObs
 from rlk_baselines.sb3.common.vec_env.vec_frame_stack import VecFrameStack
 from rlk_baselines.sb3.common.vec_env.vec_monitor import VecMonitor
 from rlk_baselines.sb3.common.vec_env.vec_transpose import VecTransposeImage
@@ -29,6 +30,7 @@ __all__ = [
     "VecCheckNan",
     "VecEnv",
     "VecEnvWrapper",
+    "VecExtractDictObs",
     "VecFrameStack",
     "VecMonitor",
     "VecNormalize",

@@ -12,7 +12,6 @@ import numpy as np
 from rlk.errors import RlkError
 from rlk_baselines.bench.monitor import Monitor as OldMonitor
 from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
-from rlk_old_gym.interface import layers
 from rlk_wrappers.columns import missing_info_message, plain
 from rlk_wrappers.episode_file import DIGITS, EpisodeFile, episode_path
 from rlk_wrappers.stable_baselines import Monitor
@@ -110,6 +109,8 @@ class VecMonitor(VecEnvWrapper):
 
 
 def _has_monitors(venv: VecEnv) -> bool:
-    """Whether environments, where they are in this process, are in monitors of their own."""
-    envs = getattr(venv.unwrapped, "envs", None) or [None]
-    return any(isinstance(layer, (Monitor, OldMonitor)) for layer in layers(envs[0]))
+    """Whether environments are in monitors of their own; a vector that cannot tell has none."""
+    try:
+        return venv.env_is_wrapped((Monitor, OldMonitor), indices=0)[0]
+    except AttributeError:
+        return False

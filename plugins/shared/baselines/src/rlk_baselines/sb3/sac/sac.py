@@ -1,17 +1,14 @@
-"""`TD3`: twin delayed DDPG (Fujimoto et al. 2018, arXiv 1802.09477)."""
+"""`SAC`: soft actor-critic (Haarnoja et al. 2018, arXiv 1801.01290)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
 from rlk_baselines.sb3.algorithm import LAST, OffPolicyAlgorithm
 
-__all__ = ["TD3", "CnnPolicy", "MlpPolicy", "MultiInputPolicy"]
-
 _DEFAULTS: Mapping[str, Any] = {
-    "learning_rate": 0.001,
+    "learning_rate": 0.0003,
     "buffer_size": 1_000_000,
     "learning_starts": 100,
     "batch_size": 256,
@@ -23,21 +20,24 @@ _DEFAULTS: Mapping[str, Any] = {
     "replay_buffer_class": None,
     "replay_buffer_kwargs": None,
     "optimize_memory_usage": False,
-    "policy_delay": 2,
-    "target_policy_noise": 0.2,
-    "target_noise_clip": 0.5,
+    "ent_coef": "auto",
+    "target_update_interval": 1,
+    "target_entropy": "auto",
+    "use_sde": False,
+    "sde_sample_freq": -1,
+    "use_sde_at_warmup": False,
     **LAST,
 }
 
 
-class TD3(OffPolicyAlgorithm):
-    """Twin delayed DDPG (Fujimoto et al. 2018, arXiv 1802.09477).
+class SAC(OffPolicyAlgorithm):
+    """Soft actor-critic (Haarnoja et al. 2018, arXiv 1801.01290).
 
-    Its parameters are those of Stable-Baselines3; rlk's `td3` does the work.
+    Its parameters are those of Stable-Baselines3; rlk's `sac` does the work.
     """
 
-    algo = "td3"
+    algo = "sac"
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
-    layers = (400, 300)
+    layers = (256, 256)
     layers_of_images = (256, 256)

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
 from rlk_baselines.sb3.algorithm import LAST, OnPolicyAlgorithm
-
-__all__ = ["A2C", "CnnPolicy", "MlpPolicy", "MultiInputPolicy"]
 
 _DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.0007,

@@ -1,14 +1,11 @@
-"""`DDPG`: deep deterministic policy gradient (Lillicrap et al. 2015, arXiv 1509.02971)."""
+"""`TD3`: twin delayed DDPG (Fujimoto et al. 2018, arXiv 1802.09477)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
 from rlk_baselines.sb3.algorithm import LAST, OffPolicyAlgorithm
-
-__all__ = ["DDPG", "CnnPolicy", "MlpPolicy", "MultiInputPolicy"]
 
 _DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.001,
@@ -23,15 +20,17 @@ _DEFAULTS: Mapping[str, Any] = {
     "replay_buffer_class": None,
     "replay_buffer_kwargs": None,
     "optimize_memory_usage": False,
+    "policy_delay": 2,
+    "target_policy_noise": 0.2,
+    "target_noise_clip": 0.5,
     **LAST,
 }
 
 
-class DDPG(OffPolicyAlgorithm):
-    """Deep deterministic policy gradient (Lillicrap et al. 2015, arXiv 1509.02971).
+class TD3(OffPolicyAlgorithm):
+    """Twin delayed DDPG (Fujimoto et al. 2018, arXiv 1802.09477).
 
-    As in Stable-Baselines3, it is TD3 whose policy is updated with every batch, by targets without
-    noise. Deviation: it has two critics as TD3 has, not one.
+    Its parameters are those of Stable-Baselines3; rlk's `td3` does the work.
     """
 
     algo = "td3"
@@ -39,4 +38,3 @@ class DDPG(OffPolicyAlgorithm):
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
     layers = (400, 300)
     layers_of_images = (256, 256)
-    fixed: ClassVar[Mapping[str, Any]] = {"policy_delay": 1, "target_policy_noise": 0.0}

@@ -1,17 +1,14 @@
-"""`SAC`: soft actor-critic (Haarnoja et al. 2018, arXiv 1801.01290)."""
+"""`DDPG`: deep deterministic policy gradient (Lillicrap et al. 2015, arXiv 1509.02971)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
 from rlk_baselines.sb3.algorithm import LAST, OffPolicyAlgorithm
 
-__all__ = ["SAC", "CnnPolicy", "MlpPolicy", "MultiInputPolicy"]
-
 _DEFAULTS: Mapping[str, Any] = {
-    "learning_rate": 0.0003,
+    "learning_rate": 0.001,
     "buffer_size": 1_000_000,
     "learning_starts": 100,
     "batch_size": 256,
@@ -23,24 +20,20 @@ _DEFAULTS: Mapping[str, Any] = {
     "replay_buffer_class": None,
     "replay_buffer_kwargs": None,
     "optimize_memory_usage": False,
-    "ent_coef": "auto",
-    "target_update_interval": 1,
-    "target_entropy": "auto",
-    "use_sde": False,
-    "sde_sample_freq": -1,
-    "use_sde_at_warmup": False,
     **LAST,
 }
 
 
-class SAC(OffPolicyAlgorithm):
-    """Soft actor-critic (Haarnoja et al. 2018, arXiv 1801.01290).
+class DDPG(OffPolicyAlgorithm):
+    """Deep deterministic policy gradient (Lillicrap et al. 2015, arXiv 1509.02971).
 
-    Its parameters are those of Stable-Baselines3; rlk's `sac` does the work.
+    As in Stable-Baselines3, it is TD3 whose policy is updated with every batch, by targets without
+    noise. Deviation: it has two critics as TD3 has, not one.
     """
 
-    algo = "sac"
+    algo = "td3"
     names = tuple(_DEFAULTS)
     usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
-    layers = (256, 256)
+    layers = (400, 300)
     layers_of_images = (256, 256)
+    fixed: ClassVar[Mapping[str, Any]] = {"policy_delay": 1, "target_policy_noise": 0.0}

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
 from rlk_baselines.sb3.algorithm import LAST, OnPolicyAlgorithm
-
-__all__ = ["PPO", "CnnPolicy", "MlpPolicy", "MultiInputPolicy"]
 
 _DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.0003,
@@ -45,3 +42,12 @@ class PPO(OnPolicyAlgorithm):
         "rollout_buffer_class": (None, "rlk.make has storages: storage=NAME."),
         "rollout_buffer_kwargs": (None, "rlk.make has storages: storage={…}."),
     }
+
+    def numbers_of_training(self) -> dict[str, float]:
+        """As of `BaseAlgorithm`; updates are epochs, as there.
+
+        Of an epoch that `target_kl` has ended, its minibatches count.
+        """
+        run: Any = self.agent.run
+        epochs = -(-run.clock.updates // run.algorithm.n_minibatches)
+        return {**super().numbers_of_training(), "train/n_updates": epochs}

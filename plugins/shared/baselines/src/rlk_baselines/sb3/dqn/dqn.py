@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
+from rlk import spaces
 from rlk_baselines.sb3.algorithm import LAST, OffPolicyAlgorithm
-
-__all__ = ["DQN", "CnnPolicy", "MlpPolicy", "MultiInputPolicy"]
 
 _DEFAULTS: Mapping[str, Any] = {
     "learning_rate": 0.0001,
@@ -47,3 +45,20 @@ class DQN(OffPolicyAlgorithm):
         **OffPolicyAlgorithm.only,
         "tau": (1.0, "The target network is copied as a whole."),
     }
+
+    @property
+    def exploration_rate(self) -> float:
+        """The probability of a random action now; 0 before the first timestep."""
+        if self.num_timesteps == 0:
+            return 0.0
+        return float(self.agent.run.actor.metrics()["rollout/exploration_rate"])
+
+    def _act(self, observation: Any, state: Any, mask: Any, deterministic: bool) -> tuple[Any, Any]:
+        """As there, one draw decides for a whole batch whether its actions are random."""
+        rng = self.agent.run.streams.numpy("predict")
+        if deterministic or rng.random() >= self.exploration_rate:
+            return self.agent.predict(observation, state, mask, deterministic=True)
+        batch, was_batched = spaces.batched(self.observation_space, observation)
+        size = len(next(iter(batch.values())) if isinstance(batch, dict) else batch)
+        actions = self.action_space.start + rng.integers(self.action_space.n, size=size)
+        return (actions if was_batched else actions[0]), None

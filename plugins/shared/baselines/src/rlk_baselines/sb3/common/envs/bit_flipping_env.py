@@ -1,4 +1,4 @@
-"""Environments to test with, of Gymnasium's interface."""
+"""`BitFlippingEnv`: an environment with goals, of Gymnasium's interface."""
 
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
 

@@ -1,0 +1,24 @@
+"""Environments to test with, of Gymnasium's interface."""
+
+from typing import Any
+
+from rlk_baselines.sb3.common.envs.bit_flipping_env import BitFlippingEnv
+from rlk_baselines.sb3.common.envs.identity_env import (
+    IdentityEnv,
+    IdentityEnvBox,
+    IdentityEnvMultiBinary,
+    IdentityEnvMultiDiscrete,
+)
+from rlk_baselines.sb3.elsewhere import not_here
+
+__all__ = [
+    "BitFlippingEnv",
+    "IdentityEnv",
+    "IdentityEnvBox",
+    "IdentityEnvMultiBinary",
+    "IdentityEnvMultiDiscrete",
+]
+
+
+def __getattr__(name: str) -> Any:
+    raise not_here(__name__, name)

@@ -1,0 +1,128 @@
+"""What a row may have besides numbers: figures, images and hyperparameters, for tensorboard."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+from torch import Tensor
+
+from rlk.errors import PlanError
+from rlk.records import Array
+
+
+class FormatUnsupportedError(PlanError, NotImplementedError):
+    """A format was to write what it cannot hold."""
+
+    def __init__(self, formats: tuple[str, ...], key: str, value: Any) -> None:
+        name, others = type(value).__name__, ", ".join(repr(one) for one in formats)
+        super().__init__(
+            f"{key} is of the class {name}, which only tensorboard shows. Leave it out of the "
+            f"others: logger.record({key!r}, {name}(…), exclude=({others},))."
+        )
+
+
+@attrs.frozen
+class Figure:
+    """A figure of matplotlib.
+
+    Args:
+        figure: the figure.
+        close: whether it is closed when it was written.
+    """
+
+    figure: Any
+    close: bool
+
+    def summaries(self, tag: str) -> list[Any]:
+        """As tensorboard's summaries."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        canvas: Any = FigureCanvasAgg(self.figure)
+        canvas.draw()
+        pixels: Array = np.asarray(canvas.buffer_rgba())[:, :, :3]
+        if self.close:
+            from matplotlib import pyplot
+
+            pyplot.close(self.figure)
+        return [_image(tag, pixels)]
+
+
+@attrs.frozen
+class Image:
+    """An image.
+
+    Args:
+        image: an array or a tensor, of floats in 0 to 1 or whole numbers 0 to 255.
+        dataformats: its axes, such as `HWC`, `CHW` or `HW`.
+    """
+
+    image: Any
+    dataformats: str
+
+    def summaries(self, tag: str) -> list[Any]:
+        """As tensorboard's summaries."""
+        values = np.asarray(self.image.cpu() if isinstance(self.image, Tensor) else self.image)
+        axes = self.dataformats.upper()
+        if sorted(axes) not in (["H", "W"], ["C", "H", "W"]) or values.ndim != len(axes):
+            raise PlanError(
+                f"an Image has the axes HWC, CHW or HW, got {self.dataformats!r} for an array of "
+                f"the shape {values.shape}."
+            )
+        turned = np.transpose(values, [axes.index(one) for one in "HWC" if one in axes])
+        is_whole = np.issubdtype(values.dtype, np.integer)
+        return [_image(tag, turned if is_whole else turned * 255.0)]
+
+
+@attrs.frozen
+class HParam:
+    """Hyperparameters of a run, and the numbers that runs are compared by.
+
+    Args:
+        hparam_dict: by name, numbers, texts or switches.
+        metric_dict: by the keys of those numbers, anything: tensorboard looks them up.
+
+    Raises:
+        PlanError: if there is none.
+    """
+
+    hparam_dict: Mapping[str, bool | str | float | None]
+    metric_dict: Mapping[str, float] = attrs.field()
+
+    @metric_dict.validator
+    def _has_some(self, _: Any, value: Mapping[str, float]) -> None:
+        if not value:
+            raise PlanError("HParam needs a metric_dict, without which tensorboard shows nothing.")
+
+    def summaries(self, tag: str) -> list[Any]:
+        """As tensorboard's summaries."""
+        from tensorboard.plugins.hparams import summary_v2 as hparams
+
+        given = {name: "None" if one is None else one for name, one in self.hparam_dict.items()}
+        names, metrics = map(hparams.HParam, given), map(hparams.Metric, self.metric_dict)
+        table = hparams.hparams_config_pb(hparams=list(names), metrics=list(metrics))
+        return [table, hparams.hparams_pb(given)]
+
+
+def _image(tag: str, pixels: Array) -> Any:
+    """A summary of tensorboard with an image of numbers 0 to 255, [H, W], or [H, W, C]."""
+    import PIL.Image
+    from tensorboard.compat.proto.summary_pb2 import Summary
+
+    squeezed = pixels[:, :, 0] if pixels.shape[2:] == (1,) else pixels
+    written = io.BytesIO()
+    PIL.Image.fromarray(np.clip(squeezed, 0, 255).astype(np.uint8)).save(written, "PNG")
+    height, width, *channels = pixels.shape
+    found = Summary.Image(
+        height=height,
+        width=width,
+        colorspace=channels[0] if channels else 1,
+        encoded_image_string=written.getvalue(),
+    )
+    return Summary(value=[Summary.Value(tag=tag, image=found)])
+
+
+OBJECTS = (Figure, HParam, Image)

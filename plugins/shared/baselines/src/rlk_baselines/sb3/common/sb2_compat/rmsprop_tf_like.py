@@ -1,0 +1,9 @@
+"""The RMSProp of TensorFlow is rlk's: see `elsewhere`."""
+
+from typing import Any
+
+from rlk_baselines.sb3.elsewhere import not_here
+
+
+def __getattr__(name: str) -> Any:
+    raise not_here(__name__, name)

@@ -1,0 +1,104 @@
+"""Names for types, for the annotations of programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any, NamedTuple, Protocol, SupportsFloat
+
+import gymnasium
+from torch import Tensor
+
+from rlk.records import Array
+from rlk_baselines.common.vec_env import VecEnv
+from rlk_baselines.sb3.common.callbacks import BaseCallback
+
+GymEnv = gymnasium.Env[Any, Any] | VecEnv
+GymObs = tuple[Any, ...] | dict[str, Any] | Array | int
+GymResetReturn = tuple[GymObs, dict[str, Any]]
+GymStepReturn = tuple[GymObs, float, bool, bool, dict[str, Any]]
+AtariResetReturn = tuple[Array, dict[str, Any]]
+AtariStepReturn = tuple[Array, SupportsFloat, bool, bool, dict[str, Any]]
+TensorDict = dict[str, Tensor]
+OptimizerStateDict = dict[str, Any]
+MaybeCallback = BaseCallback | list[BaseCallback] | Callable[..., Any] | None
+PyTorchObs = Tensor | TensorDict
+Schedule = Callable[[float], float]  #: of what remains of the training, 1 to 0
+
+
+class TrainFrequencyUnit(StrEnum):
+    """What is counted between two trainings."""
+
+    STEP = "step"
+    EPISODE = "episode"
+
+
+class TrainFreq(NamedTuple):
+    """How often a model trains: a `train_freq`."""
+
+    frequency: int
+    unit: TrainFrequencyUnit
+
+
+class RolloutReturn(NamedTuple):
+    """What was collected before a training."""
+
+    episode_timesteps: int
+    n_episodes: int
+    continue_training: bool
+
+
+class ReplayBufferSamples(NamedTuple):
+    """Transitions that a `ReplayBuffer` gives, as tensors [B, ...]."""
+
+    observations: Tensor
+    actions: Tensor
+    next_observations: Tensor
+    dones: Tensor
+    rewards: Tensor
+    discounts: Tensor | None = None
+
+
+class DictReplayBufferSamples(NamedTuple):
+    """The same of observations with parts."""
+
+    observations: TensorDict
+    actions: Tensor
+    next_observations: TensorDict
+    dones: Tensor
+    rewards: Tensor
+    discounts: Tensor | None = None
+
+
+class RolloutBufferSamples(NamedTuple):
+    """What a policy is updated with, as tensors [B, ...]."""
+
+    observations: Tensor
+    actions: Tensor
+    old_values: Tensor
+    old_log_prob: Tensor
+    advantages: Tensor
+    returns: Tensor
+
+
+class DictRolloutBufferSamples(NamedTuple):
+    """The same of observations with parts."""
+
+    observations: TensorDict
+    actions: Tensor
+    old_values: Tensor
+    old_log_prob: Tensor
+    advantages: Tensor
+    returns: Tensor
+
+
+class PolicyPredictor(Protocol):
+    """What `evaluate_policy` asks for actions: a model, or its policy."""
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = False,
+    ) -> tuple[Any, Any]: ...

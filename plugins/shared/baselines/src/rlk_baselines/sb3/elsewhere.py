@@ -1,0 +1,75 @@
+"""Names of Stable-Baselines3 that are not here, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_PACKAGE = __name__.rpartition(".")[0]
+_OWN_POLICY = "a policy of your own: docs/custom-policies.md"
+_NETWORKS = "model.policy, whose parts are torch modules by rlk's names"
+_OF_POLICY = "model.policy.get_distribution(obs), or a distribution of torch.distributions"
+_STORAGES = "rlk.make(…, storage=NAME): models keep what they collect in storages of rlk"
+_FILES = "model.save(path) and MODEL.load(path): files hold no code"
+
+#: Module below this package -> its names that are not here, and what to write instead.
+INSTEAD: Mapping[str, Mapping[str, str]] = {
+    "": {"HER": "replay_buffer_class=HerReplayBuffer of DDPG, DQN, SAC or TD3"},
+    "common.buffers": dict.fromkeys(
+        ("BaseBuffer", "DictRolloutBuffer", "NStepReplayBuffer", "RolloutBuffer"), _STORAGES
+    ),
+    "common.callbacks": {"LogEveryNTimesteps": "log_interval=… of learn"},
+    "common.distributions": dict.fromkeys(
+        (
+            *("BernoulliDistribution", "CategoricalDistribution", "DiagGaussianDistribution"),
+            *("Distribution", "MultiCategoricalDistribution", "SquashedDiagGaussianDistribution"),
+            *("StateDependentNoiseDistribution", "TanhBijector", "kl_divergence"),
+            *("make_proba_distribution", "sum_independent_dims"),
+        ),
+        _OF_POLICY,
+    ),
+    "common.envs": {
+        "FakeImageEnv": "an environment of your own (class MyEnv(gymnasium.Env))",
+        "SimpleMultiObsEnv": "an environment of your own (class MyEnv(gymnasium.Env))",
+    },
+    "common.logger": {"Video": "VecVideoRecorder of common.vec_env, which writes files"},
+    "common.monitor": {"ResultsWriter": "Monitor(env, filename), which writes the file"},
+    "common.noise": {
+        "VectorizedActionNoise": "its base_noise alone: every environment draws from it by itself"
+    },
+    "common.policies": {
+        "BaseModel": "torch.nn.Module",
+        "ContinuousCritic": _NETWORKS,
+    },
+    "common.save_util": dict.fromkeys(
+        (
+            *("data_to_json", "json_to_data", "load_from_pkl", "load_from_zip_file"),
+            *("open_path", "save_to_pkl", "save_to_zip_file"),
+        ),
+        _FILES,
+    ),
+    "common.sb2_compat.rmsprop_tf_like": {
+        "RMSpropTFLike": "rlk_baselines.A2C, which learns by that RMSProp"
+    },
+    "common.torch_layers": {"MlpExtractor": f"policy_kwargs=dict(net_arch=…), or {_OWN_POLICY}"},
+    "dqn.policies": {"QNetwork": _NETWORKS},
+    "sac.policies": {"Actor": _NETWORKS},
+    "td3.policies": {"Actor": _NETWORKS},
+}
+
+
+def not_here(module: str, name: str) -> Exception:
+    """What a module raises where a name is asked for that it does not have.
+
+    Args:
+        module: its `__name__`.
+        name: what was asked for.
+
+    Returns:
+        An ImportError, whose words `from module import name` shows too; for a name that
+        Stable-Baselines3 does not have there either, an AttributeError.
+    """
+    below = module.removeprefix(_PACKAGE).removeprefix(".")
+    instead = INSTEAD.get(below, {}).get(name)
+    if instead is None:
+        return AttributeError(f"module {module!r} has no attribute {name!r}")
+    return ImportError(f"{module} has no {name}. Write {instead}.")

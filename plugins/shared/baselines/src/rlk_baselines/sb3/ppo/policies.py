@@ -1,0 +1,5 @@
+"""The policies of PPO: each class stands for a name."""
+
+from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
+
+__all__ = ["CnnPolicy", "MlpPolicy", "MultiInputPolicy"]

@@ -1,0 +1,34 @@
+"""The names of sb3-contrib 2.9, beside those of `rlk_baselines.sb3`.
+
+A program runs with the first word of its imports changed: `from rlk_baselines.sb3_contrib import
+MaskablePPO`. Nothing is imported until it is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rlk_baselines.sb3_contrib.ppo_mask import MaskablePPO as MaskablePPO
+    from rlk_baselines.sb3_contrib.ppo_recurrent import RecurrentPPO as RecurrentPPO
+
+#: Name -> the module below this one that has it.
+_HOMES = {"MaskablePPO": "ppo_mask", "RecurrentPPO": "ppo_recurrent"}
+#: Names that are not here, and what to write instead.
+_INSTEAD = {
+    **dict.fromkeys(("ARS", "CrossQ"), "an algorithm of rlk: rlk plugins list --kind algorithms"),
+    "QRDQN": "DQN of rlk_baselines.sb3, or of rlk_baselines, which is double and dueling",
+    "TQC": "SAC or TD3 of rlk_baselines.sb3",
+    "TRPO": "rlk_baselines.TRPO, whose parameters are those of Stable Baselines 2.10",
+}
+
+__all__ = [*_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in _INSTEAD:
+        raise ImportError(f"{__name__} has no {name}. Write {_INSTEAD[name]}.")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

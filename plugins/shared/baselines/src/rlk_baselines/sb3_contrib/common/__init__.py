@@ -1,0 +1,1 @@
+"""What models of sb3-contrib share, by its module names."""

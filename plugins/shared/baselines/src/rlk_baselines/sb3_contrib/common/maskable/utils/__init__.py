@@ -1,0 +1,26 @@
+"""Which actions are allowed, as environments and vectors of them say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlk.records import Array
+from rlk_baselines.common.vec_env.base_vec_env import VecEnv
+
+EXPECTED_METHOD_NAME = "action_masks"
+
+
+def get_action_masks(env: Any) -> Array:
+    """What is allowed now: bool [M] of an environment, [N, M] of a vector."""
+    if isinstance(env, VecEnv):
+        return np.stack(env.env_method(EXPECTED_METHOD_NAME))
+    return np.asarray(env.get_wrapper_attr(EXPECTED_METHOD_NAME)())
+
+
+def is_masking_supported(env: Any) -> bool:
+    """Whether an environment, or all of a vector, say what is allowed."""
+    if isinstance(env, VecEnv):
+        return env.has_attr(EXPECTED_METHOD_NAME)
+    return bool(env.has_wrapper_attr(EXPECTED_METHOD_NAME))

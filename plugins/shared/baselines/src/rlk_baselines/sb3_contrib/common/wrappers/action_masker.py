@@ -1,0 +1,41 @@
+"""`ActionMasker`: says which actions of an environment are allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+
+from rlk_baselines.refusals import Refused
+
+
+class ActionMasker(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Gives an environment the method `action_masks()`.
+
+    Args:
+        env: the environment.
+        action_mask_fn: a function of it, or the name of one of its methods.
+
+    Raises:
+        Refused: if it has no such method.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any], action_mask_fn: str | Callable[[Any], Any]):
+        super().__init__(env)
+        self._ask: Callable[[Any], Any]
+        if not isinstance(action_mask_fn, str):
+            self._ask = action_mask_fn
+            return
+        method = env.get_wrapper_attr(action_mask_fn) if _has(env, action_mask_fn) else None
+        if not callable(method):
+            raise Refused(f"ActionMasker: the environment has no method {action_mask_fn!r}.")
+        self._ask = lambda _: method()
+
+    def action_masks(self) -> Any:
+        """Which actions are allowed now."""
+        return self._ask(self.env)
+
+
+def _has(env: Any, name: str) -> bool:
+    return bool(env.has_wrapper_attr(name))

@@ -1,0 +1,92 @@
+"""`MaskablePPO`: PPO that knows which actions are allowed (Huang and Ontañón, arXiv 2006.14171)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from rlk import spaces
+from rlk_action_masking.masks import beside, options, without_mask
+from rlk_baselines.common.base_class import Callback
+from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3.images import channels_first
+from rlk_baselines.sb3.ppo.ppo import PPO
+
+Model = TypeVar("Model", bound="MaskablePPO")
+#: Parameters of PPO that this one does not have.
+_NOT_HERE = ("use_sde", "sde_sample_freq")
+
+
+class MaskablePPO(PPO):
+    """PPO whose policy gives forbidden actions the probability 0, by rlk's `action-masking`.
+
+    Environments have a method `action_masks()`, or are in an `ActionMasker`. B observations, M
+    options: see `rlk_action_masking.masks`.
+    """
+
+    names = tuple(name for name in PPO.names if name not in _NOT_HERE)
+    usual: ClassVar[Mapping[str, Any]] = {name: PPO.usual[name] for name in names}
+
+    def _plugins(self) -> list[Any]:
+        return [*super()._plugins(), "action-masking"]
+
+    @property
+    def observation_space(self) -> Any:
+        """Of one environment, without masks."""
+        found = super().observation_space
+        return without_mask(found) or found
+
+    def learn(  # type: ignore[override]
+        self: Model,
+        total_timesteps: int,
+        callback: Callback = None,
+        log_interval: int | None = None,
+        tb_log_name: str | None = None,
+        reset_num_timesteps: bool = True,
+        use_masking: bool = True,
+        progress_bar: bool = False,
+    ) -> Model:
+        """As `BaseAlgorithm.learn`.
+
+        Raises:
+            Refused: for `use_masking=False`.
+        """
+        if not use_masking:
+            raise Refused(
+                "MaskablePPO learns with masks here. Without them write PPO of rlk_baselines.sb3."
+            )
+        call = (total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps)
+        return super().learn(*call, progress_bar)
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool | None = False,
+        action_masks: Any = None,
+    ) -> tuple[Any, Any]:
+        """As `BaseAlgorithm.predict`.
+
+        Args:
+            action_masks: bool [M], or [B, M]: what is allowed; None is everything.
+
+        Raises:
+            ValueError: if observations or masks do not fit.
+        """
+        seen = channels_first(observation, self.observation_space)
+        batch, was_batched = spaces.batched(self.observation_space, seen)
+        size = len(next(iter(batch.values())) if isinstance(batch, dict) else batch)
+        masks = np.ones((size, sum(options(self.action_space))), np.int8)
+        if action_masks is not None:
+            given = np.asarray(action_masks, np.int8)
+            if given.size != masks.size:
+                raise Refused(
+                    f"action_masks of {size} observations are {list(masks.shape)} here, got "
+                    f"{list(given.shape)}."
+                )
+            masks = given.reshape(masks.shape)
+        found = self._act(beside(batch, masks), state, episode_start, bool(deterministic))
+        return found if was_batched else (found[0][0], found[1])

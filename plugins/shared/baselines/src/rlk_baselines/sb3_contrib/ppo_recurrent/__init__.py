@@ -1,0 +1,10 @@
+"""PPO with policies that remember, and these."""
+
+from rlk_baselines.sb3_contrib.ppo_recurrent.policies import (
+    CnnLstmPolicy,
+    MlpLstmPolicy,
+    MultiInputLstmPolicy,
+)
+from rlk_baselines.sb3_contrib.ppo_recurrent.ppo_recurrent import RecurrentPPO
+
+__all__ = ["CnnLstmPolicy", "MlpLstmPolicy", "MultiInputLstmPolicy", "RecurrentPPO"]

@@ -1,0 +1,56 @@
+"""`RecurrentPPO`: proximal policy optimisation with an LSTM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3.policy_keywords import settings_of
+from rlk_baselines.sb3.ppo.ppo import PPO
+
+#: Parameters of PPO that this one does not have.
+_NOT_HERE = ("rollout_buffer_class", "rollout_buffer_kwargs")
+#: Keyword of the LSTM -> the one value that it has here.
+_ONLY = {"shared_lstm": True, "enable_critic_lstm": False, "n_lstm_layers": 1, "lstm_kwargs": None}
+
+
+class RecurrentPPO(PPO):
+    """PPO whose policy remembers by an LSTM, which the value shares.
+
+    `predict` takes and gives its state: `action, state = model.predict(obs, state, episode_start)`.
+    """
+
+    names = tuple(name for name in PPO.names if name not in _NOT_HERE)
+    usual: ClassVar[Mapping[str, Any]] = {
+        **{name: PPO.usual[name] for name in names},
+        "n_steps": 128,
+        "batch_size": 128,
+    }
+    only: ClassVar[Mapping[str, Any]] = {}
+
+    def _policy_settings(self) -> dict[str, Any]:
+        """As of `BaseAlgorithm`; layers stand behind the LSTM, as there."""
+        kwargs, policy = dict(self.policy_kwargs), self._given["policy"]
+        for key, value in _ONLY.items():
+            if kwargs.pop(key, value) not in (value, {}):
+                raise Refused(
+                    f"RecurrentPPO: {key} is {value!r} here: policy and value share one LSTM of "
+                    "one layer. Leave it out, or write a policy of your own: "
+                    "docs/custom-policies.md."
+                )
+        is_of_images = "Cnn" in str(getattr(policy, "__name__", policy))
+        usual = self.layers_of_images if is_of_images else self.layers
+        sizes = kwargs.pop("net_arch", None)
+        sizes = list(usual) if sizes is None else sizes
+        own = dict(sizes) if isinstance(sizes, Mapping) else {"pi": list(sizes), "vf": list(sizes)}
+        kwargs |= {"n_lstm": kwargs.pop("lstm_hidden_size", 256), "net_arch": ["lstm", own]}
+        return settings_of(
+            policy,
+            kwargs,
+            self.layers,
+            self.layers_of_images,
+            is_off_policy=False,
+            use_sde=bool(self._given["use_sde"]),
+            action_space=self.action_space,
+        )

@@ -1,0 +1,149 @@
+"""The models of sb3-contrib that rlk's own plugins carry."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.wrappers import TimeLimit
+
+from rlk_baselines.sb3.common.env_util import make_vec_env
+from rlk_baselines.sb3.common.vec_env import DummyVecEnv, VecNormalize
+from rlk_baselines.sb3_contrib import MaskablePPO, RecurrentPPO
+from rlk_baselines.sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
+from rlk_baselines.sb3_contrib.common.maskable.evaluation import evaluate_policy
+from rlk_baselines.sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from rlk_baselines.sb3_contrib.common.maskable.utils import (
+    get_action_masks,
+    is_masking_supported,
+)
+from rlk_baselines.sb3_contrib.common.wrappers import ActionMasker
+from rlk_baselines.sb3_contrib.ppo_recurrent import MlpLstmPolicy
+from rlk_toy_environments.identity import IdentityEnv, IdentityEnvBox
+from rlk_toy_environments.masked_identity import MaskedIdentityEnv
+
+SMALL: dict[str, Any] = {"n_steps": 16, "batch_size": 16, "n_epochs": 1, "seed": 0}
+
+
+def masked() -> Any:
+    """Refuses forbidden actions by an error."""
+    return MaskedIdentityEnv(space=spaces.Discrete(5), ep_length=8)
+
+
+def even(env: Any) -> Any:
+    return np.array([True, False, True])
+
+
+def of_three() -> Any:
+    return ActionMasker(IdentityEnvBoxes(), even)
+
+
+class IdentityEnvBoxes(IdentityEnvBox):
+    """Shows a number, and takes one of three actions."""
+
+    def __init__(self) -> None:
+        super().__init__(ep_length=4)
+        self.action_space = spaces.Discrete(3)
+
+
+def test_parameters_are_those_of_there() -> None:
+    of_masks = inspect.signature(MaskablePPO).parameters
+    assert [*of_masks][2:5] == ["learning_rate", "n_steps", "batch_size"]
+    assert "use_sde" not in of_masks and of_masks["n_steps"].default == 2048
+    of_lstm = inspect.signature(RecurrentPPO).parameters
+    assert [of_lstm[name].default for name in ("n_steps", "batch_size")] == [128, 128]
+    assert "rollout_buffer_class" not in of_lstm and "use_sde" in of_lstm
+    for name in ("ARS", "CrossQ", "QRDQN", "TQC", "TRPO"):
+        with pytest.raises(ImportError, match=f"has no {name}. Write "):
+            exec(f"from rlk_baselines.sb3_contrib import {name}")
+
+
+def test_a_masked_model_learns_acts_and_is_loaded(tmp_path: Any) -> None:
+    env = masked()
+    seen = MaskableEvalCallback(masked(), eval_freq=16, n_eval_episodes=2, verbose=0)
+    model = MaskablePPO(MaskableActorCriticPolicy, env, **SMALL)
+    model.learn(32, seen, use_masking=True, progress_bar=False)
+    assert model.num_timesteps == 32 and seen.last_mean_reward >= 0
+    assert model.observation_space == spaces.Discrete(5)
+    masks = np.eye(5, dtype=bool)
+    assert [int(model.predict(2, action_masks=one)[0]) for one in masks] == [*range(5)]
+    actions, _ = model.predict(np.arange(5), action_masks=masks[::-1])
+    assert actions.tolist() == [4, 3, 2, 1, 0]
+    assert len({int(model.predict(2)[0]) for _ in range(60)}) == 5, "None allows everything"
+    with pytest.raises(ValueError, match=r"\[1, 5\] here, got \[2, 5\]"):
+        model.predict(2, action_masks=masks[:2])
+    model.save(tmp_path / "model")
+    loaded = MaskablePPO.load(tmp_path / "model")
+    greedy = loaded.predict(np.arange(5), deterministic=True)[0].tolist()
+    assert model.predict(np.arange(5), deterministic=True)[0].tolist() == greedy
+    assert MaskablePPO.load(tmp_path / "model", env=env).learn(16).num_timesteps == 16
+    with pytest.raises(ValueError, match="Without them write PPO"):
+        model.learn(16, use_masking=False)
+
+
+def test_a_vector_in_wrappers_is_asked_for_its_masks() -> None:
+    env = VecNormalize(make_vec_env(of_three, n_envs=2))
+    assert get_action_masks(env).tolist() == [[True, False, True]] * 2
+    assert is_masking_supported(env)
+    model = MaskablePPO("MlpPolicy", env, **SMALL)
+    model.gamma = 0.5
+    model.learn(32)
+    observations = env.reset()
+    for _ in range(20):
+        actions, _ = model.predict(observations, action_masks=get_action_masks(env))
+        assert {*actions.tolist()} <= {0, 2}
+    returns, lengths = evaluate_policy(model, env, 4, return_episode_rewards=True)
+    assert len(returns) == 4 and lengths == [4] * 4
+
+
+def test_masks_by_the_name_of_a_method() -> None:
+    class Saying(IdentityEnvBoxes):
+        def allowed(self) -> Any:
+            return [False, True, False]
+
+    env = ActionMasker(TimeLimit(Saying(), 3), "allowed")
+    assert get_action_masks(env).tolist() == [False, True, False] and is_masking_supported(env)
+    with pytest.raises(ValueError, match="no method 'forbidden'"):
+        ActionMasker(Saying(), "forbidden")
+    bare = DummyVecEnv([IdentityEnvBoxes])
+    assert not is_masking_supported(bare) and not is_masking_supported(IdentityEnvBoxes())
+    model = MaskablePPO("MlpPolicy", env, **SMALL)
+    with pytest.raises(ValueError, match="ActionMasker"):
+        evaluate_policy(model, bare, 1)
+    assert evaluate_policy(model, bare, 1, use_masking=False)
+
+
+@pytest.mark.parametrize("policy", ["MlpLstmPolicy", MlpLstmPolicy])
+def test_a_recurrent_model_learns_acts_and_is_loaded(tmp_path: Any, policy: Any) -> None:
+    env = make_vec_env(IdentityEnv, n_envs=2, env_kwargs={"dim": 3, "ep_length": 5})
+    kwargs = {"lstm_hidden_size": 8, "net_arch": {"pi": [6], "vf": [7]}}
+    model = RecurrentPPO(policy, env, policy_kwargs=kwargs, **SMALL).learn(32)
+    config = model.agent.plan.policy.config
+    assert config.n_lstm == 8 and config.net_arch == ["lstm", {"pi": [6], "vf": [7]}]
+    observations, states = env.reset(), None
+    starts = np.ones(2, bool)
+    for _ in range(3):
+        actions, states = model.predict(
+            observations, state=states, episode_start=starts, deterministic=True
+        )
+        observations, _, starts, _ = env.step(actions)
+    model.save(tmp_path / "model")
+    again = RecurrentPPO.load(tmp_path / "model")
+    found = [one.predict(observations, states, starts, True) for one in (model, again)]
+    assert found[0][0].tolist() == found[1][0].tolist()
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+
+
+def test_a_recurrent_model_shares_one_lstm() -> None:
+    model = RecurrentPPO("MlpLstmPolicy", IdentityEnvBox(), use_sde=True)
+    config = model.agent.plan.policy.config
+    assert (config.n_lstm, config.act_fun) == (256, "tanh")
+    assert config.net_arch == ["lstm", {"pi": [64, 64], "vf": [64, 64]}]
+    shared = {"shared_lstm": True, "enable_critic_lstm": False, "lstm_kwargs": {}}
+    RecurrentPPO("MlpLstmPolicy", IdentityEnvBox(), policy_kwargs=shared)
+    for other in ({"shared_lstm": False}, {"n_lstm_layers": 2}):
+        with pytest.raises(ValueError, match="share one LSTM"):
+            RecurrentPPO("MlpLstmPolicy", IdentityEnvBox(), policy_kwargs=other)
