@@ -7,7 +7,8 @@ import pytest
 from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
-from rlk.planning.environment import EnvChoice, probe
+from rlk.planning.environment import EnvChoice
+from rlk.planning.probe import probe
 from rlk.registry.kernel import Kernel
 from rlk_testing.environments import Walk
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.errors import PlanError
-from rlk.planning.environment import choose_environment, probe
+from rlk.planning.environment import choose_environment
+from rlk.planning.probe import probe
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan

@@ -18,11 +18,12 @@ from rlk.planning.choice import Choice
 from rlk.planning.configure import check_keys, configured, forwarded
 from rlk.planning.conflicts import conflicts
 from rlk.planning.draft import Draft
-from rlk.planning.environment import EnvChoice, choose_environment, probe
+from rlk.planning.environment import EnvChoice, choose_environment
 from rlk.planning.gather import gather
 from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.other_words import refuse_other_words
 from rlk.planning.plan import Plan
+from rlk.planning.probe import probe
 from rlk.planning.recipes import written_out
 from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings

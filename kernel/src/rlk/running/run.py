@@ -252,8 +252,7 @@ class Run:
             NotFinite: for the first metric that was not finite. Optimisers do not take the step of
                 a gradient that is not finite, so the parameters are still good.
         """
-        bad = self.metrics.read()
-        if bad:
+        if bad := self.metrics.read():
             raise NotFinite(
                 f"{self.plan.algorithm.title}: {bad}. That step was not taken: the parameters are "
                 "the last good ones.\nTry a lower learning rate (--set learning_rate=…) or look at "

@@ -1,0 +1,119 @@
+"""The spaces of an environment that has been chosen, found out by making it once."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from rlk.abilities import ChangesSpaces, offers
+from rlk.errors import PlanError
+from rlk.planning.environment import EnvChoice, MakeEnv, given_config, vector_form, vector_of
+from rlk.planning.other_interface import refuse_other_interface
+
+if TYPE_CHECKING:
+    from rlk.planning.choice import Choice
+    from rlk.registry.registries import Registries
+
+#: What is used of an environment besides its spaces, whether it inherits from gymnasium.Env or not.
+PARTS = ("metadata", "render_mode", "spec", "unwrapped", "reset", "step", "close")
+
+
+def probe(
+    env: EnvChoice, wrappers: Iterable[Choice], backend: Choice, registries: Registries
+) -> tuple[Any, Any]:
+    """The observation space and the action space of one environment with its wrappers.
+
+    The environment is made for that and closed again, unless it was passed; or a vector of one,
+    where the backend makes environments only together. A nested observation space is flat, as a run
+    sees it.
+
+    Raises:
+        PlanError: if it cannot be made, has no spaces of Gymnasium's, or spaces that nothing can
+            be made for.
+    """
+    from rlk.planning.usable_spaces import check_usable
+    from rlk.spaces import flat_space
+
+    wrappers = tuple(wrappers)
+    observation_space, action_space = _spaces_of(env, wrappers, backend, registries)
+    try:
+        observation_space = flat_space(observation_space)
+    except ValueError as error:
+        raise PlanError(f"environment {env.name!r}: {error}. Rename one of them.") from None
+    observation_space, action_space = _changed((observation_space, action_space), wrappers)
+    check_usable(env.name, observation_space, action_space)
+    return observation_space, action_space
+
+
+def _spaces_of(
+    env: EnvChoice, wrappers: Iterable[Choice], backend: Choice, registries: Registries
+) -> tuple[Any, Any]:
+    if env.is_vector:
+        return _spaces_of_vector(env.made, env, wrappers)
+    if backend.component.scope == "vector":
+        with contextlib.closing(_made(env, lambda: vector_of([MakeEnv(env)], backend))) as vector:
+            return _spaces_of_vector(vector, env, wrappers)
+    made = _made(env, MakeEnv(env, tuple(wrappers)))
+    try:
+        refuse_other_interface(env.name, made, registries.wrappers)
+        return _spaces_of_one(env.name, made)
+    finally:
+        if env.size is None and hasattr(made, "close"):
+            made.close()
+
+
+def _spaces_of_one(name: str, made: Any) -> tuple[Any, Any]:
+    """Those of an environment; PlanError if it is none of Gymnasium's."""
+    import gymnasium as gym
+
+    spaces = {key: getattr(made, key, None) for key in ("observation_space", "action_space")}
+    for key, space in spaces.items():
+        if not isinstance(space, gym.Space):
+            raise PlanError(
+                f"environment {name!r} is no Gymnasium environment: its {key} is "
+                f"{type(space).__name__}."
+            )
+    if missing := [part for part in PARTS if not hasattr(made, part)]:
+        kind = type(made).__name__
+        raise PlanError(
+            f"environment {name!r} is no Gymnasium environment: {kind} has no "
+            f"{', '.join(missing)}. Let it inherit them: class {kind}(gymnasium.Env)."
+        )
+    return spaces["observation_space"], spaces["action_space"]
+
+
+def _made(env: EnvChoice, make: Callable[[], Any]) -> Any:
+    """What a function makes of an environment; PlanError if it cannot."""
+    try:
+        return make()
+    except PlanError:
+        raise
+    except Exception as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise PlanError(f"environment {env.name!r} cannot be made: {cause}.") from error
+
+
+def _spaces_of_vector(vector: Any, env: EnvChoice, wrappers: Iterable[Choice]) -> tuple[Any, Any]:
+    """Those of one environment of a vector, in its wrappers' vector forms."""
+    spaces = _space(vector, "observation_space"), _space(vector, "action_space")
+    for wrapper in wrappers:
+        if wrapper.component.scope == "env":
+            spaces = vector_form(env, wrapper).vector_spaces(*spaces, *given_config(wrapper))
+    return spaces
+
+
+def _space(vector: Any, name: str) -> Any:
+    """That of one environment, which some vectors have under the name of that of all."""
+    single = f"single_{name}"
+    return getattr(vector, single if hasattr(vector, single) else name)
+
+
+def _changed(spaces: tuple[Any, Any], wrappers: Iterable[Choice]) -> tuple[Any, Any]:
+    """The spaces of one environment in the wrappers of the vector."""
+    for wrapper in wrappers:
+        if wrapper.component.scope == "vector":
+            factory = wrapper.load()
+            if offers(factory, ChangesSpaces):
+                spaces = factory.vector_spaces(*spaces, *given_config(wrapper))
+    return spaces
