@@ -205,7 +205,7 @@ class ExtensionContract(ObserverChecks):
 
 @cache
 def _with_stand_ins() -> Kernel:
-    """Stand-ins and everything that is installed: looking for that takes a tenth of a second."""
+    """Stand-ins and everything that is installed."""
     return stand_in_kernel(discover=True)
 
 
