@@ -38,7 +38,7 @@ class RunContract(Contract):
 
     algo: ClassVar[str] = "stand-in"
     env: ClassVar[str] = BY_ACTION_SPACE["Discrete"]
-    timesteps: ClassVar[int] = 96
+    timesteps: ClassVar[int] = 64
     given: ClassVar[Mapping[str, Any]] = {}
     spoilt: ClassVar[Mapping[str, Any]] = {"spoil": "error", "spoil_at": 10}
 
