@@ -12,6 +12,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 # There are as many processes as cores: threads of torch would fight for them.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Tests that have a cache folder of their own would wait for the C++ compiler each.
+_CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+os.environ.setdefault("TORCH_EXTENSIONS_DIR", os.path.join(_CACHE, "torch_extensions"))
 
 #: In `tests/`, which `pyproject.toml` puts on the path; only here is it found by every process.
 pytest_plugins = ["combinations"]

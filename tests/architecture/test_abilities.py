@@ -25,7 +25,7 @@ COMPONENTS = {
     for entry in Kernel().registries["algorithms"]
     if entry.component().collects != "offline"  # which steps no environment
 }
-WARM_UP, COUNTED = 64, 128
+WARM_UP, COUNTED = 64, 64
 
 
 def agents() -> list[Any]:

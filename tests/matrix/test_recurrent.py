@@ -49,6 +49,7 @@ class TestACERWithLstm(Recurrent):
     component = "acer"
     settings = {"lr_schedule": "constant", "replay_ratio": 2.0}
     policy = "lstm"
+    n_steps_trained = 128  # how often it replays is drawn: of fewer, the mean says too little
 
 
 class Screen(gym.Env):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import attrs
@@ -44,7 +45,7 @@ class Owned:
         except Exception as error:
             raise self.broken(f"{type(error).__name__}: {error}") from error
         if isinstance(factory, type):
-            missing = _missing_methods(factory, self.kind, component)
+            missing = _missing_methods(factory, self.kind, tuple(component.stages))
             if missing:
                 raise self.broken(
                     f"{component.factory} lacks {', '.join(sorted(missing))}, "
@@ -96,10 +97,14 @@ class Entry(Owned):
         return loaded
 
 
-def _missing_methods(factory: type, kind: str, component: Component) -> set[str]:
-    """The methods of its kind, and those its own abstract base asks for, that a class lacks."""
+@cache
+def _missing_methods(factory: type, kind: str, stages: tuple[str, ...]) -> frozenset[str]:
+    """The methods of its kind, and those its own abstract base asks for, that a class lacks.
+
+    A run asks for every one of its factories several times.
+    """
     from rlk import protocols  # not at the top: what only lists components starts without it
 
-    wanted = protocols.methods(kind, component.stages)
+    wanted = protocols.methods(kind, stages)
     abstract: frozenset[str] = getattr(factory, "__abstractmethods__", frozenset())
-    return (wanted - protocols.members(factory)) | abstract
+    return abstract.union(wanted - protocols.members(factory))

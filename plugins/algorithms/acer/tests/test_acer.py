@@ -27,6 +27,7 @@ SOON = {
 class TestACER(AlgorithmContract):
     component = "acer"
     settings = {"n_steps": 8, "replay_ratio": 2.0, "lr_schedule": "constant"}
+    n_steps_trained = 128  # how often it replays is drawn: of fewer, the mean says too little
 
 
 # ---- hyperparameters -----------------------------------------------------------------------------

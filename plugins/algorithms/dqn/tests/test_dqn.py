@@ -228,7 +228,7 @@ def test_it_learns_what_the_observation_shows(rlk_make):
 def test_it_learns_with_and_without_its_extensions(rlk_make, dueling, double_q):
     settings = {"dueling": dueling, "double_q": double_q, "gamma": 0.5, "n_envs": 2}
     agent = rlk_make("dqn", env=MATCH, seed=0, exploration_fraction=0.5, **settings, **QUICK)
-    agent.learn(1000)
+    agent.learn(600)
     assert mean_return(agent, MATCH) >= 7.5
 
 

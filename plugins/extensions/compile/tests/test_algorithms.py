@@ -48,7 +48,7 @@ def small(name: str) -> dict[str, Any]:
     config = COMPONENTS[name].config
     fields = {field.name for field in attrs.fields(config)} if config else set()
     settings = {key: value for key, value in SMALL.items() if key in fields}
-    return {**settings, "seed": 4, "n_threads": 1, "policy": {"layers": [16, 16]}}
+    return {**settings, "seed": 4, "n_threads": 1, "policy": {"layers": [16]}}
 
 
 def batches_of(name: str, **settings: Any) -> list[Any]:

@@ -60,7 +60,7 @@ def test_without_a_compiler_it_runs_eagerly_and_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("rlk_compile.update.compiler", lambda: None)
-    with made(backend="inductor", verbose=1) as agent:
+    with made(compile={"backend": "inductor", "passes": []}, verbose=1) as agent:
         agent.learn(40)
         assert agent.run.update.reasons
     assert "no C++ compiler is found, which inductor needs on a CPU: install g++" in (

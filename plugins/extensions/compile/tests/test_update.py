@@ -56,6 +56,18 @@ def test_dynamo_is_left_out_once_it_has_traced(monkeypatch: pytest.MonkeyPatch) 
         agent.learn(STEPS, reset_num_timesteps=False)
 
 
+def test_no_pass_is_made_ready_for_a_backend_that_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    found: tuple[list[Any], str] = ([], "")
+    monkeypatch.setattr(
+        "rlk_compile.update.ready", lambda wanted, device: asked.append(wanted) or found
+    )
+    with made() as agent:
+        agent.learn(4)
+        assert agent.run.update.reports
+    assert asked == [()], "one would wait for the C++ compiler for nothing"
+
+
 def test_the_same_seed_gives_the_same_bits() -> None:
     assert parameters().equal(parameters())
 

@@ -14,7 +14,7 @@ import sys
 import numpy as np
 import pytest
 
-from rlk.registry.kernel import Kernel
+from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint
 from rlk_cli.main import main
 from rlk_testing.environments import BY_ACTION_SPACE
@@ -40,13 +40,14 @@ SMALL = {
     "sac": ("learning_starts=16", "batch_size=8"),
     "trpo": ("timesteps_per_batch=16",),
 }
-INSTALLED = sorted(set(SMALL) & set(Kernel().registries.algorithms.names()))
+KERNEL = default_kernel()
+INSTALLED = sorted(set(SMALL) & set(KERNEL.registries.algorithms.names()))
 #: What a rank keeps differs between the families, and with nothing else.
 RESUMED = [algo for algo in INSTALLED if algo in ("acer", "dqn", "ppo2")]
 
 
 def env_for(algo):
-    served = Kernel().registries.algorithms.get(algo).component().action_spaces
+    served = KERNEL.registries.algorithms.get(algo).component().action_spaces
     return BY_ACTION_SPACE["Discrete" if "Discrete" in served else "Box"]
 
 
@@ -202,8 +203,8 @@ def test_parameters_are_bit_equal_after_every_update_and_rank_0_writes(two, algo
 def test_resumed_ranks_go_on_bit_for_bit(two, algo):
     printed = two.printed(f"{algo}-resumed")
     assert two.code(f"{algo}-resumed") == 0 and "no state" not in printed, printed
-    whole = checkpoint.read(two.folder / f"{algo}-kept.zip", Kernel())
-    resumed = checkpoint.read(two.folder / f"{algo}-whole" / "model.zip", Kernel())
+    whole = checkpoint.read(two.folder / f"{algo}-kept.zip", KERNEL)
+    resumed = checkpoint.read(two.folder / f"{algo}-whole" / "model.zip", KERNEL)
     assert resumed["manifest"]["timesteps"] == whole["manifest"]["timesteps"] == 256
     for name, value in whole["parameters"].items():
         assert value.equal(resumed["parameters"][name]), name

@@ -45,14 +45,17 @@ def gone(pids, seconds=5.0):
 
 def descendants(pid):
     """The processes below one."""
-    below = []
+    children = {}
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{entry}/stat") as stat:
-                if int(stat.read().rpartition(")")[2].split()[1]) == pid:
-                    below += [int(entry), *descendants(int(entry))]
+                parent = int(stat.read().rpartition(")")[2].split()[1])
         except (FileNotFoundError, ProcessLookupError):
             continue
+        children.setdefault(parent, []).append(int(entry))
+    below = list(children.get(pid, ()))
+    for found in below:  # which grows meanwhile
+        below += children.get(found, ())
     return below
 
 
@@ -97,12 +100,15 @@ def nothing_is_left_behind():
             len(os.listdir("/proc/self/fd")) > descriptors,
         )
 
-    if any(left()):
+    found = left()
+    if any(found):
         gc.collect()  # cycles hold what nobody uses: rarely, and a collection takes long
+        found = left()
     deadline = time.monotonic() + 5.0
-    while any(left()) and time.monotonic() < deadline:
+    while any(found) and time.monotonic() < deadline:
         time.sleep(0.01)
-    processes, memory, more_descriptors = left()
+        found = left()
+    processes, memory, more_descriptors = found
     assert processes == set(), "processes are left, if only as zombies"
     assert memory == set()
     assert not more_descriptors

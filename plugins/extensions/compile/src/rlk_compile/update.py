@@ -106,7 +106,8 @@ class CompiledUpdate:
         """A program that was kept, or one that is built now and kept; tried out either way."""
         run, began = self._run, time.perf_counter()
         device, ranks = torch.device(run.device).type, run.communicator.size
-        passes, why_not = ready(self._config.passes, device)
+        wanted = self._config.passes if self._config.backend == "inductor" else ()
+        passes, why_not = ready(wanted, device)
         possible = ways(self._config, device, compiler(), ranks, passes)
         store = Store() if self._config.keep and possible[0].ahead else None
         key = keeping.key(self._update, batch, possible) if store else ""

@@ -37,8 +37,7 @@ def _dtype_of_mean(dtype: torch.dtype) -> torch.dtype:
     return dtype if dtype.is_floating_point else torch.float32
 
 
-@torch.library.custom_op("rlk_ranks::mean", mutates_args=(), tags=(torch.Tag.cudagraph_unsafe,))
-def traced_mean(tensor: Tensor, home: str) -> Tensor:
+def mean_at(tensor: Tensor, home: str) -> Tensor:
     """`mean_over` all ranks of this process; the identity for one alone.
 
     Args:
@@ -48,6 +47,12 @@ def traced_mean(tensor: Tensor, home: str) -> Tensor:
     module, _, function = home.partition(":")
     ranks: Any = getattr(importlib.import_module(module), function)()
     return tensor.clone() if ranks is None else mean_over(ranks, tensor)
+
+
+#: `mean_at` as the operator. Torch imports its compiler at the first call of one.
+traced_mean = torch.library.custom_op(
+    "rlk_ranks::mean", mean_at, mutates_args=(), tags=(torch.Tag.cudagraph_unsafe,)
+)
 
 
 @traced_mean.register_fake

@@ -73,7 +73,7 @@ class AlgorithmContract(AlgorithmStateChecks):
     kind = "algorithms"
     env: ClassVar[str] = ""
     envs: ClassVar[tuple[str, ...]] = ()
-    n_steps_trained: ClassVar[int] = 128
+    n_steps_trained: ClassVar[int] = 96
     learns: ClassVar[Mapping[str, Any]] = {}
     learns_to: ClassVar[float] = 0.9
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class AlgorithmStateChecks(AlgorithmScheduleChecks):
     """Checks that `AlgorithmContract` inherits; it says how agents are made."""
 
-    n_steps_trained: ClassVar[int] = 128
+    n_steps_trained: ClassVar[int] = 96
 
     @contextlib.contextmanager
     def agent(self, **settings: Any) -> Iterator[Agent]:

@@ -24,6 +24,7 @@ from rlk.registry.entry import Entry
 from rlk.registry.kernel import Kernel
 from rlk_testing import light_imports
 from rlk_testing.applies import applies
+from rlk_testing.kernels import own_kernel
 
 Answer = TypeVar("Answer")
 SuiteT = TypeVar("SuiteT", bound="Contract")
@@ -85,7 +86,7 @@ class Contract:
         """Everything that is installed, with the component if it is given as an object."""
         if isinstance(self.component, str):
             return installed()
-        kernel = with_environments(Kernel())
+        kernel = with_environments(own_kernel())
         kernel.registries[self.kind].register(self.component.name, self.component)
         return kernel
 
@@ -183,7 +184,7 @@ class Contract:
 @cache
 def installed() -> Kernel:
     """Everything that is installed, and the environments of `rlk_testing.environments`."""
-    return with_environments(Kernel())
+    return with_environments(own_kernel())
 
 
 def with_environments(kernel: Kernel) -> Kernel:

@@ -38,7 +38,7 @@ class RunContract(Contract):
 
     algo: ClassVar[str] = "stand-in"
     env: ClassVar[str] = BY_ACTION_SPACE["Discrete"]
-    timesteps: ClassVar[int] = 96
+    timesteps: ClassVar[int] = 64
     given: ClassVar[Mapping[str, Any]] = {}
     spoilt: ClassVar[Mapping[str, Any]] = {"spoil": "error", "spoil_at": 10}
 
@@ -205,7 +205,7 @@ class ExtensionContract(ObserverChecks):
 
 @cache
 def _with_stand_ins() -> Kernel:
-    """Stand-ins and everything that is installed: looking for that takes a tenth of a second."""
+    """Stand-ins and everything that is installed."""
     return stand_in_kernel(discover=True)
 
 

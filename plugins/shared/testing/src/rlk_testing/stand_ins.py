@@ -30,6 +30,7 @@ from rlk.protocols import Optimise, State
 from rlk.records import Act, Array, Batch, Field, Loss, Schema, Step, Update
 from rlk.registry.kernel import Kernel
 from rlk_testing.environments import environment_named
+from rlk_testing.kernels import own_kernel
 from rlk_testing.stand_in_collector import StandInCollector
 from rlk_testing.stand_in_config import StandInConfig
 from rlk_testing.stand_in_policy import StandInPolicy, tensors
@@ -355,7 +356,7 @@ COMPONENTS = {
 
 def stand_in_kernel(discover: bool = False) -> Kernel:
     """A kernel in which `rlk.make("stand-in", kernel=…)` works; `discover` adds the rest."""
-    kernel = Kernel(discover=discover)
+    kernel = own_kernel() if discover else Kernel(discover=False)
     for kind, component in COMPONENTS.items():
         kernel.registries[kind].register(component.name, component)
     return kernel
