@@ -17,7 +17,7 @@ from faults.watch import watching
 import rlk
 from rlk import documents
 from rlk.errors import BadFile, PlanError
-from rlk.planning.again import given_again
+from rlk.planning.given_again import given_again
 from rlk.planning.parse import parse_value
 from rlk.planning.saved_plan import spec_of
 from rlk.registry.kernel import default_kernel

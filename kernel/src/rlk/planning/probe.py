@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rlk.abilities import ChangesSpaces, offers
 from rlk.errors import PlanError
 from rlk.planning.environment import EnvChoice, MakeEnv, given_config, vector_form, vector_of
-from rlk.planning.other_interface import refuse_other_interface
+from rlk.planning.foreign_interface import refuse_foreign_interface
 
 if TYPE_CHECKING:
     from rlk.planning.choice import Choice
@@ -56,7 +56,7 @@ def _spaces_of(
             return _spaces_of_vector(vector, env, wrappers)
     made = _made(env, MakeEnv(env, tuple(wrappers)))
     try:
-        refuse_other_interface(env.name, made, registries.wrappers)
+        refuse_foreign_interface(env.name, made, registries.wrappers)
         return _spaces_of_one(env.name, made)
     finally:
         if env.size is None and hasattr(made, "close"):

@@ -21,7 +21,6 @@ from rlk.planning.draft import Draft
 from rlk.planning.environment import EnvChoice, choose_environment
 from rlk.planning.gather import gather
 from rlk.planning.layers import Rank, SettingLayers
-from rlk.planning.other_words import refuse_other_words
 from rlk.planning.plan import Plan
 from rlk.planning.probe import probe
 from rlk.planning.recipes import written_out
@@ -29,6 +28,7 @@ from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
 from rlk.planning.select import filling, one_distribution, select
 from rlk.planning.spec import ENV_PREFIX, RunSpec
+from rlk.planning.stable_baselines_words import refuse_stable_baselines_words
 from rlk.planning.without_effect import without_effect
 from rlk.registry.kinds import LISTS, is_group_slot
 
@@ -61,7 +61,7 @@ def resolve(
         raise PlanError(f"no algorithm. Say --algo NAME; installed: {shown}{more}.")
     spec = written_out(spec, kernel.registries)
     draft = gather(kernel, spec, moments=_moments(spec, terminal, autostart))
-    refuse_other_words(draft.layers, draft.algorithm)
+    refuse_stable_baselines_words(draft.layers, draft.algorithm)
     chosen = select(draft)
     env = _environment(draft)
     layers = _with_size_of(env, draft.layers)

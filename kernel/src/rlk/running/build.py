@@ -27,7 +27,7 @@ from rlk.running.listening import look_up_listeners
 from rlk.running.modes import Modes
 from rlk.running.run import Run
 from rlk.running.seeding import Streams
-from rlk.running.vec_env import make_vec_env, numbers_of, stack_size
+from rlk.running.vec_env import make_vec_env, metrics_of, stack_size
 from rlk.settings import unstructure
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     run.streams = Streams(plan.seed, run.communicator.rank)
     run.device = choose_device(plan)
     run.env = make_vec_env(plan, hooks, plan.n_envs, training=True)
-    run.env_numbers = numbers_of(run.env)
+    run.env_metrics = metrics_of(run.env)
     run.distribution = plan.distribution and plan.distribution.make(plan.action_space)
     run.optimise = Optimiser(run.communicator)
     _make_policy(run, saved)
@@ -154,7 +154,7 @@ def _training_actor(run: Run) -> Actor:
 def _make_storage(run: Run) -> Any:
     """The base storage, opened, with its decorators around its stages."""
     made = [_make_one_storage(run, choice) for choice in run.plan.storages]
-    run.numbers += [one.metrics for one in made if offers(one, HasMetrics)]
+    run.metric_sources += [one.metrics for one in made if offers(one, HasMetrics)]
     run.on_change_env += [one.environment_changed for one in made if offers(one, AsksEnvironment)]
     base, *decorators = made
     if decorators and not offers(base, Decorated):

@@ -8,7 +8,7 @@ import attrs
 
 from rlk.errors import PlanError
 from rlk.planning.other_environment import check_same_spaces
-from rlk.running.vec_env import make_vec_env, numbers_of
+from rlk.running.vec_env import make_vec_env, metrics_of
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -35,7 +35,7 @@ def change_env(run: Run, plan: Plan) -> None:
         if not is_shared:
             made.close()
         raise
-    run.env_numbers = numbers_of(made)
+    run.env_metrics = metrics_of(made)
     run.collector.forget()
     if not is_shared:
         before[0].close()

@@ -79,8 +79,8 @@ class Run:
         self.on_close: list[Callable[[], None]] = []
         self.on_change_env: list[Callable[[], None]] = []
         self.noises: dict[str, Stateful] = {}  #: those that have a part in a model, by name
-        self.numbers: list[Callable[[], Mapping[str, float]]] = []  #: of others, to log
-        self.env_numbers: Callable[[], Mapping[str, float]] = dict  #: of the vector environment
+        self.metric_sources: list[Callable[[], Mapping[str, float]]] = []  #: of others, to log
+        self.env_metrics: Callable[[], Mapping[str, float]] = dict  #: of the vector environment
         self.schedules = Schedules(self.clock)
         self._stop: str | None = None
 
@@ -284,7 +284,7 @@ class Run:
         """
         found = self._learning_rates()
         found |= {f"train/{name}": float(tensor) for name, tensor in self.schedules.names.items()}
-        for numbers in (self.actor.metrics, self.env_numbers, *self.numbers):
+        for numbers in (self.actor.metrics, self.env_metrics, *self.metric_sources):
             found |= as_numbers(numbers(), f"{numbers.__module__}.{numbers.__qualname__}")
         return found
 

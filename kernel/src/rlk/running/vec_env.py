@@ -115,7 +115,7 @@ def _check_autoreset(env: Any) -> None:
         )
 
 
-def numbers_of(env: Any) -> Callable[[], Mapping[str, float]]:
+def metrics_of(env: Any) -> Callable[[], Mapping[str, float]]:
     """What gives the numbers to log of the backend inside a vector environment, if it has any."""
     backend: Any = env.unwrapped
     return backend.metrics if offers(backend, HasMetrics) else dict

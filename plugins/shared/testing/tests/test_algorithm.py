@@ -141,7 +141,7 @@ class CountsItsOwnExploration(StandIn):
 
     def __init__(self, config, run):
         super().__init__(config, run)
-        run.numbers.append(self.numbers)
+        run.metric_sources.append(self.numbers)
         self.steps = 0
 
     def batches(self, storage):

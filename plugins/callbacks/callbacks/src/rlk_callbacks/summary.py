@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rlk.hookspecs import hookimpl
-from rlk.planning.again import given_again
+from rlk.planning.given_again import given_again
 from rlk_callbacks.checkpoint import ERROR
 
 if TYPE_CHECKING:

@@ -14,20 +14,20 @@ from rlk_networks.layers import Head, Linear
 from rlk_networks.observations import as_tensor, flat_size, preprocess
 from rlk_networks.own_encoder import own_encoder
 from rlk_networks.policy import Policy
-from rlk_networks.probabilities import TellsProbabilities, env_log_prob, env_probabilities
+from rlk_networks.probabilities import HasProbabilities, env_log_prob, env_probabilities
 
 __all__ = [
     "FORBIDDEN",
     "Architecture",
     "Distribution",
     "HasOwnUnits",
+    "HasProbabilities",
     "Head",
     "Heads",
     "Linear",
     "Maskable",
     "Policy",
     "Reparameterised",
-    "TellsProbabilities",
     "Trunk",
     "as_tensor",
     "env_log_prob",

@@ -13,7 +13,7 @@ from rlk.records import Act, Array
 from rlk_networks.distribution import Distribution
 from rlk_networks.observations import as_tensor
 from rlk_networks.policy import Policy
-from rlk_networks.probabilities import TellsItsProbabilities
+from rlk_networks.probabilities import TellsByDistribution
 
 
 def mode(distribution: Distribution, parameters: Tensor) -> Act:
@@ -50,7 +50,7 @@ def sample(
     return Act(array, distribution.env_action(array), None, extras)
 
 
-class DistributionActor(TellsItsProbabilities):
+class DistributionActor(TellsByDistribution):
     """A sample of the distribution that head `pi` gives, and the extras that storage keeps.
 
     Args:

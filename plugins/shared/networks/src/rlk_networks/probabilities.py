@@ -18,7 +18,7 @@ from rlk.records import Array
 from rlk_networks.distribution import Distribution
 
 
-class TellsProbabilities(Protocol):
+class HasProbabilities(Protocol):
     """A distribution that tells how likely the environment's actions are."""
 
     def probabilities(self, parameters: Tensor) -> Tensor | tuple[Tensor, ...]:
@@ -34,7 +34,7 @@ class TellsProbabilities(Protocol):
         """The log-probability, or log-density, of actions [B, *shape] of the environment, [B]."""
 
 
-class TellsItsProbabilities:
+class TellsByDistribution:
     """What an actor inherits that tells the probabilities of its distribution's actions.
 
     It offers `rlk.abilities.TellsProbabilities` then.
@@ -80,12 +80,12 @@ def env_log_prob(distribution: Distribution, parameters: Tensor, action: Array) 
     return found
 
 
-def _telling(distribution: Distribution) -> TellsProbabilities:
+def _telling(distribution: Distribution) -> HasProbabilities:
     """The distribution, if it tells; RlkError else."""
-    if not offers(distribution, TellsProbabilities):
+    if not offers(distribution, HasProbabilities):
         raise RlkError(
             f"the distribution {type(distribution).__name__} does not tell the probabilities of "
-            "actions: it needs the methods of rlk_networks.TellsProbabilities."
+            "actions: it needs the methods of rlk_networks.HasProbabilities."
         )
-    telling: TellsProbabilities = distribution  # type: ignore[assignment]
+    telling: HasProbabilities = distribution  # type: ignore[assignment]
     return telling

@@ -17,7 +17,7 @@ from rlk.records import Act, Array, Field
 from rlk_networks import Distribution, Policy, as_tensor
 from rlk_networks.actor import DistributionActor, mode, sample
 from rlk_networks.held_noise import holding_noise
-from rlk_networks.probabilities import TellsItsProbabilities
+from rlk_networks.probabilities import TellsByDistribution
 
 
 class RecurrentEncoder(Protocol):
@@ -115,7 +115,7 @@ def checked_state(policy: Policy, state: Any, n_envs: int) -> Array:
     return array
 
 
-class RecurrentActor(TellsItsProbabilities):
+class RecurrentActor(TellsByDistribution):
     """The actor of a recurrent policy: its carry is the state [N, S].
 
     Args:

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from rlk.abilities import offers
-from rlk_networks import Reparameterised, TellsProbabilities, own_action
+from rlk_networks import HasProbabilities, Reparameterised, own_action
 from rlk_testing.algorithm_state import as_sample
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, global_generators_untouched
@@ -262,8 +262,8 @@ class DistributionContract(Contract):
             assert torch.allclose(back, some, atol=2e-3), f"in {space}: it needs own_action"
 
     def tells(self) -> bool:
-        """Whether users are told probabilities (`rlk_networks.TellsProbabilities`)."""
-        return all(offers(one, TellsProbabilities) for _, one in self.tried())
+        """Whether users are told probabilities (`rlk_networks.HasProbabilities`)."""
+        return all(offers(one, HasProbabilities) for _, one in self.tried())
 
     def _units(
         self, space: gym.Space[Any], distribution: Any, drawn: Any

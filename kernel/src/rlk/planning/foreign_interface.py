@@ -10,7 +10,7 @@ from rlk.errors import BrokenPlugin, PlanError
 from rlk.registry.entry import Entry
 
 
-def refuse_other_interface(name: str, env: Any, wrappers: Iterable[Entry]) -> None:
+def refuse_foreign_interface(name: str, env: Any, wrappers: Iterable[Entry]) -> None:
     """PlanError for an environment that an installed wrapper would adapt, and none has adapted.
 
     Args:

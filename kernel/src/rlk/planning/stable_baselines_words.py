@@ -24,7 +24,7 @@ INSTEAD: Mapping[str, str] = {
 }
 
 
-def refuse_other_words(layers: SettingLayers, algorithm: Choice) -> None:
+def refuse_stable_baselines_words(layers: SettingLayers, algorithm: Choice) -> None:
     """PlanError for the first such setting that is none of the algorithm's own."""
     own = settings.names(algorithm.component.config)
     given = {
