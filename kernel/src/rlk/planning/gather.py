@@ -15,7 +15,7 @@ from rlk.planning.draft import Draft, is_refusal
 from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.parse import parse_plugin
 from rlk.planning.select import JOINED, one_distribution, select
-from rlk.planning.spec import RunSpec, flatten, plugin_key
+from rlk.planning.spec import CALLER, RunSpec, flatten, plugin_key
 from rlk.registry.entry import Entry
 from rlk.registry.external import find_entry
 from rlk.registry.hooks import Hooks
@@ -24,8 +24,6 @@ from rlk.registry.registries import Registries
 
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
-
-CALLER = "user"
 
 
 def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:

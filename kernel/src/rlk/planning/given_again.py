@@ -41,9 +41,8 @@ def given_again(plan: Plan, *, observers: bool) -> GivenAgain:
     for key, value in plan.env.kwargs.items():
         if code_in(settings.plain(value)) is not None:
             options += ["--set", f"env.{key}={value}"]
-    watching = ("callback", "logger") if observers else ()
     for slot, choice in plan.choices():
-        if slot in ("callback", "logger") and slot not in watching:
+        if slot in ("callback", "logger") and not observers:
             continue
         for name in marked_fields(choice.component.config, "written") if observers else ():
             if (value := getattr(choice.config, name)) is not None:

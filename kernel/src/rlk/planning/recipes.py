@@ -19,11 +19,10 @@ from rlk.planning.choice import Choice
 from rlk.planning.configure import agreed
 from rlk.planning.layers import Rank, Setting, SettingLayers
 from rlk.planning.run_settings import RUN_KEYS
-from rlk.planning.spec import RunSpec, make_spec, plugin_key
+from rlk.planning.spec import CALLER, RunSpec, make_spec, plugin_key
 from rlk.registry.kinds import SLOTS, is_group_slot
 from rlk.registry.registries import Registries
 
-CALLER = "user"
 Settings = dict[str, Setting]
 
 

@@ -88,7 +88,7 @@ class SavedComponent:
 
     @property
     def fills_slot(self) -> bool:
-        """Whether it stands in a slot that holds one component."""
+        """Whether it stands in a slot, and not in a list."""
         return self.slot in SLOTS or is_group_slot(self.slot)
 
     @property

@@ -15,6 +15,8 @@ import attrs
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.registry.kinds import SLOTS
 
+#: Who gave what has no other origin.
+CALLER = "user"
 #: Begins the key of a keyword of the environment.
 ENV_PREFIX = "env."
 

@@ -99,8 +99,8 @@ def restore(run: Run, state: State) -> list[str]:
         What will differ from a run that was never interrupted, as sentences.
 
     Raises:
-        RlkError: if the parameters do not fit; the run stays as it was.
-        BadFile: if a part cannot take up what was saved of it.
+        BadFile: if the parameters do not fit, and the run stays as it was; or if another part
+            cannot take up what was saved of it.
     """
     for part in PARTS:
         title = run.plan.algorithm.title if part == "algorithm" else f"the run's {part}"
