@@ -149,6 +149,11 @@ def test_images_have_their_channels_first_also_at_an_episodes_end() -> None:
     assert np.array_equal(found_infos["final_obs"][0], expected)
 
 
+def test_channels_are_last_where_the_first_axis_is_not_shorter_than_both_others() -> None:
+    many = spaces.Box(0, 255, (8, 6, 8), np.uint8)
+    assert TransposeImage.vector_spaces(many, None, TransposeImageConfig())[0].shape == (8, 8, 6)
+
+
 def test_of_a_dict_the_images_are_transposed(counting: Any) -> None:
     env = TransposeImage(counting(key="screen", shape=(8, 6, 3), dtype=np.uint8))
     observation, _ = env.reset()

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk.errors import PlanError
-from rlk.spaces import is_image
-from rlk_cnn.config import CnnConfig, channels_first
+from rlk.spaces import channels_first, is_image
+from rlk_cnn.config import CnnConfig
 from rlk_mlp.layers import with_shared_layers
 from rlk_mlp.network import hidden_layers
 from rlk_networks import Architecture, own_encoder
@@ -36,8 +36,9 @@ class Cnn(Architecture):
         if self.config.cnn_extractor is not None:
             made: Any = own_encoder(self.config.cnn_extractor, observation_space)
         else:
-            first = channels_first(observation_space.shape, self.config.channels)
-            made = NatureCnn(observation_space.shape, first, self.config.features)
+            shape, channels = observation_space.shape, self.config.channels
+            first = channels_first(shape) if channels == "auto" else channels == "first"
+            made = NatureCnn(shape, first, self.config.features)
         return made if is_scaled(observation_space) else Scaled(observation_space, made)
 
     def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:

@@ -105,7 +105,7 @@ class LstmConfig:
         validator=v.in_(("auto", "first", "last")),
         metadata={
             "help": "which axis of an image holds its channels, for the CNN; auto takes the "
-            "smaller of the two ends"
+            "first if it is the shortest, else the last"
         },
     )
     init: Literal["orthogonal", "xavier", "uniform"] = attrs.field(

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from rlk import spaces
 from rlk.errors import PlanError
-from rlk_cnn.config import channels_first
-from rlk_cnn.network import NatureCnn
+from rlk_cnn.config import CnnConfig
+from rlk_cnn.network import Cnn
 from rlk_mlp.layers import Layers, with_shared_layers
 from rlk_mlp.network import hidden_layers
 from rlk_multi_input.config import MultiInputConfig
@@ -93,9 +93,8 @@ class SideBySide(nn.Module):
         return features
 
 
-def _cnn(key: str, space: Any, config: MultiInputConfig) -> NatureCnn:
+def _cnn(key: str, space: Any, config: MultiInputConfig) -> Any:
     try:
-        first = channels_first(space.shape, config.channels)
-        return NatureCnn(space.shape, first, config.features)
+        return Cnn(CnnConfig(features=config.features, channels=config.channels)).cnn(space)
     except PlanError as error:
         raise PlanError(f"key {key!r} of the observation space: {error}") from None

@@ -32,8 +32,8 @@ class FrameStackConfig:
         default=None,
         validator=validators.optional(validators.in_(("first", "last"))),
         metadata={
-            "help": "the axis along which images are joined, first or last; none takes the shorter "
-            "one of the two"
+            "help": "the axis along which images are joined, first or last; none takes the first "
+            "if it is the shortest, else the last"
         },
     )
     padding: Literal["zero", "reset"] = attrs.field(
