@@ -100,8 +100,10 @@ def test_what_would_never_act_is_refused() -> None:
     for plugin in ("stop-on-reward:reward_threshold=1", "stop-on-no-improvement"):
         with pytest.raises(PlanError, match="Say --plugin evaluation too"):
             made(plugin)
-    with made("every-n") as agent, pytest.raises(PlanError, match="has nothing to call"):
-        agent.learn(8)
+    with pytest.raises(PlanError, match="has nothing to call"):
+        made("every-n")
+    with pytest.raises(PlanError, match="has nothing to call"):
+        EveryN(n_steps=20)
     for wrong in ("max-episodes:max_episodes=0", "stop-on-no-improvement:min_evals=-1"):
         with pytest.raises(PlanError):
             made(wrong, "evaluation")
