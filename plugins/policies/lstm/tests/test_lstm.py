@@ -125,7 +125,7 @@ def test_names_of_stable_baselines_fix_what_they_say():
     assert own("lstm") == own("MlpLstmPolicy") == {}
     assert own("ln-lstm") == own("MlpLnLstmPolicy") == {"layer_norm": True}
     assert own("CnnLstmPolicy") == {"feature_extraction": "cnn"}
-    assert own("multi-input-lstm") == {"feature_extraction": "multi-input"}
+    assert own("multi-input-lstm") == {"feature_extraction": "multi-input", "features": 256}
     assert own("CnnLnLstmPolicy") == {"feature_extraction": "cnn", "layer_norm": True}
 
 
@@ -138,7 +138,7 @@ def test_an_image_that_no_cnn_reads_is_flattened():
     )
 
 
-def test_the_keys_of_a_dict_stand_side_by_side_before_the_layers():
+def test_the_keys_of_a_dict_are_concatenated_before_the_layers():
     config = LstmConfig(n_lstm=4, feature_extraction="multi-input", features=6)
     encoder = Lstm(config).encoder(SEEN_ROOM)
     keys, layers = encoder.before

@@ -146,5 +146,5 @@ class LstmConfig:
         )
 
     def keys(self) -> MultiInputConfig:
-        """The settings by which `multi-input` puts the keys of a Dict side by side."""
+        """The settings by which `multi-input` concatenates the keys of a Dict."""
         return MultiInputConfig(features=self.features, channels=self.channels)

@@ -17,7 +17,7 @@ from rlk_lstm.lstm import LstmLayer
 from rlk_lstm.normalised import NormalisedLstmLayer
 from rlk_mlp.layers import Layers
 from rlk_mlp.network import Mlp
-from rlk_multi_input.network import SideBySide
+from rlk_multi_input.network import ConcatenatedKeys
 from rlk_networks import Architecture, flat_size
 
 
@@ -60,9 +60,10 @@ def _first(config: LstmConfig, space: Any) -> tuple[list[nn.Module], int]:
             f"are {taken}, but the environment's are {spaces.describe(space)}. "
             "Say --set policy.feature_extraction=mlp."
         )
-    made: Any = (
-        Cnn(config.cnn()).cnn(space) if extraction == "cnn" else SideBySide(space, config.keys())
-    )
+    if extraction == "cnn":
+        made: Any = Cnn(config.cnn()).cnn(space)
+    else:
+        made = ConcatenatedKeys(space, config.keys())
     return [made], made.features
 
 
