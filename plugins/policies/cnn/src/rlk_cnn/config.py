@@ -24,8 +24,8 @@ class CnnConfig(LayersConfig):
         default=None,
         validator=are_sizes,
         metadata={
-            "help": "sizes of the hidden layers of every head, after the CNN; none is none, but "
-            "64, 64 before the state's value of a dueling network"
+            "help": "sizes of the hidden layers of every head, after the CNN; by default none, "
+            "but 64, 64 for the state's value of a dueling network"
         },
     )
     act_fun: str | Callable[[Any], Any] = attrs.field(default="relu", **ACT_FUN)

@@ -1,6 +1,6 @@
 """What this distribution offers.
 
-`lstm` and `ln-lstm`, also as `MlpLstmPolicy` and `MlpLnLstmPolicy`, both behind the Nature CNN, and
+`lstm` and `ln-lstm`, also as `MlpLstmPolicy` and `MlpLnLstmPolicy`, both after the Nature CNN, and
 `multi-input-lstm`, also as `MultiInputLstmPolicy`.
 """
 
