@@ -47,7 +47,7 @@ class Cnn(Architecture):
         """Whether a space holds images, or floats that may be images, which are large enough."""
         if "Image" not in kinds(observation_space):
             return False
-        shape = observation_space.shape
+        shape: tuple[int, ...] = observation_space.shape
         return min(shape[1:] if self._channels_first(shape) else shape[:-1]) >= SMALLEST
 
     def _channels_first(self, shape: tuple[int, ...]) -> bool:
