@@ -24,6 +24,15 @@ def is_image(space: Space) -> bool:
     )
 
 
+def channels_first(shape: tuple[int, ...]) -> bool:
+    """Whether images of this shape have their channels on the first axis, else on the last.
+
+    They do if that is shorter than both others: as many frames as stacked images have, their last
+    axis may be longer than the image is high.
+    """
+    return shape[0] < min(shape[1:])
+
+
 def kind(space: Space) -> str:
     """The name that capabilities are declared with: the class name, or `Image`."""
     return "Image" if is_image(space) else type(space).__name__

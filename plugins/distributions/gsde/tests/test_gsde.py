@@ -298,3 +298,18 @@ def test_a_space_without_bounds_cannot_be_squashed():
     GSDE(endless)
     with pytest.raises(PlanError, match="a bound is infinite"):
         GSDE(endless, GSDEConfig(squash_output=True))
+
+
+def test_probabilities_told_of_wide_squashed_actions_are_those_of_log_prob():
+    """The spread has no largest value here: 16 is beyond that of SAC's squashed Gaussian."""
+    distribution, _ = made(1, gym.spaces.Box(-1.0, 1.0, (1,), np.float32), squash_output=True)
+    parameters, action = tensor([[8.0, 16.0]]), tensor([[0.5]])
+    expected = distribution.log_prob(parameters, action)
+    assert torch.equal(distribution.env_log_prob(parameters, action), expected)
+    u = torch.linspace(-80.0, 96.0, 20_001, dtype=torch.float64)
+    density = torch.exp(-0.5 * ((u - 8.0) / 16.0) ** 2 - HALF_LOG_2PI) / 16.0
+    first = torch.trapezoid(density * u.tanh(), u).item()
+    second = torch.trapezoid(density * u.tanh() ** 2, u).item()
+    mean, deviation = distribution.probabilities(parameters)
+    assert mean.item() == pytest.approx(first, abs=0.01)
+    assert deviation.item() == pytest.approx(math.sqrt(second - first**2), abs=0.01)

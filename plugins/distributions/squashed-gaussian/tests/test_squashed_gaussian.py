@@ -124,16 +124,14 @@ def test_divergence_by_hand(two):
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.7, 4.0])
-@pytest.mark.parametrize(
-    ("std", "within"), [(0.01, 1e-4), (0.5, 1e-4), (1.0, 1e-4), (3.0, 1e-3), (7.38, 0.03)]
-)
-def test_entropy_equals_the_integral_of_minus_p_log_p(mean, std, within):
+@pytest.mark.parametrize("std", [0.01, 0.5, 1.0, 3.0, 7.38])
+def test_entropy_equals_the_integral_of_minus_p_log_p(mean, std):
     one = SquashedGaussian(gym.spaces.Box(-1.0, 1.0, (1,), np.float32))
     found = one.entropy(parameters([mean], [std])).item()
     u = torch.linspace(-12, 12, 200_001, dtype=torch.float64)
     density = torch.exp(-0.5 * u * u - HALF_LOG_2PI)
     values = -0.5 * u * u - HALF_LOG_2PI - math.log(std) - log_derivative(mean + std * u)
-    assert found == pytest.approx(-torch.trapezoid(density * values, u).item(), abs=within)
+    assert found == pytest.approx(-torch.trapezoid(density * values, u).item(), abs=1e-4)
 
 
 def test_an_even_spread_over_the_bounds_has_nearly_the_entropy_of_the_uniform(two):

@@ -13,7 +13,7 @@ from rlk_mlp.config import MlpConfig
 from rlk_mlp.layers import Layers
 from rlk_mlp.network import Mlp
 from rlk_multi_input.config import MultiInputConfig
-from rlk_multi_input.network import SideBySide
+from rlk_multi_input.network import ConcatenatedKeys
 from rlk_networks import Head, Linear
 from rlk_numpy_acting.forward import StaysInTorch
 from rlk_numpy_acting.layers import forward_of
@@ -77,8 +77,8 @@ def test_layers_flatten_observations_of_several_axes():
 
 
 @pytest.mark.parametrize("net_arch", [None, [4]])
-def test_keys_of_a_dict_are_put_side_by_side_in_the_same_order(net_arch):
-    module = SideBySide(PLACE, MultiInputConfig(net_arch=net_arch))
+def test_keys_of_a_dict_are_concatenated_in_the_same_order(net_arch):
+    module = ConcatenatedKeys(PLACE, MultiInputConfig(net_arch=net_arch))
     randomise(module, 0)
     given = {"b": torch.randn(5, 2, 2), "a": torch.randn(5, 3)}
     found = forward_of(module)({key: value.numpy() for key, value in given.items()})
@@ -100,7 +100,7 @@ class Doubled(Linear):
         Head(layers([5]), Doubled(5, 2)),
         Head(nn.Identity(), Linear(6, 2)),
         layers([5], act_fun="elu"),
-        SideBySide(PICTURE, MultiInputConfig(features=4)),
+        ConcatenatedKeys(PICTURE, MultiInputConfig(features=4)),
     ],
     ids=lambda module: type(module).__name__,
 )

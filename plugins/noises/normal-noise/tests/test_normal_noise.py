@@ -146,6 +146,12 @@ def test_the_object_gives_samples_of_its_own():
     assert np.allclose(found, [0.5, -0.5] + 0.1 * normal)
 
 
+@pytest.mark.parametrize("sigma", [-0.1, [0.1, -0.1], np.ones(3)])
+def test_the_object_refuses_what_is_no_deviation(sigma):
+    with pytest.raises(ValueError, match="sigma"):
+        NormalActionNoise(np.zeros(2), sigma)
+
+
 @pytest.mark.parametrize(
     ("noise", "expected"),
     [

@@ -179,6 +179,24 @@ def test_the_object_has_the_documented_defaults_and_begins_at_0():
     assert noise().tolist() == [0.0, 0.0, 0.0]
 
 
+def test_one_number_to_begin_with_is_that_of_every_dimension():
+    noise = OrnsteinUhlenbeckActionNoise(np.zeros(3), 1.0, initial_noise=0.5, theta=0.0)
+    assert len(set(noise().tolist())) == 3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"sigma": [0.1, -0.1]}, "sigma must be at least 0"),
+        ({"sigma": np.ones(3)}, "mean has 2, sigma has 3 values"),
+        ({"sigma": 0.1, "initial_noise": np.ones(3)}, "mean has 2, initial_noise has 3 values"),
+    ],
+)
+def test_the_object_refuses_what_is_no_process(wrong, named):
+    with pytest.raises(ValueError, match=named):
+        OrnsteinUhlenbeckActionNoise(np.zeros(2), **wrong)
+
+
 @pytest.mark.parametrize(
     ("noise", "expected"),
     [

@@ -100,11 +100,12 @@ def test_convolutions_get_their_images_with_channels_last_in_memory(first):
         ((84, 84, 4), "auto", False),
         ((4, 84, 84), "auto", True),
         ((40, 40, 40), "auto", False),
+        ((36, 36, 48), "auto", False),  # twelve channels, stacked four times
         ((84, 84, 4), "last", False),
         ((60, 50, 50), "first", True),
     ],
 )
-def test_the_channels_axis_is_the_smaller_end_unless_told(shape, channels, first):
+def test_the_channels_axis_is_the_last_or_a_shortest_first_one_unless_told(shape, channels, first):
     cnn = Cnn(CnnConfig(channels=channels, features=8)).encoder(image(*shape))
     expected = shape[0] if first else shape[-1]
     assert cnn.conv1.in_channels == expected

@@ -39,13 +39,13 @@ class TestLnLstmWithoutLayers(PolicyContract):
     settings = {"n_lstm": 5, "net_arch": ["lstm"]}
 
 
-class TestLstmBehindACnn(PolicyContract):
+class TestLstmAfterACnn(PolicyContract):
     component = "CnnLstmPolicy"
     settings = {"n_lstm": 5, "features": 12}
     observation_spaces = (SCREEN,)
 
 
-class TestLnLstmBehindACnn(PolicyContract):
+class TestLnLstmAfterACnn(PolicyContract):
     component = "CnnLnLstmPolicy"
     settings = {"n_lstm": 5, "features": 12, "layers": [7]}
     observation_spaces = (SCREEN,)
@@ -64,12 +64,12 @@ def test_defaults_are_those_of_stable_baselines():
     config = LstmConfig()
     assert (config.n_lstm, config.layers, config.net_arch) == (256, None, None)
     assert (config.act_fun, config.layer_norm, config.feature_extraction) == ("tanh", False, "mlp")
-    assert config.before() == [64, 64] and config.behind() == []
+    assert config.before() == [64, 64] and config.after() == []
     assert LstmConfig(feature_extraction="cnn").before() == []
 
 
 @pytest.mark.parametrize(
-    ("settings", "before", "behind", "pi", "vf"),
+    ("settings", "before", "after", "pi", "vf"),
     [
         ({"layers": [3]}, [3], [], 5, 5),
         ({"layers": []}, [], [], 5, 5),
@@ -79,13 +79,13 @@ def test_defaults_are_those_of_stable_baselines():
         ({"net_arch": ["lstm", 3, 4, {"pi": [6]}]}, [], [3, 4], 6, 4),
     ],
 )
-def test_layers_stand_where_the_settings_say(settings, before, behind, pi, vf):
+def test_layers_stand_where_the_settings_say(settings, before, after, pi, vf):
     config = LstmConfig(n_lstm=5, **settings)
-    assert (config.before(), config.behind()) == (before, behind)
+    assert (config.before(), config.after()) == (before, after)
     architecture = Lstm(config)
     encoder = architecture.encoder(PLACE)
     assert encoder.lstm.wx.shape == (20, before[-1] if before else 3)
-    assert encoder.features == (behind[-1] if behind else 5) and encoder.state_size == 10
+    assert encoder.features == (after[-1] if after else 5) and encoder.state_size == 10
     assert architecture.trunk("pi", encoder.features).features == pi
     assert architecture.trunk("vf", encoder.features).features == vf
 
@@ -125,7 +125,7 @@ def test_names_of_stable_baselines_fix_what_they_say():
     assert own("lstm") == own("MlpLstmPolicy") == {}
     assert own("ln-lstm") == own("MlpLnLstmPolicy") == {"layer_norm": True}
     assert own("CnnLstmPolicy") == {"feature_extraction": "cnn"}
-    assert own("multi-input-lstm") == {"feature_extraction": "multi-input"}
+    assert own("multi-input-lstm") == {"feature_extraction": "multi-input", "features": 256}
     assert own("CnnLnLstmPolicy") == {"feature_extraction": "cnn", "layer_norm": True}
 
 
@@ -138,7 +138,7 @@ def test_an_image_that_no_cnn_reads_is_flattened():
     )
 
 
-def test_the_keys_of_a_dict_stand_side_by_side_before_the_layers():
+def test_the_keys_of_a_dict_are_concatenated_before_the_layers():
     config = LstmConfig(n_lstm=4, feature_extraction="multi-input", features=6)
     encoder = Lstm(config).encoder(SEEN_ROOM)
     keys, layers = encoder.before

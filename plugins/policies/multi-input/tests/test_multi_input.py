@@ -8,7 +8,7 @@ import torch
 import rlk
 from rlk.errors import PlanError
 from rlk_multi_input.config import MultiInputConfig
-from rlk_multi_input.network import MultiInput, SideBySide
+from rlk_multi_input.network import ConcatenatedKeys, MultiInput
 from rlk_networks import Head, Linear, preprocess
 from rlk_testing import observations
 
@@ -24,7 +24,7 @@ IMAGE = gym.spaces.Box(0, 255, (40, 36, 3), np.uint8)
 
 
 def encoder(space, **settings):
-    return SideBySide(space, MultiInputConfig(**settings))
+    return ConcatenatedKeys(space, MultiInputConfig(**settings))
 
 
 def policy(space, **settings):
@@ -35,7 +35,7 @@ def policy(space, **settings):
     return MultiInput(MultiInputConfig(**settings)).build(space, {"pi": head})
 
 
-def test_keys_stand_side_by_side_in_alphabetical_order():
+def test_keys_stand_concatenated_keys_in_alphabetical_order():
     space = gym.spaces.Dict({key: NUMBERS[key] for key in "dcba"})
     raw = {
         "a": torch.tensor([[[0.1, 0.2], [0.3, 0.4]]]),
@@ -70,6 +70,21 @@ def test_an_image_goes_through_a_cnn_of_its_own_at_its_alphabetical_place():
     assert torch.equal(features[:, :5], first(x["w"]))
     assert torch.equal(features[:, 5:10], second(x["x.y"]))
     assert torch.equal(features[:, 10:], x["z"])
+
+
+def test_images_of_floats_go_through_a_cnn_that_brings_them_to_0_and_1():
+    picture = gym.spaces.Box(-1.0, 3.0, (36, 40, 1), np.float32)
+    made = encoder(gym.spaces.Dict({"picture": picture}), features=5)
+    assert made.features == 5
+    (cnn,) = made.cnns.values()
+    x = torch.full((2, 36, 40, 1), 2.0)
+    assert torch.equal(made({"picture": x}), cnn.network(torch.full_like(x, 0.75)))
+
+
+@pytest.mark.parametrize("shape", [(3, 5, 5), (35, 80, 3)])
+def test_floats_that_are_too_few_for_a_cnn_are_numbers(shape):
+    made = encoder(gym.spaces.Dict({"grid": gym.spaces.Box(0.0, 1.0, shape, np.float32)}))
+    assert made.features == np.prod(shape) and not made.cnns
 
 
 def test_layers_that_all_heads_share_come_after_all_keys():

@@ -307,6 +307,7 @@ def test_what_is_a_stack_and_on_which_axis() -> None:
     assert found(84, 84, 4) == Stack(4, (84, 84, 4), is_first=False)
     assert found(12, 84, 84) == Stack(4, (12, 84, 84), is_first=True)
     assert found(84, 84, 12) == Stack(4, (84, 84, 12), is_first=False)
+    assert found(36, 36, 48) == Stack(4, (36, 36, 48), is_first=False)
     assert found(4, 84, 84, 3) == Stack(4, (4, 84, 84, 3), is_first=True)
     assert found(84, 84, 3) is None and found(84, 84, 4, k=1) is None
     assert found(4, 4) is None  # 16 bytes: numbers of frames would take more

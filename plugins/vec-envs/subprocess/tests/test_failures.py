@@ -129,9 +129,13 @@ def test_close_ends_a_worker_that_hangs(zoo, method):
         vector.reset()
 
 
-def test_close_lets_the_environments_close(tmp_path):
+@pytest.mark.parametrize("pending", [False, True])
+def test_close_lets_the_environments_close(tmp_path, pending):
     note = str(tmp_path / "note")
     vector = SubprocVecEnv([lambda: Doomed(note=note)] * 3, n_workers=2, start_method="fork")
+    if pending:
+        vector.reset()
+        vector.step_async(np.zeros(3, np.int64))
     vector.close()
     vector.close()
     assert (tmp_path / "note").read_text() == "closed\n" * 3

@@ -103,6 +103,7 @@ def test_every_stack_of_images_is_that_of_a_deque(order: Any, axis: int) -> None
         ((84, 84), "last", (84, 84, 3)),
         ((84, 84, 1), None, (84, 84, 3)),
         ((3, 84, 84), None, (9, 84, 84)),
+        ((6, 6, 8), None, (6, 6, 24)),
         ((84, 84, 3), "first", (252, 84, 3)),
         ((2, 3, 4, 5), None, (2, 3, 4, 15)),
     ],

@@ -12,11 +12,13 @@ from gymnasium import spaces
 from rlk.errors import PlanError
 from rlk_testing.environments import Walk
 from rlk_testing.stand_in_vec_env import StandInVecEnv
+from rlk_wrappers.action_repeat import ActionRepeat
 from rlk_wrappers.config_observations import (
     HistoryConfig,
     TimeFeatureConfig,
     TransposeImageConfig,
 )
+from rlk_wrappers.config_steps import ActionRepeatConfig
 from rlk_wrappers.history import History, numbers_of
 from rlk_wrappers.time_feature import TimeFeature
 from rlk_wrappers.transpose_image import TransposeImage
@@ -68,6 +70,31 @@ def test_the_feature_stays_one_in_test_mode_and_is_never_below_zero(counting: An
         one.reset()
         one.step(ACTIONS)
         assert one.step(ACTIONS)[0][:, -1].tolist() == [expected] * 2
+
+
+def test_beside_whole_numbers_the_time_that_is_left_is_a_fraction(counting: Any) -> None:
+    env = TimeFeature(counting(dtype=np.uint8), TimeFeatureConfig(max_steps=4))
+    assert env.single_observation_space.dtype == np.float32
+    shown = [env.reset()[0][0].tolist()]
+    for _ in range(3):
+        observation, *_, infos = env.step(ACTIONS)
+        shown.append(observation[0].tolist())
+    assert shown == [[10, 1.0], [11, 0.75], [12, 0.5], [20, 1.0]]
+    assert infos["final_obs"][0].tolist() == [13.0, 0.25]
+
+
+def test_where_an_action_is_repeated_the_time_is_counted_in_the_environments_own_steps() -> None:
+    def make() -> Any:
+        env = gym.make("Pendulum-v1", max_episode_steps=10)
+        return ActionRepeat(env, ActionRepeatConfig(repeat=4))
+
+    env = TimeFeature(StandInVecEnv([make]))
+    shown = [env.reset(seed=[1])[0][0, -1]]
+    for _ in range(3):
+        observation, *_, infos = env.step(np.zeros((1, 1), np.float32))
+        shown.append(observation[0, -1])
+    assert shown == pytest.approx([1.0, 0.6, 0.2, 1.0])
+    assert infos["final_obs"][0][-1] == 0.0
 
 
 def test_of_a_goal_environment_the_observation_has_the_feature(counting: Any) -> None:
@@ -147,6 +174,11 @@ def test_images_have_their_channels_first_also_at_an_episodes_end() -> None:
         found, *_, found_infos = env.step(np.ones(2, np.int64))
     expected = infos["final_obs"][0].transpose(2, 0, 1)
     assert np.array_equal(found_infos["final_obs"][0], expected)
+
+
+def test_channels_are_last_where_the_first_axis_is_not_shorter_than_both_others() -> None:
+    many = spaces.Box(0, 255, (8, 6, 8), np.uint8)
+    assert TransposeImage.vector_spaces(many, None, TransposeImageConfig())[0].shape == (8, 8, 6)
 
 
 def test_of_a_dict_the_images_are_transposed(counting: Any) -> None:

@@ -22,6 +22,9 @@ class EveryN:
         config: its settings, or None.
         n_steps: timesteps between two calls, over all environments, instead.
         call: the function, instead.
+
+    Raises:
+        PlanError: if there is no function to call.
     """
 
     def __init__(
@@ -31,20 +34,15 @@ class EveryN:
         call: Callable[[Run], Any] | None = None,
     ) -> None:
         self._config = config or EveryNConfig(n_steps=n_steps, call=call)
-        self._due = 0
-
-    @hookimpl
-    def rlk_training_start(self, run: Run) -> None:
-        """Count from here on.
-
-        Raises:
-            PlanError: if there is no function to call.
-        """
         if self._config.call is None:
             raise PlanError(
                 "callback 'every-n' (rlk-callbacks) has nothing to call. Pass a function of the "
                 "run: rlk.make(…, plugins=['every-n'], **{'every-n': {'call': function}})"
             )
+        self._due = 0
+
+    @hookimpl
+    def rlk_training_start(self, run: Run) -> None:
         self._due = self._next(run)
 
     @hookimpl

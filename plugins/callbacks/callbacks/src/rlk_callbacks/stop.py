@@ -55,7 +55,7 @@ class StopOnReward:
 
 
 class StopOnNoImprovement:
-    """Stops after so many evaluations in a row without a new best.
+    """Stops when more evaluations in a row than that were without a new best.
 
     It is `StopTrainingOnNoModelImprovement` of Stable-Baselines3.
 
@@ -89,7 +89,7 @@ class StopOnNoImprovement:
 
     @hookimpl
     def rlk_should_stop(self) -> str | None:
-        if self._without < self._config.max_no_improvement_evals:
+        if self._without <= self._config.max_no_improvement_evals:
             return None
         assert self._best is not None
         return f"{self._without} evaluations without a better return than {self._best:.2f}"

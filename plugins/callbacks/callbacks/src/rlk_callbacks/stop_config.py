@@ -23,8 +23,11 @@ class StopOnNoImprovementConfig:
 
     max_no_improvement_evals: int = attrs.field(
         default=3,
-        validator=v.ge(1),
-        metadata={"help": "evaluations in a row without a new best one, at least 1"},
+        validator=v.ge(0),
+        metadata={
+            "help": "evaluations in a row that may be without a new best one, at least 0; one "
+            "more stops"
+        },
     )
     min_evals: int = attrs.field(
         default=0,

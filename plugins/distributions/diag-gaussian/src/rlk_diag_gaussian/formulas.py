@@ -11,8 +11,12 @@ HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 def log_density(value: Tensor, mean: Tensor, log_std: Tensor) -> Tensor:
     """-sum(((x - mean) / std)^2 / 2 + log std + log(2 pi) / 2), float [...]."""
-    scaled = (value - mean) * (-log_std).exp()
-    return -(0.5 * scaled.square() + log_std + HALF_LOG_2PI).sum(-1)
+    return log_density_of_noise((value - mean) * (-log_std).exp(), log_std)
+
+
+def log_density_of_noise(noise: Tensor, log_std: Tensor) -> Tensor:
+    """`log_density` at mean + std * noise, float [...]."""
+    return -(0.5 * noise.square() + log_std + HALF_LOG_2PI).sum(-1)
 
 
 def entropy(log_std: Tensor) -> Tensor:

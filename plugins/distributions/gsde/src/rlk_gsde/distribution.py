@@ -21,9 +21,8 @@ from rlk_diag_gaussian import formulas
 from rlk_diag_gaussian.distribution import DiagGaussian
 from rlk_gsde.config import GSDEConfig
 from rlk_gsde.head import NoiseHead
-from rlk_networks import Distribution, own_action
-from rlk_squashed_gaussian.distribution import SquashedGaussian
-from rlk_squashed_gaussian.squashing import GaussianMean, log_derivative, unsquashed
+from rlk_networks import Distribution
+from rlk_squashed_gaussian.squashing import SquashedActions
 
 #: Added to the variance of an action, so that it has a density where all features are 0.
 EPSILON = 1e-6
@@ -46,9 +45,9 @@ class GSDE(Distribution):
         self.config = config or GSDEConfig()
         self.hold_steps = None if self.config.sample_freq == -1 else self.config.sample_freq
         self.squashes = self.config.squash_output
-        self._over_draws = (SquashedGaussian if self.squashes else DiagGaussian)(action_space)
-        self._mean_over_draws = GaussianMean()
-        self.size, self.action = self._over_draws.size, self._over_draws.action
+        self._plain = DiagGaussian(action_space)
+        self._squashed = SquashedActions(action_space) if self.squashes else None
+        self.size, self.action = self._plain.size, self._plain.action
         self._features: int | None = None
 
     @property
@@ -102,11 +101,10 @@ class GSDE(Distribution):
             noise: float [..., D], of `independent_noise`.
         """
         mean, log_std = self._gaussian(parameters)
-        before = torch.addcmul(mean, log_std.exp(), noise)
-        log_prob = formulas.log_density(before, mean, log_std)
-        if not self.squashes:
-            return before, log_prob
-        return before.tanh(), log_prob - log_derivative(before).sum(-1)
+        if self._squashed is not None:
+            return self._squashed.sample_with_log_prob(mean, log_std, noise)
+        action = torch.addcmul(mean, log_std.exp(), noise)
+        return action, formulas.log_density_of_noise(noise, log_std)
 
     def mode(self, parameters: Tensor) -> Tensor:
         """The mean; squashed, its tanh, which is the median, float [..., D]."""
@@ -115,17 +113,17 @@ class GSDE(Distribution):
 
     def log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
         """log N(a; mean, std), float [...]; squashed, of atanh(a) and less log(1 - a^2)."""
-        before = unsquashed(action) if self.squashes else action
-        log_prob = formulas.log_density(before, *self._gaussian(parameters))
-        return log_prob - log_derivative(before).sum(-1) if self.squashes else log_prob
+        mean, log_std = self._gaussian(parameters)
+        if self._squashed is not None:
+            return self._squashed.log_prob(mean, log_std, action)
+        return formulas.log_density(action, mean, log_std)
 
     def entropy(self, parameters: Tensor) -> Tensor:
         """The Gaussian's, in nats, float [...]; squashed, plus E[log(1 - a^2)] by quadrature."""
         mean, log_std = self._gaussian(parameters)
-        entropy = formulas.entropy(log_std)
-        if not self.squashes:
-            return entropy
-        return entropy + self._mean_over_draws(log_derivative, mean, log_std).sum(-1)
+        if self._squashed is not None:
+            return self._squashed.entropy(mean, log_std)
+        return formulas.entropy(log_std)
 
     def kl(self, parameters: Tensor, other: Tensor) -> Tensor:
         """KL(parameters || other), float [...]: that of the Gaussians, which squashing keeps."""
@@ -137,22 +135,26 @@ class GSDE(Distribution):
 
     def env_action(self, action: Array) -> Array:
         """Clipped into the bounds of the space, or scaled to them, [N, *shape]."""
-        return self._over_draws.env_action(action)
+        return (self._squashed or self._plain).env_action(action)
 
     def own_action(self, action: Tensor) -> Tensor:
         """Of the environment's, float [..., D]: from -1 to 1 where actions are squashed."""
-        return own_action(self._over_draws, action)
+        return action if self._squashed is None else self._squashed.own_action(action)
 
     def probabilities(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and standard deviation of actions over all draws, each [B, *shape].
 
         Where actions are clipped into the space, those before clipping.
         """
-        return self._over_draws.probabilities(self.gaussian(parameters))
+        if self._squashed is not None:
+            return self._squashed.probabilities(*self._gaussian(parameters))
+        return self._plain.probabilities(self.gaussian(parameters))
 
     def env_log_prob(self, parameters: Tensor, action: Tensor) -> Tensor:
         """The log-density of the environment's actions [B, *shape] over all draws, [B]."""
-        return self._over_draws.env_log_prob(self.gaussian(parameters), action)
+        if self._squashed is not None:
+            return self._squashed.env_log_prob(*self._gaussian(parameters), action)
+        return self._plain.env_log_prob(self.gaussian(parameters), action)
 
     def _gaussian(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and log std of the actions before squashing, over all draws, each [..., D]."""

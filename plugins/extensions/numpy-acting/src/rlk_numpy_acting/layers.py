@@ -18,7 +18,7 @@ from rlk_action_masking.network import MaskDropped, MaskedEncoder, MaskedHead, s
 from rlk_diag_gaussian.distribution import GaussianHead
 from rlk_gsde.head import NoiseHead
 from rlk_mlp.layers import Layers
-from rlk_multi_input.network import SideBySide
+from rlk_multi_input.network import ConcatenatedKeys
 from rlk_networks import Head, Linear
 from rlk_numpy_acting.distributions import distribution_of
 from rlk_numpy_acting.forward import Forward, StaysInTorch, chained
@@ -141,16 +141,16 @@ def _dueling_head(module: DuelingHead) -> Forward:
     return forward
 
 
-def _side_by_side(module: SideBySide) -> Forward:
+def _concatenated_keys(module: ConcatenatedKeys) -> Forward:
     if len(module.cnns):
         raise StaysInTorch("images among the observations")
     keys = tuple(module.spaces)
 
-    def side_by_side(observation: Mapping[str, Array]) -> Array:
+    def concatenated(observation: Mapping[str, Array]) -> Array:
         parts = [observation[key] for key in keys]
         return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
 
-    return chained(side_by_side, forward_of(module.layers))
+    return chained(concatenated, forward_of(module.layers))
 
 
 def _masked_encoder(module: MaskedEncoder) -> Forward:
@@ -195,5 +195,5 @@ _FORWARDS: dict[type, Callable[[Any], Forward]] = {
     MaskedEncoder: _masked_encoder,
     MaskedHead: _masked_head,
     NoiseHead: _noise_head,
-    SideBySide: _side_by_side,
+    ConcatenatedKeys: _concatenated_keys,
 }

@@ -8,7 +8,8 @@ import numpy as np
 from rlk.errors import PlanError
 from rlk.records import Array
 from rlk.settings import PluginText
-from rlk_action_scaling import as_numbers, as_setting
+from rlk_action_scaling import as_numbers, as_setting, common_size
+from rlk_action_scaling.validators import not_negative
 
 
 @attrs.define(eq=False)
@@ -20,11 +21,17 @@ class NormalActionNoise:
     Args:
         mean, sigma: numbers, one for all dimensions of an action or one for each; sigma at least 0.
         rng: what calls draw from.
+
+    Raises:
+        ValueError: for a sigma below 0, or another number of them than of means.
     """
 
     mean: Array = attrs.field(converter=as_numbers)
-    sigma: Array = attrs.field(converter=as_numbers)
+    sigma: Array = attrs.field(converter=as_numbers, validator=not_negative)
     rng: np.random.Generator = attrs.field(factory=np.random.default_rng, kw_only=True, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        common_size("NormalActionNoise", {"mean": self.mean, "sigma": self.sigma})
 
     def __call__(self) -> Array:
         """A sample, float64 [D]."""

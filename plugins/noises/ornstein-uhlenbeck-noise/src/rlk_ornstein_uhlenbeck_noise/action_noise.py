@@ -8,7 +8,8 @@ import numpy as np
 from rlk.errors import PlanError
 from rlk.records import Array
 from rlk.settings import PluginText
-from rlk_action_scaling import as_numbers, as_setting
+from rlk_action_scaling import as_numbers, as_setting, common_size
+from rlk_action_scaling.validators import not_negative
 from rlk_ornstein_uhlenbeck_noise.process import process_step
 
 
@@ -22,12 +23,16 @@ class OrnsteinUhlenbeckActionNoise:
     Args:
         mean, sigma: numbers, one for all dimensions of an action or one for each; sigma at least 0.
         theta: rate of return to the mean. dt: the time of a step.
-        initial_noise: where the process begins; None is 0.
+        initial_noise: where the process begins, one number or one for each; None is 0.
         rng: what calls draw from.
+
+    Raises:
+        ValueError: for a sigma below 0, or where two of mean, sigma and initial_noise are for
+            different numbers of dimensions.
     """
 
     mean: Array = attrs.field(converter=as_numbers)
-    sigma: Array = attrs.field(converter=as_numbers)
+    sigma: Array = attrs.field(converter=as_numbers, validator=not_negative)
     theta: float = attrs.field(default=0.15, converter=float)
     dt: float = attrs.field(default=0.01, converter=float)
     initial_noise: Array | None = attrs.field(
@@ -51,8 +56,9 @@ class OrnsteinUhlenbeckActionNoise:
 
     def reset(self) -> None:
         """Let the process begin again, as where an episode starts."""
-        size = np.broadcast_shapes(self.mean.shape, self.sigma.shape)
-        self._x = np.zeros(size) if self.initial_noise is None else self.initial_noise
+        begin = np.zeros(1) if self.initial_noise is None else self.initial_noise
+        numbers = {"mean": self.mean, "sigma": self.sigma, "initial_noise": begin}
+        self._x = np.resize(begin, common_size("OrnsteinUhlenbeckActionNoise", numbers))
 
     def as_setting(self) -> str:
         """The plugin that it stands for, as `--plugin` takes it.

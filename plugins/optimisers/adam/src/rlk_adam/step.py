@@ -89,8 +89,8 @@ class Adam:
     def _move_traced(self, gradient: Tensor, norm: Tensor, taken: Tensor) -> None:
         """`_fused_adam_` does not trace; written out, the compiler fuses it by itself.
 
-        Its loop computes anew for every vector what leads to a single number, but for exponentials
-        that are read twice. So the divisors are such: divisions there are a quarter of the loop.
+        Inductor recomputes scalar divisions for every vector, but keeps the result of `exp`; so the
+        bias corrections are written with `exp`. Divisions took a quarter of the loop.
         """
         self.count += taken
         limit = self.group.max_grad_norm

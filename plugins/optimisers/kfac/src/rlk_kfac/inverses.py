@@ -15,8 +15,9 @@ from rlk_kfac.fisher import Key, Pair
 def inverted(factors: Mapping[Key, Pair], epsilon: float) -> dict[Key, Pair]:
     """The damped inverses of the factors A and G of each layer.
 
-    The order is that of the parameters: what shares a call with what rounds differently, and a file
-    gives layers back in an order of its own.
+    Layers are taken in the order of their parameters. Matrices of one size are inverted in one
+    call, and how it rounds depends on their order: so a loaded model, whose file may hold its
+    layers in another order, goes on with the same numbers.
     """
     keys = sorted(factors, key=lambda key: [-1 if number is None else number for number in key])
     found = damped_inverses([factors[key] for key in keys], epsilon)

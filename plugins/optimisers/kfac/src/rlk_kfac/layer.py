@@ -6,12 +6,13 @@ Shapes: P parameters of the group, C copies, I inputs (a bias included), O outpu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import Tensor
 
 from rlk_kfac.fisher import Key, Pair
-from rlk_kfac.layouts import Layout
+from rlk_kfac.layouts import Layout, WeightLayout
 
 
 class Layer:
@@ -55,7 +56,9 @@ def _matrices(layout: Layout, key: Key, flat: Tensor, parameters: Sequence[Tenso
         return flat[start : start + one.numel()].view(one.shape)
 
     weight, bias = key
-    found = [] if weight is None else [layout.matrix(view(weight))]
+    found = []
+    if weight is not None:  # then it is the layout of a product with one
+        found.append(cast(WeightLayout, layout).matrix(view(weight)))
     if bias is not None:
         copies = found[0].shape[0] if found else 1
         found.append(view(bias).view(copies, 1, -1))

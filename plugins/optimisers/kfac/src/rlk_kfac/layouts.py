@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-import torch
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -18,6 +17,11 @@ class Layout(Protocol):
 
     def rows_in(self, x: Tensor) -> Tensor: ...  #: [C, R, I] of what went in
     def rows_out(self, out: Tensor) -> Tensor: ...  #: [C, R, O] of what came out, or its gradient
+
+
+class WeightLayout(Layout, Protocol):
+    """Of a product with a weight."""
+
     def matrix(self, weight: Tensor) -> Tensor: ...  #: [C, I, O], a view
 
 
@@ -83,6 +87,3 @@ class Repeated:
 
     def rows_out(self, out: Tensor) -> Tensor:
         return out.reshape(1, -1, out.shape[-1])
-
-    def matrix(self, weight: Tensor) -> Tensor:
-        return torch.empty(1, 0, weight.numel())

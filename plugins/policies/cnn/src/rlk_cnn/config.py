@@ -24,8 +24,8 @@ class CnnConfig(LayersConfig):
         default=None,
         validator=are_sizes,
         metadata={
-            "help": "sizes of the hidden layers of every head, after the CNN; none is none, but "
-            "64, 64 before the state's value of a dueling network"
+            "help": "sizes of the hidden layers of every head, after the CNN; by default none, "
+            "but 64, 64 for the state's value of a dueling network"
         },
     )
     act_fun: str | Callable[[Any], Any] = attrs.field(default="relu", **ACT_FUN)
@@ -45,8 +45,8 @@ class CnnConfig(LayersConfig):
         default="auto",
         validator=attrs.validators.in_(("auto", "first", "last")),
         metadata={
-            "help": "which axis of an image holds its channels; auto takes the smaller of the "
-            "two ends"
+            "help": "which axis of an image holds its channels; auto takes the first if it is the "
+            "shortest, else the last"
         },
     )
 
@@ -54,8 +54,3 @@ class CnnConfig(LayersConfig):
         if self.layers is None and self.net_arch is None:
             return USUAL.get(role, [])
         return super().own(role)
-
-
-def channels_first(shape: tuple[int, ...], channels: Any) -> bool:
-    """Whether an image of this shape has its channels on the first axis."""
-    return channels == "first" or (channels == "auto" and shape[0] < shape[-1])

@@ -15,11 +15,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rlk.errors import PlanError
-from rlk.spaces import is_image
-from rlk_cnn.config import CnnConfig, channels_first
+from rlk.spaces import channels_first, is_image, kinds
+from rlk_cnn.config import CnnConfig
 from rlk_mlp.layers import with_shared_layers
 from rlk_mlp.network import hidden_layers
 from rlk_networks import Architecture, own_encoder
+
+#: Pixels that the convolutions need each way.
+SMALLEST = 36
 
 
 class Cnn(Architecture):
@@ -36,9 +39,20 @@ class Cnn(Architecture):
         if self.config.cnn_extractor is not None:
             made: Any = own_encoder(self.config.cnn_extractor, observation_space)
         else:
-            first = channels_first(observation_space.shape, self.config.channels)
-            made = NatureCnn(observation_space.shape, first, self.config.features)
+            shape = observation_space.shape
+            made = NatureCnn(shape, self._channels_first(shape), self.config.features)
         return made if is_scaled(observation_space) else Scaled(observation_space, made)
+
+    def takes(self, observation_space: Any) -> bool:
+        """Whether a space holds images, or floats that may be images, which are large enough."""
+        if "Image" not in kinds(observation_space):
+            return False
+        shape: tuple[int, ...] = observation_space.shape
+        return min(shape[1:] if self._channels_first(shape) else shape[:-1]) >= SMALLEST
+
+    def _channels_first(self, shape: tuple[int, ...]) -> bool:
+        channels = self.config.channels
+        return channels_first(shape) if channels == "auto" else channels == "first"
 
     def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         return hidden_layers(self.config, role, features + extra, n_copies)
@@ -80,18 +94,18 @@ class NatureCnn(nn.Module):
     """Images [B, H, W, C] or [B, C, H, W] to [B, features].
 
     Raises:
-        PlanError: if the image is too small for the convolutions, which need 36 pixels each way.
+        PlanError: if the image is too small for the convolutions.
     """
 
     def __init__(self, shape: tuple[int, ...], first: bool, features: int) -> None:
         super().__init__()
         self.features, self._first = features, first
         channels, *size = shape if first else (shape[-1], *shape[:-1])
-        if min(size) < 36:
+        if min(size) < SMALLEST:
             raise PlanError(
-                f"policy 'cnn' needs images of at least 36x36 pixels, got {size[0]}x{size[1]} "
-                f"({channels} channels, {'first' if first else 'last'}). Use --policy mlp, or "
-                "resize the images; if that axis is not the channels': "
+                f"policy 'cnn' needs images of at least {SMALLEST}x{SMALLEST} pixels, got "
+                f"{size[0]}x{size[1]} ({channels} channels, {'first' if first else 'last'}). Use "
+                "--policy mlp, or resize the images; if that axis is not the channels': "
                 "--set policy.channels=first or last."
             )
         self.conv1 = nn.Conv2d(channels, 32, 8, stride=4)

@@ -1,6 +1,6 @@
 """What this distribution offers.
 
-`lstm` and `ln-lstm`, also as `MlpLstmPolicy` and `MlpLnLstmPolicy`, both behind the Nature CNN, and
+`lstm` and `ln-lstm`, also as `MlpLstmPolicy` and `MlpLnLstmPolicy`, both after the Nature CNN, and
 `multi-input-lstm`, also as `MultiInputLstmPolicy`.
 """
 
@@ -35,6 +35,6 @@ multi_input_lstm = attrs.evolve(
     lstm,
     name="multi-input-lstm",
     summary="Dict observations as multi-input takes them, and an LSTM that all heads share",
-    own={"feature_extraction": "multi-input"},
+    own={"feature_extraction": "multi-input", "features": 256},
     observation_spaces=("Dict",),
 )

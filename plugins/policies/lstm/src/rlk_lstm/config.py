@@ -53,7 +53,7 @@ def _as_mlp(entries: list[int | str | Roles], name: str) -> None:
 
 @attrs.frozen(kw_only=True)
 class LstmConfig:
-    """How large the LSTM is, and what is before and behind it."""
+    """How large the LSTM is, and what is before and after it."""
 
     n_lstm: int = attrs.field(
         default=256, validator=v.ge(1), metadata={"help": "units of the LSTM, at least 1"}
@@ -62,8 +62,8 @@ class LstmConfig:
         default=None,
         validator=_positive,
         metadata={
-            "help": "sizes of the hidden layers before the LSTM; none is 64, 64, and nothing "
-            "behind a CNN"
+            "help": "sizes of the hidden layers before the LSTM; by default 64, 64, and no layers "
+            "after a CNN"
         },
     )
     net_arch: list[Entry] | None = attrs.field(
@@ -105,7 +105,7 @@ class LstmConfig:
         validator=v.in_(("auto", "first", "last")),
         metadata={
             "help": "which axis of an image holds its channels, for the CNN; auto takes the "
-            "smaller of the two ends"
+            "first if it is the shortest, else the last"
         },
     )
     init: Literal["orthogonal", "xavier", "uniform"] = attrs.field(
@@ -126,8 +126,8 @@ class LstmConfig:
             return list(self.layers)
         return [] if self.feature_extraction == "cnn" else [64, 64]
 
-    def behind(self) -> list[int]:
-        """Sizes of the hidden layers behind the LSTM that all heads share."""
+    def after(self) -> list[int]:
+        """Sizes of the hidden layers after the LSTM that all heads share."""
         return [] if self.net_arch is None else self._shared()[self.net_arch.index("lstm") :]
 
     def _shared(self) -> list[int]:
@@ -146,5 +146,5 @@ class LstmConfig:
         )
 
     def keys(self) -> MultiInputConfig:
-        """The settings by which `multi-input` puts the keys of a Dict side by side."""
+        """The settings by which `multi-input` concatenates the keys of a Dict."""
         return MultiInputConfig(features=self.features, channels=self.channels)

@@ -17,12 +17,12 @@ from rlk_lstm.lstm import LstmLayer
 from rlk_lstm.normalised import NormalisedLstmLayer
 from rlk_mlp.layers import Layers
 from rlk_mlp.network import Mlp
-from rlk_multi_input.network import SideBySide
+from rlk_multi_input.network import ConcatenatedKeys
 from rlk_networks import Architecture, flat_size
 
 
 class Lstm(Architecture):
-    """The encoder is everything up to the LSTM, and the shared layers behind it."""
+    """The encoder is everything up to the LSTM, and the shared layers after it."""
 
     def __init__(self, config: LstmConfig | None = None) -> None:
         self.config = config or LstmConfig()
@@ -60,9 +60,10 @@ def _first(config: LstmConfig, space: Any) -> tuple[list[nn.Module], int]:
             f"are {taken}, but the environment's are {spaces.describe(space)}. "
             "Say --set policy.feature_extraction=mlp."
         )
-    made: Any = (
-        Cnn(config.cnn()).cnn(space) if extraction == "cnn" else SideBySide(space, config.keys())
-    )
+    if extraction == "cnn":
+        made: Any = Cnn(config.cnn()).cnn(space)
+    else:
+        made = ConcatenatedKeys(space, config.keys())
     return [made], made.features
 
 
@@ -78,14 +79,14 @@ class Recurrent(nn.Module):
     ) -> None:
         super().__init__()
         self.before, self.lstm = before, lstm
-        self.behind = Layers(lstm.size, config.behind(), config.heads())
-        self.features, self.state_size = self.behind.features, 2 * lstm.size
+        self.after = Layers(lstm.size, config.after(), config.heads())
+        self.features, self.state_size = self.after.features, 2 * lstm.size
 
     def step(self, x: Tensor, state: Tensor, episode_start: Tensor) -> tuple[Tensor, Tensor]:
         """([N, F], state [N, S]) of one step: x [N, ...], state [N, S], bool [N]."""
         state = state.masked_fill(episode_start[:, None], 0.0)
         hidden, state = self.lstm.step(self.before(x), state)
-        return self.behind(hidden), state
+        return self.after(hidden), state
 
     def forward(self, x: Tensor, state: Tensor, episode_start: Tensor) -> Tensor:
         """[T * N, F] of whole sequences: x [T * N, ...], state [N, S] before them, bool [T, N].
@@ -93,5 +94,5 @@ class Recurrent(nn.Module):
         Rows are time first; no gradient flows into the state.
         """
         hidden: Tensor = self.lstm(self.before(x), state, episode_start)
-        features: Tensor = self.behind(hidden)
+        features: Tensor = self.after(hidden)
         return features

@@ -22,7 +22,7 @@ class MultiInputConfig(MlpConfig):
         default="auto",
         validator=attrs.validators.in_(("auto", "first", "last")),
         metadata={
-            "help": "which axis of images holds their channels; auto takes the smaller of the two "
-            "ends"
+            "help": "which axis of images holds their channels; auto takes the first if it is the "
+            "shortest, else the last"
         },
     )

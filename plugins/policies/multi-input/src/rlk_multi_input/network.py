@@ -1,7 +1,8 @@
-"""The encoder of Dict observations: every key becomes numbers, which are put side by side.
+"""The encoder of Dict observations: every key becomes numbers, which are concatenated.
 
 Keys are taken in alphabetical order, whatever their order in the space. An image goes through a
-Nature CNN of its own; everything else is flattened (whole numbers as one-hot).
+Nature CNN of its own, and so do floats that `cnn` takes for one; everything else is flattened
+(whole numbers as one-hot).
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from torch import Tensor, nn
 
 from rlk import spaces
 from rlk.errors import PlanError
-from rlk_cnn.config import channels_first
-from rlk_cnn.network import NatureCnn
+from rlk_cnn.config import CnnConfig
+from rlk_cnn.network import Cnn
 from rlk_mlp.layers import Layers, with_shared_layers
 from rlk_mlp.network import hidden_layers
 from rlk_multi_input.config import MultiInputConfig
@@ -32,7 +33,7 @@ _FLAT = (
 
 
 class MultiInput(Architecture):
-    """All keys side by side, or the user's own encoder, and hidden layers for heads."""
+    """All keys concatenated, or the user's own encoder, and hidden layers for heads."""
 
     def __init__(self, config: MultiInputConfig | None = None) -> None:
         self.config = config or MultiInputConfig()
@@ -41,7 +42,7 @@ class MultiInput(Architecture):
         if self.config.encoder is not None:
             encoder = own_encoder(self.config.encoder, observation_space)
             return with_shared_layers(encoder, self.config)
-        return SideBySide(observation_space, self.config)
+        return ConcatenatedKeys(observation_space, self.config)
 
     def trunk(self, role: str, features: int, *, extra: int = 0, n_copies: int = 1) -> nn.Module:
         return hidden_layers(self.config, role, features + extra, n_copies)
@@ -50,11 +51,11 @@ class MultiInput(Architecture):
         return self.config.named_roles()
 
 
-class SideBySide(nn.Module):
+class ConcatenatedKeys(nn.Module):
     """Preprocessed Dict observations to [B, F], through the shared layers if there are any.
 
     Attributes:
-        spaces: by key, in the order in which they are put side by side.
+        spaces: by key, in the order in which they are concatenated.
         features: F.
 
     Raises:
@@ -65,10 +66,11 @@ class SideBySide(nn.Module):
         super().__init__()
         self.spaces = {key: space.spaces[key] for key in sorted(space.spaces)}
         self.cnns = nn.ModuleDict()
+        images = Cnn(CnnConfig(features=config.features, channels=config.channels))
         size = 0
         for number, (key, part) in enumerate(self.spaces.items()):
-            if spaces.is_image(part):
-                cnn = _cnn(key, part, config)
+            if spaces.is_image(part) or images.takes(part):
+                cnn = _cnn(images, key, part)
                 self.cnns[f"image{number}"] = cnn  # a key may have a dot; a module's name may not
                 size += cnn.features
             elif isinstance(part, _FLAT):
@@ -93,9 +95,8 @@ class SideBySide(nn.Module):
         return features
 
 
-def _cnn(key: str, space: Any, config: MultiInputConfig) -> NatureCnn:
+def _cnn(images: Cnn, key: str, space: Any) -> Any:
     try:
-        first = channels_first(space.shape, config.channels)
-        return NatureCnn(space.shape, first, config.features)
+        return images.cnn(space)
     except PlanError as error:
         raise PlanError(f"key {key!r} of the observation space: {error}") from None

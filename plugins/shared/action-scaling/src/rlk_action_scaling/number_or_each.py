@@ -34,6 +34,19 @@ def as_numbers(value: object) -> Array:
     return np.atleast_1d(np.asarray(value, dtype=np.float64)).reshape(-1)
 
 
+def common_size(whose: str, numbers: dict[str, Array]) -> int:
+    """How many dimensions an action has, of several `as_numbers` by their names.
+
+    Raises:
+        ValueError: if two of them have one number for each, and are of different sizes.
+    """
+    sizes = {name: each.size for name, each in numbers.items() if each.size != 1}
+    if len(set(sizes.values())) > 1:
+        found = ", ".join(f"{name} has {size}" for name, size in sizes.items())
+        raise ValueError(f"{whose}: {found} values. Give one number, or one for each dimension.")
+    return next(iter(sizes.values()), 1)
+
+
 def as_setting(numbers: Array) -> float | list[float]:
     """Numbers [D] as a setting; a single one counts for all dimensions."""
     found: list[float] = numbers.tolist()

@@ -5,12 +5,15 @@ Imports no numpy.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
 
 
-def not_negative(_: object, attribute: attrs.Attribute[Any], value: float | list[float]) -> None:
+def not_negative(
+    _: object, attribute: attrs.Attribute[Any], value: float | Iterable[float]
+) -> None:
     """ValueError for a number below 0."""
-    if any(each < 0 for each in (value if isinstance(value, list) else [value])):
+    if any(each < 0 for each in (value if isinstance(value, Iterable) else [value])):
         raise ValueError(f"{attribute.name} must be at least 0, got {value!r}")

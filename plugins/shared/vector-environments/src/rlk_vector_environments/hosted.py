@@ -31,6 +31,13 @@ class Host(Protocol):
     stop: int  #: the index after its last
 
 
+def environments_are(host: Host) -> str:
+    """The environments that a worker holds, as the subject of a sentence with its verb."""
+    if host.stop - host.start == 1:
+        return f"environment {host.start} is"
+    return f"environments {host.start} to {host.stop - 1} are"
+
+
 def told_seeds(host: Host, seeds: Sequence[int | None]) -> str:
     """A sentence for the error about a worker: how its environments were seeded, if they were."""
     own = seeds[host.start : host.stop]

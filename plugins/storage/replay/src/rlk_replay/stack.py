@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rlk.records import Array
+from rlk.spaces import channels_first
 from rlk_replay.layout import PACKED_BYTES
 from rlk_stored_steps.leaves import Leaf
 
@@ -56,13 +57,12 @@ def stack_of(leaf: Leaf, k: int) -> Stack | None:
     """The stack that an array of an observation is, where observations are stacks of k frames.
 
     Frames are stacked on the first axis if that is k long, as Gymnasium stacks them; else along the
-    axis of the channels, which is the shorter one of the two ends. Small arrays are no stacks: they
-    take less memory as they are.
+    axis of the channels. Small arrays are no stacks: they take less memory as they are.
     """
     if k < 2 or not leaf.shape or leaf.size <= PACKED_BYTES:
         return None
     if leaf.shape[0] == k:
         return Stack(k, leaf.shape, is_first=True)
-    is_first = leaf.shape[0] < leaf.shape[-1]
+    is_first = len(leaf.shape) > 1 and channels_first(leaf.shape)
     channels = leaf.shape[0 if is_first else -1]
     return Stack(k, leaf.shape, is_first) if channels % k == 0 else None

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 
-
-def _above_zero(instance: object, field: Any, seconds: float | None) -> None:
-    if seconds is not None and not seconds > 0:
-        raise ValueError(f"'{field.name}' must be above 0, or none: {seconds}")
+from rlk_vector_environments.timeout import above_zero
 
 
 @attrs.frozen(kw_only=True)
@@ -18,7 +13,7 @@ class MpiWorkersConfig:
 
     timeout_seconds: float | None = attrs.field(
         default=600.0,
-        validator=_above_zero,
+        validator=above_zero,
         metadata={
             "help": "seconds that a rank may take for an answer (to make its environments, for one "
             "step of all of them), above 0; after it the environment that hangs is named and the "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import signal
 import traceback
@@ -80,11 +81,13 @@ class Share:
         self, start: int, info_keys: tuple[str, ...] | None, envs: list[gym.Env[Any, Any]]
     ) -> None:
         self._start, self._info_keys, self._envs = start, info_keys, envs
+        self._at_end = contextlib.ExitStack()
 
     def share(self, mpi: Any, observation_space: Any, action_space: Any) -> None:
         """Makes the memory that steps are received into and sent from."""
         self.arrays = allocate(observation_space, action_space, len(self._envs), self._info_keys)
         self.messages = StepMessages(mpi, self.arrays)
+        self._at_end.callback(self.messages.free)
         self.group = EnvironmentGroup(
             self._envs, self.arrays, start=self._start, info_keys=self._info_keys
         )
@@ -101,9 +104,10 @@ class Share:
         return bool(slot.terminated.any() or slot.truncated.any())
 
     def close(self) -> None:
-        """Closes the environments; what they raise is printed."""
+        """Closes the environments, whose errors are printed, and gives MPI its datatypes back."""
         for error in close_all(self._envs):
             traceback.print_exception(error)
+        self._at_end.close()
 
 
 class Hosting:

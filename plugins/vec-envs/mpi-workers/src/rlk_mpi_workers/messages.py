@@ -66,7 +66,7 @@ class StepMessages:
         return [self._mpi.BOTTOM, 1, datatype.Commit()]
 
     def free(self) -> None:
-        """Gives the datatypes back to MPI."""
+        """Gives the datatypes back to MPI; messages on their way still arrive."""
         for _, _, datatype in (self.actions, *self.results, self.finals):
             datatype.Free()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -11,7 +12,7 @@ import gymnasium as gym
 from rlk.errors import EnvironmentFailed
 from rlk_mpi_workers.learner import Learner
 from rlk_mpi_workers.messages import FINALS, PICKLED, RESET, StepMessages, reply_tag, step_tag
-from rlk_vector_environments.hosted import told_seeds
+from rlk_vector_environments.hosted import environments_are, told_seeds
 from rlk_vector_environments.hosting import ENDED, QUIET, pickled_makers, shares
 from rlk_vector_environments.making import Description
 from rlk_vector_environments.sent_failures import Failure, raise_failures
@@ -33,12 +34,6 @@ class Host:
         self.due: list[str] = []  #: the messages that it was asked for and has not given
         self.turn = 0  #: the slot of the result that is due
         self.answer: Any = None  #: what it has given of an answer
-
-    def held(self) -> str:
-        """Its environments, as the subject of a sentence with its verb."""
-        if self.stop - self.start == 1:
-            return f"environment {self.start} is"
-        return f"environments {self.start} to {self.stop - 1} are"
 
 
 class RankPool:
@@ -64,6 +59,7 @@ class RankPool:
         self._job, self._info_keys, self._timeout_seconds = job, info_keys, timeout_seconds
         self._until: float | None = None  # when waiting ends, while all of it is closed
         self._over = False
+        self._at_end = contextlib.ExitStack()
         self.lost: str | None = None
         self.seeds: list[int | None] = [None] * len(env_fns)
         bounds = shares(len(env_fns), min(len(job.hosts), len(env_fns)))
@@ -90,6 +86,7 @@ class RankPool:
             self._tell(worker, "share", observation_space, action_space)
             part = arrays.part(worker.start, worker.stop)
             worker.messages = StepMessages(self._job.mpi, part)
+            self._at_end.callback(worker.messages.free)
         self._answers()
         return arrays
 
@@ -188,7 +185,7 @@ class RankPool:
     def _whereabouts(self, worker: Host) -> str:
         """Which environment of a rank is where, as the rank says itself if it can."""
         place = self._job.where(worker.rank)
-        return f"rank {worker.rank}: {place or f'{worker.held()} in compiled code'}"
+        return f"rank {worker.rank}: {place or f'{environments_are(worker)} in compiled code'}"
 
     def shutdown(self, grace_seconds: float = _CLOSE_SECONDS) -> None:
         """Closes the environments; may be called again.
@@ -203,6 +200,7 @@ class RankPool:
         closed = [one for one in told if self._in_time(self.answer, one)]
         if len(closed) == len(self.workers):
             self._job.forget_vector(self._number)
+        self._at_end.close()
 
     def _in_time(self, do: Callable[..., Any], *arguments: Any) -> bool:
         try:

@@ -130,6 +130,13 @@ def test_an_algorithm_learns_bit_for_bit_what_it_learns_with_dummy(algo, plugins
 # ---- messages ------------------------------------------------------------------------------------
 
 
+def test_a_closed_vector_gives_its_datatypes_back(make):
+    vector = make([cartpole] * 2)
+    messages = [worker.messages for worker in vector._pool.workers]
+    vector.close()
+    assert not any(one.actions[2] or one.finals[2] for one in messages)  # null handles are false
+
+
 def test_nothing_is_pickled_on_a_step_where_no_episode_ends(make, monkeypatch):
     vector = make([Trouble] * 4, info_keys=("speed",))
     vector.reset()

@@ -45,31 +45,33 @@ class Channel:
         self.socket.sendall(pickled)
 
     def receive(self) -> Any:
-        """A single byte as bytes, or what was pickled in a frame.
+        """A single byte as bytes, or what was pickled in a frame; the next is left in the socket.
 
         Raises:
             EOFError: if the other side is gone (or a ConnectionError, if it left something unread).
             BlockingIOError: if nothing came in time.
         """
         arrived = self._arrived
-        if not arrived:
-            data = os.read(self.descriptor, _CHUNK)
-            if len(data) == 1 and data != _FRAME:
-                return data
-            arrived += self._some(data)
-        while len(arrived) < _HEADER.size or len(arrived) < self._frame_size():
-            arrived += self._some(os.read(self.descriptor, _CHUNK))
+        while missing := self._missing():
+            data = os.read(self.descriptor, min(missing, _CHUNK))
+            if not data:
+                raise EOFError("the other side of the channel is gone")
+            arrived += data
         self._arrived = bytearray()
+        if arrived[:1] != _FRAME:
+            return bytes(arrived)
         return pickle.loads(memoryview(arrived)[_HEADER.size :])
 
-    def _frame_size(self) -> int:
-        return _HEADER.size + int(_HEADER.unpack_from(self._arrived)[1])
-
-    @staticmethod
-    def _some(data: bytes) -> bytes:
-        if not data:
-            raise EOFError("the other side of the channel is gone")
-        return data
+    def _missing(self) -> int:
+        """How many bytes are known to be missing; what lies behind them is not read."""
+        arrived = self._arrived
+        if not arrived:
+            return 1
+        if arrived[:1] != _FRAME:
+            return 0
+        if len(arrived) < _HEADER.size:
+            return _HEADER.size - len(arrived)
+        return _HEADER.size + int(_HEADER.unpack_from(arrived)[1]) - len(arrived)
 
     def close(self) -> None:
         self.socket.close()

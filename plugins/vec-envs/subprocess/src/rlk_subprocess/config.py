@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import attrs
 from attrs import validators
 
+from rlk_vector_environments.timeout import above_zero
+
 StartMethod = Literal["fork", "spawn", "forkserver"]
-
-
-def _above_zero(instance: object, field: Any, seconds: float | None) -> None:
-    if seconds is not None and not seconds > 0:
-        raise ValueError(f"'{field.name}' must be above 0, or none: {seconds}")
 
 
 @attrs.frozen(kw_only=True)
@@ -37,7 +34,7 @@ class SubprocessConfig:
     )
     timeout_seconds: float | None = attrs.field(
         default=600.0,
-        validator=_above_zero,
+        validator=above_zero,
         metadata={
             "help": "seconds that a worker may take for an answer (to make its environments, for "
             "one step of all of them), above 0, counted in whole seconds; after it the environment "

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from rlk.errors import EnvironmentFailed
 from rlk_subprocess.channel import Channel
 from rlk_subprocess.launch import Process
-from rlk_vector_environments.hosted import told_seeds
+from rlk_vector_environments.hosted import environments_are, told_seeds
 
 #: After so long without an answer the learner checks that every worker is alive.
 PATIENCE_SECONDS = 1
@@ -32,12 +32,6 @@ class WorkerHandle:
     @property
     def indices(self) -> range:
         return range(self.start, self.stop)
-
-    def describe(self) -> str:
-        """The environments that it holds, as the subject of a sentence with its verb."""
-        if self.stop - self.start == 1:
-            return f"environment {self.start} is"
-        return f"environments {self.start} to {self.stop - 1} are"
 
     def kill(self) -> None:
         """End it at once, whatever it does, and close its channel."""
@@ -80,7 +74,7 @@ def death_of(worker: WorkerHandle, seeds: Sequence[int | None]) -> WorkerLost:
     hint = "Its own output may say why; the backend 'dummy' runs environments in this process."
     if code == -signal.SIGKILL:
         hint = "Only the system or a user sends SIGKILL: is the machine out of memory?"
-    who = f"{worker.describe()} lost: their worker (pid {worker.process.pid})"
+    who = f"{environments_are(worker)} lost: their worker (pid {worker.process.pid})"
     return WorkerLost(worker, f"{who} {how}. {hint}{told_seeds(worker, seeds)}")
 
 

@@ -25,6 +25,7 @@ from rlk_subprocess.worker_handle import (
     death_of,
     hanging,
 )
+from rlk_vector_environments.hosted import environments_are
 from rlk_vector_environments.hosting import QUIET, pickled_makers, shares
 from rlk_vector_environments.making import Description, check_equal_spaces
 from rlk_vector_environments.sent_failures import raise_failures
@@ -239,11 +240,11 @@ class WorkerPool:
     def _whereabouts(self, worker: WorkerHandle) -> str:
         """Which environment of a worker is where, as the worker says itself if it can."""
         if self._notes is None:  # the memory for its answer is shared when they all are made
-            return f"{worker.describe()} being made (worker {worker.process.pid})"
+            return f"{environments_are(worker)} being made (worker {worker.process.pid})"
         place = None
         with contextlib.suppress(OSError):  # it has died in this moment
             place = ask(worker.process.send_signal, self._notes[worker.start])
-        place = place or f"{worker.describe()} in compiled code"
+        place = place or f"{environments_are(worker)} in compiled code"
         return f"{place} (worker {worker.process.pid})"
 
     # ---- the end -------------------------------------------------------------------------------

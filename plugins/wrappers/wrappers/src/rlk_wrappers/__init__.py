@@ -1,4 +1,4 @@
-"""The wrappers `monitor` and `normalize`, and `load_results`, which reads monitor files back."""
+"""Wrappers for rlk, from `monitor` to `video-recorder`, and what reads monitor files back."""
 
 from __future__ import annotations
 

@@ -14,15 +14,18 @@ class ActionRepeat(gym.Wrapper[Any, Any, Any, Any]):
 
     The reward is their sum; observation and info are those of the last of them. A time limit inside
     counts the environment's own steps.
+
+    Attributes:
+        rlk_action_repeat: so many steps of the environment are one, for wrappers outside of it.
     """
 
     def __init__(self, env: gym.Env[Any, Any], config: ActionRepeatConfig | None = None) -> None:
         super().__init__(env)
-        self.repeat = (config or ActionRepeatConfig()).repeat
+        self.rlk_action_repeat = (config or ActionRepeatConfig()).repeat
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         total = 0.0
-        for _ in range(self.repeat):
+        for _ in range(self.rlk_action_repeat):
             observation, reward, terminated, truncated, info = self.env.step(action)
             total += float(reward)
             if terminated or truncated:

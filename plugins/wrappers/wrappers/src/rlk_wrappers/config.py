@@ -1,4 +1,4 @@
-"""Settings of the wrappers in this distribution."""
+"""Settings of `monitor` and `normalize`."""
 
 from __future__ import annotations
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
 import attrs
 from attrs import validators
+
+from rlk_wrappers.validators import at_least
 
 
 def _keys(value: Iterable[str] | str | None) -> tuple[str, ...] | None:
@@ -15,25 +17,21 @@ def _keys(value: Iterable[str] | str | None) -> tuple[str, ...] | None:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def _at_least(least: int) -> Any:
-    return validators.and_(validators.instance_of(int), validators.ge(least))
-
-
 @attrs.frozen(kw_only=True)
 class FrameStackConfig:
     """Settings of `frame-stack`; names are those of Stable Baselines' `VecFrameStack`."""
 
     n_stack: int = attrs.field(
         default=4,
-        validator=_at_least(1),
+        validator=at_least(1),
         metadata={"help": "how many frames an observation has, at least 1"},
     )
     channels_order: Literal["first", "last"] | None = attrs.field(
         default=None,
         validator=validators.optional(validators.in_(("first", "last"))),
         metadata={
-            "help": "the axis along which images are joined, first or last; none takes the shorter "
-            "one of the two"
+            "help": "the axis along which images are joined, first or last; none takes the first "
+            "if it is the shortest, else the last"
         },
     )
     padding: Literal["zero", "reset"] = attrs.field(
@@ -60,7 +58,7 @@ class TimeFeatureConfig:
 
     max_steps: int = attrs.field(
         default=1000,
-        validator=_at_least(1),
+        validator=at_least(1),
         metadata={
             "help": "steps of an episode, for environments that do not say when they cut it off, "
             "at least 1"
@@ -78,7 +76,7 @@ class HistoryConfig:
 
     horizon: int = attrs.field(
         default=2,
-        validator=_at_least(1),
+        validator=at_least(1),
         metadata={"help": "how many observations and actions an observation has, at least 1"},
     )
 

@@ -7,13 +7,11 @@ from typing import Any
 import attrs
 from attrs import validators
 
-
-def _at_least(least: int) -> Any:
-    return validators.and_(validators.instance_of(int), validators.ge(least))
+from rlk_wrappers.validators import at_least
 
 
 def _none_or_at_least(least: int) -> Any:
-    return validators.optional(_at_least(least))
+    return validators.optional(at_least(least))
 
 
 @attrs.frozen(kw_only=True)
@@ -22,7 +20,7 @@ class ActionRepeatConfig:
 
     repeat: int = attrs.field(
         default=4,
-        validator=_at_least(1),
+        validator=at_least(1),
         metadata={"help": "how often every action is taken, at least 1"},
     )
 
@@ -81,7 +79,7 @@ class VideoRecorderConfig:
     )
     video_length: int = attrs.field(
         default=200,
-        validator=_at_least(0),
+        validator=at_least(0),
         metadata={"help": "steps of a video; 0 is until the episode of the first environment ends"},
     )
     name_prefix: str = attrs.field(

@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium import spaces
 
 from rlk.records import Array
+from rlk.spaces import channels_first
 
 Order = Literal["first", "last"]
 
@@ -79,14 +80,14 @@ def layout_of(shape: tuple[int, ...], k: int, order: Order | None) -> Layout:
     """How frames of a shape are stacked.
 
     Images are joined along their channels: on the first axis or the last, or where `order` is None,
-    on the shorter of the two. An array of two axes is an image without channels; None puts its
-    frames first, as Gymnasium does. Other arrays are joined along their last axis.
+    on the first if it is the shortest of all. An array of two axes is an image without channels;
+    None puts its frames first, as Gymnasium does. Other arrays are joined along their last axis.
     """
     if len(shape) == 2:
         first = order != "last"
         return Layout(k, (1, *shape) if first else (*shape, 1), 0 if first else 2)
     if len(shape) == 3:
-        first = shape[0] < shape[-1] if order is None else order == "first"
+        first = channels_first(shape) if order is None else order == "first"
         return Layout(k, shape, 0 if first else 2)
     return Layout(k, shape, len(shape) - 1)
 

@@ -25,7 +25,8 @@ class TimeFeature(VectorLayer):
     """Appends 1 - steps / T to observations: 1 at an episode's begin, 0 at its time limit.
 
     T is the environment's own limit (`spec.max_episode_steps`, or a `TimeLimit` around it), else
-    `max_steps`.
+    `max_steps`. Both count the environment's own steps, of which `action-repeat` makes several one.
+    Observations of whole numbers become floats.
     """
 
     name = "time-feature"
@@ -40,11 +41,12 @@ class TimeFeature(VectorLayer):
             space, env.single_action_space, config
         )
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)
-        box = main_box(space, TITLE)
+        box = main_box(self.single_observation_space, TITLE)
         # Two that take turns: what was given out stays as it is during the next step.
-        self._rows = [np.zeros((env.num_envs, box.shape[0] + 1), box.dtype) for _ in range(2)]
+        self._rows = [np.zeros((env.num_envs, *box.shape), box.dtype) for _ in range(2)]
         self._steps = np.zeros(env.num_envs, np.int64)
-        self._limit = np.array(_limits(env, config.max_steps))
+        repeats = [repeat or 1 for repeat in _asked(env, "rlk_action_repeat")]
+        self._limit = np.array(_limits(env, config.max_steps)) / repeats
 
     @staticmethod
     def vector_spaces(
@@ -52,8 +54,10 @@ class TimeFeature(VectorLayer):
     ) -> tuple[Any, Any]:
         """The spaces of one environment; PlanError for observations that are no row of numbers."""
         box = main_box(observation_space, TITLE)
-        low, high = np.append(box.low, 0.0), np.append(box.high, 1.0)
-        return with_main(observation_space, _box(low, high, box)), action_space
+        dtype: Any = np.result_type(box.dtype, np.float32)
+        low, high = np.append(box.low, 0.0).astype(dtype), np.append(box.high, 1.0).astype(dtype)
+        row = spaces.Box(low, high, dtype=dtype.type)
+        return with_main(observation_space, row), action_space
 
     def _begun(self, observation: Any, which: Array) -> Any:
         self._steps[which] = 0
@@ -87,11 +91,6 @@ class TimeFeature(VectorLayer):
 
     def _take_state(self, states: list[State]) -> None:
         self._steps[:] = [state["steps"] for state in states]
-
-
-def _box(low: Array, high: Array, like: spaces.Box) -> spaces.Box:
-    dtype: Any = like.dtype
-    return spaces.Box(low.astype(dtype), high.astype(dtype), dtype=dtype.type)
 
 
 def _limits(env: Any, otherwise: int) -> list[int]:

@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from rlk.errors import PlanError
 from rlk.records import Array
-from rlk.spaces import describe, kinds
+from rlk.spaces import channels_first, describe, kinds
 from rlk_wrappers.config_observations import TransposeImageConfig
 from rlk_wrappers.layer import Result, VectorLayer, final_observations, with_observations
 
@@ -80,7 +80,7 @@ def _images(space: Any, keys: tuple[str, ...] | None) -> tuple[str, ...]:
 
 
 def _is_channels_last(space: Any) -> bool:
-    return "Image" in kinds(space) and space.shape[0] > space.shape[-1] < space.shape[1]
+    return "Image" in kinds(space) and not channels_first(space.shape)
 
 
 def _transposed_space(space: Any) -> spaces.Box:

@@ -85,7 +85,10 @@ class VideoRecorder(VectorLayer):
         if not self._records or self._video is not None:
             return
         wanted, self._wanted = self._wanted, False
-        if wanted or (self._training and self._trigger(self._videos.steps)):
+        if self._training:
+            wanted = self._trigger(self._videos.steps)
+            self._videos.asked = self._videos.episodes
+        if wanted:
             self._begin()
 
     def _stepped(self, actions: Any, result: Result) -> Result:
@@ -114,7 +117,6 @@ class VideoRecorder(VectorLayer):
             return True
         if config.every_episodes is None or videos.asked == videos.episodes:
             return False
-        videos.asked = videos.episodes
         return (videos.episodes - 1) % config.every_episodes == 0
 
     def _begin(self) -> None:

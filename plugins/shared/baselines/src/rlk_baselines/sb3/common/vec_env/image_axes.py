@@ -1,14 +1,12 @@
-"""Which axis of an image holds its channels, as Stable-Baselines3 finds out."""
+"""Which axis of an image holds its channels."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from rlk.spaces import is_image
+from rlk.spaces import channels_first, is_image
 
 
 def has_channels_first(space: Any) -> bool:
-    """Whether a space holds images whose smallest axis, which is that of the channels, is first."""
-    return is_image(space) and int(np.argmin(space.shape)) == 0
+    """Whether a space holds images whose channels are on the first axis."""
+    return is_image(space) and channels_first(space.shape)

@@ -1,0 +1,42 @@
+"""What MPI is given to keep for a vector is given back when the vector is closed."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+
+from rlk_mpi_workers.hosting import Share
+
+
+class StandInMpi:
+    """The few functions of `mpi4py.MPI` that describe memory; counts the datatypes it keeps."""
+
+    BOTTOM = None
+
+    def __init__(self):
+        self.BYTE, self.kept = self, 0
+
+    def Get_address(self, array):
+        return array.ctypes.data
+
+    def Create_hindexed(self, sizes, places):
+        return self
+
+    def Commit(self):
+        self.kept += 1
+        return self
+
+    def Free(self):
+        self.kept -= 1
+
+
+def test_a_rank_gives_its_datatypes_back():
+    mpi, env = StandInMpi(), gym.make("CartPole-v1")
+    share = Share(0, (), [env])
+    share.share(mpi, env.observation_space, env.action_space)
+    assert mpi.kept == 4  # actions, a result for each of two slots, final observations
+    share.close()
+    assert mpi.kept == 0
+
+
+def test_a_rank_whose_environments_were_never_stepped_closes_them():
+    Share(0, (), [gym.make("CartPole-v1")]).close()

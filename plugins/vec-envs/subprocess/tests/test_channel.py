@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pickle
+import socket
+
+import pytest
+
+from rlk_subprocess.channel import CLOSE, STEPS, Channel
+
+
+@pytest.fixture
+def ends():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield Channel(ours, 1), Channel(theirs, 1)
+
+
+def test_bytes_and_frames_that_arrive_together_are_received_one_by_one(ends):
+    ours, theirs = ends
+    ours.send(STEPS[0])
+    ours.send(CLOSE)
+    ours.send_frame(pickle.dumps(["a", "frame"]))
+    ours.send_frame(pickle.dumps(None))
+    ours.send(STEPS[1])
+    found = [theirs.receive() for _ in range(5)]
+    assert found == [b"0", b"x", ["a", "frame"], None, b"1"]
+
+
+def test_what_comes_behind_a_frame_is_left_in_the_socket(ends):
+    """A worker takes the descriptor of the memory from the socket itself."""
+    ours, theirs = ends
+    ours.send_frame(pickle.dumps("make"))
+    ours.send(CLOSE)
+    assert theirs.receive() == "make"
+    assert theirs.socket.recv(1) == CLOSE
+
+
+def test_a_frame_may_arrive_in_pieces(ends):
+    ours, theirs = ends
+    large = bytes(range(256)) * 500
+    theirs.socket.setblocking(False)  # as if the patience were over
+    ours.socket.send(b"#")
+    with pytest.raises(BlockingIOError):
+        theirs.receive()
+    pickled = pickle.dumps(large)
+    ours.socket.sendall(len(pickled).to_bytes(8, "big") + pickled[:70_000])
+    with pytest.raises(BlockingIOError):
+        theirs.receive()
+    ours.socket.sendall(pickled[70_000:])
+    assert theirs.receive() == large
