@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -196,6 +198,22 @@ def test_wrappers_of_one_group_leave_others_alone(net):
     optimise.add(Group("other", views, memory, torch.tensor(0.1)), Keeps())
     assert optimise("all", loss_of, net).value.item() == 0.0
     assert optimise("other", loss_of, net).value.item() == 5.0
+
+
+class AddsANorm(Keeps):
+    def step(self, objective):
+        loss = super().step(objective)
+        return replace(loss, metrics={**loss.metrics, "grad_norm": torch.tensor(4.0)})
+
+
+def test_of_several_groups_what_an_optimiser_reports_has_the_groups_name(net):
+    optimise = Optimiser(OneProcess())
+    optimise.add(group_of(net), AddsANorm())
+    assert optimise("all", loss_of, net).metrics.keys() == {"m", "grad_norm"}
+    views, memory = StandInParameters(Net()).select(None)
+    optimise.add(Group("other", views, memory, torch.tensor(0.1)), AddsANorm())
+    assert optimise("all", loss_of, net).metrics.keys() == {"m", "grad_norm_all"}
+    assert optimise("other", loss_of, net).metrics.keys() == {"m", "grad_norm_other"}
 
 
 def test_states_of_all_groups_are_kept_by_name(optimise, net):

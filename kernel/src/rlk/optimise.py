@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -40,6 +40,7 @@ class Objective:
     def __post_init__(self) -> None:
         self.mean = self.communicator.mean  #: of a tensor, over ranks
         self.agree = self.communicator.agree  #: on rank 0's value, for all that steers control flow
+        self.logged: Set[str] = frozenset()  #: the metrics of the loss itself, once it was computed
 
     def evaluate(self) -> Loss:
         """The loss at the parameters as they are now, without gradient."""
@@ -81,6 +82,7 @@ class Objective:
                 f"the loss of group {self.group.name!r} is {found}. It is to be one number, as a "
                 "tensor with its graph: take its mean(), and no item() of it."
             )
+        self.logged = loss.metrics.keys()
         return loss
 
     def accepts(self, loss: Loss) -> bool:
@@ -161,7 +163,8 @@ class Optimiser:
             args: what the loss is evaluated on.
 
         Returns:
-            The loss that the optimiser reports, detached.
+            The loss that the optimiser reports, detached. Where there are several groups, the
+            group's name ends the names of metrics that the optimiser adds (`grad_norm_critic`).
 
         Raises:
             RlkError: if there is no such group.
@@ -171,7 +174,12 @@ class Optimiser:
         if self._wrappers[group]:
             loss_fn = self._wrapped_loss(group, loss_fn)
         objective = Objective(self.groups[group], loss_fn, args, self._communicator)
-        return _detached(self.steps[group].step(objective))
+        loss = _detached(self.steps[group].step(objective))
+        if len(self.groups) == 1:
+            return loss
+        own = objective.logged
+        named = {key if key in own else f"{key}_{group}": loss.metrics[key] for key in loss.metrics}
+        return replace(loss, metrics=named)
 
     def _wrapped_loss(self, group: str, loss_fn: LossFn) -> LossFn:
         """The loss in its wrappers, made once per function: bound methods compare equal."""
