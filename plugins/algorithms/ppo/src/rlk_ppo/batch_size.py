@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
+from rlk_on_policy.minibatch_sizes import two_in_each
 from rlk_on_policy.sequence_sizes import sequence_length
 from rlk_ppo.config import PPOConfig
 
@@ -37,10 +38,7 @@ def minibatches_per_epoch(config: PPOConfig, n_envs: int) -> int:
             f"--set batch_size={transitions} or less, or a larger n_steps."
         )
     count = math.ceil(transitions / config.batch_size)
-    if config.normalize_advantage and transitions // count < 2:
-        raise PlanError(
-            f"{TITLE}: with batch_size={config.batch_size} and {transitions} transitions in a "
-            "collection a minibatch has a single advantage, which normalised is always 0. Say "
-            "--set batch_size=2 or more, or --set normalize_advantage=false."
-        )
+    if config.normalize_advantage:
+        told = "Say a larger batch_size, or --set normalize_advantage=false."
+        two_in_each(transitions, count, TITLE, told)
     return count

@@ -27,8 +27,8 @@ class PPO2Config:
     nminibatches: int = attrs.field(
         default=4,
         **described(
-            "minibatches per epoch, at most n_steps * n_envs; for a recurrent policy a divisor of "
-            "n_envs",
+            "minibatches per epoch, at most n_steps * n_envs / 2; for a recurrent policy a divisor "
+            "of n_envs",
             v.ge(1),
         ),
     )
