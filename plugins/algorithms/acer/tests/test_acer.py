@@ -108,6 +108,11 @@ def test_its_settings_are_those_of_its_storage_and_of_its_optimiser(rlk_make):
     assert (step.alpha, step.eps, group.max_grad_norm) == (0.5, 0.25, None)
 
 
+def test_an_optimiser_that_compares_losses_along_a_line_is_refused(rlk_make):
+    with pytest.raises(PlanError, match=r"'acer'.*'natural-gradient'.*--optimiser adam"):
+        rlk_make("acer", env=MATCH, optimiser="natural-gradient")
+
+
 def test_the_layers_of_q_are_those_that_settings_give_the_value(rlk_make):
     agent = rlk_make("acer", env=MATCH, policy={"net_arch": [{"vf": [5], "pi": [7]}]})
     assert agent.run.policy.qf.out.weight.shape == (5, 3)
