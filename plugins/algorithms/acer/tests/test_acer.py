@@ -69,6 +69,7 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         {"replay_ratio": -1.0},
         {"replay_start": -1},
         {"correction_term": 0.0},
+        {"rprop_epsilon": 0.0},
         {"alpha": 1.1},
         {"delta": -1.0},
     ],

@@ -67,7 +67,7 @@ def test_parameters_and_defaults_are_those_of_the_class_in_stable_baselines():
         ({"return_range": [2.0, -2.0]}, "return_range must be a bound and a higher one"),
         ({"return_range": 3.0}, "return_range"),
         ({"critic_l2_reg": -0.1}, "critic_l2_reg"),
-        ({"actor_lr": 0.0}, "actor_lr"),
+        ({"actor_lr": "lin_-0.1"}, "actor_lr"),
         ({"clip_norm": 0.0}, "clip_norm"),
         ({"enable_popart": True}, "set normalize_returns=true too"),
         ({"memory_limit": 0}, "memory_limit"),

@@ -37,6 +37,12 @@ def test_actor_and_critic_have_rates_of_their_own(rlk_make):
     assert rates == {"critic": 0.5, "policy": 0.25}
 
 
+def test_their_rates_may_be_scheduled(rlk_make):
+    agent, _ = ready(rlk_make, actor_lr="lin_0.25", critic_lr=lambda remaining: 0.5 * remaining)
+    rates = {name: float(group.learning_rate) for name, group in agent.run.optimise.groups.items()}
+    assert 0.0 < rates["policy"] < 0.25 and rates["critic"] == 2.0 * rates["policy"]
+
+
 def test_the_gradients_norm_is_clipped(rlk_make):
     for clip in (None, 0.5):
         agent, _ = ready(rlk_make, clip_norm=clip)

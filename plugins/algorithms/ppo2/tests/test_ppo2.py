@@ -61,6 +61,7 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         {"cliprange": "lin_x"},
         {"cliprange": 0.0},
         {"cliprange_vf": "much"},
+        {"cliprange_vf": 0},
         {"max_grad_norm": -1.0},
         {"ent_coef": -0.1},
     ],

@@ -28,6 +28,7 @@ from rlk_off_policy.target import Target
 from rlk_off_policy.update_schedule import UpdateSchedule
 from rlk_off_policy.value_scale import ValueScale
 from rlk_replay.protocol import ReplayStorage
+from rlk_schedules import as_schedule
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -44,9 +45,10 @@ class DDPG:
         self.schedule = UpdateSchedule(config, run)
         self.policy: Any = run.policy
         self.target = Target(run.parameters)
+        actor_lr, critic_lr = as_schedule(config.actor_lr), as_schedule(config.critic_lr)
         critic, clip = critic_prefixes(run.parameters), config.clip_norm
-        run.group("critic", critic, learning_rate=config.critic_lr, max_grad_norm=clip)
-        run.group("policy", ("pi",), learning_rate=config.actor_lr, max_grad_norm=clip)
+        run.group("critic", critic, learning_rate=critic_lr, max_grad_norm=clip)
+        run.group("policy", ("pi",), learning_rate=actor_lr, max_grad_norm=clip)
         self.penalised = hidden_weights(run.policy, critic)
         outputs = (self.policy.qf.out, self.target.module.qf.out)
         self.scale = ValueScale(

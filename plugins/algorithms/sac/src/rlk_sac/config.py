@@ -57,10 +57,10 @@ def entropy_coefficient(value: float | str) -> tuple[bool, float]:
     Raises:
         ValueError: for what is neither `auto`, `auto_NUMBER` above 0, nor a number of at least 0.
     """
-    head, _, number = str(value).partition("_")
+    head, separator, number = str(value).partition("_")
     learnt = isinstance(value, str) and head == "auto"
     try:
-        found = float((number or 1.0) if learnt else value)
+        found = float(value if not learnt else number if separator else 1.0)
     except ValueError:
         found = math.nan
     if not math.isfinite(found) or found < 0 or (learnt and found == 0):

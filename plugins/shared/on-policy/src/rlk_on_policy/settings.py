@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk_schedules import is_curve_of, is_schedule
+from rlk_schedules import as_schedule, is_curve_of, is_schedule, is_schedule_or_off
 
 #: A validator: from 0 to 1.
 UNIT = v.and_(v.ge(0.0), v.le(1.0))
@@ -27,11 +27,18 @@ def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float
         raise ValueError(f"{attribute.name} must be above 0, or none, got {value!r}")
 
 
-def is_clip_range(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+def is_clip_range(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
     """Raises ValueError for what is neither a schedule nor a number above 0."""
     is_schedule(_, attribute, value)
-    if isinstance(value, (int, float)) and not value > 0:
+    if as_schedule(value) == 0:
         raise ValueError(f"{attribute.name} must be above 0, got {value!r}")
+
+
+def is_clip_range_or_off(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    """Likewise, but a negative number turns the clipping off."""
+    is_schedule_or_off(_, attribute, value)
+    if as_schedule(value) == 0:
+        raise ValueError(f"{attribute.name} must be above 0, or negative for no clipping, got 0")
 
 
 def curve_of(rate: str) -> dict[str, Any]:
