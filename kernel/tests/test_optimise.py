@@ -69,6 +69,13 @@ def test_the_gradient_is_flat_in_the_order_of_the_group():
     assert gradient.tolist() == [8.0, 12.0, 0.0]  # b is not used: zeros
 
 
+def test_the_gradient_of_a_loss_with_its_graph_is_the_same_and_can_be_taken_twice():
+    objective = objective_of(Net(), TwoRanks())
+    loss = objective.differentiable()
+    for _ in range(2):
+        assert objective.gradient_of(loss).tolist() == [4.0, 6.0, 0.0]
+
+
 def test_the_gradient_is_that_of_the_group_alone():
     _, gradient = objective_of(Net(), prefixes=("b",)).gradient()
     assert gradient.tolist() == [0.0]

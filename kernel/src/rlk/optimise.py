@@ -68,6 +68,16 @@ class Objective:
         """
         return self._loss()
 
+    def gradient_of(self, loss: Loss) -> Tensor:
+        """The flat gradient [P] of what `differentiable` gave, averaged over ranks.
+
+        It is zero where the loss does not depend on a parameter. The loss keeps its graph.
+        """
+        parts = torch.autograd.grad(
+            loss.value, self.group.parameters, retain_graph=True, materialize_grads=True
+        )
+        return self.mean(torch.cat([part.reshape(-1) for part in parts]))
+
     def _loss(self) -> Loss:
         loss = self.loss_fn(*self.args)
         if not isinstance(loss, Loss):

@@ -21,6 +21,7 @@ from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.recurrent import make_actor
+from rlk_on_policy.squared_error import squared_error
 from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import as_schedule
 from rlk_trpo import loss as losses
@@ -94,7 +95,7 @@ class TRPO:
     def value_loss(self, batch: Minibatch) -> Loss:
         """The squared error of the value."""
         (value,) = self.policy(batch.observation, "vf")
-        loss = losses.value_loss(value[:, 0], batch.return_)
+        loss = squared_error(value[:, 0], batch.return_)
         return Loss(loss, metrics={"value_loss": loss})
 
     # ---- state ----------------------------------------------------------------------------------
