@@ -12,9 +12,8 @@ from torch import Tensor
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Array, Field, Loss, Update
 from rlk_networks import Heads
-from rlk_on_policy.advantages import advantages
+from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
-from rlk_on_policy.explained_variance import explained_variance
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
@@ -87,9 +86,7 @@ class PPO:
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
         """Minibatches of every epoch, up to and with the first that `target_kl` forbids."""
         config, run, rollout = self.config, self.run, storage.latest()
-        advantage = advantages(rollout, self.policy, config.gamma, config.gae_lambda, run.device)
-        value = rollout.extras["value"]
-        run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
+        advantage = logged_advantages(run, rollout, config.gamma, config.gae_lambda)
         for batch in self._passes(rollout, advantage):
             yield batch
             if config.target_kl is not None and self._went_too_far():

@@ -14,9 +14,8 @@ import numpy as np
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
-from rlk_on_policy.advantages import advantages
+from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
-from rlk_on_policy.explained_variance import explained_variance
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
@@ -71,9 +70,7 @@ class PPO1:
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
         """Minibatches of every epoch; advantages are normalised over the whole collection."""
         config, run, rollout = self.config, self.run, storage.latest()
-        advantage = advantages(rollout, self.policy, config.gamma, config.lam, run.device)
-        value = rollout.extras["value"]
-        run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
+        advantage = logged_advantages(run, rollout, config.gamma, config.lam)
         whole = flat(rollout, advantage, run.device)
         whole = replace(whole, advantage=normalised(whole.advantage, run.communicator.mean))
         yield from epochs(

@@ -15,8 +15,7 @@ import numpy as np
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
-from rlk_on_policy.advantages import advantages
-from rlk_on_policy.explained_variance import explained_variance
+from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
 from rlk_on_policy.normalise import normalised
@@ -66,10 +65,8 @@ class TRPO:
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
         """The whole collection for the policy, then minibatches of it for the value."""
         config, run, rollout = self.config, self.run, storage.latest()
-        advantage = advantages(rollout, self.policy, config.gamma, config.lam, run.device)
-        value = rollout.extras["value"]
-        run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
-        whole = flat(rollout, advantage, self.run.device)
+        advantage = logged_advantages(run, rollout, config.gamma, config.lam)
+        whole = flat(rollout, advantage, run.device)
         advantage_of_unit_variance = normalised(whole.advantage, run.communicator.mean)
         yield replace(whole, advantage=advantage_of_unit_variance, key="pi")
         minibatches = max(1, len(whole.action) // VF_BATCH)
