@@ -13,7 +13,7 @@ from rlk.protocols import Actor, Optimise, State
 from rlk.records import Array, Field, Loss, Update
 from rlk_networks import Heads
 from rlk_on_policy.advantages import logged_advantages
-from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
+from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss, clipped_value
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
@@ -124,9 +124,7 @@ class PPO:
         policy_loss = clipped_policy_loss(ratio, advantage, self.clip_range)
         value_loss = self._value_loss(value, batch)
         entropy = distribution.entropy(parameters).mean()
-        total = policy_loss + config.vf_coef * value_loss
-        if config.ent_coef:
-            total = total - config.ent_coef * entropy
+        total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
         kl, accept = losses.approximate_kl(log_prob, batch.log_prob), None
         if config.target_kl is not None:
             accept = self.run.communicator.mean(kl) <= KL_SLACK * config.target_kl
@@ -143,8 +141,9 @@ class PPO:
         )
 
     def _value_loss(self, value: Tensor, batch: Minibatch) -> Tensor:
+        """Of the clipped value alone, without the maximum that PPO2 takes, as Stable-Baselines3."""
         if self.clip_range_vf is not None:
-            value = losses.clipped_value(value, batch.value, self.clip_range_vf)
+            value = clipped_value(value, batch.value, self.clip_range_vf)
         return squared_error(value, batch.return_)
 
     # ---- state ----------------------------------------------------------------------------------

@@ -100,9 +100,7 @@ class PPO2:
                 value, batch.value, batch.return_, self.cliprange_vf
             )
         entropy = distribution.entropy(parameters).mean()
-        total = policy_loss + config.vf_coef * value_loss
-        if config.ent_coef:
-            total = total - config.ent_coef * entropy
+        total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
         metrics = {
             "loss": total,
             "policy_gradient_loss": policy_loss,
