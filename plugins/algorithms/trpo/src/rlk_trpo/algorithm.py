@@ -71,8 +71,7 @@ class TRPO:
         yield replace(whole, advantage=advantage_of_unit_variance, key="pi")
         minibatches = max(1, len(whole.action) // VF_BATCH)
         rng = run.streams.numpy("update")
-        for batch in epochs(whole, config.vf_iters, minibatches, rng):
-            yield replace(batch, key="vf")
+        yield from epochs(replace(whole, key="vf"), config.vf_iters, minibatches, rng)
 
     def update(self, batch: Minibatch, optimise: Optimise) -> Update:
         if batch.key == "pi":
