@@ -122,8 +122,10 @@ def test_a_step_is_accepted_by_every_rank_or_by_none(net, accepted, communicator
     def loss():
         return Loss(net.a.square().sum(), accept=torch.tensor(accepted))
 
-    found, _ = Objective(group_of(net), loss, (), communicator()).gradient()
+    objective = Objective(group_of(net), loss, (), communicator())
+    found, _ = objective.gradient()
     assert found.accept.dtype == torch.bool and found.accept.item() is taken
+    assert objective.accepts(objective.differentiable()) is taken
 
 
 def test_one_process_is_a_communicator_that_changes_nothing():

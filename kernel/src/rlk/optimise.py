@@ -55,9 +55,8 @@ class Objective:
         """
         loss = self._loss()
         gradient = _gradient(loss.value, tuple(self.group.parameters))
-        if loss.accept is not None and self.communicator.size > 1:
-            accepted = self.mean(loss.accept.to(torch.float64))
-            loss = replace(loss, accept=accepted == 1.0)
+        if loss.accept is not None:
+            loss = replace(loss, accept=self._everywhere(loss.accept))
         return loss, self.mean(gradient)
 
     def differentiable(self) -> Loss:
@@ -97,10 +96,13 @@ class Objective:
 
     def accepts(self, loss: Loss) -> bool:
         """Whether this loss lets its step happen, on every rank."""
-        if loss.accept is None:
-            return True
-        every = float(self.mean(loss.accept.to(torch.float32))) == 1.0
-        return bool(self.agree(every))
+        return loss.accept is None or bool(self._everywhere(loss.accept))
+
+    def _everywhere(self, accept: Tensor) -> Tensor:
+        """Whether all ranks accept, a bool that is the same on each."""
+        if self.communicator.size == 1:
+            return accept
+        return self.mean(accept.to(torch.float32)) == 1.0
 
 
 def _gradient(value: Tensor, parameters: tuple[Tensor, ...]) -> Tensor:
