@@ -54,7 +54,7 @@ RECURRENT = {
 GRAPHS: dict[str, set[str]] = {
     "acktr": set(),
     "sac": {"moves target"},
-    "td3": {"", "policy and targets"},
+    "td3": {"", "actor and targets"},
     "trpo": {"vf"},
 }
 EAGER = {"acktr": {""}, "trpo": {"pi"}}
