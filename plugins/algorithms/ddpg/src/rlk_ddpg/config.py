@@ -11,7 +11,6 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.errors import PlanError
 from rlk.settings import PluginText
 from rlk_observation_statistics.config import is_range
 from rlk_off_policy import settings
@@ -116,17 +115,3 @@ class DDPGConfig:
     def gradient_steps(self) -> int:
         """As `UpdateSchedule` calls it."""
         return self.nb_train_steps
-
-
-def check(config: DDPGConfig, plan: Any) -> None:
-    """Refuse a noise on actions where one on parameters is expected.
-
-    Raises:
-        PlanError: if the plan has none on parameters.
-    """
-    if config.param_noise and not any(one.component.scope == "policy" for one in plan.noises):
-        raise PlanError(
-            f"{plan.algorithm.title}: param_noise={config.param_noise!r} changes actions, not "
-            "parameters. Say --set param_noise=adaptive-parameter-noise, and --set action_noise=… "
-            "for noise on actions."
-        )

@@ -15,6 +15,7 @@ from rlk_networks import Heads
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss, clipped_value
 from rlk_on_policy.heads import actor_critic
+from rlk_on_policy.minibatch_sizes import minibatches_per_epoch
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
@@ -23,7 +24,6 @@ from rlk_on_policy.sequence_sizes import sequence_length
 from rlk_on_policy.sequences import sequence_epochs
 from rlk_on_policy.squared_error import squared_error
 from rlk_ppo import loss as losses
-from rlk_ppo.batch_size import TITLE, minibatches_per_epoch
 from rlk_ppo.config import PPOConfig
 from rlk_rollout.rollout import OnPolicyStorage, Rollout
 from rlk_schedules import as_schedule
@@ -45,10 +45,11 @@ class PPO:
     def __init__(self, config: PPOConfig, run: Run) -> None:
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
-        self.n_minibatches = minibatches_per_epoch(config, run.n_envs)
+        self.n_minibatches = minibatches_per_epoch(config.n_steps * run.n_envs, config.batch_size)
         self.recurrent = is_recurrent(self.policy)
         if self.recurrent:
-            self.length = sequence_length(config.batch_size, config.n_steps, run.n_envs, TITLE)
+            title = run.plan.algorithm.title
+            self.length = sequence_length(config.batch_size, config.n_steps, run.n_envs, title)
         self.clip_range = run.schedule("clip_range", as_schedule(config.clip_range))
         self.clip_range_vf: Tensor | None = None
         if config.clip_range_vf is not None:

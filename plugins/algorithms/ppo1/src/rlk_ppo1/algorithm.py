@@ -17,13 +17,13 @@ from rlk_networks import Heads
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
 from rlk_on_policy.heads import actor_critic
+from rlk_on_policy.minibatch_sizes import minibatches_per_epoch
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import make_actor
 from rlk_on_policy.squared_error import squared_error
 from rlk_ppo1 import loss as losses
-from rlk_ppo1.batch_size import minibatches_per_epoch
 from rlk_ppo1.config import PPO1Config
 from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import scaled
@@ -38,7 +38,8 @@ class PPO1:
     def __init__(self, config: PPO1Config, run: Run) -> None:
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
-        self.n_minibatches = minibatches_per_epoch(config, run.n_envs)
+        transitions = config.timesteps_per_actorbatch * run.n_envs
+        self.n_minibatches = minibatches_per_epoch(transitions, config.optim_batchsize)
         self.clip_range = run.schedule("clip_range", scaled(config.clip_param, config.schedule))
         policy_group(
             run,

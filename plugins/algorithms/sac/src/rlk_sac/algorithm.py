@@ -68,7 +68,7 @@ class SAC:
         distribution = run.distribution
         if not offers(distribution, Reparameterised):
             raise PlanError(
-                f"algorithm 'sac' (rlk-sac) needs a distribution with sample_with_log_prob, and "
+                f"{run.plan.algorithm.title} needs a distribution with sample_with_log_prob, and "
                 f"{type(distribution).__name__} has none. Leave --set distribution=… out, for "
                 "squashed-gaussian, or say --set use_sde=true, for gsde."
             )

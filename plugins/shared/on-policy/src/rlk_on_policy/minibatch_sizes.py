@@ -1,8 +1,15 @@
-"""Which minibatches advantages can be normalised in. Imports no torch."""
+"""How many minibatches there are, and in which advantages can be normalised. Imports no torch."""
 
 from __future__ import annotations
 
+import math
+
 from rlk.errors import PlanError
+
+
+def minibatches_per_epoch(transitions: int, batch_size: int) -> int:
+    """The smallest number of minibatches of which none exceeds `batch_size`."""
+    return math.ceil(transitions / batch_size)
 
 
 def two_in_each(transitions: int, n_minibatches: int, title: str, told: str) -> None:

@@ -1,4 +1,4 @@
-"""Which numbers of minibatches a collection can be divided into. Imports no torch."""
+"""What PPO2 refuses while a run is planned. Imports no torch."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from rlk_ppo2.config import PPO2Config
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
-TITLE = "algorithm 'ppo2' (rlk-ppo2)"
-
 
 def check(config: PPO2Config, plan: Plan) -> None:
-    """PlanError for too many minibatches; for a recurrent policy, for uneven ones."""
+    """Refuse an `nminibatches` that a collection of this plan cannot be divided into.
+
+    Raises:
+        PlanError: if a minibatch would have a single transition, whose advantage normalised is
+            always 0, or if a recurrent policy's environments cannot be dealt out evenly.
+    """
     enough = math.ceil(2 * config.nminibatches / plan.n_envs)
     two_in_each(
         config.n_steps * plan.n_envs,
         config.nminibatches,
-        TITLE,
+        plan.algorithm.title,
         f"Say --set n_steps={enough} or more, or a smaller nminibatches.",
     )
     if plan.policy.component.recurrent:
-        whole_environments(config.nminibatches, plan.n_envs, TITLE, "nminibatches")
+        whole_environments(config.nminibatches, plan.n_envs, plan.algorithm.title, "nminibatches")
