@@ -94,7 +94,7 @@ def epochs(
             yield _each(shuffled, itemgetter(slice(start, end)))
 
 
-def _each(whole: Minibatch, function: Callable[[Tensor], Tensor]) -> Minibatch:
+def _each(whole: Minibatch, function: Callable[[Any], Any]) -> Minibatch:
     """The same minibatch with a function of every field, and of each part of the observation."""
     fields = {name: one for name, one in vars(whole).items() if name != "key"}
     mapped = {name: spaces.map_observation(function, one) for name, one in fields.items()}
