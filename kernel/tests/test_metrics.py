@@ -96,6 +96,8 @@ def test_figures_that_were_looked_at_are_not_looked_at_again(metrics):
     metrics._clock.updates = 2
     push(metrics, grad_norm=float("nan"))
     assert metrics.read().startswith("the gradient's norm is nan in update 2 ")
+    push(metrics, grad_norm_critic=float("nan"))
+    assert metrics.read().startswith("the gradient's norm of group 'critic' is nan in update 2 ")
 
 
 def test_a_row_is_the_same_with_a_checkpoint_before_it():

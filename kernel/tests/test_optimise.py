@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -67,6 +69,13 @@ def test_the_gradient_is_flat_in_the_order_of_the_group():
     assert gradient.tolist() == [8.0, 12.0, 0.0]  # b is not used: zeros
 
 
+def test_the_gradient_of_a_loss_with_its_graph_is_the_same_and_can_be_taken_twice():
+    objective = objective_of(Net(), TwoRanks())
+    loss = objective.differentiable()
+    for _ in range(2):
+        assert objective.gradient_of(loss).tolist() == [4.0, 6.0, 0.0]
+
+
 def test_the_gradient_is_that_of_the_group_alone():
     _, gradient = objective_of(Net(), prefixes=("b",)).gradient()
     assert gradient.tolist() == [0.0]
@@ -113,8 +122,10 @@ def test_a_step_is_accepted_by_every_rank_or_by_none(net, accepted, communicator
     def loss():
         return Loss(net.a.square().sum(), accept=torch.tensor(accepted))
 
-    found, _ = Objective(group_of(net), loss, (), communicator()).gradient()
+    objective = Objective(group_of(net), loss, (), communicator())
+    found, _ = objective.gradient()
     assert found.accept.dtype == torch.bool and found.accept.item() is taken
+    assert objective.accepts(objective.differentiable()) is taken
 
 
 def test_one_process_is_a_communicator_that_changes_nothing():
@@ -196,6 +207,22 @@ def test_wrappers_of_one_group_leave_others_alone(net):
     optimise.add(Group("other", views, memory, torch.tensor(0.1)), Keeps())
     assert optimise("all", loss_of, net).value.item() == 0.0
     assert optimise("other", loss_of, net).value.item() == 5.0
+
+
+class AddsANorm(Keeps):
+    def step(self, objective):
+        loss = super().step(objective)
+        return replace(loss, metrics={**loss.metrics, "grad_norm": torch.tensor(4.0)})
+
+
+def test_of_several_groups_what_an_optimiser_reports_has_the_groups_name(net):
+    optimise = Optimiser(OneProcess())
+    optimise.add(group_of(net), AddsANorm())
+    assert optimise("all", loss_of, net).metrics.keys() == {"m", "grad_norm"}
+    views, memory = StandInParameters(Net()).select(None)
+    optimise.add(Group("other", views, memory, torch.tensor(0.1)), AddsANorm())
+    assert optimise("all", loss_of, net).metrics.keys() == {"m", "grad_norm_all"}
+    assert optimise("other", loss_of, net).metrics.keys() == {"m", "grad_norm_other"}
 
 
 def test_states_of_all_groups_are_kept_by_name(optimise, net):

@@ -10,7 +10,7 @@ from rlk.errors import RlkError
 SMALL = {"policy.layers": [4], "n_threads": 1}
 OFF_POLICY = {"learning_starts": 8, "batch_size": 8, "train_freq": 1, "gradient_steps": 1}
 OWN_NAMES = {"ddpg": {"nb_rollout_steps": 1, "nb_train_steps": 1, "batch_size": 8}}
-TARGETS = {"ddpg": "targets/pi/", "dqn": "target/qf/", "sac": "target/qf/", "td3": "targets/pi/"}
+TARGETS = {"ddpg": "target/pi/", "dqn": "target/qf/", "sac": "target/qf/", "td3": "target/pi/"}
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ RECURRENT = {
 GRAPHS: dict[str, set[str]] = {
     "acktr": set(),
     "sac": {"moves target"},
-    "td3": {"", "policy and targets"},
+    "td3": {"", "actor and targets"},
     "trpo": {"vf"},
 }
 EAGER = {"acktr": {""}, "trpo": {"pi"}}
@@ -141,6 +141,8 @@ def moves(optimiser: str, algorithm: str) -> bool:
     """Whether an optimiser can move what an algorithm trains."""
     if algorithm == "trpo":  # without a step size it moves within a trust region alone
         return "trust_region" in named("optimisers")[optimiser].reports
+    if algorithm == "acer" and "line_search" in named("optimisers")[optimiser].reports:
+        return False  # its loss has a gradient to follow and no value to compare
     return optimiser not in OF_DISTRIBUTIONS or ALGORITHMS[algorithm].collects != "off-policy"
 
 

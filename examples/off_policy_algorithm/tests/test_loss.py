@@ -2,7 +2,7 @@
 
 from torch import tensor
 
-from acme_ensemble.loss import critic_loss, least_of_two_target, policy_loss
+from acme_ensemble.loss import actor_loss, critic_loss, least_of_two_target
 
 
 def test_the_target_is_of_the_two_critics_with_the_lowest_numbers():
@@ -19,4 +19,4 @@ def test_weights_scale_the_errors_of_each_critic():
 
 
 def test_the_policy_goes_by_the_mean_of_all_critics():
-    assert policy_loss(tensor([[1.0, 2.0], [3.0, 6.0]])).item() == -3.0
+    assert actor_loss(tensor([[1.0, 2.0], [3.0, 6.0]])).item() == -3.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -40,6 +40,7 @@ class Objective:
     def __post_init__(self) -> None:
         self.mean = self.communicator.mean  #: of a tensor, over ranks
         self.agree = self.communicator.agree  #: on rank 0's value, for all that steers control flow
+        self.logged: Set[str] = frozenset()  #: the metrics of the loss itself, once it was computed
 
     def evaluate(self) -> Loss:
         """The loss at the parameters as they are now, without gradient."""
@@ -54,9 +55,8 @@ class Objective:
         """
         loss = self._loss()
         gradient = _gradient(loss.value, self.group)
-        if loss.accept is not None and self.communicator.size > 1:
-            accepted = self.mean(loss.accept.to(torch.float64))
-            loss = replace(loss, accept=accepted == 1.0)
+        if loss.accept is not None:
+            loss = replace(loss, accept=self._everywhere(loss.accept))
         return loss, self.mean(gradient)
 
     def differentiable(self) -> Loss:
@@ -66,6 +66,16 @@ class Objective:
         `Loss.prediction` are of the same graph.
         """
         return self._loss()
+
+    def gradient_of(self, loss: Loss) -> Tensor:
+        """The flat gradient [P] of what `differentiable` gave, averaged over ranks.
+
+        It is zero where the loss does not depend on a parameter. The loss keeps its graph.
+        """
+        parts = torch.autograd.grad(
+            loss.value, self.group.parameters, retain_graph=True, materialize_grads=True
+        )
+        return self.mean(torch.cat([part.reshape(-1) for part in parts]))
 
     def _loss(self) -> Loss:
         loss = self.loss_fn(*self.args)
@@ -81,14 +91,18 @@ class Objective:
                 f"the loss of group {self.group.name!r} is {found}. It is to be one number, as a "
                 "tensor with its graph: take its mean(), and no item() of it."
             )
+        self.logged = loss.metrics.keys()
         return loss
 
     def accepts(self, loss: Loss) -> bool:
         """Whether this loss lets its step happen, on every rank."""
-        if loss.accept is None:
-            return True
-        every = float(self.mean(loss.accept.to(torch.float32))) == 1.0
-        return bool(self.agree(every))
+        return loss.accept is None or bool(self._everywhere(loss.accept))
+
+    def _everywhere(self, accept: Tensor) -> Tensor:
+        """Whether all ranks accept, a bool that is the same on each."""
+        if self.communicator.size == 1:
+            return accept
+        return self.mean(accept.to(torch.float32)) == 1.0
 
 
 def _gradient(value: Tensor, group: Group) -> Tensor:
@@ -167,7 +181,8 @@ class Optimiser:
             args: what the loss is evaluated on.
 
         Returns:
-            The loss that the optimiser reports, detached.
+            The loss that the optimiser reports, detached. Where there are several groups, the
+            group's name ends the names of metrics that the optimiser adds (`grad_norm_critic`).
 
         Raises:
             RlkError: if there is no such group.
@@ -177,7 +192,12 @@ class Optimiser:
         if self._wrappers[group]:
             loss_fn = self._wrapped_loss(group, loss_fn)
         objective = Objective(self.groups[group], loss_fn, args, self._communicator)
-        return _detached(self.steps[group].step(objective))
+        loss = _detached(self.steps[group].step(objective))
+        if len(self.groups) == 1:
+            return loss
+        own = objective.logged
+        named = {key if key in own else f"{key}_{group}": loss.metrics[key] for key in loss.metrics}
+        return replace(loss, metrics=named)
 
     def _wrapped_loss(self, group: str, loss_fn: LossFn) -> LossFn:
         """The loss in its wrappers, made once per function: bound methods compare equal."""

@@ -133,7 +133,11 @@ class Decorator(Stateful, Protocol):
 
 
 class OptimiserStep(Stateful, Protocol):
-    """Drives one group's objective, as often as it needs, and moves its parameters."""
+    """Drives one group's objective, as often as it needs, and moves its parameters.
+
+    What it adds to the loss's metrics (`grad_norm`) is logged with the group's name behind it where
+    a run has several groups.
+    """
 
     def step(self, objective: Objective) -> Loss: ...
 

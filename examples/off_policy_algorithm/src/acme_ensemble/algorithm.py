@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 #: `batch.key` of an update that also moves the policy.
-MOVES_POLICY = "policy"
+MOVES_ACTOR = "actor"
 
 
 class EnsembleDDPG:
@@ -42,7 +42,7 @@ class EnsembleDDPG:
         self.target = Target(run.parameters)
         rate = as_schedule(config.learning_rate)
         run.group("critic", critic_prefixes(run.parameters), learning_rate=rate)
-        run.group("policy", ("pi",), learning_rate=rate)
+        run.group("actor", ("pi",), learning_rate=rate)
 
     @staticmethod
     def heads(config: EnsembleDDPGConfig, run: Run) -> Heads:
@@ -73,15 +73,15 @@ class EnsembleDDPG:
         config, run = self.config, self.run
         rng, shape = run.streams.numpy("update"), (config.batch_size, config.n_critics)
         for _ in range(self.schedule.updates_due(len(storage))):
-            key = MOVES_POLICY if run.clock.updates % config.policy_delay == 0 else ""
+            key = MOVES_ACTOR if run.clock.updates % config.policy_delay == 0 else ""
             order = rng.random(shape, dtype=np.float32)
             yield with_noise(storage.sample(config.batch_size), key, run.device, order=order)
 
     def update(self, batch: Batch, optimise: Optimise) -> Update:
         critics = optimise("critic", self.critic_loss, batch, self.q_target(batch))
         metrics = dict(critics.metrics)
-        if batch.key == MOVES_POLICY:
-            metrics |= optimise("policy", self.policy_loss, batch).metrics
+        if batch.key == MOVES_ACTOR:
+            metrics |= optimise("actor", self.actor_loss, batch).metrics
         self.target.polyak(self.config.tau)
         return Update(metrics, td_error=critics.outputs["td_error"])
 
@@ -100,11 +100,11 @@ class EnsembleDDPG:
         error = (q - target).abs().mean(0)
         return Loss(value, metrics={"critic_loss": value}, outputs={"td_error": error})
 
-    def policy_loss(self, batch: Batch) -> Loss:
+    def actor_loss(self, batch: Batch) -> Loss:
         with torch.no_grad():
             features = self.policy.encode(batch.observation)
-        value = losses.policy_loss(self.policy.qf(features, self.policy.pi(features)))
-        return Loss(value, metrics={"policy_loss": value})
+        value = losses.actor_loss(self.policy.qf(features, self.policy.pi(features)))
+        return Loss(value, metrics={"actor_loss": value})
 
     # ---- state ----------------------------------------------------------------------------------
 

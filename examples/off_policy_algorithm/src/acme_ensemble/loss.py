@@ -28,6 +28,6 @@ def critic_loss(q: Tensor, target: Tensor, weight: Tensor) -> Tensor:
     return (weight * (q - target).square()).mean(1).sum()
 
 
-def policy_loss(q: Tensor) -> Tensor:
+def actor_loss(q: Tensor) -> Tensor:
     """-E[mean_c Q_c(s, pi(s))], 0-dim, for float [C, B]."""
     return -q.mean()

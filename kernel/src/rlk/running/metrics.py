@@ -130,9 +130,8 @@ class Metrics:
                         raise
                     raise self._no_number(name, value, update) from error
                 if not math.isfinite(number):
-                    what = "the gradient's norm" if name == "grad_norm" else repr(name)
                     when = f"in update {update} at timestep {self._clock.timesteps}"
-                    return f"{what} is {number} {when}"
+                    return f"{_in_words(name)} is {number} {when}"
                 for means in self._means:
                     means.add(name, number)
         return None
@@ -195,3 +194,11 @@ class Metrics:
         self.recent_episodes.extend((return_, int(length)) for return_, length in saved.episodes)
         self.recent_successes.clear()
         self.recent_successes.extend(saved.successes)
+
+
+def _in_words(name: str) -> str:
+    """A metric as a sentence calls it."""
+    if not name.startswith("grad_norm"):
+        return repr(name)
+    group = name.removeprefix("grad_norm").removeprefix("_")
+    return f"the gradient's norm of group {group!r}" if group else "the gradient's norm"

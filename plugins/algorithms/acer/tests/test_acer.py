@@ -70,6 +70,7 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         {"replay_ratio": -1.0},
         {"replay_start": -1},
         {"correction_term": 0.0},
+        {"rprop_epsilon": 0.0},
         {"alpha": 1.1},
         {"delta": -1.0},
     ],
@@ -107,6 +108,11 @@ def test_its_settings_are_those_of_its_storage_and_of_its_optimiser(rlk_make):
     assert agent.run.storage.capacity == 100
     step, group = agent.run.optimise.steps["policy"], agent.run.optimise.groups["policy"]
     assert (step.alpha, step.eps, group.max_grad_norm) == (0.5, 0.25, None)
+
+
+def test_an_optimiser_that_compares_losses_along_a_line_is_refused(rlk_make):
+    with pytest.raises(PlanError, match=r"'acer'.*'natural-gradient'.*--optimiser adam"):
+        rlk_make("acer", env=MATCH, optimiser="natural-gradient")
 
 
 def test_the_layers_of_q_are_those_that_settings_give_the_value(rlk_make):

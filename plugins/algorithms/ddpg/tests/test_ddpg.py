@@ -18,7 +18,6 @@ BOX = "rlk_testing.environments:BoxMatch"
 
 class TestDDPG(OffPolicyContract):
     component = "ddpg"
-    target = "targets"
     n_steps_trained = 64
     own_names = {"train_freq": "nb_rollout_steps", "gradient_steps": "nb_train_steps"}
 
@@ -67,7 +66,7 @@ def test_parameters_and_defaults_are_those_of_the_class_in_stable_baselines():
         ({"return_range": [2.0, -2.0]}, "return_range must be a bound and a higher one"),
         ({"return_range": 3.0}, "return_range"),
         ({"critic_l2_reg": -0.1}, "critic_l2_reg"),
-        ({"actor_lr": 0.0}, "actor_lr"),
+        ({"actor_lr": "lin_-0.1"}, "actor_lr"),
         ({"clip_norm": 0.0}, "clip_norm"),
         ({"enable_popart": True}, "set normalize_returns=true too"),
         ({"memory_limit": 0}, "memory_limit"),

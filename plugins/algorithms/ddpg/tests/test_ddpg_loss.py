@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import tensor
 
-from rlk_ddpg.loss import critic_loss, l2_penalty, policy_loss, q_target
+from rlk_ddpg.loss import actor_loss, critic_loss, l2_penalty, q_target
 
 
 def test_the_target_is_the_scaled_reward_and_the_discounted_value():
@@ -36,7 +36,7 @@ def test_the_gradient_of_the_penalty_is_the_weight_times_the_coefficient():
 
 def test_the_policy_maximises_the_mean_value():
     q = tensor([1.0, 3.0], requires_grad=True)
-    loss = policy_loss(q)
+    loss = actor_loss(q)
     assert loss.item() == -2.0
     (gradient,) = torch.autograd.grad(loss, q)
     assert gradient.tolist() == [-0.5, -0.5]

@@ -34,7 +34,13 @@ def test_an_update_moves_both_networks_and_the_targets_by_tau(rlk_make):
 def test_actor_and_critic_have_rates_of_their_own(rlk_make):
     agent, _ = ready(rlk_make, actor_lr=0.25, critic_lr=0.5)
     rates = {name: float(group.learning_rate) for name, group in agent.run.optimise.groups.items()}
-    assert rates == {"critic": 0.5, "policy": 0.25}
+    assert rates == {"critic": 0.5, "actor": 0.25}
+
+
+def test_their_rates_may_be_scheduled(rlk_make):
+    agent, _ = ready(rlk_make, actor_lr="lin_0.25", critic_lr=lambda remaining: 0.5 * remaining)
+    rates = {name: float(group.learning_rate) for name, group in agent.run.optimise.groups.items()}
+    assert 0.0 < rates["actor"] < 0.25 and rates["critic"] == 2.0 * rates["actor"]
 
 
 def test_the_gradients_norm_is_clipped(rlk_make):
@@ -77,7 +83,7 @@ def test_the_policys_step_climbs_the_critic_and_leaves_it_alone(rlk_make):
             return run.policy.qf(batch.observation, action).mean().item()
 
     before, critic = value(), run.optimise.groups["critic"].flat.clone()
-    run.optimise("policy", run.algorithm.policy_loss, batch)
+    run.optimise("actor", run.algorithm.actor_loss, batch)
     assert value() > before
     assert critic.equal(run.optimise.groups["critic"].flat)
 

@@ -61,6 +61,7 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         {"cliprange": "lin_x"},
         {"cliprange": 0.0},
         {"cliprange_vf": "much"},
+        {"cliprange_vf": 0},
         {"max_grad_norm": -1.0},
         {"ent_coef": -0.1},
     ],
@@ -78,10 +79,19 @@ def test_an_update_is_made_for_every_minibatch_of_every_epoch(rlk_make):
     assert agent.run.clock.updates == 2 * 3 * 5
 
 
-def test_more_minibatches_than_transitions_are_refused(rlk_make):
-    with pytest.raises(PlanError, match="at most 6"):
-        rlk_make("ppo2", env=MATCH, n_steps=3, n_envs=2, nminibatches=7)
-    rlk_make("ppo2", env=MATCH, n_steps=3, n_envs=2, nminibatches=6).learn(6)
+@pytest.mark.parametrize("nminibatches", [4, 6, 7])
+def test_minibatches_of_fewer_than_two_transitions_are_refused(rlk_make, nminibatches):
+    """A single advantage normalised is 0: the policy would never move."""
+    enough = rf"--set n_steps={nminibatches} or more"
+    with pytest.raises(PlanError, match=rf"'ppo2'.* 6 transitions.*{enough}"):
+        rlk_make("ppo2", env=MATCH, n_steps=3, n_envs=2, nminibatches=nminibatches)
+
+
+def test_minibatches_of_two_transitions_train_the_policy(rlk_make):
+    agent = rlk_make("ppo2", env=MATCH, n_steps=3, n_envs=2, nminibatches=3, ent_coef=0.0, seed=0)
+    before = agent.run.policy.pi.out.weight.detach().clone()
+    agent.learn(6)
+    assert not agent.run.policy.pi.out.weight.equal(before)
 
 
 # ---- one update ----------------------------------------------------------------------------------

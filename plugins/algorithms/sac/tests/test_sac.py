@@ -71,6 +71,7 @@ def test_names_and_defaults_are_those_of_stable_baselines():
         {"train_freq": 0},
         {"tau": -0.1},
         {"ent_coef": "automatic"},
+        {"ent_coef": "auto_"},
         {"ent_coef": "auto_0"},
         {"ent_coef": "auto_x"},
         {"ent_coef": -0.1},

@@ -136,5 +136,5 @@ def test_its_state_has_the_target_and_the_entropys_weight_of_the_model(rlk_make,
     loaded = rlk.load(agent.save(tmp_path / "model"), env=MATCH)
     assert loaded.run.algorithm.ent_coef().equal(agent.run.algorithm.ent_coef())
     assert loaded.run.algorithm.target.flat.equal(agent.run.algorithm.target.flat)
-    assert isinstance(loaded.run.algorithm.entropy, FlatParameters)
+    assert isinstance(loaded.run.algorithm.log_ent_coef, FlatParameters)
     loaded.close()

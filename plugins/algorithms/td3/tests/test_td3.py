@@ -24,7 +24,6 @@ FAST = {**OFTEN, "learning_starts": 40, "batch_size": 16, "policy": {"layers": [
 
 class TestTD3(OffPolicyContract):
     component = "td3"
-    target = "targets"
 
 
 class TestTD3WithOtherSettings(AlgorithmContract):
@@ -129,7 +128,7 @@ def test_the_policy_learns_in_every_so_many_updates(rlk_make, delay):
     agent.learn(47)
     delayed = [batch.key == DELAYED for batch, _, _ in watch.updates]
     assert delayed == [number % delay == 0 for number in range(8)]
-    assert ["policy_loss" in update.metrics for _, _, update in watch.updates] == delayed
+    assert ["actor_loss" in update.metrics for _, _, update in watch.updates] == delayed
 
 
 def test_an_update_between_moves_the_critics_alone(rlk_make):
@@ -137,7 +136,7 @@ def test_an_update_between_moves_the_critics_alone(rlk_make):
     groups, targets = agent.run.optimise.groups, agent.run.algorithm.target.flat
 
     def everything():
-        return [groups["critic"].flat.clone(), groups["policy"].flat.clone(), targets.clone()]
+        return [groups["critic"].flat.clone(), groups["actor"].flat.clone(), targets.clone()]
 
     start = everything()
     agent.run.algorithm.update(batch_of(agent, ""), agent.run.optimise)
@@ -190,7 +189,7 @@ def test_the_policys_step_climbs_the_first_critic(rlk_make):
             return run.policy.qf(batch.observation, action)[0].mean().item()
 
     before = value()
-    run.optimise("policy", run.algorithm.policy_loss, batch)
+    run.optimise("actor", run.algorithm.actor_loss, batch)
     assert value() > before
 
 
@@ -198,7 +197,7 @@ def test_the_policys_loss_evaluates_the_first_critic_alone(rlk_make):
     agent = ready(rlk_make)
     asked = []
     agent.run.policy.qf.register_forward_hook(lambda _, __, q: asked.append(len(q)))
-    agent.run.algorithm.policy_loss(batch_of(agent, DELAYED))
+    agent.run.algorithm.actor_loss(batch_of(agent, DELAYED))
     assert asked == [1]
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import tensor
 
 from rlk_off_policy.policy_heads import DeterministicHead
-from rlk_td3.loss import clipped_double_q_target, critic_loss, policy_loss, smoothed_action
+from rlk_td3.loss import actor_loss, clipped_double_q_target, critic_loss, smoothed_action
 from rlk_testing import NoLayers
 
 
@@ -50,7 +50,7 @@ def test_the_loss_of_the_critics_is_the_sum_of_their_weighted_mean_squares():
 
 def test_the_policy_maximises_the_first_critic_alone():
     q = tensor([[1.0, 3.0], [50.0, 70.0]], requires_grad=True)
-    loss = policy_loss(q)
+    loss = actor_loss(q)
     assert loss.item() == -2.0
     (gradient,) = torch.autograd.grad(loss, q)
     assert gradient.tolist() == [[-0.5, -0.5], [0.0, 0.0]]

@@ -191,7 +191,7 @@ def test_the_step_of_the_policy_equals_that_of_the_paper_written_out(rlk_make, e
     expected = flat + reference_step(agent, batch, 0.002, 0.1, entcoeff).float()
     assert (expected - flat).abs().max().item() > 0.01
     metrics = agent.run.algorithm.update(batch, agent.run.optimise).metrics
-    assert metrics["step_fraction"].item() == 1.0
+    assert metrics["step_fraction_pi"].item() == 1.0
     assert torch.allclose(flat, expected, atol=1e-4)
 
 
@@ -207,7 +207,7 @@ def test_metrics_are_those_of_the_policy_before_the_step_and_of_the_step(rlk_mak
     with torch.no_grad():
         (new,) = agent.run.policy(batch.observation, "pi")
     kl = agent.run.distribution.kl(old, new).mean().item()
-    assert metrics["kl_divergence_loss"].item() == pytest.approx(kl, abs=1e-6)
+    assert metrics["kl_divergence_loss_pi"].item() == pytest.approx(kl, abs=1e-6)
     assert 0.002 < kl <= 0.015
 
 
@@ -256,7 +256,7 @@ def test_a_gradient_that_is_not_finite_moves_nothing(rlk_make):
     before = agent.run.parameters.flat.clone()
     metrics = agent.run.algorithm.update(batch, agent.run.optimise).metrics
     assert agent.run.parameters.flat.equal(before)
-    assert not torch.isfinite(metrics["grad_norm"])
+    assert not torch.isfinite(metrics["grad_norm_pi"])
 
 
 def test_a_loss_that_another_plugin_refuses_is_no_step(rlk_make):

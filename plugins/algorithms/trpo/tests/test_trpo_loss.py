@@ -5,7 +5,7 @@ import math
 import pytest
 from torch import tensor
 
-from rlk_trpo.loss import surrogate, value_loss
+from rlk_trpo.loss import surrogate
 
 
 def test_the_surrogate_by_hand():
@@ -17,7 +17,3 @@ def test_the_surrogate_by_hand():
 def test_the_surrogate_of_the_old_policy_is_the_mean_advantage():
     log_prob = tensor([-3.0, -0.1])
     assert surrogate(log_prob, log_prob, tensor([2.0, 1.0])).item() == pytest.approx(1.5)
-
-
-def test_the_value_loss_by_hand():
-    assert value_loss(tensor([1.0, 2.0]), tensor([3.0, 1.0])).item() == pytest.approx(2.5)

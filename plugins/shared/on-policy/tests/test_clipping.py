@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import tensor
 
-from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
+from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss, clipped_value
 
 EPS = tensor(0.2)
 
@@ -46,3 +46,19 @@ def test_the_clip_fraction_counts_ratios_outside_of_the_range():
 
 def test_the_clip_fraction_is_only_logged_and_takes_no_gradient():
     assert not clip_fraction(torch.ones(2, requires_grad=True), EPS).requires_grad
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [(1.1, 1.1), (1.5, 1.2), (0.0, 0.8)],  # 1 is what it was, and 0.2 the range
+)
+def test_a_value_moves_by_the_range_at_most(value, found):
+    clipped = clipped_value(tensor([value]), tensor([1.0]), tensor(0.2))
+    assert clipped.item() == pytest.approx(found)
+
+
+def test_a_clipped_value_has_no_gradient():
+    value = tensor([1.1, 1.5], requires_grad=True)
+    clipped = clipped_value(value, tensor([1.0, 1.0]), tensor(0.2))
+    (gradient,) = torch.autograd.grad(clipped.sum(), value)
+    assert gradient.tolist() == [1.0, 0.0]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import gymnasium as gym
 import numpy as np
 import pytest
 import torch
 
 from rlk_categorical.distribution import Categorical
-from rlk_on_policy.advantages import advantages
+from rlk_on_policy.advantages import advantages, logged_advantages
 from rlk_on_policy.heads import actor_critic
 from rlk_rollout.rollout import Rollout
 from rlk_testing import NoLayers
@@ -29,11 +31,10 @@ def test_the_policys_head_gives_parameters_and_the_other_one_value():
     assert value[:, 0].tolist() == [10.0] * 4
 
 
-@pytest.mark.parametrize("terminated", [True, False])
-def test_advantages_bootstrap_from_what_follows_and_from_what_was_cut_off(terminated):
+def two_steps(terminated):
     """Two steps of one environment; the first ends its episode on 0.5, the second goes on to 2."""
     ended = np.array([[True], [False]])
-    rollout = Rollout(
+    return Rollout(
         observation=np.array([[[0.1]], [[0.2]]], np.float32),
         action=np.zeros((2, 1), np.int64),
         reward=np.array([[1.0], [1.0]], np.float32),
@@ -45,6 +46,19 @@ def test_advantages_bootstrap_from_what_follows_and_from_what_was_cut_off(termin
         final_observation=np.array([[0.5]], np.float32),
         extras={"value": np.array([[1.0], [2.0]], np.float32)},
     )
-    found = advantages(rollout, policy(), gamma=0.5, lam=0.5)
+
+
+@pytest.mark.parametrize("terminated", [True, False])
+def test_advantages_bootstrap_from_what_follows_and_from_what_was_cut_off(terminated):
+    found = advantages(two_steps(terminated), policy(), gamma=0.5, lam=0.5)
     # 1 + 0.5 * V(0.5) - 1 where it was cut off, without V where it terminated; 1 + 0.5 * 20 - 2.
     assert found[:, 0].tolist() == pytest.approx([0.0 if terminated else 2.5, 9.0])
+
+
+def test_logged_advantages_are_those_of_the_run_and_tell_how_good_the_values_were():
+    run, told = SimpleNamespace(policy=policy(), device="cpu", metrics=SimpleNamespace()), {}
+    run.metrics.set = told.__setitem__
+    found = logged_advantages(run, two_steps(False), gamma=0.5, lam=0.5)
+    assert found[:, 0].tolist() == pytest.approx([2.5, 9.0])
+    # Values of 1 and 2, returns of 3.5 and 11.
+    assert told == {"train/explained_variance": pytest.approx(1.0 - 3.25**2 / 3.75**2)}

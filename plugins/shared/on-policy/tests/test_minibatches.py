@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
@@ -69,6 +71,15 @@ def test_fields_of_a_minibatch_belong_to_the_same_transitions():
         assert torch.equal(part.value, 10.0 * part.action)
         assert torch.equal(part.log_prob, -part.action.float())
         assert torch.equal(part.observation[:, 0], part.action.float())
+
+
+def test_minibatches_keep_the_key_and_every_part_of_an_observation():
+    number = np.arange(T * N, dtype=np.float32).reshape(T, N)
+    whole = flat(rollout({"a": number, "b": -number}), advantage=number)
+    for part in epochs(replace(whole, key="vf"), 1, 3, np.random.default_rng(0)):
+        assert part.key == "vf"
+        assert torch.equal(part.observation["a"], part.action.float())
+        assert torch.equal(part.observation["b"], -part.action.float())
 
 
 def test_epochs_are_shuffled_anew_by_the_stream_alone():

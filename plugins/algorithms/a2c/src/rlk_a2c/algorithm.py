@@ -12,8 +12,7 @@ from rlk.records import Field, Loss, Update
 from rlk_a2c.config import A2CConfig
 from rlk_networks import Heads
 from rlk_on_policy.advantage_loss import advantage_loss
-from rlk_on_policy.advantages import advantages
-from rlk_on_policy.explained_variance import explained_variance
+from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, minibatches_ahead
 from rlk_on_policy.policy_group import policy_group
@@ -63,9 +62,7 @@ class A2C:
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
         """The whole collection; lambda 1 makes advantages of n-step returns."""
         run, rollout = self.run, storage.latest()
-        advantage = advantages(rollout, self.policy, self.config.gamma, 1.0, run.device)
-        value = rollout.extras["value"]
-        run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
+        advantage = logged_advantages(run, rollout, self.config.gamma, 1.0)
         yield whole(rollout, advantage, self.policy, run.device)
 
     def update(self, batch: Minibatch, optimise: Optimise) -> Update:

@@ -100,7 +100,7 @@ class ACER:
         return parameters.index_select(0, batch.row)
 
     def loss(self, batch: Trajectories, average: Tensor | None) -> Loss:
-        """Policy and Q in one loss.
+        """Policy and Q in one loss, whose gradient is ACER's and whose value is not to be compared.
 
         The policy's gradient by its logits is computed and projected first. It is a constant g
         then, and -(g * logits).sum() has just that gradient: autograd takes it through the network.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
+from rlk_acer.checks import check
 from rlk_acer.config import ACERConfig
 from rlk_on_policy.defaults import ON_POLICY
 
@@ -11,6 +12,7 @@ component = Component(
     factory="rlk_acer.algorithm:ACER",
     summary="actor-critic with experience replay: Retrace, truncated weights, a trust region",
     config=ACERConfig,
+    check=check,
     action_spaces=("Discrete",),
     collects="both",
     recurrent=True,

@@ -46,7 +46,7 @@ class ACERConfig:
         default=0.99, **described("decay of RMSProp's mean square, 0 to 1", UNIT)
     )
     rprop_epsilon: float = attrs.field(
-        default=1e-5, **described("RMSProp's epsilon, inside the root", v.ge(0.0))
+        default=1e-5, **described("RMSProp's epsilon, inside the root, above 0", v.gt(0.0))
     )
     buffer_size: int = attrs.field(
         default=5000,

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from rlk_networks import Distribution, Head, Heads, Linear, Trunk, policy_head
-
-
-def q_head(trunk: Trunk, n_actions: int) -> Head:
-    """Hidden layers and one output per action, [B, F] to float [B, A].
-
-    The layers are those of the role `vf`: where a policy's settings give the value layers of its
-    own, they are meant.
-    """
-    layers: Any = trunk("vf")
-    return Head(layers, Linear(layers.features, n_actions))
+from rlk_networks import Distribution, Heads, policy_head
+from rlk_off_policy.q_heads import q_head
 
 
 def acer_heads(distribution: Distribution, n_actions: int) -> Heads:
-    """Both, as an algorithm's `heads` returns them."""
+    """Both, as an algorithm's `heads` returns them.
+
+    The layers of `qf` are those of the role `vf`: where a policy's settings give the value layers
+    of its own, they are meant.
+    """
     return {
         "pi": lambda trunk: policy_head(trunk, distribution),
-        "qf": lambda trunk: q_head(trunk, n_actions),
+        "qf": lambda trunk: q_head(trunk, n_actions, role="vf"),
     }

@@ -15,8 +15,7 @@ from rlk.records import Field, Loss, Update
 from rlk_acktr.config import ACKTRConfig
 from rlk_networks import Heads
 from rlk_on_policy.advantage_loss import advantage_loss
-from rlk_on_policy.advantages import advantages
-from rlk_on_policy.explained_variance import explained_variance
+from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, minibatches_ahead
 from rlk_on_policy.policy_group import policy_group
@@ -64,9 +63,7 @@ class ACKTR:
         """The whole collection; lambda 1 makes advantages of n-step returns."""
         config, run, rollout = self.config, self.run, storage.latest()
         lam = 1.0 if config.gae_lambda is None else config.gae_lambda
-        advantage = advantages(rollout, self.policy, config.gamma, lam, run.device)
-        value = rollout.extras["value"]
-        run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
+        advantage = logged_advantages(run, rollout, config.gamma, lam)
         yield whole(rollout, advantage, self.policy, run.device)
 
     def update(self, batch: Minibatch, optimise: Optimise) -> Update:

@@ -28,6 +28,7 @@ from rlk_off_policy.target import Target
 from rlk_off_policy.update_schedule import UpdateSchedule
 from rlk_off_policy.value_scale import ValueScale
 from rlk_replay.protocol import ReplayStorage
+from rlk_schedules import as_schedule
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -44,9 +45,10 @@ class DDPG:
         self.schedule = UpdateSchedule(config, run)
         self.policy: Any = run.policy
         self.target = Target(run.parameters)
+        actor_lr, critic_lr = as_schedule(config.actor_lr), as_schedule(config.critic_lr)
         critic, clip = critic_prefixes(run.parameters), config.clip_norm
-        run.group("critic", critic, learning_rate=config.critic_lr, max_grad_norm=clip)
-        run.group("policy", ("pi",), learning_rate=config.actor_lr, max_grad_norm=clip)
+        run.group("critic", critic, learning_rate=critic_lr, max_grad_norm=clip)
+        run.group("actor", ("pi",), learning_rate=actor_lr, max_grad_norm=clip)
         self.penalised = hidden_weights(run.policy, critic)
         outputs = (self.policy.qf.out, self.target.module.qf.out)
         self.scale = ValueScale(
@@ -93,7 +95,7 @@ class DDPG:
         metrics = self.scale.follow(target)
         critic = optimise("critic", self.critic_loss, batch, target)
         metrics |= critic.metrics
-        metrics |= optimise("policy", self.policy_loss, batch).metrics
+        metrics |= optimise("actor", self.actor_loss, batch).metrics
         self.target.polyak(self.config.tau)
         return Update(metrics, td_error=critic.outputs["td_error"])
 
@@ -114,24 +116,24 @@ class DDPG:
             value = value + losses.l2_penalty(self.penalised, self.config.critic_l2_reg)
         return Loss(value, metrics=metrics, outputs={"td_error": error})
 
-    def policy_loss(self, batch: Batch) -> Loss:
+    def actor_loss(self, batch: Batch) -> Loss:
         """By the critic as it is after its step; its weights get no gradient."""
         with torch.no_grad():
             features = self.policy.encode(batch.observation)
         q = self.policy.qf(features, self.policy.pi(features))
-        value = losses.policy_loss(self.scale.value(q))
-        return Loss(value, metrics={"policy_loss": value})
+        value = losses.actor_loss(self.scale.value(q))
+        return Loss(value, metrics={"actor_loss": value})
 
     # ---- state ----------------------------------------------------------------------------------
 
     def state_dict(self) -> State:
         return {
-            "targets": self.target.state_dict(),
+            "target": self.target.state_dict(),
             "schedule": self.schedule.state_dict(),
             **self.scale.state_dict(),
         }
 
     def load_state_dict(self, state: State) -> None:
-        self.target.load_state_dict(state["targets"])
+        self.target.load_state_dict(state["target"])
         self.schedule.load_state_dict(state["schedule"])
         self.scale.load_state_dict(state)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rlk.component import Component
-from rlk_ddpg.config import DDPGConfig, check
+from rlk_ddpg.checks import check
+from rlk_ddpg.config import DDPGConfig
 from rlk_off_policy.defaults import CONTINUOUS
 
 component = Component(

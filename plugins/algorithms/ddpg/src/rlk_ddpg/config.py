@@ -11,11 +11,11 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.errors import PlanError
 from rlk.settings import PluginText
 from rlk_observation_statistics.config import is_range
 from rlk_off_policy import settings
 from rlk_off_policy.settings import described
+from rlk_schedules import ScheduleLike, is_schedule
 
 Range = tuple[float, float]
 
@@ -83,11 +83,11 @@ class DDPGConfig:
         default=(-math.inf, math.inf),
         **described("bounds of the critic's values, of normalised ones where they are", is_range),
     )
-    actor_lr: float = attrs.field(
-        default=1e-4, **described("learning rate of the policy", v.gt(0.0))
+    actor_lr: ScheduleLike = attrs.field(
+        default=1e-4, **described("learning rate of the policy; may be scheduled", is_schedule)
     )
-    critic_lr: float = attrs.field(
-        default=1e-3, **described("learning rate of the critic", v.gt(0.0))
+    critic_lr: ScheduleLike = attrs.field(
+        default=1e-3, **described("learning rate of the critic; may be scheduled", is_schedule)
     )
     clip_norm: float | None = attrs.field(default=None, **settings.MAX_GRAD_NORM)
     reward_scale: float = attrs.field(
@@ -115,17 +115,3 @@ class DDPGConfig:
     def gradient_steps(self) -> int:
         """As `UpdateSchedule` calls it."""
         return self.nb_train_steps
-
-
-def check(config: DDPGConfig, plan: Any) -> None:
-    """Refuse a noise on actions where one on parameters is expected.
-
-    Raises:
-        PlanError: if the plan has none on parameters.
-    """
-    if config.param_noise and not any(one.component.scope == "policy" for one in plan.noises):
-        raise PlanError(
-            f"{plan.algorithm.title}: param_noise={config.param_noise!r} changes actions, not "
-            "parameters. Say --set param_noise=adaptive-parameter-noise, and --set action_noise=… "
-            "for noise on actions."
-        )

@@ -37,7 +37,7 @@ def l2_penalty(weights: Sequence[Tensor], coefficient: float) -> Tensor:
     return coefficient / 2.0 * squares.sum()
 
 
-def policy_loss(q: Tensor) -> Tensor:
+def actor_loss(q: Tensor) -> Tensor:
     """-E[Q(s, pi(s))], 0-dim: the deterministic policy gradient, eq. 6.
 
     Args:

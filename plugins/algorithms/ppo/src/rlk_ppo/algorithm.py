@@ -12,10 +12,10 @@ from torch import Tensor
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Array, Field, Loss, Update
 from rlk_networks import Heads
-from rlk_on_policy.advantages import advantages
-from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
-from rlk_on_policy.explained_variance import explained_variance
+from rlk_on_policy.advantages import logged_advantages
+from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss, clipped_value
 from rlk_on_policy.heads import actor_critic
+from rlk_on_policy.minibatch_sizes import minibatches_per_epoch
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
@@ -24,7 +24,6 @@ from rlk_on_policy.sequence_sizes import sequence_length
 from rlk_on_policy.sequences import sequence_epochs
 from rlk_on_policy.squared_error import squared_error
 from rlk_ppo import loss as losses
-from rlk_ppo.batch_size import TITLE, minibatches_per_epoch
 from rlk_ppo.config import PPOConfig
 from rlk_rollout.rollout import OnPolicyStorage, Rollout
 from rlk_schedules import as_schedule
@@ -46,10 +45,11 @@ class PPO:
     def __init__(self, config: PPOConfig, run: Run) -> None:
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
-        self.n_minibatches = minibatches_per_epoch(config, run.n_envs)
+        self.n_minibatches = minibatches_per_epoch(config.n_steps * run.n_envs, config.batch_size)
         self.recurrent = is_recurrent(self.policy)
         if self.recurrent:
-            self.length = sequence_length(config.batch_size, config.n_steps, run.n_envs, TITLE)
+            title = run.plan.algorithm.title
+            self.length = sequence_length(config.batch_size, config.n_steps, run.n_envs, title)
         self.clip_range = run.schedule("clip_range", as_schedule(config.clip_range))
         self.clip_range_vf: Tensor | None = None
         if config.clip_range_vf is not None:
@@ -87,9 +87,7 @@ class PPO:
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
         """Minibatches of every epoch, up to and with the first that `target_kl` forbids."""
         config, run, rollout = self.config, self.run, storage.latest()
-        advantage = advantages(rollout, self.policy, config.gamma, config.gae_lambda, run.device)
-        value = rollout.extras["value"]
-        run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
+        advantage = logged_advantages(run, rollout, config.gamma, config.gae_lambda)
         for batch in self._passes(rollout, advantage):
             yield batch
             if config.target_kl is not None and self._went_too_far():
@@ -127,9 +125,7 @@ class PPO:
         policy_loss = clipped_policy_loss(ratio, advantage, self.clip_range)
         value_loss = self._value_loss(value, batch)
         entropy = distribution.entropy(parameters).mean()
-        total = policy_loss + config.vf_coef * value_loss
-        if config.ent_coef:
-            total = total - config.ent_coef * entropy
+        total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
         kl, accept = losses.approximate_kl(log_prob, batch.log_prob), None
         if config.target_kl is not None:
             accept = self.run.communicator.mean(kl) <= KL_SLACK * config.target_kl
@@ -146,8 +142,9 @@ class PPO:
         )
 
     def _value_loss(self, value: Tensor, batch: Minibatch) -> Tensor:
+        """Of the clipped value alone, without the maximum that PPO2 takes, as Stable-Baselines3."""
         if self.clip_range_vf is not None:
-            value = losses.clipped_value(value, batch.value, self.clip_range_vf)
+            value = clipped_value(value, batch.value, self.clip_range_vf)
         return squared_error(value, batch.return_)
 
     # ---- state ----------------------------------------------------------------------------------

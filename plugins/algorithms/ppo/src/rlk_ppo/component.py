@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlk.component import Component
 from rlk_on_policy.defaults import ON_POLICY
-from rlk_ppo.batch_size import check
+from rlk_ppo.checks import check
 from rlk_ppo.config import PPOConfig
 
 component = Component(

@@ -1,23 +1,9 @@
-"""The PPO loss of Stable-Baselines3, the clipped objective aside (`rlk_on_policy.clipping`).
-
-Schulman et al. 2017, arXiv 1707.06347, eq. 9; the clipping of values is OpenAI's. Shapes:
-B transitions.
-"""
+"""What PPO has besides `rlk_on_policy.clipping`: how Stable-Baselines3 estimates the divergence."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
-
-
-def clipped_value(value: Tensor, old_value: Tensor, clip_range: Tensor) -> Tensor:
-    """V_old + clip(V - V_old, -eps, eps), float [B].
-
-    Not in the paper: from OpenAI's code, without the maximum that is taken there. Where a value is
-    clipped it has no gradient. It depends on the scale of returns.
-    """
-    change = torch.minimum(torch.maximum(value - old_value, -clip_range), clip_range)
-    return old_value + change
 
 
 @torch.no_grad()

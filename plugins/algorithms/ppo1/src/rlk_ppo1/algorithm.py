@@ -14,17 +14,16 @@ import numpy as np
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
-from rlk_on_policy.advantages import advantages
+from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
-from rlk_on_policy.explained_variance import explained_variance
 from rlk_on_policy.heads import actor_critic
+from rlk_on_policy.minibatch_sizes import minibatches_per_epoch
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import make_actor
 from rlk_on_policy.squared_error import squared_error
 from rlk_ppo1 import loss as losses
-from rlk_ppo1.batch_size import minibatches_per_epoch
 from rlk_ppo1.config import PPO1Config
 from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import scaled
@@ -39,7 +38,8 @@ class PPO1:
     def __init__(self, config: PPO1Config, run: Run) -> None:
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
-        self.n_minibatches = minibatches_per_epoch(config, run.n_envs)
+        transitions = config.timesteps_per_actorbatch * run.n_envs
+        self.n_minibatches = minibatches_per_epoch(transitions, config.optim_batchsize)
         self.clip_range = run.schedule("clip_range", scaled(config.clip_param, config.schedule))
         policy_group(
             run,
@@ -71,9 +71,7 @@ class PPO1:
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
         """Minibatches of every epoch; advantages are normalised over the whole collection."""
         config, run, rollout = self.config, self.run, storage.latest()
-        advantage = advantages(rollout, self.policy, config.gamma, config.lam, run.device)
-        value = rollout.extras["value"]
-        run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
+        advantage = logged_advantages(run, rollout, config.gamma, config.lam)
         whole = flat(rollout, advantage, run.device)
         whole = replace(whole, advantage=normalised(whole.advantage, run.communicator.mean))
         yield from epochs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlk.component import Component
 from rlk_on_policy.defaults import ON_POLICY
-from rlk_ppo1.batch_size import check
+from rlk_ppo1.checks import check
 from rlk_ppo1.config import PPO1Config
 
 component = Component(

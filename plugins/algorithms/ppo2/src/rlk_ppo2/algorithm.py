@@ -11,9 +11,8 @@ from torch import Tensor
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
-from rlk_on_policy.advantages import advantages
+from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
-from rlk_on_policy.explained_variance import explained_variance
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
 from rlk_on_policy.normalise import normalised
@@ -74,9 +73,7 @@ class PPO2:
 
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
         config, run, rollout = self.config, self.run, storage.latest()
-        advantage = advantages(rollout, self.policy, config.gamma, config.lam, run.device)
-        value = rollout.extras["value"]
-        run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
+        advantage = logged_advantages(run, rollout, config.gamma, config.lam)
         passes = config.noptepochs, config.nminibatches, run.streams.numpy("update")
         if self.recurrent:
             yield from sequence_epochs(rollout, advantage, *passes, run.device)
@@ -103,9 +100,7 @@ class PPO2:
                 value, batch.value, batch.return_, self.cliprange_vf
             )
         entropy = distribution.entropy(parameters).mean()
-        total = policy_loss + config.vf_coef * value_loss
-        if config.ent_coef:
-            total = total - config.ent_coef * entropy
+        total = policy_loss + config.vf_coef * value_loss - config.ent_coef * entropy
         metrics = {
             "loss": total,
             "policy_gradient_loss": policy_loss,

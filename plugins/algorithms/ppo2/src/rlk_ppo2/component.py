@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rlk.component import Component
 from rlk_on_policy.defaults import ON_POLICY
+from rlk_ppo2.checks import check
 from rlk_ppo2.config import PPO2Config
-from rlk_ppo2.minibatch_count import check
 
 component = Component(
     name="ppo2",

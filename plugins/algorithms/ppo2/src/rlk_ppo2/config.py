@@ -6,8 +6,8 @@ import attrs
 from attrs import validators as v
 
 from rlk_on_policy import settings
-from rlk_on_policy.settings import described
-from rlk_schedules import ScheduleLike, is_schedule_or_off
+from rlk_on_policy.settings import described, is_clip_range_or_off
+from rlk_schedules import ScheduleLike
 
 
 @attrs.frozen(kw_only=True)
@@ -27,8 +27,8 @@ class PPO2Config:
     nminibatches: int = attrs.field(
         default=4,
         **described(
-            "minibatches per epoch, at most n_steps * n_envs; for a recurrent policy a divisor of "
-            "n_envs",
+            "minibatches per epoch, at most n_steps * n_envs / 2; for a recurrent policy a divisor "
+            "of n_envs",
             v.ge(1),
         ),
     )
@@ -39,6 +39,6 @@ class PPO2Config:
         **described(
             "clipping of the value, in units of return; may be scheduled: none takes cliprange, "
             "negative turns it off",
-            v.optional(is_schedule_or_off),
+            v.optional(is_clip_range_or_off),
         ),
     )

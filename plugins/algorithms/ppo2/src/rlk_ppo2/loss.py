@@ -8,6 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from rlk_on_policy.clipping import clipped_value
+
 
 def value_loss(value: Tensor, return_: Tensor) -> Tensor:
     """E[(V - R)^2] / 2, 0-dim, for float [B]."""
@@ -17,12 +19,12 @@ def value_loss(value: Tensor, return_: Tensor) -> Tensor:
 def clipped_value_loss(
     value: Tensor, old_value: Tensor, return_: Tensor, cliprange: Tensor
 ) -> Tensor:
-    """E[max((V - R)^2, (V_clip - R)^2)] / 2, with V_clip within `cliprange` of V_old, 0-dim.
+    """E[max((V - R)^2, (V_clip - R)^2)] / 2, with V_clip of `clipped_value`, 0-dim.
 
     Not in the paper: from OpenAI's code. It depends on the scale of returns.
     """
-    change = torch.minimum(torch.maximum(value - old_value, -cliprange), cliprange)
-    errors = torch.maximum((value - return_).square(), (old_value + change - return_).square())
+    clipped = clipped_value(value, old_value, cliprange)
+    errors = torch.maximum((value - return_).square(), (clipped - return_).square())
     return 0.5 * errors.mean()
 
 

@@ -56,10 +56,10 @@ class SAC:
         run.group("actor", ("pi",), learning_rate=learning_rate)
         learnt, initial = entropy_coefficient(config.ent_coef)
         self._fixed_ent_coef = torch.tensor(initial, device=run.device)
-        self.entropy: FlatParameters | None = None
+        self.log_ent_coef: FlatParameters | None = None  #: a network of that number alone
         if learnt:
-            self.entropy = FlatParameters(EntropyCoefficient(initial).to(run.device))
-            run.group("entropy", learning_rate=learning_rate, parameters=self.entropy)
+            self.log_ent_coef = FlatParameters(EntropyCoefficient(initial).to(run.device))
+            run.group("entropy", learning_rate=learning_rate, parameters=self.log_ent_coef)
         action_size = math.prod(run.action_space.shape)
         self.target_entropy = target_entropy(config.target_entropy, action_size)
 
@@ -68,7 +68,7 @@ class SAC:
         distribution = run.distribution
         if not offers(distribution, Reparameterised):
             raise PlanError(
-                f"algorithm 'sac' (rlk-sac) needs a distribution with sample_with_log_prob, and "
+                f"{run.plan.algorithm.title} needs a distribution with sample_with_log_prob, and "
                 f"{type(distribution).__name__} has none. Leave --set distribution=… out, for "
                 "squashed-gaussian, or say --set use_sde=true, for gsde."
             )
@@ -124,7 +124,7 @@ class SAC:
         critic = optimise("critic", self.critic_loss, batch, target)
         actor = optimise("actor", self.actor_loss, batch)
         metrics = {**critic.metrics, **actor.metrics, "ent_coef": self.ent_coef()}
-        if self.entropy is not None:
+        if self.log_ent_coef is not None:
             metrics |= optimise("entropy", self.entropy_loss, actor.outputs["log_prob"]).metrics
         if batch.key == MOVES_TARGET:
             self.target.polyak(self.config.tau)
@@ -159,15 +159,15 @@ class SAC:
         return Loss(value, metrics=metrics, outputs={"log_prob": log_prob})
 
     def entropy_loss(self, log_prob: Tensor) -> Loss:
-        assert self.entropy is not None
-        value = losses.entropy_loss(self.entropy.parameters[0], log_prob, self.target_entropy)
+        assert self.log_ent_coef is not None
+        value = losses.entropy_loss(self.log_ent_coef.parameters[0], log_prob, self.target_entropy)
         return Loss(value, metrics={"ent_coef_loss": value})
 
     def ent_coef(self) -> Tensor:
         """alpha as it is now, 0-dim, without gradient."""
-        if self.entropy is None:
+        if self.log_ent_coef is None:
             return self._fixed_ent_coef
-        return self.entropy.parameters[0].detach().exp()
+        return self.log_ent_coef.parameters[0].detach().exp()
 
     # ---- state ----------------------------------------------------------------------------------
 
@@ -176,12 +176,12 @@ class SAC:
             "target": self.target.state_dict(),
             "schedule": self.schedule.state_dict(),
         }
-        if self.entropy is not None:
-            state["log_ent_coef"] = self.entropy.flat.clone()
+        if self.log_ent_coef is not None:
+            state["log_ent_coef"] = self.log_ent_coef.flat.clone()
         return state
 
     def load_state_dict(self, state: State) -> None:
         self.target.load_state_dict(state["target"])
         self.schedule.load_state_dict(state["schedule"])
-        if self.entropy is not None:
-            self.entropy.flat.copy_(state["log_ent_coef"])
+        if self.log_ent_coef is not None:
+            self.log_ent_coef.flat.copy_(state["log_ent_coef"])

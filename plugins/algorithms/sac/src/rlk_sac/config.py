@@ -13,6 +13,7 @@ from attrs import validators as v
 
 from rlk.settings import PluginText
 from rlk_off_policy import settings
+from rlk_off_policy.settings import described
 from rlk_schedules import ScheduleLike
 
 
@@ -57,10 +58,10 @@ def entropy_coefficient(value: float | str) -> tuple[bool, float]:
     Raises:
         ValueError: for what is neither `auto`, `auto_NUMBER` above 0, nor a number of at least 0.
     """
-    head, _, number = str(value).partition("_")
+    head, separator, number = str(value).partition("_")
     learnt = isinstance(value, str) and head == "auto"
     try:
-        found = float((number or 1.0) if learnt else value)
+        found = float(value if not learnt else number if separator else 1.0)
     except ValueError:
         found = math.nan
     if not math.isfinite(found) or found < 0 or (learnt and found == 0):
@@ -84,42 +85,42 @@ class SACConfig:
     tau: float = attrs.field(default=0.005, **settings.TAU)
     ent_coef: float | str = attrs.field(
         default="auto",
-        validator=_is_coefficient,
-        metadata={
-            "help": "weight of the entropy: auto (learnt, from 1 on), auto_0.1 (from 0.1 on), or a "
-            "fixed number"
-        },
+        **described(
+            "weight of the entropy: auto (learnt, from 1 on), auto_0.1 (from 0.1 on), or a fixed "
+            "number",
+            _is_coefficient,
+        ),
     )
     target_update_interval: int = attrs.field(
-        default=1, validator=v.ge(1), metadata={"help": "updates between moves of the target"}
+        default=1, **described("updates between moves of the target", v.ge(1))
     )
     gradient_steps: int = attrs.field(default=1, **settings.GRADIENT_STEPS)
     target_entropy: float | str = attrs.field(
         default="auto",
-        validator=_is_target,
-        metadata={
-            "help": "entropy in nats that ent_coef is learnt for; auto is minus the number of "
-            "action dimensions"
-        },
+        **described(
+            "entropy in nats that ent_coef is learnt for; auto is minus the number of action "
+            "dimensions",
+            _is_target,
+        ),
     )
     action_noise: PluginText | None = attrs.field(default=None, **settings.ACTION_NOISE)
     random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)
     use_sde: bool = attrs.field(
         default=False,
-        metadata={"help": "state-dependent exploration (gSDE): distribution gsde, squashed"},
+        **described("state-dependent exploration (gSDE): distribution gsde, squashed"),
     )
     sde_sample_freq: int = attrs.field(
         default=-1,
-        validator=v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sde_sample_freq is -1 or at least 1")),
-        metadata={
-            "help": "with use_sde, steps of an environment after which its noise is drawn anew; -1 "
-            "draws it every train_freq alone"
-        },
+        **described(
+            "with use_sde, steps of an environment after which its noise is drawn anew; -1 draws "
+            "it every train_freq alone",
+            v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sde_sample_freq is -1 or at least 1")),
+        ),
     )
     use_sde_at_warmup: bool = attrs.field(
         default=False,
-        metadata={
-            "help": "with use_sde, let it act before learning_starts, too, instead of uniformly "
-            "random actions"
-        },
+        **described(
+            "with use_sde, let it act before learning_starts, too, instead of uniformly random "
+            "actions"
+        ),
     )

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 #: `batch.key` of an update that also moves the policy and the targets.
-DELAYED = "policy and targets"
+DELAYED = "actor and targets"
 
 
 class TD3:
@@ -50,7 +50,7 @@ class TD3:
         self.action_size = math.prod(run.action_space.shape)
         rate = as_schedule(config.learning_rate)
         run.group("critic", critic_prefixes(run.parameters), learning_rate=rate)
-        run.group("policy", ("pi",), learning_rate=rate)
+        run.group("actor", ("pi",), learning_rate=rate)
 
     @staticmethod
     def heads(config: TD3Config, run: Run) -> Heads:
@@ -93,7 +93,7 @@ class TD3:
         critics = optimise("critic", self.critic_loss, batch, self.q_target(batch))
         metrics = dict(critics.metrics)
         if batch.key == DELAYED:
-            metrics |= optimise("policy", self.policy_loss, batch).metrics
+            metrics |= optimise("actor", self.actor_loss, batch).metrics
             self.target.polyak(self.config.tau)
         return Update(metrics, td_error=critics.outputs["td_error"])
 
@@ -118,19 +118,19 @@ class TD3:
         error = (q - target).abs().mean(0)
         return Loss(value, metrics={"critic_loss": value}, outputs={"td_error": error})
 
-    def policy_loss(self, batch: Batch) -> Loss:
+    def actor_loss(self, batch: Batch) -> Loss:
         """By the first critic as it is after its step; its weights get no gradient."""
         with torch.no_grad():
             features = self.policy.encode(batch.observation)
         q = self.policy.qf(features, self.policy.pi(features), n_critics=1)
-        value = losses.policy_loss(q)
-        return Loss(value, metrics={"policy_loss": value})
+        value = losses.actor_loss(q)
+        return Loss(value, metrics={"actor_loss": value})
 
     # ---- state ----------------------------------------------------------------------------------
 
     def state_dict(self) -> State:
-        return {"targets": self.target.state_dict(), "schedule": self.schedule.state_dict()}
+        return {"target": self.target.state_dict(), "schedule": self.schedule.state_dict()}
 
     def load_state_dict(self, state: State) -> None:
-        self.target.load_state_dict(state["targets"])
+        self.target.load_state_dict(state["target"])
         self.schedule.load_state_dict(state["schedule"])

@@ -42,7 +42,7 @@ def critic_loss(q: Tensor, target: Tensor, weight: Tensor) -> Tensor:
     return (weight * (q - target).square()).mean(1).sum()
 
 
-def policy_loss(q: Tensor) -> Tensor:
+def actor_loss(q: Tensor) -> Tensor:
     """-E[Q_1(s, pi(s))], 0-dim: the deterministic policy gradient, by the first critic alone.
 
     Args:

@@ -15,12 +15,12 @@ import numpy as np
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
-from rlk_on_policy.advantages import advantages
-from rlk_on_policy.explained_variance import explained_variance
+from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.recurrent import make_actor
+from rlk_on_policy.squared_error import squared_error
 from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import as_schedule
 from rlk_trpo import loss as losses
@@ -65,16 +65,13 @@ class TRPO:
     def batches(self, storage: OnPolicyStorage) -> Iterator[Minibatch]:
         """The whole collection for the policy, then minibatches of it for the value."""
         config, run, rollout = self.config, self.run, storage.latest()
-        advantage = advantages(rollout, self.policy, config.gamma, config.lam, run.device)
-        value = rollout.extras["value"]
-        run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
-        whole = flat(rollout, advantage, self.run.device)
+        advantage = logged_advantages(run, rollout, config.gamma, config.lam)
+        whole = flat(rollout, advantage, run.device)
         advantage_of_unit_variance = normalised(whole.advantage, run.communicator.mean)
         yield replace(whole, advantage=advantage_of_unit_variance, key="pi")
         minibatches = max(1, len(whole.action) // VF_BATCH)
         rng = run.streams.numpy("update")
-        for batch in epochs(whole, config.vf_iters, minibatches, rng):
-            yield replace(batch, key="vf")
+        yield from epochs(replace(whole, key="vf"), config.vf_iters, minibatches, rng)
 
     def update(self, batch: Minibatch, optimise: Optimise) -> Update:
         if batch.key == "pi":
@@ -94,7 +91,7 @@ class TRPO:
     def value_loss(self, batch: Minibatch) -> Loss:
         """The squared error of the value."""
         (value,) = self.policy(batch.observation, "vf")
-        loss = losses.value_loss(value[:, 0], batch.return_)
+        loss = squared_error(value[:, 0], batch.return_)
         return Loss(loss, metrics={"value_loss": loss})
 
     # ---- state ----------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rlk.component import Component
 from rlk_on_policy.defaults import ON_POLICY
-from rlk_trpo.config import TRPOConfig, check
+from rlk_trpo.checks import check
+from rlk_trpo.config import TRPOConfig
 
 component = Component(
     name="trpo",

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 from attrs import validators as v
 
-from rlk.errors import PlanError
 from rlk_on_policy import settings
 from rlk_on_policy.settings import described
 from rlk_schedules import ScheduleLike, is_schedule
@@ -43,18 +40,3 @@ class TRPOConfig:
         default=3,
         **described("epochs of the value function over each collection, at least 0", v.ge(0)),
     )
-
-
-def check(config: TRPOConfig, plan: Any) -> None:
-    """Refuse to move the policy by an optimiser that has no trust region: TRPO has no step size.
-
-    Raises:
-        PlanError: if it reports none.
-    """
-    chosen = plan.optimiser
-    if "trust_region" not in chosen.component.reports:
-        raise PlanError(
-            f"{plan.algorithm.title}: its policy moves within a trust region and has no step size, "
-            f"which {chosen.title} would need. Leave --optimiser out, or use --algo ppo2; "
-            f"--set vf_optimiser={chosen.name} moves the value by it."
-        )

@@ -1,4 +1,4 @@
-"""The losses of TRPO: Schulman et al. 2015, arXiv 1502.05477, eq. 14.
+"""What TRPO maximises: Schulman et al. 2015, arXiv 1502.05477, eq. 14.
 
 Shapes: B transitions.
 """
@@ -11,8 +11,3 @@ from torch import Tensor
 def surrogate(log_prob: Tensor, old_log_prob: Tensor, advantage: Tensor) -> Tensor:
     """E[pi(a|s) / pi_old(a|s) * A], 0-dim, for float [B]: what the new policy gains."""
     return ((log_prob - old_log_prob).exp() * advantage).mean()
-
-
-def value_loss(value: Tensor, return_: Tensor) -> Tensor:
-    """E[(V - R)^2], 0-dim, for float [B]."""
-    return (value - return_).square().mean()

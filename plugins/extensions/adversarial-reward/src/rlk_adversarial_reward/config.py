@@ -5,8 +5,9 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk_expert_data.settings import EXPERT_PATH, TRAJ_LIMITATION, described
+from rlk_expert_data.settings import EXPERT_PATH, TRAJ_LIMITATION
 from rlk_schedules import ScheduleLike, is_schedule
+from rlk_schedules.settings import described
 
 
 @attrs.frozen(kw_only=True)

@@ -8,8 +8,7 @@ import attrs
 from attrs import validators as v
 
 from rlk.errors import PlanError
-
-_UNIT = v.and_(v.ge(0.0), v.le(1.0))
+from rlk_schedules.settings import UNIT
 
 
 def _setting(default: Any, validator: Any, help_text: str) -> Any:
@@ -43,16 +42,16 @@ class AdaptiveParameterNoiseConfig:
         "algorithm's batch_size",
     )
     fraction: float = _setting(
-        0.1, _UNIT, "discrete actions: part of the run over which epsilon falls, 0 to 1"
+        0.1, UNIT, "discrete actions: part of the run over which epsilon falls, 0 to 1"
     )
     initial_eps: float = _setting(
         1.0,
-        _UNIT,
+        UNIT,
         "discrete actions: the distance aimed at is that of epsilon-greedy with this epsilon at "
         "the start, 0 to 1",
     )
     final_eps: float = _setting(
-        0.02, _UNIT, "discrete actions: and with this epsilon from then on, 0 to 1"
+        0.02, UNIT, "discrete actions: and with this epsilon from then on, 0 to 1"
     )
     convolutions: bool = _setting(True, None, "whether convolutions are perturbed")
 

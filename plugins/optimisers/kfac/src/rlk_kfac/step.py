@@ -64,7 +64,7 @@ class Kfac:
             raise RlkError(f"{TITLE} finds layers by watching what a loss calls: no graph does")
         with Products(self.group.parameters) as products:
             loss = objective.differentiable()
-        self._gradient.copy_(objective.mean(self._flat_gradient(loss.value)))
+        self._gradient.copy_(objective.gradient_of(loss))
         fresh, are_finite = mean_over_ranks(objective, self._batch_factors(loss, products.found))
         norm, scale = torch.linalg.vector_norm(self._gradient), 1.0
         is_good = objective.agree(are_finite and math.isfinite(float(norm)))
@@ -74,13 +74,6 @@ class Kfac:
         figures = {"grad_norm": norm, "step_scale": norm.new_tensor(scale)}
         metrics = {**loss.metrics, **figures}
         return Loss(loss.value, loss.distribution, None, loss.accept, metrics, loss.outputs)
-
-    def _flat_gradient(self, value: Tensor) -> Tensor:
-        """float [P]; the graph is kept for the likelihood."""
-        parts = torch.autograd.grad(
-            value, self.group.parameters, retain_graph=True, materialize_grads=True
-        )
-        return torch.cat([part.reshape(-1) for part in parts])
 
     def _batch_factors(self, loss: Loss, products: list[Product]) -> dict[Key, Pair]:
         if loss.distribution is None:

@@ -46,20 +46,13 @@ class NaturalGradient:
 
     def step(self, objective: Objective) -> Loss:
         loss = objective.differentiable()
-        gradient = objective.mean(self._flat_gradient(loss.value))
+        gradient = objective.gradient_of(loss)
         norm = torch.linalg.vector_norm(gradient)
         metrics = {**loss.metrics, "grad_norm": norm}
         if objective.agree(0.0 < float(norm) < math.inf) and objective.accepts(loss):
             full = self._full_step(objective, loss, gradient)
             metrics |= self._line_search(objective, loss, full)
         return Loss(loss.value, loss.distribution, None, loss.accept, metrics, loss.outputs)
-
-    def _flat_gradient(self, value: Tensor) -> Tensor:
-        """float [P]; the graph is kept for the Fisher products."""
-        parts = torch.autograd.grad(
-            value, self.group.parameters, retain_graph=True, materialize_grads=True
-        )
-        return torch.cat([part.reshape(-1) for part in parts])
 
     def _full_step(self, objective: Objective, loss: Loss, gradient: Tensor) -> Tensor:
         """-sqrt(2 max_kl / s^T F s) s with F s = g, float [P]; the models' best step."""

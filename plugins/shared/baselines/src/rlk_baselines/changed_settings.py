@@ -37,11 +37,11 @@ AT_ANY_TIME: Mapping[str, frozenset[str]] = {
 #: Algorithm -> its settings that are learning rates -> the parameter groups that have them.
 RATES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     **{name: {"learning_rate": ("policy",)} for name in ("a2c", "acer", "acktr", "ppo", "ppo2")},
-    "ddpg": {"actor_lr": ("policy",), "critic_lr": ("critic",)},
+    "ddpg": {"actor_lr": ("actor",), "critic_lr": ("critic",)},
     "dqn": {"learning_rate": ("q",)},
     "ppo1": {"optim_stepsize": ("policy",)},
     "sac": {"learning_rate": ("critic", "actor", "entropy")},
-    "td3": {"learning_rate": ("critic", "policy")},
+    "td3": {"learning_rate": ("critic", "actor")},
     "trpo": {"vf_stepsize": ("vf",)},
 }
 #: Algorithm -> its settings that are scheduled numbers -> the names that a run has for them.

@@ -10,10 +10,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-
-def described(text: str, validator: Any) -> dict[str, Any]:
-    """The help text and the validator of one setting, as `attrs.field` takes them."""
-    return {"metadata": {"help": text}, "validator": validator}
+from rlk_schedules.settings import described
 
 
 def is_limitation(_: object, attribute: attrs.Attribute[Any], value: int) -> None:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rlk.records import Array
 from rlk_networks import Policy
 from rlk_on_policy.bootstrap import following_values
+from rlk_on_policy.explained_variance import explained_variance
 from rlk_on_policy.gae import gae, next_values
 from rlk_rollout.rollout import Rollout
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+
+
+def logged_advantages(run: Run, rollout: Rollout, gamma: float, lam: float) -> Array:
+    """`advantages` by the run's policy, which says in the next row how good its values were."""
+    advantage = advantages(rollout, run.policy, gamma, lam, run.device)
+    value = rollout.extras["value"]
+    run.metrics.set("train/explained_variance", explained_variance(value, advantage + value))
+    return advantage
 
 
 def advantages(

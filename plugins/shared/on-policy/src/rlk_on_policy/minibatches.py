@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -84,37 +86,16 @@ def epochs(
     evenly, minibatches differ by one in size, so that none is a small remainder.
     """
     size = len(whole.action)
-    bounds = np.linspace(0, size, n_minibatches + 1).round().astype(int)
+    bounds = np.linspace(0, size, n_minibatches + 1).round().astype(int).tolist()
     for _ in range(n_epochs):
         order = torch.from_numpy(rng.permutation(size)).to(whole.action.device)
-        shuffled = _take(whole, order)
+        shuffled = _each(whole, partial(torch.index_select, dim=0, index=order))
         for start, end in pairwise(bounds):
-            yield _slice(shuffled, int(start), int(end))
+            yield _each(shuffled, itemgetter(slice(start, end)))
 
 
-def _take(whole: Minibatch, order: Tensor) -> Minibatch:
-    return Minibatch(
-        _map(lambda part: part.index_select(0, order), whole.observation),
-        whole.action.index_select(0, order),
-        whole.advantage.index_select(0, order),
-        whole.return_.index_select(0, order),
-        whole.value.index_select(0, order),
-        whole.log_prob.index_select(0, order),
-    )
-
-
-def _slice(whole: Minibatch, start: int, end: int) -> Minibatch:
-    return Minibatch(
-        _map(lambda part: part[start:end], whole.observation),
-        whole.action[start:end],
-        whole.advantage[start:end],
-        whole.return_[start:end],
-        whole.value[start:end],
-        whole.log_prob[start:end],
-    )
-
-
-def _map(function: Any, observation: Any) -> Any:
-    if isinstance(observation, Mapping):
-        return {key: function(part) for key, part in observation.items()}
-    return function(observation)
+def _each(whole: Minibatch, function: Callable[[Any], Any]) -> Minibatch:
+    """The same minibatch with a function of every field, and of each part of the observation."""
+    fields = {name: one for name, one in vars(whole).items() if name != "key"}
+    mapped = {name: spaces.map_observation(function, one) for name, one in fields.items()}
+    return replace(whole, **mapped)

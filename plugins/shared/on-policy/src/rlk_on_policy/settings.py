@@ -1,7 +1,8 @@
 """Settings that on-policy algorithms have in common: validators and help texts, written once.
 
-Each constant is what `attrs.field` takes beside the default: `gamma: float = attrs.field(
-default=0.99, **GAMMA)`. Imports no torch.
+Those of every family are from `rlk_schedules.settings`, and to be had from here as well. Each
+constant is what `attrs.field` takes beside the default: `gamma: float = attrs.field(default=0.99,
+**GAMMA)`. Imports no torch.
 """
 
 from __future__ import annotations
@@ -11,27 +12,26 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk_schedules import is_curve_of, is_schedule
-
-#: A validator: from 0 to 1.
-UNIT = v.and_(v.ge(0.0), v.le(1.0))
-
-
-def described(text: str, validator: Any = None) -> dict[str, Any]:
-    """The help text and the validator of one setting, as `attrs.field` takes them."""
-    return {"metadata": {"help": text}, "validator": validator}
+from rlk_schedules import as_schedule, is_curve_of, is_schedule, is_schedule_or_off
+from rlk_schedules.settings import GAMMA as GAMMA
+from rlk_schedules.settings import LEARNING_RATE as LEARNING_RATE
+from rlk_schedules.settings import MAX_GRAD_NORM as MAX_GRAD_NORM
+from rlk_schedules.settings import UNIT as UNIT
+from rlk_schedules.settings import described as described
 
 
-def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float | None) -> None:
-    if value is not None and not value > 0:
-        raise ValueError(f"{attribute.name} must be above 0, or none, got {value!r}")
-
-
-def is_clip_range(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+def is_clip_range(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
     """Raises ValueError for what is neither a schedule nor a number above 0."""
     is_schedule(_, attribute, value)
-    if isinstance(value, (int, float)) and not value > 0:
+    if as_schedule(value) == 0:
         raise ValueError(f"{attribute.name} must be above 0, got {value!r}")
+
+
+def is_clip_range_or_off(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
+    """Likewise, but a negative number turns the clipping off."""
+    is_schedule_or_off(_, attribute, value)
+    if as_schedule(value) == 0:
+        raise ValueError(f"{attribute.name} must be above 0, or negative for no clipping, got 0")
 
 
 def curve_of(rate: str) -> dict[str, Any]:
@@ -43,19 +43,10 @@ def curve_of(rate: str) -> dict[str, Any]:
     )
 
 
-GAMMA = described("discount per step, 0 to 1", UNIT)
 LAM = described("bias against variance in generalised advantage estimation, 0 to 1", UNIT)
-LEARNING_RATE = described(
-    "the optimiser's step size: a number, a schedule such as lin_0.001, or a callable of what "
-    "remains of the run, 1 to 0",
-    is_schedule,
-)
 LR_SCHEDULE = curve_of("learning_rate")
 ENT_COEF = described("weight of the entropy bonus, at least 0", v.ge(0.0))
 VF_COEF = described("weight of the value loss, at least 0", v.ge(0.0))
-MAX_GRAD_NORM = described(
-    "the gradient's norm is clipped to this; none for no clipping", _above_zero_or_none
-)
 N_STEPS = described("steps per environment in one collection; a batch is n_steps * n_envs", v.ge(1))
 CLIP_RANGE = described(
     "clipping of the probability ratio, above 0; may be scheduled", is_clip_range

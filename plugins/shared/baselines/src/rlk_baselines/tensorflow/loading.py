@@ -27,7 +27,7 @@ CLASSES = ("A2C", "ACER", "ACKTR", "DDPG", "DQN", "GAIL", "PPO1", "PPO2", "SAC",
 #: Parameters that no file can give, by the algorithm, and what they are: DDPG's critic takes the
 #: action behind its first layer there, and with the observation here; GAIL learns by TRPO.
 NEW = {
-    "ddpg": (("model/qf/", "targets/qf/"), "the critic of DDPG"),
+    "ddpg": (("model/qf/", "target/qf/"), "the critic of DDPG"),
     "trpo": (("adversary/",), "the discriminator of GAIL"),
 }
 

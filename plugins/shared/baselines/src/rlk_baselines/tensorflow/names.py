@@ -183,18 +183,18 @@ _DQN: list[tuple[str, Rule]] = [
 
 def _actor_layer(match: re.Match[str], saved: Saved) -> Array:
     network, number, part = match.groups()
-    return saved[f"{network.rstrip('s')}/pi/fc{number}/{_DENSE[part]}"]
+    return saved[f"{network}/pi/fc{number}/{_DENSE[part]}"]
 
 
 def _actor_norm(match: re.Match[str], saved: Saved) -> Array:
     network, number, part = match.groups()
-    return saved[f"{network.rstrip('s')}/pi/{_numbered('LayerNorm', number)}/{_NORM[part]}"]
+    return saved[f"{network}/pi/{_numbered('LayerNorm', number)}/{_NORM[part]}"]
 
 
 def _actor_output(match: re.Match[str], saved: Saved) -> Array:
     """SAC's has two layers side by side, for means and deviations."""
     network, part = match.groups()
-    names = [f"{network.rstrip('s')}/pi/{layer}/{_DENSE[part]}" for layer in ("dense", "dense_1")]
+    names = [f"{network}/pi/{layer}/{_DENSE[part]}" for layer in ("dense", "dense_1")]
     return np.concatenate([saved[name] for name in names if name in saved], axis=-1)
 
 
@@ -231,12 +231,12 @@ def _critic_output(match: re.Match[str], saved: Saved) -> Array:
 
 
 _TWIN: list[tuple[str, Rule]] = [
-    (r"(model|targets)/pi/trunk/layers/(\d+)/(weight|bias)", _actor_layer),
-    (r"(model|targets)/pi/trunk/norms/(\d+)/(weight|bias)", _actor_norm),
-    (r"(model|targets)/pi/out/(weight|bias)", _actor_output),
-    (r"(model|targets?)/qf/trunk/(weights|biases)/(\d+)", _critic_layer),
-    (r"(model|targets?)/qf/trunk/(scales|shifts)/(\d+)", _critic_norm),
-    (r"(model|targets?)/qf/(weight|bias)", _critic_output),
+    (r"(model|target)/pi/trunk/layers/(\d+)/(weight|bias)", _actor_layer),
+    (r"(model|target)/pi/trunk/norms/(\d+)/(weight|bias)", _actor_norm),
+    (r"(model|target)/pi/out/(weight|bias)", _actor_output),
+    (r"(model|target)/qf/trunk/(weights|biases)/(\d+)", _critic_layer),
+    (r"(model|target)/qf/trunk/(scales|shifts)/(\d+)", _critic_norm),
+    (r"(model|target)/qf/(weight|bias)", _critic_output),
     (r"log_ent_coef", lambda _, saved: saved["model/log_ent_coef"].reshape(1)),
 ]
 
@@ -245,13 +245,13 @@ _TWIN: list[tuple[str, Rule]] = [
 
 def _policy_output(match: re.Match[str], saved: Saved) -> Array:
     network, part = match.groups()
-    return saved[f"{network.rstrip('s')}/pi/pi/{_DENSE[part]}"]
+    return saved[f"{network}/pi/pi/{_DENSE[part]}"]
 
 
 _DDPG: list[tuple[str, Rule]] = [
-    (r"(model|targets)/pi/trunk/layers/(\d+)/(weight|bias)", _actor_layer),
-    (r"(model|targets)/pi/trunk/norms/(\d+)/(weight|bias)", _actor_norm),
-    (r"(model|targets)/pi/out/(weight|bias)", _policy_output),
+    (r"(model|target)/pi/trunk/layers/(\d+)/(weight|bias)", _actor_layer),
+    (r"(model|target)/pi/trunk/norms/(\d+)/(weight|bias)", _actor_norm),
+    (r"(model|target)/pi/out/(weight|bias)", _policy_output),
 ]
 
 RULES: Mapping[str, list[tuple[str, Rule]]] = {

@@ -16,7 +16,7 @@ from rlk_baselines.tensorflow.names import Rule, Saved
 
 _ROLES = {"pi": "policy", "vf": "value"}
 _OUTPUTS = {"pi": "action_net", "vf": "value_net"}
-_NETWORKS = {"model": "", "target": "_target", "targets": "_target"}
+_NETWORKS = {"model": "", "target": "_target"}
 _CONVOLUTIONS = {"1": 0, "2": 2, "3": 4}
 
 
@@ -144,11 +144,11 @@ def _critic_output(match: re.Match[str], saved: Saved) -> Array:
 
 
 _CONTINUOUS: list[tuple[str, Rule]] = [
-    (r"(model|targets)/pi/trunk/layers/(\d+)/(weight|bias)", _actor_layer),
-    (r"(model|targets)/pi/out/(?:mean/)?(weight|bias)", _actor_output),
+    (r"(model|target)/pi/trunk/layers/(\d+)/(weight|bias)", _actor_layer),
+    (r"(model|target)/pi/out/(?:mean/)?(weight|bias)", _actor_output),
     (r"model/pi/out/log_std", lambda _, saved: saved["actor.log_std"]),
-    (r"(model|targets?)/qf/trunk/(weights|biases)/(\d+)", _critic_layer),
-    (r"(model|targets?)/qf/(weight|bias)", _critic_output),
+    (r"(model|target)/qf/trunk/(weights|biases)/(\d+)", _critic_layer),
+    (r"(model|target)/qf/(weight|bias)", _critic_output),
     (r"log_ent_coef", lambda _, saved: saved["log_ent_coef"].reshape(1)),
 ]
 

@@ -1,0 +1,36 @@
+"""What PPO refuses while a run is planned. Imports no torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlk.errors import PlanError
+from rlk_on_policy.minibatch_sizes import minibatches_per_epoch, two_in_each
+from rlk_on_policy.sequence_sizes import sequence_length
+from rlk_ppo.config import PPOConfig
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+
+
+def check(config: PPOConfig, plan: Plan) -> None:
+    """Refuse a `batch_size` that no collection of this plan gives.
+
+    Raises:
+        PlanError: if a collection has fewer transitions than that, if a minibatch would have a
+            single one whose advantage is to be normalised, or if a recurrent policy's sequences
+            cannot be cut so.
+    """
+    title, n_envs = plan.algorithm.title, plan.n_envs
+    transitions = config.n_steps * n_envs
+    if config.batch_size > transitions:
+        raise PlanError(
+            f"{title}: a collection of n_steps={config.n_steps} of {n_envs} environments has "
+            f"{transitions} transitions, and batch_size={config.batch_size} asks for more. Say "
+            f"--set batch_size={transitions} or less, or a larger n_steps."
+        )
+    if config.normalize_advantage:
+        told = "Say a larger batch_size, or --set normalize_advantage=false."
+        two_in_each(transitions, minibatches_per_epoch(transitions, config.batch_size), title, told)
+    if plan.policy.component.recurrent:
+        sequence_length(config.batch_size, config.n_steps, n_envs, title)

@@ -1,0 +1,31 @@
+"""What PPO2 refuses while a run is planned. Imports no torch."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rlk_on_policy.minibatch_sizes import two_in_each
+from rlk_on_policy.sequence_sizes import whole_environments
+from rlk_ppo2.config import PPO2Config
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+
+
+def check(config: PPO2Config, plan: Plan) -> None:
+    """Refuse an `nminibatches` that a collection of this plan cannot be divided into.
+
+    Raises:
+        PlanError: if a minibatch would have a single transition, whose advantage normalised is
+            always 0, or if a recurrent policy's environments cannot be dealt out evenly.
+    """
+    enough = math.ceil(2 * config.nminibatches / plan.n_envs)
+    two_in_each(
+        config.n_steps * plan.n_envs,
+        config.nminibatches,
+        plan.algorithm.title,
+        f"Say --set n_steps={enough} or more, or a smaller nminibatches.",
+    )
+    if plan.policy.component.recurrent:
+        whole_environments(config.nminibatches, plan.n_envs, plan.algorithm.title, "nminibatches")

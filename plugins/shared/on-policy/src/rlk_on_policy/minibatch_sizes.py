@@ -1,0 +1,31 @@
+"""How many minibatches there are, and in which advantages can be normalised. Imports no torch."""
+
+from __future__ import annotations
+
+import math
+
+from rlk.errors import PlanError
+
+
+def minibatches_per_epoch(transitions: int, batch_size: int) -> int:
+    """The smallest number of minibatches of which none exceeds `batch_size`."""
+    return math.ceil(transitions / batch_size)
+
+
+def two_in_each(transitions: int, n_minibatches: int, title: str, told: str) -> None:
+    """Nothing, if every minibatch of a collection has an advantage to be compared with another.
+
+    Args:
+        transitions: of a collection.
+        title: of the algorithm, for the message. told: a sentence on what to type instead.
+
+    Raises:
+        PlanError: if one has fewer than two transitions: no policy learns from it.
+    """
+    if transitions // n_minibatches >= 2:
+        return
+    raise PlanError(
+        f"{title}: of a collection's {transitions} transitions in {n_minibatches} minibatches one "
+        "has fewer than two, and a single advantage normalised is always 0, from which the policy "
+        f"learns nothing. {told}"
+    )

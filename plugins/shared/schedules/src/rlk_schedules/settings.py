@@ -1,0 +1,38 @@
+"""Settings that algorithms of every family have in common: validators and help texts, written once.
+
+Each constant is what `attrs.field` takes beside the default: `gamma: float = attrs.field(
+default=0.99, **GAMMA)`. Imports no torch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+from attrs import validators as v
+
+from rlk_schedules.parse import is_schedule
+
+#: A validator: from 0 to 1.
+UNIT = v.and_(v.ge(0.0), v.le(1.0))
+
+
+def described(text: str, validator: Any = None) -> dict[str, Any]:
+    """The help text and the validator of one setting, as `attrs.field` takes them."""
+    return {"metadata": {"help": text}, "validator": validator}
+
+
+def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float | None) -> None:
+    if value is not None and not value > 0:
+        raise ValueError(f"{attribute.name} must be above 0, or none, got {value!r}")
+
+
+GAMMA = described("discount per step, 0 to 1", UNIT)
+LEARNING_RATE = described(
+    "the optimiser's step size: a number, a schedule such as lin_0.001, or a callable of what "
+    "remains of the run, 1 to 0",
+    is_schedule,
+)
+MAX_GRAD_NORM = described(
+    "the gradient's norm is clipped to this; none for no clipping", _above_zero_or_none
+)
