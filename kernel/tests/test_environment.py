@@ -161,10 +161,10 @@ def test_a_table_of_the_environment_is_passed_with_what_is_set_in_it(rlk_stand_i
     assert plan.env.kwargs == {"of": {"length": 7, "wide": {"deep": 2, "more": 3}}}
 
 
-def test_keywords_for_an_environment_that_is_made_already_are_refused(choose):
+def test_keywords_for_an_environment_that_is_made_already_are_refused(rlk_stand_in_kernel, choose):
     env = gym.make("CartPole-v1")
     with pytest.raises(PlanError, match=r"'CartPole-v1' was passed .* made already: env.gravity"):
-        choose(env, gravity=1.0)
+        resolve(rlk_stand_in_kernel, make_spec("stand-in", {"env": env, "env.gravity": 1.0}))
     assert choose(env).takes_keywords_of("CartPole-v1") is False
 
 

@@ -21,7 +21,7 @@ def storages():
     twin = Component(name="replay", factory="nowhere:Twin")
     registry.add(Entry("storages", "replay", "rlk-twin", "0.3", lambda: twin))
     yield
-    registry.unregister("leaky")
+    registry.entries.pop("leaky")
     registry.entries["replay"].pop("rlk-twin")
 
 

@@ -140,7 +140,7 @@ def test_what_is_broken_is_refused_before_a_folder_is_made(rlk, small, monkeypat
     registry = default_kernel().registries[kind]
     registry.add(Entry(kind, "frail", "rlk-frail", "0.3", lambda: component))
     ended = rlk(*small, "--plugin", "frail", *out)
-    registry.unregister("frail")
+    registry.entries.pop("frail")
     assert ended.code == 2
     assert "(rlk-frail 0.3) is broken: " in ended.err and cause in ended.err
     assert {path.name for path in Path().iterdir()} <= {f"{module}.py", "__pycache__"}

@@ -78,8 +78,7 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
     """What a user wrote or passed, as an EnvChoice.
 
     Raises:
-        PlanError: if no component answers to the name, the object is no environment, or keywords
-            are given for one that is made already.
+        PlanError: if no component answers to the name, or the object is no environment.
     """
     if isinstance(asked, str):
         return _named(asked, registries, kwargs)
@@ -88,19 +87,6 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
             "env must be an id, a class, a callable or an environment, got "
             f"{type(asked).__name__} {asked!r:.80}.{_instead_of_list(asked)}"
         )
-    choice = _passed(asked, registries, kwargs)
-    if kwargs and choice.size is not None:
-        keys = ", ".join(f"env.{key}" for key in kwargs)
-        raise PlanError(
-            f"environment {choice.name!r} was passed as an object, which is made already: {keys} "
-            "would have no effect. Pass what makes it (an id, a class, a function), or leave them "
-            "out."
-        )
-    return choice
-
-
-def _passed(asked: Any, registries: Registries, kwargs: Mapping[str, Any]) -> EnvChoice:
-    """The environment, or what makes one, that a program passed."""
     registration = registered_as(asked)
     if registration is not None:
         with contextlib.suppress(PlanError):  # no component answers to that id

@@ -93,10 +93,19 @@ def _environment(draft: Draft) -> EnvChoice:
         name = draft.algorithm.name
         raise PlanError(f"no environment: algorithm {name!r} names no default. Say --env NAME.")
     kwargs: dict[str, Any] = {}
+    demands = []
     for key, setting in draft.layers:
         if key.startswith(ENV_PREFIX):
             kwargs = _with_keyword(kwargs, key.removeprefix(ENV_PREFIX), setting.value)
-    return choose_environment(asked, draft.registries, kwargs)
+            demands += [key] if setting.rank >= Rank.FILE else []
+    env = choose_environment(asked, draft.registries, kwargs)
+    if demands and env.size is not None:
+        raise PlanError(
+            f"environment {env.name!r} was passed as an object, which is made already: "
+            f"{', '.join(demands)} would have no effect. Pass what makes it (an id, a class, a "
+            "function), or leave them out."
+        )
+    return env
 
 
 def _with_keyword(kwargs: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def test_another_path_is_noticed(registries, source, monkeypatch):
 
 def test_another_version_is_noticed(registries, source):
     kept_rows.save(registries, ROWS)
-    registries.callbacks.unregister("one")
+    registries.callbacks.entries.pop("one")
     registries.callbacks.add(Entry("callbacks", "one", "rlk-one", "0.2", dict))
     assert kept_rows.load(registries) is None
 

@@ -16,7 +16,13 @@ CASES = {
     "a2c": CART_POLE,
     "acer": {**CART_POLE, "n_steps": 8, "replay_start": 8},
     "trpo": {**CART_POLE, "timesteps_per_batch": 16},
-    "dqn": {**CART_POLE, "learning_starts": 8, "batch_size": 8, "target_network_update_freq": 4},
+    "dqn": {
+        **CART_POLE,
+        "learning_starts": 8,
+        "batch_size": 8,
+        "target_network_update_freq": 4,
+        "exploration_fraction": 0.01,  # over with the first step, however long a call of learn is
+    },
     "ddpg": {"env": "Pendulum-v1", "nb_rollout_steps": 16, "nb_train_steps": 2, "batch_size": 8},
     "sac": PENDULUM,
     "td3": PENDULUM,

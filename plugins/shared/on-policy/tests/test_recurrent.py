@@ -87,7 +87,7 @@ def column(*numbers):
 
 def test_a_policy_whose_encoder_has_a_state_is_recurrent():
     assert is_recurrent(made()) and not is_recurrent(made(NoLayers()))
-    fields = {"state": Field((1,)), "episode_start": Field((), "bool")}
+    fields = {"state": Field((1,), first_only=True), "episode_start": Field((), "bool")}
     assert state_fields(made()) == fields and state_fields(made(NoLayers())) == {}
 
 
