@@ -152,7 +152,8 @@ def test_two_signals_end_it_at_once_with_the_code_of_the_signal(start, tmp_path)
 
 
 def test_a_signal_that_ends_workers_too_has_its_code(start, tmp_path):
-    with start("--vec-env", "subprocess", "--set", "env.hangs=sleep", "--quiet") as running:
+    workers = ("--plugin", "subprocess:n_workers=2")
+    with start(*workers, "--set", "env.hangs=sleep", "--quiet") as running:
         waited(lambda: len(hanging(tmp_path)) == 2, running)
         running.send_signal(signal.SIGTERM)
         for worker in hanging(tmp_path):

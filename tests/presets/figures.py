@@ -101,7 +101,12 @@ def row(env: str, promise: Promise, figures: dict[int, float]) -> tuple[str, ...
 
 def cell(promise: Promise, value: float) -> str:
     """A mean return, or a success rate in per cent."""
-    return f"{value:.1%}" if promise.measure == "success_rate" else f"{value:.1f}"
+    return f"{value:.1%}" if promise.measure == "success_rate" else in_tenths(value)
+
+
+def in_tenths(mean_return: float) -> str:
+    """-121.3, 0.94: hundredths only where the return is below ten."""
+    return f"{mean_return:.1f}" if abs(mean_return) >= 10 else f"{mean_return:.2f}"
 
 
 def source(promise: Promise) -> str:
@@ -111,7 +116,7 @@ def source(promise: Promise) -> str:
     text = ", ".join(filter(None, remarks))
     if promise.stated is not None:
         text += f"; promised is {cell(promise, promise.stated)}"
-    return text if found is None else f"{found:.1f} ({text})"
+    return text if found is None else f"{in_tenths(found)} ({text})"
 
 
 def in_short(timesteps: int) -> str:

@@ -96,8 +96,10 @@ class Fork:
     def __enter__(self) -> Fork:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Waits for its end."""
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        """Waits for its end, which is at once where a check of it has failed."""
+        if failure is not None:
+            self.kill()
         self.wait()
         self._output.close()
         os.close(self._status)
