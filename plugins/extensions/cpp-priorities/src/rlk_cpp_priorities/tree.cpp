@@ -9,17 +9,21 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace {
 
 constexpr int64_t ROW = 32;
+// Targets that are looked for at the same time, so that none waits for what another reads.
+constexpr int64_t TOGETHER = 8;
+// Numbers that the processor fetches at once.
+constexpr int64_t LINE = 8;
 
 // Arrays that Python owns: n leaves in R rows; a block has K of them.
 struct Tree {
   int64_t n, rows, size;
   double* leaves;      // [R, ROW, K]
-  double* in_block;    // [R, ROW, K], the sum of each leaf and those before it in its block
   double* sums;        // [R, ROW], of the leaves of a block
   double* minima;      // [R, ROW], the least leaf above zero, else infinity
   double* in_row;      // [R, ROW], the sum of each block and those before it in its row
@@ -28,10 +32,10 @@ struct Tree {
   double* before;      // [R + 1], the sum of all rows before, and of all
 };
 
-// Running sums from place `at` on, where those before it are right; returns the sum of all.
-double sum_from(int64_t at, const double* numbers, int64_t n, double* running) {
-  double sum = at ? running[at - 1] : 0;
-  for (int64_t i = at; i < n; ++i) running[i] = sum += numbers[i];
+// Running sums; returns the last.
+double sums_of(const double* numbers, int64_t n, double* running) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i) running[i] = sum += numbers[i];
   return sum;
 }
 
@@ -42,65 +46,91 @@ double least_above_zero(const double* numbers, int64_t n) {
   return least;
 }
 
-void set(const Tree& tree, int64_t leaf, double value) {
-  const int64_t block = leaf / tree.size, first = block * tree.size;
-  const int64_t row = block / ROW, first_block = row * ROW;
-  double* const leaves = tree.leaves + first;
-  const double old = std::exchange(tree.leaves[leaf], value);
-  double& least = tree.minima[block];
-  if (old == least || (value > 0 && value < least)) {
-    least = least_above_zero(leaves, tree.size);
-    tree.row_minima[row] = least_above_zero(tree.minima + first_block, ROW);
-  }
-  tree.sums[block] = sum_from(leaf - first, leaves, tree.size, tree.in_block + first);
-  tree.row_sums[row] =
-      sum_from(block - first_block, tree.sums + first_block, ROW, tree.in_row + first_block);
-}
-
-// The first of n running sums that exceeds the target; the last, if none does.
-int64_t first_above(double target, const double* running, int64_t n, double before = 0) {
-  int64_t first = 0;
+// The first of n running sums that exceeds each target; the last, if none does. `running(i, k)` is
+// the k-th of those in which target i is looked for.
+template <typename Running>
+void first_above(const double* target, int64_t n, Running running, int64_t* found) {
+  std::fill_n(found, TOGETHER, 0);
   while (n > 1) {
     const int64_t half = n / 2;
-    first += before + running[first + half - 1] <= target ? half : 0;
+    for (int64_t i = 0; i < TOGETHER; ++i)
+      found[i] += running(i, found[i] + half - 1) <= target[i] ? half : 0;
     n -= half;
   }
-  return first;
+}
+
+// The block of each target. What is left of the target is counted from there on.
+void find_blocks(const Tree& tree, double* target, int64_t* found) {
+  const double* in_row[TOGETHER];
+  double before[TOGETHER];
+  int64_t row[TOGETHER], block[TOGETHER];
+  first_above(target, tree.rows, [&](int64_t, int64_t k) { return tree.before[k + 1]; }, row);
+  for (int64_t i = 0; i < TOGETHER; ++i) {
+    before[i] = tree.before[row[i]];
+    in_row[i] = tree.in_row + row[i] * ROW;
+  }
+  first_above(target, ROW, [&](int64_t i, int64_t k) { return before[i] + in_row[i][k]; }, block);
+  for (int64_t i = 0; i < TOGETHER; ++i) {
+    found[i] = row[i] * ROW + block[i];
+    target[i] -= block[i] ? before[i] + in_row[i][block[i] - 1] : before[i];
+    // What a block adds to the sum of all and its own sum may differ by a rounding error.
+    target[i] = std::min(target[i], std::nextafter(tree.sums[found[i]], 0));
+  }
+}
+
+// From blocks to leaves: the first with which the sum of its block exceeds each target.
+void find_leaves(const Tree& tree, const double* target, int64_t* found) {
+  const double* leaves[TOGETHER];
+  double sum[TOGETHER] = {};
+  for (int64_t i = 0; i < TOGETHER; ++i) leaves[i] = tree.leaves + (found[i] *= tree.size);
+  for (int64_t k = 0; k < tree.size - 1; ++k)
+    for (int64_t i = 0; i < TOGETHER; ++i) found[i] += (sum[i] += leaves[i][k]) <= target[i];
 }
 
 }  // namespace
 
 // Sets leaves, one after the other. Returns how many: fewer than asked for if there is no such one.
+//
+// Here, too, all take a step before any takes the next: the sums of many blocks are under way at
+// the same time, where those of one wait for each other.
 extern "C" int64_t rlk_set(const Tree* tree, const int64_t* leaf, const double* value,
                            int64_t count) {
-  int64_t i = 0;
-  for (; i < count && leaf[i] >= 0 && leaf[i] < tree->n; ++i) set(*tree, leaf[i], value[i]);
-  sum_from(0, tree->row_sums, tree->rows, tree->before + 1);
-  return i;
+  int64_t valid = 0;
+  for (; valid < count && leaf[valid] >= 0 && leaf[valid] < tree->n; ++valid) {
+    const int64_t block = leaf[valid] / tree->size, row = block / ROW;
+    const double old = std::exchange(tree->leaves[leaf[valid]], value[valid]);
+    double& least = tree->minima[block];
+    if (old == least || (value[valid] > 0 && value[valid] < least)) {
+      least = least_above_zero(tree->leaves + block * tree->size, tree->size);
+      tree->row_minima[row] = least_above_zero(tree->minima + row * ROW, ROW);
+    }
+  }
+  for (int64_t i = 0; i < valid; ++i) {
+    const int64_t block = leaf[i] / tree->size;
+    const double* const leaves = tree->leaves + block * tree->size;
+    tree->sums[block] = std::accumulate(leaves, leaves + tree->size, 0.0);
+  }
+  for (int64_t i = 0; i < valid; ++i) {
+    const int64_t row = leaf[i] / tree->size / ROW, first = row * ROW;
+    tree->row_sums[row] = sums_of(tree->sums + first, ROW, tree->in_row + first);
+  }
+  sums_of(tree->row_sums, tree->rows, tree->before + 1);
+  return valid;
 }
 
-// Where the running sum of the leaves first exceeds each target, which is used up.
+// Where the running sum of the leaves first exceeds each target, which is used up. Both arrays have
+// room for a multiple of TOGETHER: what stands there beyond `count` is looked for, and of no use.
 //
-// All targets take a step before any takes the next, and what the last step will read is asked for
-// in advance: so the memory is waited for once, not for each.
+// What the second step will read is asked for in the first: so the memory is waited for once, not
+// for each target.
 extern "C" void rlk_find(const Tree* tree, double* target, int64_t* found, int64_t count) {
   const double last = std::nextafter(tree->before[tree->rows], 0);
-  for (int64_t i = 0; i < count; ++i) {
-    target[i] = std::min(target[i], last);
-    found[i] = first_above(target[i], tree->before + 1, tree->rows);
+  for (int64_t at = 0; at < count; at += TOGETHER) {
+    for (int64_t i = at; i < at + TOGETHER; ++i) target[i] = std::min(target[i], last);
+    find_blocks(*tree, target + at, found + at);
+    for (int64_t i = at; i < at + TOGETHER; ++i)
+      for (int64_t k = 0; k < tree->size; k += LINE)
+        __builtin_prefetch(tree->leaves + found[i] * tree->size + k);
   }
-  for (int64_t i = 0; i < count; ++i) {
-    const double before = tree->before[found[i]], *const in_row = tree->in_row + found[i] * ROW;
-    const int64_t block = first_above(target[i], in_row, ROW, before);
-    target[i] -= block ? before + in_row[block - 1] : before;
-    found[i] = found[i] * ROW + block;
-    const double* const in_block = tree->in_block + found[i] * tree->size;
-    for (int64_t k = 0; k < tree->size; k += 8) __builtin_prefetch(in_block + k);
-  }
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t first = found[i] * tree->size;
-    // What a block adds to the sum of all and its own sum may differ by a rounding error.
-    target[i] = std::min(target[i], std::nextafter(tree->sums[found[i]], 0));
-    found[i] = first + first_above(target[i], tree->in_block + first, tree->size);
-  }
+  for (int64_t at = 0; at < count; at += TOGETHER) find_leaves(*tree, target + at, found + at);
 }

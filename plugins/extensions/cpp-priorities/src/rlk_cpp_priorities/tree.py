@@ -14,7 +14,8 @@ from rlk_cpp_libraries import load
 from rlk_prioritized_replay.tree import ROW, shape_of
 
 SOURCE = Path(__file__).with_name("tree.cpp")
-#: Leaves that a call of C++ sets or finds; their numbers are copied to where it looks for them.
+#: Leaves that a call of C++ sets or finds; their numbers are copied to where it looks for them. A
+#: multiple of the source's TOGETHER.
 AT_A_TIME = 1024
 
 
@@ -31,7 +32,7 @@ class CppSumTree:
         blocks, leaves = rows * ROW, rows * ROW * size
         self._row_minima, self._before = np.full(rows, np.inf), np.zeros(rows + 1)
         self._kept = (  # as in the source
-            *(np.zeros(leaves), np.zeros(leaves)),
+            np.zeros(leaves),
             *(np.zeros(blocks), np.full(blocks, np.inf), np.zeros(blocks)),
             *(np.zeros(rows), self._row_minima, self._before),
         )
