@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 import rlk
+from rlk.errors import PlanError
 from rlk.registry.hooks import Hooks
 from rlk.running.vec_env import make_vec_env
 from rlk_testing.environments import Walk
@@ -328,3 +330,46 @@ def test_dict_observations_are_normalised_for_the_policy() -> None:
         found = statistics(made)
         assert found["filter1.observation_count"][0] > 60
         assert len(found["filter1.mean"]) == 3 and (found["filter1.std"] != 1.0).all()
+
+
+class Parts(Walk):
+    """A walk whose observations have two Boxes, an image and a number."""
+
+    def __init__(self) -> None:
+        super().__init__(observation="dict")
+        parts = dict(self.observation_space.spaces)  # type: ignore[attr-defined]
+        parts["speed"] = gym.spaces.Box(-1e6, 1e6, (2,), np.float32)
+        parts["picture"] = gym.spaces.Box(0, 255, (36, 36, 3), np.uint8)
+        self.observation_space = gym.spaces.Dict(parts)
+
+    def _observation(self) -> Any:
+        speed = self.place[:2] + np.float32(5.0)
+        picture = np.full((36, 36, 3), self.steps, np.uint8)
+        return {**super()._observation(), "speed": speed, "picture": picture}
+
+
+def test_only_the_keys_that_were_named_are_normalised() -> None:
+    plugins = ['normalize:norm_obs_keys=["speed"]']
+    with agent(env=Parts, policy="multi-input", plugins=plugins) as made:
+        made.learn(60)
+        assert len(statistics(made)["filter1.mean"]) == 2
+        shown = {k: torch.as_tensor(part)[None] for k, part in Parts().reset()[0].items()}
+        seen = made.run.policy.filter1(shown)
+        assert not torch.equal(seen["speed"], shown["speed"])
+        assert all(seen[key] is shown[key] for key in ("place", "room", "picture"))
+
+
+@pytest.mark.parametrize(
+    ("env", "keys", "message"),
+    [
+        (Parts, ["spead"], r"'spead'.*keys that are a Box.*place, speed"),
+        (Parts, ["room"], r"'room'.*keys that are a Box.*place, speed"),
+        (Parts, ["picture"], r"'picture'.*keys that are a Box.*place, speed"),
+        (Walk, ["place"], r"Box\(\(3,\), float32\).*Leave norm_obs_keys out"),
+    ],
+)
+def test_keys_that_cannot_be_normalised_are_refused(env: Any, keys: Any, message: str) -> None:
+    policy = "multi-input" if env is Parts else "mlp"
+    plugins = [f"normalize:norm_obs_keys={json.dumps(keys)}"]
+    with pytest.raises(PlanError, match=message):
+        agent(env=env, policy=policy, plugins=plugins)

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from rlk_wrappers.config_steps import VideoRecorderConfig
 
 
-def sees_what_the_policy_sees(config: NormalizeConfig, plan: Plan) -> None:
-    """PlanError where observations are changed after they have been counted."""
+def can_normalize(config: NormalizeConfig, plan: Plan) -> None:
+    """PlanError where observations are changed after they have been counted, or for wrong keys."""
+    from rlk_wrappers.chosen_keys import chosen
+
     around = [choice for choice in plan.wrappers if choice.component.scope == "vector"]
     names = [choice.name for choice in around]
     for choice in around[names.index("normalize") + 1 :]:
@@ -25,6 +27,7 @@ def sees_what_the_policy_sees(config: NormalizeConfig, plan: Plan) -> None:
                 f"{choice.title} around it changes that. Say --plugin normalize after "
                 f"--plugin {choice.name}."
             )
+    chosen(plan.observation_space, config.norm_obs_keys)
 
 
 def asks_for_nothing_of_resets(config: MonitorConfig, plan: Plan) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rlk.component import Component
 from rlk_wrappers.checks import (
     asks_for_nothing_of_resets,
+    can_normalize,
     can_write_videos,
-    sees_what_the_policy_sees,
 )
 from rlk_wrappers.config import MonitorConfig, NormalizeConfig
 from rlk_wrappers.config_observations import (
@@ -36,7 +36,7 @@ normalize = Component(
     factory="rlk_wrappers.normalize:normalize",
     summary="normalises observations and rewards by running statistics, as VecNormalize",
     config=NormalizeConfig,
-    check=sees_what_the_policy_sees,
+    check=can_normalize,
     scope="vector",
 )
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import attrs
 
+from rlk_wrappers.validators import keys_or_none
+
 NOT_LESS = attrs.validators.ge(0.0)
 POSITIVE = attrs.validators.gt(0.0)
 #: The columns that every monitor file has: return, length, seconds since the start.
@@ -98,4 +100,10 @@ class NormalizeConfig:
         default=1e-8,
         validator=POSITIVE,
         metadata={"help": "added to variances, to avoid division by zero"},
+    )
+    norm_obs_keys: tuple[str, ...] | None = attrs.field(
+        default=None,
+        converter=keys_or_none,
+        validator=attrs.validators.optional(attrs.validators.min_len(1)),
+        metadata={"help": "keys of a Dict that norm_obs is about; none is every Box but images"},
     )

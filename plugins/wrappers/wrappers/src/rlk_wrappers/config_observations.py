@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal
 
 import attrs
 from attrs import validators
 
-from rlk_wrappers.validators import at_least
-
-
-def _keys(value: Iterable[str] | str | None) -> tuple[str, ...] | None:
-    if value is None:
-        return None
-    return (value,) if isinstance(value, str) else tuple(value)
+from rlk_wrappers.validators import at_least, keys_or_none
 
 
 @attrs.frozen(kw_only=True)
@@ -43,7 +36,7 @@ class FrameStackConfig:
     )
     keys: tuple[str, ...] | None = attrs.field(
         default=None,
-        converter=_keys,
+        converter=keys_or_none,
         validator=validators.optional(validators.min_len(1)),
         metadata={
             "help": "the keys of a Dict whose frames are stacked; none is every Box but "
@@ -87,7 +80,7 @@ class TransposeImageConfig:
 
     keys: tuple[str, ...] | None = attrs.field(
         default=None,
-        converter=_keys,
+        converter=keys_or_none,
         validator=validators.optional(validators.min_len(1)),
         metadata={"help": "the keys of a Dict whose images are transposed; none is all images"},
     )

@@ -17,6 +17,7 @@ import numpy as np
 from rlk.hookspecs import hookimpl
 from rlk.records import Array, Update
 from rlk_running_statistics import Fresh, FreshNumbers
+from rlk_wrappers.chosen_keys import chosen
 from rlk_wrappers.config import NormalizeConfig
 from rlk_wrappers.statistics import Statistics
 
@@ -37,7 +38,7 @@ class Normalizer:
 
     def __init__(self, config: NormalizeConfig, space: gym.Space[Any]) -> None:
         self.config = config
-        normalised = space if config.norm_obs else None
+        normalised = chosen(space, config.norm_obs_keys) if config.norm_obs else None
         self.statistics = Statistics(normalised, config.clip_obs, config.epsilon)
         self._observation, self._returns = Fresh(self.statistics.size), FreshNumbers()
         self._sees = config.training and self.statistics.size > 0

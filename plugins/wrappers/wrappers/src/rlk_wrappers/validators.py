@@ -1,7 +1,8 @@
-"""Validators of settings that several wrappers have."""
+"""Validators and converters of settings that several wrappers have."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from attrs import validators
@@ -10,3 +11,10 @@ from attrs import validators
 def at_least(least: int) -> Any:
     """For whole numbers from `least` on."""
     return validators.and_(validators.instance_of(int), validators.ge(least))
+
+
+def keys_or_none(value: Iterable[str] | str | None) -> tuple[str, ...] | None:
+    """Keys of a Dict; a text is one key."""
+    if value is None:
+        return None
+    return (value,) if isinstance(value, str) else tuple(value)

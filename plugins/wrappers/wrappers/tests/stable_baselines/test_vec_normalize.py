@@ -119,6 +119,21 @@ def test_dicts_and_images() -> None:
     assert np.array_equal(raw.reset(seed=0)[0], made.reset(seed=0)[0])
 
 
+def test_keys_are_chosen_and_saved(counting: Any, tmp_path: Path) -> None:
+    env = VecNormalize(counting(key="place"), norm_obs_keys=["place"])
+    observation, _ = env.reset(seed=0)
+    raw = env.get_original_obs()
+    assert not np.array_equal(observation["place"], raw["place"])
+    assert observation["desired_goal"] is env.normalize_obs(observation)["desired_goal"]
+    assert env.obs_rms.mean.shape == (1,)
+    env.save(tmp_path / "statistics")
+    again = VecNormalize.load(tmp_path / "statistics", counting(key="place"))
+    assert again.norm_obs_keys == ("place",)
+    assert np.array_equal(again.normalize_obs(raw)["place"], observation["place"])
+    with pytest.raises(RlkError, match="'goal', which is not there"):
+        VecNormalize(counting(key="place"), norm_obs_keys=["goal"])
+
+
 def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
     env = VecNormalize(walks(), clip_obs=3.0, gamma=0.5)
     played(env, 20)

@@ -7,6 +7,7 @@ instead, where the policy has the statistics.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from rlk.records import Array
 from rlk.spaces import map_observation
 from rlk.vector_wrapper import TransparentVector
 from rlk_running_statistics import Moments
+from rlk_wrappers.chosen_keys import chosen
 from rlk_wrappers.config import NormalizeConfig
 from rlk_wrappers.statistics import Statistics
 
@@ -37,6 +39,10 @@ class VecNormalize(TransparentVector):
         venv: the vector environment.
         training: whether the statistics are updated; may be set at any time, as may `norm_obs` and
             `norm_reward`.
+        norm_obs_keys: the keys of a Dict that are normalised; None is every Box but images.
+
+    Raises:
+        PlanError: for keys that are not there, or no Box.
     """
 
     def __init__(
@@ -49,13 +55,22 @@ class VecNormalize(TransparentVector):
         clip_reward: float = 10.0,
         gamma: float = 0.99,
         epsilon: float = 1e-8,
+        norm_obs_keys: Iterable[str] | None = None,
     ) -> None:
         super().__init__(venv)
         # Its validators check the numbers.
-        NormalizeConfig(clip_obs=clip_obs, clip_reward=clip_reward, gamma=gamma, epsilon=epsilon)
+        config = NormalizeConfig(
+            clip_obs=clip_obs,
+            clip_reward=clip_reward,
+            gamma=gamma,
+            epsilon=epsilon,
+            norm_obs_keys=norm_obs_keys,
+        )
         self.training, self.norm_obs, self.norm_reward = training, norm_obs, norm_reward
         self.clip_reward, self.gamma, self.epsilon = clip_reward, gamma, epsilon
-        self._statistics = Statistics(venv.single_observation_space, clip_obs, epsilon)
+        self.norm_obs_keys = config.norm_obs_keys
+        normalised = chosen(venv.single_observation_space, config.norm_obs_keys)
+        self._statistics = Statistics(normalised, clip_obs, epsilon)
         self._normalised = self._statistics.numpy_forward()
         self.ret = np.zeros(venv.num_envs)
         self._original: tuple[Any, Any] = None, None
@@ -153,6 +168,8 @@ class VecNormalize(TransparentVector):
     def save(self, save_path: str | os.PathLike[str]) -> None:
         """Write statistics and settings."""
         settings = {key: getattr(self, key) for key in (*_SWITCHES, *_NUMBERS)}
+        if self.norm_obs_keys is not None:
+            settings["norm_obs_keys"] = self.norm_obs_keys
         with open(save_path, "wb") as file:
             np.savez(file, **settings, **self._arrays())  # type: ignore[arg-type]
 
@@ -167,6 +184,8 @@ class VecNormalize(TransparentVector):
             found = read_npz(Path(load_path))
             settings: dict[str, Any] = {key: bool(found[key]) for key in _SWITCHES}
             settings |= {key: float(found[key]) for key in _NUMBERS}
+            if "norm_obs_keys" in found:
+                settings["norm_obs_keys"] = found["norm_obs_keys"].astype(str).tolist()
         except (BadFile, ValueError, TypeError, KeyError) as error:
             raise RlkError(f"{load_path} is no file of VecNormalize.save: {error}") from None
         made = VecNormalize(venv, **settings)
