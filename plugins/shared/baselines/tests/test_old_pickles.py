@@ -129,7 +129,7 @@ def test_what_is_something_else_is_refused(there, tmp_path) -> None:
     vector = make_vec_env("Pendulum-v1", 1)
     for value, problem in (
         (normalize(there, gamma="much"), "damaged: ValueError"),
-        (normalize(there, obs_rms={"a": statistics(there, [0.0])}), "a Dict of observations"),
+        (normalize(there, obs_rms={"a": 3.0}), "a pickle of float, and not of a Running"),
         (statistics(there, [0.0]), "and not of a VecNormalize"),
         ({"gamma": 0.9}, "a pickle of dict"),
         (vector.observation_space, "a pickle of gymnasium.spaces.box.Box"),

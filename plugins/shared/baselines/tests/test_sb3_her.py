@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import pytest
 
 from rlk_baselines.sb3 import DDPG, DQN, SAC, TD3, HerReplayBuffer
 from rlk_baselines.sb3.common.envs import BitFlippingEnv
+from rlk_baselines.sb3.common.vec_env import DummyVecEnv, VecMonitor
 from rlk_baselines.sb3.her import GoalSelectionStrategy
 from rlk_baselines.sb3.her.goal_selection_strategy import KEY_TO_GOAL_STRATEGY
 
@@ -63,3 +65,14 @@ def test_what_hindsight_does_not_have_says_so() -> None:
     with pytest.raises(ValueError, match="pass replay_buffer_class=HerReplayBuffer"):
         HerReplayBuffer(10)
     assert KEY_TO_GOAL_STRATEGY["future"] is GoalSelectionStrategy.FUTURE
+
+
+def test_a_vector_in_a_wrapper_is_asked_for_rewards() -> None:
+    def env() -> Any:
+        return BitFlippingEnv(n_bits=4, max_steps=4)
+
+    model = by_hindsight(DQN, VecMonitor(DummyVecEnv([env, env]))).learn(40)
+    assert model.agent.run.clock.updates > 0
+    vector = VecMonitor(DummyVecEnv([lambda: gymnasium.make("CartPole-v1")]))
+    with pytest.raises(ValueError, match="Dict"):
+        by_hindsight(DQN, vector)

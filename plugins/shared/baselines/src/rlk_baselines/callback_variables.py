@@ -332,8 +332,8 @@ class Episodes:
         if self.normalize is None:
             return found["obs"], found["new_obs"], found["reward"]
         before, now, ends = self.normalize.originals()
-        last = ends[0] if ended and 0 in ends else now[0]
-        return np.copy(before[0]), np.copy(last), float(self.normalize.get_original_reward()[0])
+        last = copied(ends[0]) if ended and 0 in ends else first(now)
+        return first(before), last, float(self.normalize.get_original_reward()[0])
 
     def _by_epoch(self) -> Variables:
         """The names of DDPG, of which an epoch is all of the call."""

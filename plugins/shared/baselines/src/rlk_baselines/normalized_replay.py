@@ -10,11 +10,11 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 
 from rlk import hookimpl
-from rlk.records import Array, Batch, Step, Update
+from rlk.records import Batch, Step, Update
+from rlk.spaces import map_observation
 from rlk_baselines.common.vec_env import VecNormalize
 from rlk_baselines.transitions import StepOfProgram
 
@@ -51,18 +51,18 @@ class NormalizedReplay:
         return wrapper
 
     def _normalised(self, batch: Batch) -> Batch:
-        normalize = self.normalize
+        normalize, device = self.normalize, batch.reward.device
+
+        def by(function: Callable[[Any], Any], values: Any) -> Any:
+            found = function(map_observation(lambda part: part.cpu().numpy(), values))
+            return map_observation(lambda part: torch.from_numpy(part).to(device), found)
+
         return dataclasses.replace(
             batch,
-            observation=self._by(normalize.normalize_obs, batch.observation),
-            next_observation=self._by(normalize.normalize_obs, batch.next_observation),
-            reward=self._by(normalize.normalize_reward, batch.reward),
+            observation=by(normalize.normalize_obs, batch.observation),
+            next_observation=by(normalize.normalize_obs, batch.next_observation),
+            reward=by(normalize.normalize_reward, batch.reward).float(),
         )
-
-    @staticmethod
-    def _by(function: Callable[[Array], Array], values: torch.Tensor) -> torch.Tensor:
-        found = function(values.cpu().numpy()).astype(np.float32)
-        return torch.from_numpy(found).to(values.device)
 
 
 class KeepsOriginals:

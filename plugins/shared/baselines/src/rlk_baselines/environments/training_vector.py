@@ -5,7 +5,7 @@ It belongs to the program that made it, so nothing of rlk closes it. N environme
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -146,7 +146,13 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
         """Nothing."""
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """What that method, or attribute, of every environment gives.
+        """What that method, or attribute, of every environment gives: see `call_at`."""
+        return self.call_at(range(self.num_envs), name, *args, **kwargs)
+
+    def call_at(
+        self, indices: Iterable[int], name: str, *args: Any, **kwargs: Any
+    ) -> tuple[Any, ...]:
+        """What that method, or attribute, of the environments with these indices gives.
 
         Raises:
             AttributeError: of a loaded model whose environments are not made yet: it is not worth
@@ -154,7 +160,7 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
         """
         if isinstance(self.venv, AwaitedVecEnv) and not self.venv.is_made:
             raise AttributeError(name)
-        return tuple(self.venv.env_method(name, *args, **kwargs))
+        return tuple(self.venv.env_method(name, *args, indices=list(indices), **kwargs))
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """That attribute of every environment."""

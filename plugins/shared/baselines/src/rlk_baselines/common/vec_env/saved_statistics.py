@@ -13,6 +13,7 @@ import numpy as np
 
 from rlk.errors import BadFile
 from rlk_baselines.common.running_mean_std import RunningMeanStd
+from rlk_baselines.common.vec_env.observation_statistics import Statistics
 from rlk_baselines.common.vec_env.restricted_pickle import RefusedPickle
 
 Path = str | os.PathLike[str]
@@ -31,7 +32,7 @@ def saved_normalize(path: Path) -> dict[str, Any]:
 
     Raises:
         RefusedPickle: for an object of another class.
-        BadFile: if it is damaged, or of a Dict of observations.
+        BadFile: if it is damaged.
     """
     held = _held(path, _NORMALIZE)
     try:
@@ -39,26 +40,23 @@ def saved_normalize(path: Path) -> dict[str, Any]:
         found |= {name: bool(held[name]) for name in _FLAGS}
     except (KeyError, TypeError, ValueError) as error:
         raise _damaged(path, error) from None
-    if isinstance(held.get("obs_rms"), dict):
-        raise BadFile(
-            f"{path} holds statistics of a Dict of observations, and VecNormalize takes a Box."
-        )
-    for name in ("obs_rms", "ret_rms"):
-        if name in held:
-            found[name] = _statistics(path, held[name])
+    if "obs_rms" in held:
+        found["obs_rms"] = _of_observations(path, held["obs_rms"])
+    if "ret_rms" in held:
+        found["ret_rms"] = _statistics(path, held["ret_rms"])
     if "ret_rms" not in found or ("obs_rms" not in found and found["norm_obs"]):
         raise BadFile(f"{path} is damaged: its statistics are missing.")
     return found
 
 
-def saved_statistics(path: Path) -> RunningMeanStd:
-    """Statistics that were saved alone.
+def saved_statistics(path: Path) -> Statistics:
+    """Statistics that were saved alone; a dict of them for observations that are a Dict.
 
     Raises:
         RefusedPickle: for an object of another class.
         BadFile: if they are damaged.
     """
-    return _statistics(path, _loaded(path))
+    return _of_observations(path, _loaded(path))
 
 
 def _loaded(path: Path) -> Any:
@@ -75,6 +73,12 @@ def _loaded(path: Path) -> Any:
 
 def _held(path: Path, classes: set[str]) -> dict[str, Any]:
     return _attributes(path, _loaded(path), classes)
+
+
+def _of_observations(path: Path, inert: Any) -> Statistics:
+    if isinstance(inert, dict):
+        return {str(key): _statistics(path, one) for key, one in inert.items()}
+    return _statistics(path, inert)
 
 
 def _statistics(path: Path, inert: Any) -> RunningMeanStd:

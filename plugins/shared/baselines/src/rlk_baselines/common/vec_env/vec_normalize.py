@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import os
 import pickle
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 
 from rlk.errors import PlanError
 from rlk.records import Array
+from rlk.spaces import describe, map_observation
 from rlk_baselines.common.running_mean_std import RunningMeanStd
 from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
+from rlk_baselines.common.vec_env.observation_statistics import (
+    Statistics,
+    fit,
+    normalised_space,
+    of_each,
+    shapes,
+    statistics_of,
+)
 from rlk_baselines.common.vec_env.saved_statistics import saved_normalize, saved_statistics
 
 Path = str | os.PathLike[str]
@@ -29,7 +38,7 @@ class VecNormalize(VecEnvWrapper):
     It can be pickled without its vector, which `set_venv` gives it again.
 
     Args:
-        venv: the vector; its observations are a Box.
+        venv: the vector; its observations are a Box, or a Dict with one.
         training: whether the statistics follow what is seen; may be changed at any time, as may
             `norm_obs` and `norm_reward`.
         norm_obs: whether observations are normalised.
@@ -38,10 +47,17 @@ class VecNormalize(VecEnvWrapper):
         clip_reward: the bound of normalised rewards.
         gamma: the discount of the returns that rewards are scaled by.
         epsilon: is added to variances.
+        norm_obs_keys: the keys of a Dict that are normalised; None is every one that is a Box.
+
+    Attributes:
+        obs_rms: the statistics of observations; of a Dict, one for each key.
+        ret_rms: those of returns.
 
     Raises:
-        PlanError: for other observations.
+        PlanError: for other observations that are to be normalised, or other keys.
     """
+
+    obs_rms: Statistics
 
     def __init__(
         self,
@@ -53,34 +69,42 @@ class VecNormalize(VecEnvWrapper):
         clip_reward: float = 10.0,
         gamma: float = 0.99,
         epsilon: float = 1e-8,
+        norm_obs_keys: Iterable[str] | None = None,
     ) -> None:
-        super().__init__(venv)
-        if not isinstance(self.observation_space, spaces.Box):
+        self.obs_rms = statistics_of(venv.observation_space, norm_obs_keys)
+        if norm_obs and not self.obs_rms:
             raise PlanError(
-                f"VecNormalize takes a Box of observations, got {self.observation_space}. For a "
-                "Dict space use rlk's own plugin: rlk.make(…, plugins=['normalize'])."
+                "VecNormalize normalises observations that are a Box, or a Dict with one, got "
+                f"{describe(venv.observation_space)}. For rewards alone: norm_obs=False."
             )
-        self.obs_rms = RunningMeanStd(shape=self.observation_space.shape)
         self.ret_rms = RunningMeanStd(shape=())
         self.clip_obs, self.clip_reward = clip_obs, clip_reward
         self.gamma, self.epsilon = gamma, epsilon
         self.training, self.norm_obs, self.norm_reward = training, norm_obs, norm_reward
-        self._forget()
+        self._wrap(venv)
 
-    def _forget(self) -> None:
+    def _wrap(self, venv: VecEnv) -> None:
         """Begin with new returns."""
+        space = venv.observation_space
+        shown = normalised_space(space, self.obs_rms, self.clip_obs) if self.norm_obs else space
+        super().__init__(venv, observation_space=shown)
         self.ret = np.zeros(self.num_envs)
         self.old_obs: Any = None
         self.old_rews: Any = None
         self._before: Any = None
         self._ends: dict[int, Any] = {}
 
+    @property
+    def norm_obs_keys(self) -> list[str] | None:
+        """The keys of a Dict that are normalised; None if observations are no Dict."""
+        return list(self.obs_rms) if isinstance(self.obs_rms, dict) else None
+
     def reset(self) -> Any:
         """Start new episodes. What they show counts for the statistics."""
         self.old_obs = self.venv.reset()
         self.ret = np.zeros(self.num_envs)
         if self.training:
-            self.obs_rms.update(self.old_obs)
+            self._see(self.old_obs)
             self.ret_rms.update(self.ret)
         return self.normalize_obs(self.old_obs)
 
@@ -91,7 +115,7 @@ class VecNormalize(VecEnvWrapper):
         self.old_obs, self.old_rews = observation, rewards
         self.ret = self.ret * self.gamma + rewards
         if self.training:
-            self.obs_rms.update(observation)
+            self._see(observation)
             self.ret_rms.update(self.ret)
         self.ret[dones] = 0.0
         for i in np.flatnonzero(dones).tolist():
@@ -100,11 +124,19 @@ class VecNormalize(VecEnvWrapper):
                 infos[i]["terminal_observation"] = self.normalize_obs(last)
         return self.normalize_obs(observation), self.normalize_reward(rewards), dones, infos
 
-    def normalize_obs(self, obs: Array) -> Array:
+    def _see(self, observation: Any) -> None:
+        if isinstance(self.obs_rms, RunningMeanStd):
+            self.obs_rms.update(observation)
+            return
+        for key, rms in self.obs_rms.items():
+            rms.update(observation[key])
+
+    def normalize_obs(self, obs: Any) -> Any:
         """Observations by these statistics, which stay as they are."""
-        if not self.norm_obs:
-            return obs
-        scaled = (obs - self.obs_rms.mean) / np.sqrt(self.obs_rms.var + self.epsilon)
+        return of_each(self._normalized, obs, self.obs_rms) if self.norm_obs else obs
+
+    def _normalized(self, part: Array, rms: RunningMeanStd) -> Array:
+        scaled = (part - rms.mean) / np.sqrt(rms.var + self.epsilon)
         clipped: Array = np.clip(scaled, -self.clip_obs, self.clip_obs).astype(np.float32)
         return clipped
 
@@ -116,11 +148,12 @@ class VecNormalize(VecEnvWrapper):
         clipped: Array = np.clip(scaled, -self.clip_reward, self.clip_reward)
         return clipped
 
-    def unnormalize_obs(self, obs: Array) -> Array:
+    def unnormalize_obs(self, obs: Any) -> Any:
         """The inverse of `normalize_obs`, of what was not clipped."""
-        if not self.norm_obs:
-            return obs
-        found: Array = obs * np.sqrt(self.obs_rms.var + self.epsilon) + self.obs_rms.mean
+        return of_each(self._unnormalized, obs, self.obs_rms) if self.norm_obs else obs
+
+    def _unnormalized(self, part: Array, rms: RunningMeanStd) -> Array:
+        found: Array = part * np.sqrt(rms.var + self.epsilon) + rms.mean
         return found
 
     def unnormalize_reward(self, reward: Array) -> Array:
@@ -130,15 +163,15 @@ class VecNormalize(VecEnvWrapper):
         found: Array = reward * np.sqrt(self.ret_rms.var + self.epsilon)
         return found
 
-    def get_original_obs(self) -> Array:
+    def get_original_obs(self) -> Any:
         """The observations of the latest step or reset as the environments gave them."""
-        return np.copy(self.old_obs)
+        return map_observation(np.copy, self.old_obs)
 
     def get_original_reward(self) -> Array:
         """The rewards of the latest step as the environments gave them."""
         return np.copy(self.old_rews)
 
-    def originals(self) -> tuple[Array, Array, dict[int, Any]]:
+    def originals(self) -> tuple[Any, Any, dict[int, Any]]:
         """As the environments gave them: the observations before and after the latest step, and
         what episodes ended on, by environment.
         """
@@ -152,13 +185,12 @@ class VecNormalize(VecEnvWrapper):
         """
         if "venv" in vars(self):
             raise ValueError("this VecNormalize wraps a vector already: make another one")
-        if venv.observation_space.shape != self.obs_rms.mean.shape:
+        if not fit(venv.observation_space, self.obs_rms):
             raise ValueError(
-                f"these statistics are of observations {self.obs_rms.mean.shape}, and the vector's "
-                f"are {venv.observation_space.shape}"
+                f"these statistics are of observations {shapes(self.obs_rms)}, and the vector's "
+                f"are {describe(venv.observation_space)}"
             )
-        super().__init__(venv)
-        self._forget()
+        self._wrap(venv)
 
     # ---- files -----------------------------------------------------------------------------------
 
@@ -187,8 +219,8 @@ class VecNormalize(VecEnvWrapper):
             BadFile: if it is another kind of file.
         """
         found = VecNormalize.__new__(VecNormalize)
-        shape = venv.observation_space.shape
-        vars(found).update({"obs_rms": RunningMeanStd(shape=shape), **saved_normalize(load_path)})
+        unseen = statistics_of(venv.observation_space, None)
+        vars(found).update({"obs_rms": unseen, **saved_normalize(load_path)})
         found.set_venv(venv)
         return found
 
