@@ -6,10 +6,12 @@ import pytest
 import torch
 
 from rlk.errors import PlanError
+from rlk_cnn.config import CnnConfig
 from rlk_lstm.config import LstmConfig
 from rlk_lstm.lstm import LstmLayer, gates_shut, unrolled
 from rlk_lstm.network import Lstm
 from rlk_lstm.normalised import NormalisedLstmLayer
+from rlk_multi_input.config import MultiInputConfig
 from rlk_testing import PolicyContract
 
 SMALL = {"n_lstm": 6, "layers": [8]}
@@ -125,7 +127,7 @@ def test_names_of_stable_baselines_fix_what_they_say():
     assert own("lstm") == own("MlpLstmPolicy") == {}
     assert own("ln-lstm") == own("MlpLnLstmPolicy") == {"layer_norm": True}
     assert own("CnnLstmPolicy") == {"feature_extraction": "cnn"}
-    assert own("multi-input-lstm") == {"feature_extraction": "multi-input", "features": 256}
+    assert own("multi-input-lstm") == {"feature_extraction": "multi-input"}
     assert own("CnnLnLstmPolicy") == {"feature_extraction": "cnn", "layer_norm": True}
 
 
@@ -144,6 +146,12 @@ def test_the_keys_of_a_dict_are_concatenated_before_the_layers():
     keys, layers = encoder.before
     assert list(keys.spaces) == ["camera", "door", "place"] and keys.features == 6 + 3 + 3
     assert layers.features == 64
+
+
+def test_images_have_as_many_features_as_without_an_lstm():
+    assert LstmConfig(feature_extraction="cnn").cnn() == CnnConfig()
+    assert LstmConfig(feature_extraction="multi-input").keys() == MultiInputConfig()
+    assert LstmConfig(features=6).cnn().features == LstmConfig(features=6).keys().features == 6
 
 
 # ---- the cells -----------------------------------------------------------------------------------

@@ -35,6 +35,6 @@ multi_input_lstm = attrs.evolve(
     lstm,
     name="multi-input-lstm",
     summary="Dict observations as multi-input takes them, and an LSTM that all heads share",
-    own={"feature_extraction": "multi-input", "features": 256},
+    own={"feature_extraction": "multi-input"},
     observation_spaces=("Dict",),
 )

@@ -95,10 +95,13 @@ class LstmConfig:
             "place of the Nature CNN"
         },
     )
-    features: int = attrs.field(
-        default=512,
-        validator=v.ge(1),
-        metadata={"help": "size of the last, fully connected layer of a CNN"},
+    features: int | None = attrs.field(
+        default=None,
+        validator=v.optional(v.ge(1)),
+        metadata={
+            "help": "size of the last, fully connected layer of a CNN; by default 512, and 256 for "
+            "each image of a Dict"
+        },
     )
     channels: Literal["auto", "first", "last"] = attrs.field(
         default="auto",
@@ -142,9 +145,13 @@ class LstmConfig:
     def cnn(self) -> CnnConfig:
         """The settings of the CNN alone."""
         return CnnConfig(
-            features=self.features, channels=self.channels, cnn_extractor=self.cnn_extractor
+            channels=self.channels, cnn_extractor=self.cnn_extractor, **self._features()
         )
 
     def keys(self) -> MultiInputConfig:
         """The settings by which `multi-input` concatenates the keys of a Dict."""
-        return MultiInputConfig(features=self.features, channels=self.channels)
+        return MultiInputConfig(channels=self.channels, **self._features())
+
+    def _features(self) -> dict[str, int]:
+        """The size that was set; without one, either policy has its own."""
+        return {} if self.features is None else {"features": self.features}
