@@ -69,6 +69,13 @@ def test_a_minibatch_that_a_collection_cannot_give_is_refused(rlk_make):
     rlk_make("ppo1", optim_batchsize=7, **{**small, "timesteps_per_actorbatch": 4}).learn(8)
 
 
+def test_a_collection_of_one_transition_is_refused(rlk_make):
+    one = {"env": MATCH, "timesteps_per_actorbatch": 1, "optim_batchsize": 1}
+    with pytest.raises(PlanError, match=r"a single transition.*timesteps_per_actorbatch=2 or more"):
+        rlk_make("ppo1", **one)
+    rlk_make("ppo1", n_envs=2, **one).learn(2)
+
+
 @pytest.mark.parametrize(
     ("batch_size", "sizes"), [(12, [12]), (6, [6, 6]), (5, [4, 4, 4]), (8, [6, 6]), (11, [6, 6])]
 )

@@ -111,6 +111,12 @@ def test_the_natural_gradient_is_refused_where_an_algorithm_gives_no_divergence(
         rlk_make("dqn", env=MATCH, optimiser="natural-gradient")
 
 
+def test_a_collection_of_one_transition_is_refused(rlk_make):
+    with pytest.raises(PlanError, match=r"a single transition.*timesteps_per_batch=2 or more"):
+        rlk_make("trpo", env=MATCH, timesteps_per_batch=1)
+    rlk_make("trpo", env=MATCH, timesteps_per_batch=1, n_envs=2).learn(2)
+
+
 # ---- one iteration -------------------------------------------------------------------------------
 
 

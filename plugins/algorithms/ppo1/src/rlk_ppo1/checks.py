@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
+from rlk_on_policy.minibatch_sizes import two_in_each
 from rlk_ppo1.config import PPO1Config
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ def check(config: PPO1Config, plan: Plan) -> None:
     """Refuse an `optim_batchsize` that no collection of this plan gives.
 
     Raises:
-        PlanError: if a collection is smaller than one minibatch.
+        PlanError: if a collection is smaller than one minibatch, or has a single transition.
     """
     steps, batch_size = config.timesteps_per_actorbatch, config.optim_batchsize
     transitions = steps * plan.n_envs
@@ -27,3 +28,5 @@ def check(config: PPO1Config, plan: Plan) -> None:
             f"optim_batchsize={batch_size}. Say --set optim_batchsize={transitions} or less, or "
             f"--set timesteps_per_actorbatch={math.ceil(batch_size / plan.n_envs)} or more."
         )
+    told = "Say --set timesteps_per_actorbatch=2 or more."
+    two_in_each(transitions, 1, plan.algorithm.title, told)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
+from rlk_on_policy.minibatch_sizes import two_in_each
 from rlk_trpo.config import TRPOConfig
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ def check(config: TRPOConfig, plan: Plan) -> None:
     """Refuse to move the policy by an optimiser that has no trust region: TRPO has no step size.
 
     Raises:
-        PlanError: if it reports none.
+        PlanError: if it reports none, or if a collection has a single transition.
     """
     chosen = plan.optimiser
     if "trust_region" not in chosen.component.reports:
@@ -24,3 +26,5 @@ def check(config: TRPOConfig, plan: Plan) -> None:
             f"which {chosen.title} would need. Leave --optimiser out, or use --algo ppo2; "
             f"--set vf_optimiser={chosen.name} moves the value by it."
         )
+    transitions = math.ceil(config.timesteps_per_batch / plan.n_envs) * plan.n_envs
+    two_in_each(transitions, 1, plan.algorithm.title, "Say --set timesteps_per_batch=2 or more.")

@@ -8,52 +8,62 @@ import attrs
 from attrs import validators as v
 
 from rlk.errors import PlanError
-from rlk_schedules.settings import UNIT
-
-
-def _setting(default: Any, validator: Any, help_text: str) -> Any:
-    return attrs.field(default=default, validator=validator, metadata={"help": help_text})
+from rlk_schedules.settings import UNIT, described
 
 
 @attrs.frozen(kw_only=True)
 class AdaptiveParameterNoiseConfig:
     """How strong the noise is at first, and the distance that it is to lead to."""
 
-    initial_stddev: float = _setting(
-        0.1, v.gt(0.0), "standard deviation of the noise on the parameters at the start"
+    initial_stddev: float = attrs.field(
+        default=0.1,
+        **described("standard deviation of the noise on the parameters at the start", v.gt(0.0)),
     )
-    desired_action_stddev: float = _setting(
-        0.1,
-        v.and_(v.gt(0.0), v.lt(2.0)),
-        "continuous actions: the distance aimed at, between 0 and 2, where actions are -1 to 1",
+    desired_action_stddev: float = attrs.field(
+        default=0.1,
+        **described(
+            "continuous actions: the distance aimed at, between 0 and 2, where actions are -1 to 1",
+            v.and_(v.gt(0.0), v.lt(2.0)),
+        ),
     )
-    adoption_coefficient: float = _setting(
-        1.01, v.gt(1.0), "factor by which the standard deviation changes at a time, above 1"
+    adoption_coefficient: float = attrs.field(
+        default=1.01,
+        **described("factor by which the standard deviation changes at a time, above 1", v.gt(1.0)),
     )
-    adaption_interval: int = _setting(
-        50,
-        v.ge(1),
-        "updates (continuous actions) or vector steps (discrete ones) between such changes",
+    adaption_interval: int = attrs.field(
+        default=50,
+        **described(
+            "updates (continuous actions) or vector steps (discrete ones) between such changes",
+            v.ge(1),
+        ),
     )
-    batch_size: int | None = _setting(
-        None,
-        v.optional(v.ge(1)),
-        "continuous actions: observations of the replay that are measured on; none takes the "
-        "algorithm's batch_size",
+    batch_size: int | None = attrs.field(
+        default=None,
+        **described(
+            "continuous actions: observations of the replay that are measured on; none takes the "
+            "algorithm's batch_size",
+            v.optional(v.ge(1)),
+        ),
     )
-    fraction: float = _setting(
-        0.1, UNIT, "discrete actions: part of the run over which epsilon falls, 0 to 1"
+    fraction: float = attrs.field(
+        default=0.1,
+        **described("discrete actions: part of the run over which epsilon falls, 0 to 1", UNIT),
     )
-    initial_eps: float = _setting(
-        1.0,
-        UNIT,
-        "discrete actions: the distance aimed at is that of epsilon-greedy with this epsilon at "
-        "the start, 0 to 1",
+    initial_eps: float = attrs.field(
+        default=1.0,
+        **described(
+            "discrete actions: the distance aimed at is that of epsilon-greedy with this epsilon "
+            "at the start, 0 to 1",
+            UNIT,
+        ),
     )
-    final_eps: float = _setting(
-        0.02, UNIT, "discrete actions: and with this epsilon from then on, 0 to 1"
+    final_eps: float = attrs.field(
+        default=0.02,
+        **described("discrete actions: and with this epsilon from then on, 0 to 1", UNIT),
     )
-    convolutions: bool = _setting(True, None, "whether convolutions are perturbed")
+    convolutions: bool = attrs.field(
+        default=True, **described("whether convolutions are perturbed")
+    )
 
 
 #: What counts for one kind of actions alone, with what counts for the other.

@@ -17,6 +17,7 @@ def two_in_each(transitions: int, n_minibatches: int, title: str, told: str) -> 
 
     Args:
         transitions: of a collection.
+        n_minibatches: 1 where advantages are normalised over the whole collection.
         title: of the algorithm, for the message. told: a sentence on what to type instead.
 
     Raises:
@@ -24,8 +25,13 @@ def two_in_each(transitions: int, n_minibatches: int, title: str, told: str) -> 
     """
     if transitions // n_minibatches >= 2:
         return
+    found = "a collection has a single transition"
+    if n_minibatches > 1:
+        found = (
+            f"of a collection's {transitions} transitions in {n_minibatches} minibatches one has "
+            "fewer than two"
+        )
     raise PlanError(
-        f"{title}: of a collection's {transitions} transitions in {n_minibatches} minibatches one "
-        "has fewer than two, and a single advantage normalised is always 0, from which the policy "
+        f"{title}: {found}, and a single advantage normalised is always 0, from which the policy "
         f"learns nothing. {told}"
     )

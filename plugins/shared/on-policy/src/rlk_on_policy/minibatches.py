@@ -89,12 +89,12 @@ def epochs(
     bounds = np.linspace(0, size, n_minibatches + 1).round().astype(int).tolist()
     for _ in range(n_epochs):
         order = torch.from_numpy(rng.permutation(size)).to(whole.action.device)
-        shuffled = _each(whole, partial(torch.index_select, dim=0, index=order))
+        shuffled = each(whole, partial(torch.index_select, dim=0, index=order))
         for start, end in pairwise(bounds):
-            yield _each(shuffled, itemgetter(slice(start, end)))
+            yield each(shuffled, itemgetter(slice(start, end)))
 
 
-def _each(whole: Minibatch, function: Callable[[Any], Any]) -> Minibatch:
+def each(whole: Minibatch, function: Callable[[Any], Any]) -> Minibatch:
     """The same minibatch with a function of every field, and of each part of the observation."""
     fields = {name: one for name, one in vars(whole).items() if name != "key"}
     mapped = {name: spaces.map_observation(function, one) for name, one in fields.items()}

@@ -14,10 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rlk import spaces
 from rlk.records import Array
 from rlk_networks import Policy, as_tensor
-from rlk_on_policy.minibatches import Minibatch, flat
+from rlk_on_policy.minibatches import Minibatch, each, flat
 from rlk_on_policy.recurrent import is_recurrent, unrolled
 from rlk_rollout.rollout import Rollout
 
@@ -63,7 +62,7 @@ def sequence_epochs(
 ) -> Iterator[Sequences]:
     """Every epoch shuffles the sequences and yields each of them once; steps stay in order.
 
-    Returns are advantage + value. A sequence begins with the state that was acted with.
+    A sequence begins with the state that was acted with.
 
     Args:
         rollout: with the extras `value`, `log_prob`, `state` and `episode_start`.
@@ -71,18 +70,16 @@ def sequence_epochs(
         n_minibatches: a divisor of the number of sequences.
         length: steps of a sequence, a divisor of T; None is T.
     """
-    extras, length = rollout.extras, length or len(advantage)
+    length, n_envs = length or len(advantage), advantage.shape[1]
 
-    def sequences(array: Array) -> Tensor:
-        """[T, N, ...] as [L, M, ...]."""
-        made: Tensor = as_tensor(array, device)
-        return made.reshape(-1, length, *made.shape[1:]).transpose(0, 1).flatten(1, 2)
+    def sequences(part: Tensor) -> Tensor:
+        """[T * N, ...] as [L, M, ...]."""
+        steps = part.reshape(-1, length, n_envs, *part.shape[1:])
+        return steps.transpose(0, 1).flatten(1, 2)
 
-    observation = spaces.map_observation(sequences, rollout.observation)
-    action, advantages, value = map(sequences, (rollout.action, advantage, extras["value"]))
-    log_prob, episode_start = map(sequences, (extras["log_prob"], extras["episode_start"]))
-    state: Tensor = as_tensor(extras["state"][::length], device).flatten(0, 1)
-    return_ = advantages + value
+    cut = each(flat(rollout, advantage, device), sequences)
+    episode_start = sequences(as_tensor(rollout.extras["episode_start"], device).flatten())
+    state: Tensor = as_tensor(rollout.extras["state"][::length], device).flatten(0, 1)
     for _ in range(n_epochs):
         order = torch.from_numpy(rng.permutation(len(state))).to(device)
         for chosen in torch.split(order, len(state) // n_minibatches):
@@ -91,12 +88,7 @@ def sequence_epochs(
                 return part.index_select(1, chosen).flatten(0, 1)
 
             yield Sequences(
-                observation=spaces.map_observation(rows, observation),
-                action=rows(action),
-                advantage=rows(advantages),
-                return_=rows(return_),
-                value=rows(value),
-                log_prob=rows(log_prob),
+                **vars(each(cut, rows)),
                 state=state.index_select(0, chosen),
                 episode_start=episode_start.index_select(1, chosen),
             )

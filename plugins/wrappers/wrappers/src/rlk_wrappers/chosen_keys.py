@@ -29,7 +29,7 @@ def chosen(space: spaces.Space[Any], keys: tuple[str, ...] | None) -> spaces.Spa
         if key not in usable:
             found = describe(space[key]) if key in space.spaces else "not there"
             raise PlanError(
-                f"normalize (rlk-wrappers): norm_obs_keys names {key!r}, which is {found}. It takes "
-                f"keys that are a Box and no image: {', '.join(usable) or 'there are none'}."
+                f"normalize (rlk-wrappers): norm_obs_keys names {key!r}, which is {found}. It "
+                f"takes keys that are a Box and no image: {', '.join(usable) or 'there are none'}."
             )
     return spaces.Dict({key: space[key] for key in keys})
