@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import pytest
 
+from rlk_baselines import HER
 from rlk_baselines.sb3 import DDPG, DQN, SAC, TD3, HerReplayBuffer
 from rlk_baselines.sb3.common.envs import BitFlippingEnv
 from rlk_baselines.sb3.common.vec_env import DummyVecEnv, VecMonitor
@@ -65,6 +66,17 @@ def test_what_hindsight_does_not_have_says_so() -> None:
     with pytest.raises(ValueError, match="pass replay_buffer_class=HerReplayBuffer"):
         HerReplayBuffer(10)
     assert KEY_TO_GOAL_STRATEGY["future"] is GoalSelectionStrategy.FUTURE
+
+
+@pytest.mark.parametrize("algorithm", [DQN, DDPG, SAC, TD3])
+def test_her_of_stable_baselines_says_how_these_models_learn_by_hindsight(algorithm: Any) -> None:
+    env = BitFlippingEnv(n_bits=4, continuous=algorithm is not DQN)
+    told = (
+        rf"{algorithm.__name__}\('MultiInputPolicy', env, replay_buffer_class=HerReplayBuffer, "
+        rf"replay_buffer_kwargs=.*or take {algorithm.__name__} of rlk_baselines"
+    )
+    with pytest.raises(ValueError, match=told):
+        HER("MlpPolicy", env, algorithm)
 
 
 def test_a_vector_in_a_wrapper_is_asked_for_rewards() -> None:

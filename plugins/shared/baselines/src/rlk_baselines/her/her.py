@@ -36,7 +36,7 @@ class HER(OffPolicyRLModel):
     Args:
         policy: the name of a policy, or a class, which is given rows of a `HERGoalEnvWrapper`.
         env: a goal environment, an id of one, or one in a `HERGoalEnvWrapper`.
-        model_class: the class of the model that learns.
+        model_class: the class of the model that learns, of Stable Baselines' names.
         n_sampled_goal: goals in hindsight for every real one.
         goal_selection_strategy: which goals these are.
         info_keys: the infos, numbers that every step gives, that `compute_reward` reads; None is
@@ -226,6 +226,14 @@ def _model_class(asked: Any) -> Any:
         asked = getattr(rlk_baselines, asked.upper(), None)
     if not (isinstance(asked, type) and issubclass(asked, OffPolicyRLModel)) or asked is HER:
         raise Refused("model_class must be DQN, SAC, TD3 or DDPG.")
+    if "replay_buffer_class" in signature(asked).parameters:
+        name = asked.__name__
+        raise Refused(
+            f"{name} of rlk_baselines.sb3 learns by hindsight without HER: {name}"
+            "('MultiInputPolicy', env, replay_buffer_class=HerReplayBuffer, "
+            "replay_buffer_kwargs=dict(n_sampled_goal=4, goal_selection_strategy='future')); "
+            f"or take {name} of rlk_baselines."
+        )
     return asked
 
 
