@@ -99,6 +99,16 @@ def test_what_there_is_not_is_refused_with_what_there_is(choose, asked, error, m
         choose(asked).make()
 
 
+def test_an_id_that_a_package_does_not_register_is_said_to_be_missing_there(module):
+    module("registers_one", "rlk-test/One-v0")
+    answer = ids("rlk-test/*", registered_by="registers_one")("rlk-test/Two-v0")
+    told = r"'rlk-test/Two-v0' cannot be made: 'registers_one' registers none of that name"
+    with pytest.raises(PlanError, match=told):
+        answer()
+    with pytest.raises(PlanError, match=r"'registers_one' registers none of that name"):
+        answer.registration()
+
+
 def test_variants_do_not_crowd_the_message(choose):
     with pytest.raises(UnknownName) as caught:
         choose("CartPoles-v0")

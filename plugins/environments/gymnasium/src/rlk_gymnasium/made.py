@@ -48,7 +48,8 @@ class ById:
         except (TypeError, gym.error.Error) as error:
             given = ", ".join(f"{key}={value!r}" for key, value in keywords.items())
             made = f"made with {given}" if given else "made"
-            raise PlanError(f"environment {self.id!r} cannot be {made}: {error}") from error
+            cause = self._cause(error)
+            raise PlanError(f"environment {self.id!r} cannot be {made}: {cause}") from error
 
     def registration(self) -> EnvSpec:
         """How Gymnasium knows it.
@@ -62,7 +63,8 @@ class ById:
         try:
             return gym.spec(known) if isinstance(known, str) else known
         except gym.error.Error as error:
-            raise PlanError(f"environment {self.id!r} is not registered: {error}") from error
+            cause = self._cause(error)
+            raise PlanError(f"environment {self.id!r} is not registered: {cause}") from error
 
     def _known(self) -> str | EnvSpec:
         """What Gymnasium makes it from, in this process."""
@@ -71,6 +73,14 @@ class ById:
         if self.module:
             _import(self.module, self.install)
         return self.id if self.id in gym.registry or self.spec is None else self.spec
+
+    def _cause(self, error: Exception) -> str:
+        """What Gymnasium says, and whose environments were searched."""
+        import gymnasium as gym
+
+        is_missing = self.module and isinstance(error, gym.error.NameNotFound)
+        searched = f"{self.module!r} registers none of that name. " if is_missing else ""
+        return f"{searched}{error}"
 
     def _needs(self, error: Exception) -> str:
         """What is not installed, and what to type."""
