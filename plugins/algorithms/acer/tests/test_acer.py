@@ -94,6 +94,14 @@ def test_a_replay_that_cannot_be_is_refused(rlk_make, wrong, message):
     ACERConfig(**wrong, replay_ratio=0.0)
 
 
+@pytest.mark.parametrize("unused", [{"alpha": 0.5}, {"delta": 2.0}])
+def test_what_belongs_to_the_trust_region_is_refused_without_one(rlk_make, unused):
+    with pytest.raises(PlanError, match=r"has no effect without trust_region. Say --set trust_reg"):
+        rlk_make("acer", env=MATCH, trust_region=False, **unused)
+    rlk_make("acer", env=MATCH, **unused)
+    rlk_make("acer", env=MATCH, trust_region=False, alpha=0.99, delta=1.0)
+
+
 @pytest.mark.parametrize("storage", ["rollout", "replay"])
 def test_storages_that_keep_no_sequences_are_refused(rlk_make, storage):
     with pytest.raises(PlanError, match=r"(?s)is for o\w+-policy.*'acer'.*is on- and off-policy"):

@@ -15,7 +15,7 @@ from gymnasium import spaces
 
 import rlk_baselines
 from rlk.errors import BadFile
-from rlk_baselines import A2C, DDPG, DQN, HER, PPO2, SAC, TD3, gym
+from rlk_baselines import A2C, ACER, DDPG, DQN, HER, PPO2, SAC, TD3, gym
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
@@ -287,6 +287,8 @@ def test_a_normalised_environment_is_seen_by_the_model(counting) -> None:
 def test_what_another_argument_leaves_out_is_warned_of_and_passed_over() -> None:
     with pytest.warns(UserWarning, match="prioritized_replay_alpha=0.5 has no effect without prio"):
         DQN("MlpPolicy", "CartPole-v1", prioritized_replay_alpha=0.5)
+    with pytest.warns(UserWarning, match="delta=2.0 has no effect without trust_region=True"):
+        ACER("MlpPolicy", "CartPole-v1", trust_region=False, delta=2.0)
     with pytest.warns(UserWarning, match="target_entropy=-2.0 has no effect without ent_coef"):
         SAC("MlpPolicy", "Pendulum-v1", ent_coef=0.2, target_entropy=-2.0)
 

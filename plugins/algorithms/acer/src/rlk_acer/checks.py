@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
+
 from rlk.errors import PlanError
 from rlk_acer.config import ACERConfig
 
@@ -11,15 +13,29 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
 
-def check(config: ACERConfig, plan: Plan) -> None:
-    """Refuse an optimiser that searches along a line: what ACER's loss is tells it nothing.
+#: What counts with a trust region alone.
+_OF_TRUST_REGION = ("alpha", "delta")
 
-    The loss has the gradient of an update and not its gain: targets, importance weights and the
-    projection into the trust region are computed within it, from the parameters as they are then.
+
+def check(config: ACERConfig, plan: Plan) -> None:
+    """Refuse settings without effect, and an optimiser that ACER's loss tells nothing.
+
+    One that searches along a line compares losses, and this loss has the gradient of an update and
+    not its gain: targets, importance weights and the projection into the trust region are computed
+    within it, from the parameters as they are then.
 
     Raises:
-        PlanError: if the optimiser reports a line search.
+        PlanError: if the optimiser reports a line search, or a setting of the trust region differs
+            from its default where there is none.
     """
+    fields = attrs.fields_dict(ACERConfig)
+    for name in () if config.trust_region else _OF_TRUST_REGION:
+        value = getattr(config, name)
+        if value != fields[name].default:
+            raise PlanError(
+                f"{plan.algorithm.title}: {name}={value!r} has no effect without trust_region. Say "
+                "--set trust_region=true, or leave it out."
+            )
     chosen = plan.optimiser
     if "line_search" in chosen.component.reports:
         raise PlanError(

@@ -66,7 +66,8 @@ class ACERConfig:
     replay_start: int = attrs.field(
         default=1000,
         **described(
-            "steps of each environment that are kept before replay begins",
+            "steps of each environment that are kept before replay begins, if replay_ratio is not "
+            "0",
             v.and_(v.ge(0), _can_be_reached),
         ),
     )
@@ -79,13 +80,15 @@ class ACERConfig:
     )
     alpha: float = attrs.field(
         default=0.99,
-        **described("how much of the average policy an update keeps, 0 to 1", UNIT),
+        **described(
+            "with trust_region, how much of the average policy an update keeps, 0 to 1", UNIT
+        ),
     )
     delta: float = attrs.field(
         default=1.0,
         **described(
-            "how fast the KL divergence from the average policy may grow along the gradient, at "
-            "least 0",
+            "with trust_region, how fast the KL divergence from the average policy may grow along "
+            "the gradient, at least 0",
             v.ge(0.0),
         ),
     )

@@ -38,5 +38,9 @@ class TRPOConfig:
     )
     vf_iters: int = attrs.field(
         default=3,
-        **described("epochs of the value function over each collection, at least 0", v.ge(0)),
+        **described(
+            "epochs of the value function over each collection; 0 leaves it as it is, so that "
+            "vf_stepsize has no effect",
+            v.ge(0),
+        ),
     )

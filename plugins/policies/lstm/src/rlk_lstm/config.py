@@ -152,6 +152,6 @@ class LstmConfig:
         """The settings by which `multi-input` concatenates the keys of a Dict."""
         return MultiInputConfig(channels=self.channels, **self._features())
 
-    def _features(self) -> dict[str, int]:
+    def _features(self) -> dict[str, Any]:
         """The size that was set; without one, either policy has its own."""
         return {} if self.features is None else {"features": self.features}

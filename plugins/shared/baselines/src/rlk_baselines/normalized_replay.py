@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from rlk import hookimpl
-from rlk.records import Batch, Step, Update
+from rlk.records import Array, Batch, Step, Update
 from rlk.spaces import map_observation
 from rlk_baselines.common.vec_env import VecNormalize
 from rlk_baselines.transitions import StepOfProgram
@@ -54,7 +54,7 @@ class NormalizedReplay:
         normalize, device = self.normalize, batch.reward.device
 
         def by(function: Callable[[Any], Any], values: Any) -> Any:
-            found = function(map_observation(lambda part: part.cpu().numpy(), values))
+            found = function(map_observation(_array, values))
             return map_observation(lambda part: torch.from_numpy(part).to(device), found)
 
         return dataclasses.replace(
@@ -63,6 +63,11 @@ class NormalizedReplay:
             next_observation=by(normalize.normalize_obs, batch.next_observation),
             reward=by(normalize.normalize_reward, batch.reward).float(),
         )
+
+
+def _array(tensor: Any) -> Array:
+    found: Array = tensor.cpu().numpy()
+    return found
 
 
 class KeepsOriginals:

@@ -34,16 +34,16 @@ def statistics_of(space: Any, keys: Iterable[str] | None) -> Statistics:
     if isinstance(space, spaces.Box):
         return RunningMeanStd(shape=space.shape)
     parts = space.spaces if isinstance(space, spaces.Dict) else {}
-    boxes = [key for key, part in parts.items() if isinstance(part, spaces.Box)]
+    boxes = {key: part.shape for key, part in parts.items() if isinstance(part, spaces.Box)}
     for key in keys or ():
         if key not in boxes:
             found = describe(parts[key]) if key in parts else "not there"
             raise PlanError(
                 f"VecNormalize normalises a Box, and {key!r} of norm_obs_keys is {found}. Choose "
-                f"from norm_obs_keys={boxes}."
+                f"from norm_obs_keys={list(boxes)}."
             )
     chosen = boxes if keys is None else keys
-    return {key: RunningMeanStd(shape=parts[key].shape) for key in chosen}
+    return {key: RunningMeanStd(shape=boxes[key]) for key in chosen}
 
 
 def of_each(

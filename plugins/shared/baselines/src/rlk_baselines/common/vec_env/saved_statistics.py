@@ -49,13 +49,18 @@ def saved_normalize(path: Path) -> dict[str, Any]:
     return found
 
 
-def saved_statistics(path: Path) -> Statistics:
-    """Statistics that were saved alone; a dict of them for observations that are a Dict.
+def saved_statistics(path: Path) -> RunningMeanStd:
+    """Statistics that were saved alone.
 
     Raises:
         RefusedPickle: for an object of another class.
         BadFile: if they are damaged.
     """
+    return _statistics(path, _loaded(path))
+
+
+def saved_of_observations(path: Path) -> Statistics:
+    """Statistics of observations that were saved alone; raises what `saved_statistics` does."""
     return _of_observations(path, _loaded(path))
 
 

@@ -22,7 +22,11 @@ from rlk_baselines.common.vec_env.observation_statistics import (
     shapes,
     statistics_of,
 )
-from rlk_baselines.common.vec_env.saved_statistics import saved_normalize, saved_statistics
+from rlk_baselines.common.vec_env.saved_statistics import (
+    saved_normalize,
+    saved_of_observations,
+    saved_statistics,
+)
 
 Path = str | os.PathLike[str]
 
@@ -232,9 +236,8 @@ class VecNormalize(VecEnvWrapper):
 
     def load_running_average(self, path: Path) -> None:
         """Read the statistics that `save_running_average` wrote; deprecated: use `load`."""
-        self.obs_rms, self.ret_rms = (
-            saved_statistics(os.path.join(path, f"{name}.pkl")) for name in ("obs_rms", "ret_rms")
-        )
+        self.obs_rms = saved_of_observations(os.path.join(path, "obs_rms.pkl"))
+        self.ret_rms = saved_statistics(os.path.join(path, "ret_rms.pkl"))
 
 
 #: Attributes that are the vector's, or of what was seen of it.
