@@ -11,12 +11,13 @@ import pytest
 FAULTS = Path(__file__).parent / "job" / "faults.py"
 
 
-def test_a_rank_that_is_killed_is_named(start):
+def test_a_rank_that_is_killed_is_named(start, tmp_path):
     code, printed = start(3, FAULTS, "kill").finish()
     assert code != 0, printed
     process = re.search(r"rank 2 is process (\d+)", printed)
     assert process, printed
-    assert "mpi: rank 2 (process" in printed or f"PID {process[1]}" in printed, printed
+    said = (tmp_path / "said.txt").read_text()
+    assert f"mpi: rank 2 (process {process[1]}) has died" in said, said + printed
 
 
 def test_an_environment_that_hangs_is_named_with_its_line_and_the_job_ends(start):

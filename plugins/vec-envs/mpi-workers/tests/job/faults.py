@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
+
+
+#: Where rank 0 of the argument `kill` puts what it writes to stderr.
+SAID = Path("said.txt")
+#: Lets the launcher go on when rank 0 has said of which rank died, or after 30 s.
+LETS_GO = f"for i in $(seq 600); do grep -q died {SAID} && break; sleep 0.05; done; kill -CONT $0"
 
 
 class Raises(gym.Env):
@@ -44,6 +52,10 @@ class Troubled(Raises):
 
     def trouble(self):
         if sys.argv[1] == "kill":
+            launcher = os.getppid()
+            subprocess.Popen(["sh", "-c", LETS_GO, str(launcher)])
+            # A launcher that sees the death first would kill rank 0 before that can say a word.
+            os.kill(launcher, signal.SIGSTOP)
             os.kill(os.getpid(), signal.SIGKILL)
         elif sys.argv[1] == "hang":
             time.sleep(1000)
@@ -59,7 +71,10 @@ def main():
     print(f"rank {rank} is process {os.getpid()}", flush=True)
     if rank != 0:
         sys.exit(host())
-    vector = MpiWorkersVecEnv([Fine, Troubled], timeout_seconds=1.0)
+    if sys.argv[1] == "kill":
+        os.dup2(os.open(SAID, os.O_WRONLY | os.O_CREAT), 2)
+    seconds = 1.0 if sys.argv[1] == "hang" else None
+    vector = MpiWorkersVecEnv([Fine, Troubled], timeout_seconds=seconds)
     vector.reset()
     for _ in range(20):
         vector.step(np.zeros(2, np.int64))
