@@ -286,6 +286,23 @@ def test_a_wrapper_that_returns_no_function_is_the_plugins_fault(make):
         make(Wraps())
 
 
+@pytest.mark.parametrize(
+    ("hook", "wraps", "said"),
+    [
+        ("rlk_wrap_update", lambda update, run: update, "is to take one argument"),
+        ("rlk_wrap_collector", lambda: None, "is to take one argument"),
+        ("rlk_wrap_loss", lambda loss, run: loss, "is to take one argument"),
+        ("rlk_wrap_update", lambda update: lambda batch: 0, r"returned .* called with \(2\)"),
+        ("rlk_wrap_collector", lambda collect: lambda run: 0, r"returned .* called with \(0\)"),
+        ("rlk_wrap_loss", lambda loss: lambda: 0, r"returned .* called with \(1\)"),
+    ],
+)
+def test_a_wrapper_of_other_arguments_is_the_plugins_fault(make, hook, wraps, said):
+    plugin = type("Wraps", (), {hook: hookimpl(lambda self: wraps)})()
+    with pytest.raises(BrokenPlugin, match=rf"^the wrapper {__name__}\.<lambda> {said}"):
+        make(plugin).learn(8)
+
+
 def test_a_run_that_cannot_be_built_closes_its_environments(make):
     made = []
 

@@ -249,3 +249,44 @@ def test_a_mark_makes_a_hook_one_of_a_runs_life_wherever_it_stands():
 def test_every_hook_says_in_its_docstring_when_it_is_called():
     assert len(HOOKS) > 20
     assert [name for name in HOOKS if not vars(Specs)[name].__doc__] == []
+
+
+class NoSelf:
+    @hookimpl
+    def rlk_wrap_update():
+        pass
+
+
+class ByKeyword:
+    @hookimpl
+    def rlk_wrap_loss(self, *, run, group):
+        pass
+
+
+class WithDefault:
+    @hookimpl
+    def rlk_wrap_loss(self, run=None):
+        pass
+
+
+class Registers:
+    @hookimpl
+    def rlk_register():
+        pass
+
+
+@pytest.mark.parametrize(
+    ("plugin", "said"),
+    [
+        (NoSelf, r"NoSelf\.rlk_wrap_update takes no self: write def rlk_wrap_update\(self, run\)"),
+        (Registers, r"Registers\.rlk_register takes no self: .* rlk_register\(self, kernel\)"),
+        (ByKeyword, r"ByKeyword\.rlk_wrap_loss takes 'run' by keyword alone: leave out the \*"),
+        (WithDefault, r"WithDefault\.rlk_wrap_loss has a default for 'run': leave it out"),
+    ],
+)
+def test_arguments_that_would_never_come_are_refused(plugin, said):
+    hooks = Hooks()
+    hooks.historic("rlk_register", kernel=None)
+    with pytest.raises(BrokenPlugin, match=rf"^plugin 'mine' \(this program\) is broken: {said}"):
+        hooks.activate(plugin(), "mine")
+    assert hooks.get("mine") is None

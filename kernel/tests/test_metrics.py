@@ -171,3 +171,14 @@ def test_a_number_that_is_set_is_one(metrics):
     with pytest.raises(BrokenPlugin, match=r"metrics\.set gave 'high' to log as 'eval/success'"):
         metrics.set("eval/success", "high")
     assert metrics.row()["eval/success"] == 0.5
+
+
+@pytest.mark.parametrize("found", [None, 0.5, [("loss", torch.ones(()))]])
+def test_an_update_without_a_dict_of_metrics_is_the_algorithms_fault(found):
+    metrics = Metrics(Clock(100), "algorithm 'mine' (acme 1.0)")
+    metrics._clock.updates = 1
+    metrics.push(found)
+    with pytest.raises(BrokenPlugin) as caught:
+        metrics.read()
+    assert str(caught.value).startswith("algorithm 'mine' (acme 1.0): update 1 returned Update(")
+    assert str(caught.value).endswith("{} where there is nothing to log.")

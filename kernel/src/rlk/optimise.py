@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rlk.errors import RlkError
+from rlk.errors import BrokenPlugin, RlkError
 from rlk.protocols import Communicator, OptimiserStep, State
 from rlk.records import Loss
 
@@ -139,21 +140,47 @@ def _autograd(value: Tensor, parameters: tuple[Tensor, ...]) -> tuple[Tensor | N
     )
 
 
-def wrapped(function: Callable[..., Any], wrappers: Iterable[Any]) -> Callable[..., Any]:
+def wrapped(
+    function: Callable[..., Any], wrappers: Iterable[Any], arguments: int
+) -> Callable[..., Any]:
     """A function inside all its wrappers, the first innermost.
+
+    Args:
+        arguments: how many the function is called with.
 
     Raises:
         RlkError: if a wrapper returns something that cannot be called.
+        BrokenPlugin: if it, or what it returns, takes another number of arguments.
     """
     for wrapper in wrappers:
+        whose = f"the wrapper {wrapper.__module__}.{getattr(wrapper, '__qualname__', type(wrapper))}"
+        if not _takes(wrapper, 1):
+            raise BrokenPlugin(f"{whose} is to take one argument, the function that is inside it.")
         function = wrapper(function)
         if not callable(function):
-            whose = f"{wrapper.__module__}.{getattr(wrapper, '__qualname__', type(wrapper))}"
             raise RlkError(
-                f"the wrapper {whose} returned {type(function).__name__}. It is to return a "
+                f"{whose} returned {type(function).__name__}. It is to return a "
                 "function, to be called in place of the one that it is given."
             )
+        if not _takes(function, arguments):
+            raise BrokenPlugin(
+                f"{whose} returned a function that takes another number of arguments than the one "
+                f"inside it is called with ({arguments}). Let it take *args and hand them on."
+            )
     return function
+
+
+def _takes(function: Callable[..., Any], arguments: int) -> bool:
+    """Whether a function can be called with so many arguments, as far as its signature tells."""
+    if torch.compiler.is_compiling():  # which follows the call itself
+        return True
+    try:
+        inspect.signature(function).bind(*range(arguments))
+    except TypeError:
+        return False
+    except ValueError:  # a function in compiled code, without a signature
+        return True
+    return True
 
 
 class Optimiser:
@@ -190,7 +217,7 @@ class Optimiser:
         if group not in self.groups:
             raise RlkError(f"no parameter group {group!r}; there are {sorted(self.groups)}")
         if self._wrappers[group]:
-            loss_fn = self._wrapped_loss(group, loss_fn)
+            loss_fn = self._wrapped_loss(group, loss_fn, len(args))
         objective = Objective(self.groups[group], loss_fn, args, self._communicator)
         loss = _detached(self.steps[group].step(objective))
         if len(self.groups) == 1:
@@ -199,11 +226,11 @@ class Optimiser:
         named = {key if key in own else f"{key}_{group}": loss.metrics[key] for key in loss.metrics}
         return replace(loss, metrics=named)
 
-    def _wrapped_loss(self, group: str, loss_fn: LossFn) -> LossFn:
+    def _wrapped_loss(self, group: str, loss_fn: LossFn, arguments: int) -> LossFn:
         """The loss in its wrappers, made once per function: bound methods compare equal."""
         key = (group, loss_fn)
         if key not in self._wrapped:
-            self._wrapped[key] = wrapped(loss_fn, self._wrappers[group])
+            self._wrapped[key] = wrapped(loss_fn, self._wrappers[group], arguments)
         return self._wrapped[key]
 
     def state_dict(self) -> State:

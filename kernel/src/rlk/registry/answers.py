@@ -38,15 +38,15 @@ def check_answer(hook: str, answer: Any, plugins: Sequence[str]) -> None:
 
 
 def check_given(title: str, method: str, given: Any) -> None:
-    """Look at what a method of a component gave while a run is built.
+    """Look at what a method of a component gave while a run is built, or where one has failed.
 
     Args:
-        title: of the component.
+        title: of the component, or of whatever else has the method.
         method: a key of `GIVEN`.
         given: what it returned.
 
     Raises:
-        BrokenPlugin: if it is nothing that a run can be built of.
+        BrokenPlugin: if it is not what `GIVEN` says.
     """
     if not GIVEN[method].fits(given):
         raise BrokenPlugin(
@@ -134,6 +134,10 @@ GIVEN: Mapping[str, Answer] = {
     "heads": Answer("what the policy is to be built with", lambda given: given is not None),
     "build": Answer("a torch.nn.Module", _MODULE),
     "actor": _ACTOR,
+    "act": Answer(
+        "an Act (rlk.records), of action, env_action, carry and extras",
+        _has("action", "env_action", "carry", "extras"),
+    ),
     "wrap": _ACTOR,
     "explore": _ACTOR,
     "steps_per_collect": Answer(

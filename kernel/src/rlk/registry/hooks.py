@@ -15,7 +15,7 @@ import pluggy
 from rlk.errors import BrokenPlugin, UnknownName
 from rlk.hookspecs import Specs, is_lifecycle
 from rlk.registry.answers import check_answer
-from rlk.registry.implementations import HOOKS, SEE, why_not_called
+from rlk.registry.implementations import HOOKS, SEE, why_not_called, wrong_arguments
 
 Listener = Callable[..., Any]
 #: The hooks whose listeners are looked up once, when a run is built, and then called directly.
@@ -61,6 +61,9 @@ class Hooks:
         problem = why_not_called(plugin)
         if problem:
             raise BrokenPlugin(f"plugin {name!r} ({owner}) would have no effect: {problem}.")
+        problem = wrong_arguments(plugin)
+        if problem:
+            raise BrokenPlugin(f"plugin {name!r} ({owner}) is broken: {problem}.")
         active = self._manager.get_name(plugin)
         if active is not None:
             raise BrokenPlugin(

@@ -41,6 +41,26 @@ def why_not_called(plugin: object) -> str | None:
     return f"it implements no hook (a method such as rlk_step, marked with @rlk.hookimpl). {SEE}"
 
 
+def wrong_arguments(plugin: object) -> str | None:
+    """What is wrong with the arguments of a hook that an object implements, or None.
+
+    A hook is passed those that it names before any `*`, and that have no default.
+    """
+    for hook in implemented(plugin):
+        where = f"{_name(plugin)}.{hook}"
+        passed = list(inspect.signature(vars(Specs)[hook]).parameters)
+        try:
+            taken = inspect.signature(getattr(plugin, hook)).parameters
+        except ValueError:  # what inspect says of a method without any argument
+            return f"{where} takes no self: write def {hook}({', '.join(passed)})"
+        for name, one in taken.items():
+            if one.kind is one.KEYWORD_ONLY and one.default is one.empty:
+                return f"{where} takes {name!r} by keyword alone: leave out the *"
+            if name in passed and one.default is not one.empty:
+                return f"{where} has a default for {name!r}: leave it out, or it is not passed"
+    return None
+
+
 def implemented(plugin: object) -> list[str]:
     """The names of the hooks that an object answers."""
     found = _functions(plugin)

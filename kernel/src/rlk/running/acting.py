@@ -13,6 +13,7 @@ import numpy as np
 from rlk import spaces
 from rlk.abilities import TellsProbabilities, offers
 from rlk.errors import RlkError
+from rlk.running.actors import check_act
 
 if TYPE_CHECKING:
     from rlk.protocols import Actor
@@ -47,7 +48,12 @@ class Acting:
             self._actor = self.run.make_actor(self.run.streams.numpy("predict"))
         asked = self._asked(self._actor, observation, state, mask)
         act = self._actor.act(asked.observation, asked.carry, asked.episode_start, deterministic)
-        return (act.env_action if asked.was_batched else act.env_action[0]), act.carry
+        try:
+            env_action, carry = act.env_action, act.carry
+        except AttributeError:
+            check_act(self._actor, act)
+            raise
+        return (env_action if asked.was_batched else env_action[0]), carry
 
     def action_probability(
         self, observation: Any, state: Any, mask: Array | None, actions: Any, logp: bool

@@ -73,11 +73,12 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
     _make_policy(run, saved)
     prepare_torch(run)
     run.algorithm = plan.algorithm.called(plan.algorithm.load(), plan.algorithm.config, run)
-    run.actor = _training_actor(run)
+    run.actors = _training_actors(run)
+    run.actor = run.actors[-1]
     run.storage = _make_storage(run)
     run.collector = hooks.first("rlk_make_collector", run=run) or plan.collector.make(run)
-    run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run))
-    run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run))
+    run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run), 0)
+    run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run), 2)
     look_up_listeners(run)
     run.parameters.check()
 
@@ -130,25 +131,24 @@ def _check_size(run: Run, heads: Any, saved: Mapping[str, Any]) -> None:
         )
 
 
-def _training_actor(run: Run) -> Actor:
+def _training_actors(run: Run) -> list[Actor]:
     """What the collector acts with: the policy's actor, inside noises, inside exploration.
 
     What the algorithm itself does to explore comes last, because no noise belongs on an action that
     is random already.
     """
-    actor = run.make_actor()
+    actors = [run.make_actor()]
     for choice in run.plan.noises:
         noise = choice.make(run)
-        actor = noise.wrap(actor, run.policy)
-        check_given(choice.title, "wrap", actor)
+        actors.append(noise.wrap(actors[-1], run.policy))
+        check_given(choice.title, "wrap", actors[-1])
         if offers(noise, Stateful):
             run.noises[choice.name] = noise
     algorithm: Any = run.algorithm
-    if not offers(algorithm, Explores):
-        return actor
-    explores: Actor = algorithm.explore(actor)
-    check_given(run.plan.algorithm.title, "explore", explores)
-    return explores
+    if offers(algorithm, Explores):
+        actors.append(algorithm.explore(actors[-1]))
+        check_given(run.plan.algorithm.title, "explore", actors[-1])
+    return actors
 
 
 def _make_storage(run: Run) -> Any:

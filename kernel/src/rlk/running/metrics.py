@@ -117,11 +117,13 @@ class Metrics:
             A sentence about the first metric that is not finite, or None.
 
         Raises:
-            BrokenPlugin: for one that is no tensor of a single number.
+            BrokenPlugin: for one that is no tensor of a single number, or what is no dict of them.
         """
         unread, self._unread = self._unread, []
         first_update = self._clock.updates - len(unread) + 1
         for update, metrics in enumerate(unread, first_update):
+            if not isinstance(metrics, Mapping):
+                raise self._no_metrics(metrics, update)
             for name, value in metrics.items():
                 try:
                     number = value.item()
@@ -135,6 +137,13 @@ class Metrics:
                 for means in self._means:
                     means.add(name, number)
         return None
+
+    def _no_metrics(self, found: Any, update: int) -> BrokenPlugin:
+        """The error for an update that reports something else than metrics by name."""
+        return BrokenPlugin(
+            f"{self._whose}: update {update} returned Update(metrics={found!r:.80}). They are a "
+            "dict of tensors of a single number by name, {} where there is nothing to log."
+        )
 
     def _no_number(self, name: str, value: Any, update: int) -> BrokenPlugin:
         """The error for a metric that cannot be added up."""

@@ -57,6 +57,7 @@ class Run:
     parameters: Parameters  #: the flat parameters of the policy
     algorithm: Algorithm  #: the algorithm
     actor: Actor  #: what the collector acts with, noise included
+    actors: list[Actor]  #: it and those inside it, the innermost first
     storage: Any  #: the base storage, decorated
     collector: Collector  #: rollout collection
     collect: Callable[[], bool]  #: the collector's, in all wrappers, as the loop calls it
@@ -260,8 +261,7 @@ class Run:
             )
         self.clock.iterations += 1
         self.notify("rlk_update_end")
-        collects = self.plan.algorithm.component.collects
-        by_iteration = collects in ("on-policy", "both", "offline")
+        by_iteration = self.plan.algorithm.component.collects in ("on-policy", "both", "offline")
         done = self.clock.iterations if by_iteration else self.clock.episodes
         if done - self.clock.logged >= self.plan.log_interval:
             self.clock.logged = done

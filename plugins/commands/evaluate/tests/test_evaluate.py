@@ -10,7 +10,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk
-from rlk.errors import NotFinite, RlkError
+from rlk.errors import BrokenPlugin, NotFinite, RlkError
 from rlk_evaluate.evaluate import Evaluation, evaluate, evaluate_agent
 from rlk_testing import stand_in_kernel
 from rlk_testing.environments import Walk

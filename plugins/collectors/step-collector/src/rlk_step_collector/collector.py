@@ -16,6 +16,7 @@ from rlk.episode_ends import counted
 from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Step
+from rlk.running.actors import check_actors
 from rlk.spaces import map_observation
 from rlk_step_collector.batch_shapes import check_observation, check_rewards_and_flags
 from rlk_step_collector.finite import finite, finite_check, name_bad
@@ -69,7 +70,7 @@ class StepCollector:
 
         Raises:
             NotFinite: for a non-finite number of an environment.
-            RlkError: if a listener has stepped the environments.
+            RlkError: if a listener has stepped the environments, or an actor returns no Act.
         """
         if self._cut_short:
             self._cut_short = False
@@ -79,10 +80,20 @@ class StepCollector:
         self._carry = self._begin(self._carry)
         try:
             return self._collect()
-        except BaseException:
+        except BaseException as error:
+            self._look_at_actors(error)
             self._cut_short = True
             self.forget()
             raise
+
+    def _look_at_actors(self, error: BaseException) -> None:
+        """A collection failed: BrokenPlugin if the reason is an actor that returns no Act.
+
+        What rlk raises on purpose has another reason, unless it is about the first action.
+        """
+        is_meant = self._is_checked and isinstance(error, RlkError)
+        if isinstance(error, Exception) and not is_meant and self._observation is not None:
+            check_actors(self.run, self._observation)
 
     def _collect(self) -> bool:
         run = self.run

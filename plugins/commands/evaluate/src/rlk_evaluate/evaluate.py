@@ -14,6 +14,7 @@ import numpy as np
 from rlk.episode_ends import counted
 from rlk.errors import NotFinite, RlkError
 from rlk.records import Array
+from rlk.running.actors import check_act
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -186,7 +187,11 @@ def evaluate_run(
     ) -> tuple[Array, Any]:
         carry = actor.start(env.num_envs) if carry is None else carry
         act = actor.act(observation, carry, start, deterministic)
-        return act.env_action, act.carry
+        try:
+            return act.env_action, act.carry
+        except AttributeError:
+            check_act(actor, act)
+            raise
 
     return evaluate(
         predict,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -148,6 +148,8 @@ def _outputs(
     """Which output is which of the figures that the update reports, and which were no outputs."""
     if type(result) is not Update:
         raise Untraceable(f"it returns a {type(result).__name__}, not an Update")
+    if not isinstance(result.metrics, Mapping):
+        raise Untraceable("its metrics are no dict")
     outputs = {id(value): number for number, value in enumerate(recorder.outputs)}
     inputs = {id(recorder.inputs[number]): recorder.places[number] for number in fixed}
     stays: list[str] = []
