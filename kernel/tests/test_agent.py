@@ -85,6 +85,23 @@ def test_state_and_mask_reach_the_actor(make):
     ]
 
 
+def test_an_actor_that_returns_no_act_is_named_where_an_agent_predicts(make):
+    class Forgets:
+        def start(self, n_envs):
+            return None
+
+        def metrics(self):
+            return {}
+
+        def act(self, observation, carry, episode_start, deterministic=False):
+            return np.zeros(len(episode_start), np.int64)
+
+    agent = make()
+    agent.run.algorithm.actor = lambda rng=None: Forgets()
+    with pytest.raises(rlk.errors.BrokenPlugin, match=r"^actor \S+\.Forgets: act\(\) returned arr"):
+        agent.predict(np.zeros((2, 3), np.float32))
+
+
 # ---- learning ------------------------------------------------------------------------------------
 
 

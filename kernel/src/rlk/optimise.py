@@ -153,7 +153,9 @@ def wrapped(
         BrokenPlugin: if it, or what it returns, takes another number of arguments.
     """
     for wrapper in wrappers:
-        whose = f"the wrapper {wrapper.__module__}.{getattr(wrapper, '__qualname__', type(wrapper))}"
+        whose = (
+            f"the wrapper {wrapper.__module__}.{getattr(wrapper, '__qualname__', type(wrapper))}"
+        )
         if not _takes(wrapper, 1):
             raise BrokenPlugin(f"{whose} is to take one argument, the function that is inside it.")
         function = wrapper(function)

@@ -148,6 +148,21 @@ def test_an_agent_is_evaluated_the_same_way_every_time() -> None:
     assert again.timesteps == 40
 
 
+def test_an_actor_that_returns_no_act_is_named() -> None:
+    class Forgets:
+        def start(self, n_envs: int) -> None: ...
+
+        def metrics(self) -> dict[str, float]:
+            return {}
+
+        def act(self, *arguments: Any) -> None: ...
+
+    with made() as agent:
+        agent.run.algorithm.actor = lambda rng=None: Forgets()
+        with pytest.raises(BrokenPlugin, match=r"^actor \S+Forgets: act\(\) returned None"):
+            evaluate_agent(agent, 1)
+
+
 def test_an_evaluation_leaves_training_as_it_was() -> None:
     parameters, streams = [], []
     for evaluates in (False, True):

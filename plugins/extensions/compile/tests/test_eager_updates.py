@@ -10,6 +10,7 @@ import pytest
 import torch
 from compiled_runs import STEPS, Variant, Weighs, eagerly, made
 
+from rlk.errors import BrokenPlugin, PlanError
 from rlk.protocols import Optimise
 from rlk.records import Batch, Loss, Update
 from rlk_compile.extension import Compile
@@ -222,3 +223,21 @@ def test_a_recurrent_policy_runs_eagerly_and_says_so_without_trying(
         "policy 'stand-in-policy'" in printed
         and "is recurrent, and nn.LSTM does not trace" in printed
     )
+
+
+@pytest.mark.parametrize("backend", ["eager", "inductor"])
+def test_a_pass_of_an_unknown_name_is_refused_while_planning(backend: str) -> None:
+    with pytest.raises(PlanError, match=r"unknown compile-pass 'own-product'.*'own-products'"):
+        made(compile={"backend": backend, "passes": ["own-product"]})
+
+
+def test_an_update_whose_metrics_are_no_dict_is_the_algorithms_fault() -> None:
+    class Forgets(StandIn):
+        def update(self, batch: Batch, optimise: Optimise) -> Update:
+            super().update(batch, optimise)
+            return Update(None)  # type: ignore[arg-type]
+
+    with made(algorithm=Forgets) as agent:
+        with pytest.raises(BrokenPlugin, match=r"update 1 returned Update\(metrics=None\)"):
+            agent.learn(20)
+        assert agent.run.update.reasons == {"": "its metrics are no dict"}

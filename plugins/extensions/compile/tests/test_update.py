@@ -60,7 +60,7 @@ def test_no_pass_is_made_ready_for_a_backend_that_has_none(monkeypatch: pytest.M
     asked: list[Any] = []
     found: tuple[list[Any], str] = ([], "")
     monkeypatch.setattr(
-        "rlk_compile.update.ready", lambda wanted, device: asked.append(wanted) or found
+        "rlk_compile.update.ready", lambda wanted, device, kernel: asked.append(wanted) or found
     )
     with made() as agent:
         agent.learn(4)

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from rlk.hookspecs import hookimpl
 from rlk_compile.collective import Traceable
 from rlk_compile.config import CompileConfig
+from rlk_compile.passes import why_unknown
 from rlk_compile.update import CompiledUpdate
 
 if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
     from rlk.protocols import Communicator, State
     from rlk.running.run import Run
 
@@ -29,6 +31,11 @@ class Compile:
         self.update: CompiledUpdate | None = None
         self._logged = 0.0
         self._told = 0
+
+    @hookimpl
+    def rlk_check_plan(self, plan: Plan) -> str | None:
+        """That there is a pass of each name, also where the backend takes none."""
+        return why_unknown(self.config.passes or (), plan.kernel)
 
     @hookimpl(wrapper=True)
     def rlk_make_communicator(

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 from torch import fx
 
-from rlk.registry.kernel import Kernel, default_kernel
+from rlk.errors import PlanError
+from rlk.registry.kernel import Kernel
 
 KIND = "compile_passes"
 
@@ -41,18 +42,27 @@ class Pass(Protocol):
         """Change the graph in place; `node.meta["val"]` is an example of a node's value."""
 
 
-def ready(
-    wanted: Sequence[str] | None, device: str, kernel: Kernel | None = None
-) -> tuple[list[Pass], str]:
+def why_unknown(names: Sequence[str], kernel: Kernel) -> str | None:
+    """What to say of the first name that no pass has, or None."""
+    registry = kernel.registries.add_kind(KIND)
+    try:
+        for name in names:
+            registry.get(name)
+    except PlanError as error:
+        return f"compile:passes: {error}"
+    return None
+
+
+def ready(wanted: Sequence[str] | None, device: str, kernel: Kernel) -> tuple[list[Pass], str]:
     """The passes that apply here, ready for use, and why others are not, "" if there are none.
 
     Args:
-        wanted: names, None for all that are installed. kernel: whose registry has them.
+        wanted: names, None for all that there are. kernel: whose registry has them.
 
     Raises:
         UnknownName: there is no pass of such a name.
     """
-    registry = (kernel or default_kernel()).registries.add_kind(KIND)
+    registry = kernel.registries.add_kind(KIND)
     found, reasons = [], []
     for name in sorted(registry.names()) if wanted is None else wanted:
         entry = registry.get(name)

@@ -107,7 +107,7 @@ class CompiledUpdate:
         run, began = self._run, time.perf_counter()
         device, ranks = torch.device(run.device).type, run.communicator.size
         wanted = self._config.passes if self._config.backend == "inductor" else ()
-        passes, why_not = ready(wanted, device)
+        passes, why_not = ready(wanted, device, run.plan.kernel)
         possible = ways(self._config, device, compiler(), ranks, passes)
         store = Store() if self._config.keep and possible[0].ahead else None
         key = keeping.key(self._update, batch, possible) if store else ""

@@ -12,7 +12,6 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 
-
 #: Where rank 0 of the argument `kill` puts what it writes to stderr.
 SAID = Path("said.txt")
 #: Lets the launcher go on when rank 0 has said of which rank died, or after 30 s.
