@@ -167,10 +167,43 @@ def test_a_wrong_mask_of_a_vector_names_the_environment(masks, message):
         VectorActionMasks(Allowed(masks)).reset()
 
 
-def test_a_vector_whose_environments_have_no_masks_says_so():
-    env = VectorActionMasks(SyncVectorEnv([Walk], **SAME_STEP))
+class Mute(gym.Wrapper):
+    """A game that does not tell its masks."""
+
+    def __init__(self):
+        super().__init__(gym.Env())
+        self.observation_space = MaskedGame().observation_space
+        self.action_space = MaskedGame().action_space
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_a_vector_whose_environments_have_no_masks_is_refused(name):
+    vector = VECTORS[name]([MaskedGame, Mute])
+    with pytest.raises(PlanError, match=r"environment 1 of .*Env has no method action_masks"):
+        VectorActionMasks(vector)
+    vector.close()
+
+
+def test_a_vector_that_cannot_say_whether_it_has_masks_is_asked_for_them():
+    class Calls(VectorEnv):
+        metadata, num_envs = SAME_STEP, 2
+        single_observation_space = Allowed.single_observation_space
+        single_action_space = Allowed.single_action_space
+        allowed = ("action_masks",)
+
+        def reset(self, **_):
+            return np.zeros((2, 1), np.float32), {}
+
+        def call(self, name, *_):
+            if name not in self.allowed:
+                raise AttributeError(f"there is no {name}")
+            return [[1, 0, 1], [0, 1, 0]]
+
+    env = VectorActionMasks(Calls())
+    assert env.reset()[0]["action_mask"].tolist() == [[1, 0, 1], [0, 1, 0]]
+    Calls.allowed = ()
     with pytest.raises(EnvironmentFailed, match=r"action_masks.*leave out --plugin action-masking"):
-        env.reset(seed=0)
+        env.reset()
 
 
 def test_a_vector_that_cannot_be_asked_is_refused():

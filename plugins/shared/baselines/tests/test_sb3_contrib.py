@@ -10,6 +10,7 @@ import pytest
 from gymnasium import spaces
 from gymnasium.wrappers import TimeLimit
 
+from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.common.env_util import make_vec_env
 from rlk_baselines.sb3.common.vec_env import DummyVecEnv, VecNormalize
 from rlk_baselines.sb3_contrib import MaskablePPO, RecurrentPPO
@@ -147,3 +148,8 @@ def test_a_recurrent_model_shares_one_lstm() -> None:
     for other in ({"shared_lstm": False}, {"n_lstm_layers": 2}):
         with pytest.raises(ValueError, match="share one LSTM"):
             RecurrentPPO("MlpLstmPolicy", IdentityEnvBox(), policy_kwargs=other)
+
+
+def test_environments_without_masks_are_refused_as_the_model_is_made() -> None:
+    with pytest.raises(Refused, match=r"environment 0 .* has no method action_masks\(\).*Masker"):
+        MaskablePPO("MlpPolicy", "CartPole-v1")

@@ -28,7 +28,7 @@ class VectorActionMasks(TransparentVector):
     one when it is asked.
 
     Raises:
-        PlanError: if it has neither, or its actions cannot be counted.
+        PlanError: if it has neither, its environments have none, or actions cannot be counted.
     """
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
@@ -102,9 +102,29 @@ def _source(env: Any) -> Callable[[], Any]:
         found: Callable[[], Any] = layer.action_masks
         return found
     if hasattr(layer, "call"):
+        _check_environments(layer)
         return lambda: layer.call("action_masks")
     raise PlanError(
         f"{TITLE} asks a vector of environments for their masks, but {type(layer).__name__} has "
         "neither action_masks() -> bool [N, M] nor call(name). Give it one, or pass what makes one "
         "environment."
     )
+
+
+def _check_environments(vector: Any) -> None:
+    """PlanError for the first environment without masks, of a vector that can tell.
+
+    The masks themselves are not asked for: there may be none before a reset.
+    """
+    try:
+        have = list(vector.call("has_wrapper_attr", "action_masks"))
+    except (AttributeError, NotImplementedError):
+        return  # environments that Gymnasium's class is no base of: reset will show it
+    if not all(have):
+        raise PlanError(
+            f"{TITLE} asks every environment of a vector which actions are allowed, but environment "
+            f"{have.index(False)} of {type(vector).__name__} has no method action_masks(). Give "
+            "each one that returns bool [M], put a wrapper around each that has one (such as "
+            "ActionMasker of rlk_baselines.sb3_contrib.common.wrappers), or leave out --plugin "
+            "action-masking."
+        )
