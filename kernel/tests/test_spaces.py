@@ -28,7 +28,13 @@ def test_kinds_are_class_names_and_images_are_a_kind_of_their_own(space, kind):
 
 @pytest.mark.parametrize(
     ("shape", "first"),
-    [((3, 8, 6), True), ((8, 6, 3), False), ((6, 6, 8), False), ((6, 8, 6), False)],
+    [
+        ((3, 8, 6), True),
+        ((8, 6, 3), False),
+        ((6, 6, 8), False),
+        ((6, 8, 6), False),
+        ((64, 40, 40), False),
+    ],
 )
 def test_channels_are_first_where_that_axis_is_shorter_than_both_others(shape, first):
     assert spaces.channels_first(shape) is first

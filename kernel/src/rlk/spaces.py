@@ -28,7 +28,8 @@ def channels_first(shape: tuple[int, ...]) -> bool:
     """Whether images of this shape have their channels on the first axis, else on the last.
 
     They do if that is shorter than both others: as many frames as stacked images have, their last
-    axis may be longer than the image is high.
+    axis may be longer than the image is high. Where the first axis is the channels' and as long,
+    the shape does not tell: whoever looks at images has a setting that does (`channels`).
     """
     return shape[0] < min(shape[1:])
 
