@@ -102,7 +102,6 @@ def test_convolutions_get_their_images_with_channels_last_in_memory(first):
         ((40, 40, 40), "auto", False),
         ((36, 36, 48), "auto", False),  # twelve channels, stacked four times
         ((64, 40, 40), "auto", False),  # nothing tells that these are 64 frames
-        ((64, 40, 40), "first", True),
         ((84, 84, 4), "last", False),
         ((60, 50, 50), "first", True),
     ],
