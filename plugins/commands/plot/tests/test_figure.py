@@ -64,6 +64,54 @@ def test_runs_that_differ_in_much_are_called_by_their_folders(
     assert [label for label, _ in groups_of(curves)] == ["dqn (a)", "dqn (b)"]
 
 
+def test_runs_with_another_component_are_called_by_it(tmp_path: Path, run_folder: Make) -> None:
+    plain = read_run(run_folder(tmp_path / "a", RISING))
+    lstm = attrs.evolve(
+        plain,
+        folder=tmp_path / "b",
+        components=dict(plain.components) | {"policy": "lstm"},
+        settings={"learning_rate": 0.1, "n_envs": 1, "lstm.n_lstm": 64, "lstm.layers": [64]},
+    )
+    masked = attrs.evolve(
+        plain, folder=tmp_path / "c", components=dict(plain.components) | {"extension": "masks"}
+    )
+    assert [label for label, _ in groups_of([plain, lstm, masked])] == [
+        "dqn policy=mlp",
+        "dqn policy=lstm",
+        "dqn extension=masks policy=mlp",
+    ]
+
+
+def test_a_legend_of_long_names_leaves_the_panel_its_width(
+    tmp_path: Path, run_folder: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"ppo2-CartPole-v1-{seed}-20261123-202942" for seed in range(4)]
+    panels: list[Any] = []
+    draw = figure._panel
+
+    def watch(axes: Any, *arguments: Any) -> Any:
+        drawn = draw(axes, *arguments)
+        panels.append(axes)
+        return drawn
+
+    monkeypatch.setattr(figure, "_panel", watch)
+    curves = [
+        attrs.evolve(
+            read_run(run_folder(tmp_path / name, RISING, evaluated={100: [3.0]})),
+            settings={f"setting{i}": name for i in range(4)},
+        )
+        for name in names
+    ]
+    figure.draw(curves, tmp_path / "curves.png")
+    (axes,) = panels
+    axes.figure.canvas.draw()
+    assert axes.get_position().width > 0.7
+    assert axes.get_position().height > 0.4
+    legend = axes.get_legend().get_window_extent()
+    assert legend.x1 <= axes.figure.bbox.width
+    assert legend.y0 >= 0
+
+
 def test_one_run_is_drawn_into_its_own_folder(tmp_path: Path, run_folder: Make) -> None:
     folder = run_folder(tmp_path / "a", RISING, evaluated={100: [3.0], 400: [30.0]})
     result = called(folder)
@@ -107,9 +155,10 @@ def test_every_axis_can_be_drawn(
     drawn: list[Any] = []
     dress = figure._dress
 
-    def watch(axes: Any, x: str, **settings: Any) -> None:
-        dress(axes, x, **settings)
+    def watch(axes: Any, x: str, **settings: Any) -> Any:
+        rows = dress(axes, x, **settings)
         drawn.append((axes.get_xlabel(), axes.get_title(loc="left"), axes.lines[0].get_xdata()[-1]))
+        return rows
 
     monkeypatch.setattr(figure, "_dress", watch)
     folder = run_folder(tmp_path / "a", RISING, evaluated={100: [3.0]})
@@ -125,9 +174,10 @@ def test_smoothing_can_be_set(
     lines: list[Any] = []
     dress = figure._dress
 
-    def watch(axes: Any, x: str, **settings: Any) -> None:
-        dress(axes, x, **settings)
+    def watch(axes: Any, x: str, **settings: Any) -> Any:
+        rows = dress(axes, x, **settings)
         lines.append(axes.lines[0])
+        return rows
 
     monkeypatch.setattr(figure, "_dress", watch)
     folder = run_folder(tmp_path / "a", RISING)
@@ -142,6 +192,7 @@ def test_smoothing_can_be_set(
         ([], 2, "RUN"),
         (["{tmp}/nowhere"], 1, "does not exist"),
         (["{tmp}"], 1, "is not a run folder"),
+        (["{tmp}"], 1, "It holds run folders. Type: rlk plot {tmp}/*"),
         (["{tmp}/empty"], 1, "no episode has ended"),
         (["{tmp}/a", "--out", "{tmp}/a.xyz"], 1, "xyz"),
         (["{tmp}/a", "--x", "steps"], 2, "timesteps"),
@@ -160,6 +211,6 @@ def test_what_is_refused_says_why(
     with pytest.raises(SystemExit) as ended:
         main(["plot", *[argument.format(tmp=tmp_path) for argument in arguments]])
     text = capsys.readouterr().err
-    assert says in text
+    assert says.format(tmp=tmp_path) in text
     assert "Traceback" not in text
     assert ended.value.code == code

@@ -32,6 +32,7 @@ class Curve:
 
     Attributes:
         folder: of the run. algo, env: their names. seed: None if it is not known.
+        components: what stands in each slot that takes part in learning, besides the algorithm.
         settings: of all components that take part in learning, by dotted key; the algorithm's
             without its name.
         returns: float64 [E]. timesteps, episodes, seconds: float64 [E], where each stands.
@@ -44,6 +45,7 @@ class Curve:
     algo: str
     env: str
     seed: int | None
+    components: Mapping[str, str]
     settings: Mapping[str, Any]
     returns: Array
     timesteps: Array
@@ -76,7 +78,11 @@ def folder_of(run: str | os.PathLike[str]) -> Path:
     if not path.exists():
         raise BadFile(f"{run} does not exist. RUN is a run folder, as rlk run makes one in runs/.")
     if not any((path / sign).exists() for sign in SIGNS):
-        raise BadFile(f"{run} is not a run folder: it has none of {', '.join(SIGNS)}.")
+        inside = any((path / sign).exists() for path in path.glob("*/") for sign in SIGNS)
+        raise BadFile(
+            f"{run} is not a run folder: it has none of {', '.join(SIGNS)}."
+            + (f" It holds run folders. Type: rlk plot {path}/*" if inside else "")
+        )
     return path
 
 
@@ -171,15 +177,24 @@ class _Plan:
 def _plan(folder: Path) -> dict[str, Any]:
     path = folder / "plan.json"
     if not path.exists():
-        return {"algo": folder.resolve().name, "env": "", "seed": None, "settings": {}}
+        name = folder.resolve().name
+        return {"algo": name, "env": "", "seed": None, "components": {}, "settings": {}}
     plan = structured(_Plan, read_json(path), f"{path} is damaged: plan", only_known_keys=False)
     algo = next((one.name for one in plan.components if one.slot == "algorithm"), "")
     settings: dict[str, Any] = {"n_envs": plan.run.n_envs}
+    names: dict[str, list[str]] = {}
     for component in plan.components:
         if component.slot not in WATCHERS:
             settings |= {f"{component.name}.{k}": v for k, v in component.settings.items()}
-    own = {key.removeprefix(f"{algo}."): value for key, value in settings.items()}
-    return {"algo": algo, "env": plan.env.name, "seed": plan.run.seed, "settings": own}
+            names.setdefault(component.slot, []).append(component.name)
+    names.pop("algorithm", None)
+    return {
+        "algo": algo,
+        "env": plan.env.name,
+        "seed": plan.run.seed,
+        "components": {slot: "+".join(sorted(found)) for slot, found in names.items()},
+        "settings": {key.removeprefix(f"{algo}."): value for key, value in settings.items()},
+    }
 
 
 def _from_monitor(folder: Path) -> tuple[dict[str, Array], bool] | None:

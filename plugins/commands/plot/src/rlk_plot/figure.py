@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,11 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 WINDOW = 100
 PANEL_INCHES = (8.0, 4.5)
 _DOTS = 150
+#: Runs that have these in common differ in their seed.
+_ALIKE = ("algo", "components", "settings")
+#: Characters of a group's name in a legend, and of a line of one that leaves room for a second.
+_LABEL, _HALF = 60, 45
+_ROW_INCHES = 0.2
 
 
 def draw(
@@ -43,8 +48,11 @@ def draw(
     figure = Figure(figsize=(wide, high * len(by_env)), layout="constrained", facecolor="white")
     FigureCanvasAgg(figure)
     panels = figure.subplots(len(by_env), 1, squeeze=False)[:, 0]
-    for panel, (env, members) in zip(panels, by_env.items(), strict=True):
+    below = [
         _panel(panel, env, members, x, smooth)
+        for panel, (env, members) in zip(panels, by_env.items(), strict=True)
+    ]
+    figure.set_size_inches(wide, high * len(by_env) + _ROW_INCHES * sum(below))
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=_DOTS)
 
@@ -54,7 +62,7 @@ def groups_of(curves: Sequence[Curve]) -> list[tuple[str, list[Curve]]]:
     groups: list[list[Curve]] = []
     for curve in curves:
         for group in groups:
-            if (group[0].algo, group[0].settings) == (curve.algo, curve.settings):
+            if all(getattr(group[0], field) == getattr(curve, field) for field in _ALIKE):
                 group.append(curve)
                 break
         else:
@@ -63,22 +71,34 @@ def groups_of(curves: Sequence[Curve]) -> list[tuple[str, list[Curve]]]:
 
 
 def _label(curve: Curve, others: Sequence[Curve]) -> str:
-    alike = [other for other in others if other.algo == curve.algo and other is not curve]
-    keys = sorted(
-        {
-            key
-            for other in alike
-            for key in {*curve.settings, *other.settings}
-            if curve.settings.get(key) != other.settings.get(key)
-        }
-    )
-    own = [f"{key}={curve.settings[key]}" for key in keys if key in curve.settings]
-    if len(own) > 3:
-        return f"{curve.algo} ({curve.folder.resolve().name})"
-    return " ".join([curve.algo, *own])
+    """The algorithm, and what the group has otherwise than those of the same algorithm."""
+    alike = [other for other in others if other.algo == curve.algo]
+    slots = _differing([other.components for other in alike])
+    own = [f"{slot}={curve.components[slot]}" for slot in slots if slot in curve.components]
+    # Settings of a component that another one stands in for say nothing besides its name.
+    replaced = {
+        name
+        for other in alike
+        for slot in slots
+        for name in other.components.get(slot, "").split("+")
+    }
+    for key in _differing([other.settings for other in alike]):
+        if key in curve.settings and key.partition(".")[0] not in replaced:
+            own.append(f"{key}={curve.settings[key]}")
+    label = " ".join([curve.algo, *own])
+    if len(own) > 3 or len(label) > _LABEL:
+        label = f"{curve.algo} ({curve.folder.resolve().name})"
+    return label if len(label) <= _LABEL else f"{label[: _LABEL - 1]}…"
 
 
-def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | None) -> None:
+def _differing(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The keys that not all of them have with the same value, sorted."""
+    keys = {key for one in found for key in one}
+    return sorted(key for key in keys if any(one.get(key) != found[0].get(key) for one in found))
+
+
+def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | None) -> int:
+    """Draw the runs in one environment; how many rows of a legend stand below them."""
     groups = groups_of(curves)
     unit, seconds = _time_unit(max(float(curve.seconds[-1]) for curve in curves))
     scale = seconds if x == "time" else 1.0
@@ -99,7 +119,7 @@ def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | 
         {"timesteps": "timesteps", "episodes": "episodes", "time": f"time [{unit}]"}[x], fontsize=11
     )
     axes.set_ylabel("return (sum of an episode's rewards)", fontsize=11)
-    _dress(axes, x, crowded=len(groups) > 1)
+    return _dress(axes, x, crowded=len(groups) > 1)
 
 
 def _one(
@@ -117,10 +137,11 @@ def _one(
             color=colour,
             alpha=0.35,
             linewidths=0,
-            label=f"{label}episodes",
+            # Among several groups a dot's colour says enough.
+            label=None if label else "episodes",
         )
     mean = curve.returns if curve.smoothed else rolling_mean(curve.returns, window)
-    over = "mean of the last 100 episodes" if curve.smoothed else f"mean of {window} episodes"
+    over = "mean of the last 100 episodes" if curve.smoothed else _over(window)
     axes.plot(where, mean, color=colour, linewidth=2.0, label=f"{label}{over}")
     if len(curve.evaluations):
         _evaluations(
@@ -180,13 +201,17 @@ def _window(curve: Curve, smooth: int | None) -> int:
     return smooth or int(np.clip(len(curve.returns) // 20, 1, WINDOW))
 
 
+def _over(window: int) -> str:
+    return f"mean of {window} episodes" if window > 1 else "each episode"
+
+
 def _time_unit(seconds: float) -> tuple[str, float]:
     if seconds > 2 * 3600:
         return "h", 3600.0
     return ("min", 60.0) if seconds > 120 else ("s", 1.0)
 
 
-def _dress(axes: Axes, x: str, *, crowded: bool) -> None:
+def _dress(axes: Axes, x: str, *, crowded: bool) -> int:
     from matplotlib.ticker import EngFormatter, MaxNLocator
 
     if x != "time":
@@ -201,8 +226,13 @@ def _dress(axes: Axes, x: str, *, crowded: bool) -> None:
     for side in ("left", "bottom"):
         axes.spines[side].set_color("#888888")
     place: dict[str, Any] = {"loc": "best"}
+    rows = 0
     if crowded:
-        place = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.14), "ncols": 2}
+        labels = axes.get_legend_handles_labels()[1]
+        columns = 2 if max(map(len, labels)) <= _HALF else 1
+        rows = -(-len(labels) // columns)
+        place = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.14), "ncols": columns}
     legend: Any = axes.legend(frameon=True, framealpha=0.85, edgecolor="none", fontsize=9, **place)
     for handle in legend.legend_handles:
         handle.set_alpha(1.0)
+    return rows
