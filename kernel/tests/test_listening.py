@@ -36,6 +36,12 @@ class TooLate:
         """Would wrap it."""
 
 
+def test_a_function_of_other_arguments_is_refused_before_the_first_step(agent):
+    with pytest.raises(PlanError, match=r"callback <lambda>\(locals_, globals_\) .* def callback"):
+        agent.learn(4, callback=lambda locals_, globals_: True)
+    assert agent.num_timesteps == 0
+
+
 def test_a_callback_listens_to_its_own_call_alone(agent):
     callback = Borders()
     agent.learn(96, callback=callback)

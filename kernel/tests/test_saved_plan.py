@@ -51,7 +51,7 @@ class Wraps:
 
 
 def on_the_shelf(place, kind):
-    return Component(name="Mine", factory=Watches, kind=kind or "extensions")
+    return Component(name=place.rpartition(":")[2], factory=Watches, kind=kind or "extensions")
 
 
 @pytest.fixture
@@ -153,6 +153,18 @@ def test_a_component_from_a_place_must_be_passed_again(kernel, saved):
         spec_of(plan, kernel)
     found = again(kernel, plan, plugins=("shelf:Mine",))
     assert [c.name for c in found.extensions] == ["Mine"]
+
+
+def test_all_that_must_be_passed_again_is_said_at_once(kernel, saved):
+    place = "rlk_testing.environments:Walk"
+    plan = saved(env=place, plugins=["shelf:Mine", "shelf:Watch"])
+    with pytest.raises(PlanError) as told:
+        spec_of(plan, kernel)
+    typed = f"--plugin shelf:Mine --plugin shelf:Watch --env {place}"
+    python = f"plugins=['shelf:Mine', 'shelf:Watch'], env={place!r}"
+    assert f"Pass them again: {typed}, or in Python {python}." in str(told.value)
+    with pytest.raises(PlanError, match=r"again: --plugin shelf:Watch, or in"):
+        spec_of(plan, kernel, env=place, plugins=("shelf:Mine",))
 
 
 def forged(plan, **component):

@@ -97,6 +97,13 @@ def test_another_shape_is_refused_with_the_right_one(shape):
         spaces.batched(s.Box(-1, 1, (3,)), np.zeros(shape))
 
 
+def test_what_reset_returns_is_no_observation_and_what_to_type_is_said():
+    returned = (np.zeros(3), {"info": 1})
+    for space in (s.Box(-1, 1, (3,)), s.Dict({"a": s.Box(-1, 1, (3,))})):
+        with pytest.raises(ValueError, match=r"observation, info = env.reset\(\)"):
+            spaces.batched(space, returned)
+
+
 def test_mapping_goes_into_dicts_and_no_deeper():
     found = spaces.map_observation(np.sum, {"a": np.ones(2), "b": {"c": np.ones(3)}})
     assert found == {"a": 2.0, "b": {"c": 3.0}}

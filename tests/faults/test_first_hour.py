@@ -156,3 +156,16 @@ def test_what_only_python_can_pass_is_said_in_python(trained, capsys):
         assert agent.num_timesteps == 16
     trained(env=lambda: Notebook(), out="lambda", verbose=1)
     assert "rlk.load('lambda', env=…)" in capsys.readouterr().out
+
+
+def test_a_session_completes_what_rlk_has_and_says_it_where_a_name_is_wrong():
+    assert {"make", "load", "Agent", "hookimpl", "registry"} <= set(dir(rlk))
+    with pytest.raises(AttributeError, match=r"has no attribute 'PPO': it has .*make.*rlk.make\("):
+        _ = rlk.PPO
+
+
+def test_what_is_not_named_is_shown_with_its_keyword():
+    with pytest.raises(PlanError, match=r"rlk.make\('dqn', env='CartPole-v1', …\)"):
+        rlk.make("dqn", "CartPole-v1")
+    with pytest.raises(PlanError, match=r"policy='MlpPolicy', env='CartPole-v1', …\)"):
+        rlk.make("dqn", "MlpPolicy", "CartPole-v1")

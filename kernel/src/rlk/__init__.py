@@ -39,4 +39,11 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("rlk.registry")
     if name in _HOMES:
         return getattr(importlib.import_module(f"rlk.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'rlk' has no attribute {name!r}")
+    raise AttributeError(
+        f"module 'rlk' has no attribute {name!r}: it has {', '.join(_HOMES)} and registry. "
+        "Algorithms are made by their names: rlk.make('NAME')"
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES, "registry"})

@@ -44,8 +44,8 @@ def make(
         PlanError: for what does not exist or does not fit, or an `out` that is not empty.
     """
     if unnamed:
-        named = zip(("policy", "env"), unnamed, strict=False)
-        words = [f"{key}={value!r:.80}" for key, value in named]
+        keys = ("policy", "env") if len(unnamed) > 1 else ("env",)
+        words = [f"{key}={value!r:.80}" for key, value in zip(keys, unnamed, strict=False)]
         raise PlanError(f"rlk.make takes keywords: rlk.make({', '.join([repr(algo), *words])}, …)")
     kernel = kernel or default_kernel()
     settings = {} if config is None else attrs.asdict(config, recurse=False)

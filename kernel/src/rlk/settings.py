@@ -282,7 +282,8 @@ def type_name(kind: Any) -> str:
     """A type as a person writes it."""
     form, parts = _form(kind), get_args(kind)
     if form in (Literal, Union):
-        return " or ".join(map(repr if form is Literal else type_name, parts))
+        names = map(repr if form is Literal else type_name, parts)
+        return " or ".join(dict.fromkeys(names))
     if form is Callable:
         return "a callable"
     if form is tuple and ... not in parts:

@@ -146,19 +146,32 @@ def batched(space: Space, observation: Any) -> tuple[Any, bool]:
     """
     if isinstance(space, spaces.Dict):
         return _batched_parts(space, observation)
+    _refuse_info(observation)
     array, shape = np.asarray(observation), space.shape or ()
     if array.shape == shape:
         return array[None], False
     if array.shape[1:] == shape and array.ndim > 0:
         return array, True
-    expected = f"{shape} or [B, *{shape}]"
-    raise ValueError(f"an observation of this agent has shape {expected}, got {array.shape}")
+    batch = ", ".join(["B", *map(str, shape)])
+    expected = f"{shape}, or [{batch}] of a batch,"
+    raise ValueError(f"an observation of this agent has shape {expected} and this one {array.shape}")
 
 
-def _batched_parts(space: spaces.Dict, observation: Any) -> tuple[dict[str, Any], bool]:
+def _refuse_info(observation: Any) -> None:
+    """ValueError for what `env.reset()` returns, of which the observation is the first part."""
+    if isinstance(observation, tuple) and len(observation) == 2 and isinstance(observation[1], dict):
+        raise ValueError(
+            "an observation of this agent is the first of the two that env.reset() returns: "
+            "observation, info = env.reset()"
+        )
+
+
+def _batched_parts(space: spaces.Dict, given: Any) -> tuple[dict[str, Any], bool]:
+    observation = given
     if not isinstance(observation, Mapping) or not space.spaces.keys() <= observation.keys():
         observation = flat_observation(observation)  # as the environment gives it
     if not isinstance(observation, Mapping) or not space.spaces.keys() <= observation.keys():
+        _refuse_info(given)
         found = f"the keys {[*observation]}" if isinstance(observation, Mapping) else "no dict"
         expected = f"a dict with the keys {[*space.spaces]}"
         raise ValueError(f"an observation of this agent is {expected}, got {found}")

@@ -50,13 +50,26 @@ def refuse_missing(
     plugins: Iterable[Any],
     changes: Mapping[str, Any],
     registries: Registries,
+    environment: SavedEnvironment | None = None,
 ) -> None:
-    """PlanError for a component from a place, or an object, that was not passed again."""
+    """PlanError for components from a place, or objects, that were not passed again.
+
+    Args:
+        components: what the file holds.
+        plugins, changes: what is passed now.
+        registries: where plugins and environments are found by their names.
+        environment: the saved one if none is passed now, so that the message has all that is
+            missing.
+    """
     wanted = [one for one in components if one.is_external and one.slot != "algorithm"]
     passed = {_name(plugin, registries) for plugin in plugins} if wanted else set()
-    for saved in wanted:
-        if saved.slot not in changes and _without_number(saved) not in passed:
-            raise _missing(saved)
+    missing = [
+        saved
+        for saved in wanted
+        if saved.slot not in changes and _without_number(saved) not in passed
+    ]
+    if missing:
+        raise _missing(*missing, environment=_place_of(environment, registries))
 
 
 def _name(plugin: Any, registries: Registries) -> str | None:
@@ -78,16 +91,33 @@ def _without_number(saved: SavedComponent) -> str:
     return saved.name.rpartition("-")[0] if is_object else saved.name
 
 
-def _missing(saved: SavedComponent) -> PlanError:
-    if saved.dist == PASSED:
-        was = f"{saved.slot} {saved.name!r}, which was passed as an object"
+def _missing(*missing: SavedComponent, environment: str | None = None) -> PlanError:
+    """What is missing, and what to type for all of it at once.
+
+    Args:
+        missing: components, at least one.
+        environment: the place of one that is code and is not passed either.
+    """
+    placed = [saved for saved in missing if saved.dist != PASSED]
+    if not placed:
+        saved = missing[0]
         keyword = f"{saved.slot}=…" if saved.fills_slot else "plugins=[…]"
-        how = f"in Python, {keyword} with that object"
-    else:
-        was = f"{saved.slot} {saved.name!r} from {saved.dist!r}"
-        how = f"{_typed('--plugin', saved.dist)}, or in Python plugins=({saved.dist!r},)"
+        return PlanError(
+            f"this model was made with {saved.slot} {saved.name!r}, which was passed as an object, "
+            "which no file may run by itself. Pass it again: in Python, "
+            f"{keyword} with that object."
+        )
+    was = [f"{saved.slot} {saved.name!r} from {saved.dist!r}" for saved in placed]
+    places = list(dict.fromkeys(saved.dist for saved in placed))
+    typed = [_typed("--plugin", place) for place in places]
+    python = f"plugins={places!r}"
+    if environment is not None:
+        was.append(f"environment {environment!r}")
+        typed.append(_typed("--env", environment))
+        python += f", env={environment!r}"
     return PlanError(
-        f"this model was made with {was}, which no file may run by itself. Pass it again: {how}."
+        f"this model was made with {' and '.join(was)}, which no file may run by itself. Pass "
+        f"{'it' if len(was) == 1 else 'them'} again: {' '.join(typed)}, or in Python {python}."
     )
 
 
@@ -112,7 +142,7 @@ def environment_again(
     if env is not None:
         keeps = choose_environment(env, registries, {}).takes_keywords_of(saved.name)
         found = {"env": env, **(kwargs if keeps else {})}
-    elif saved.passed_as_object or is_place(saved.name) or _runs_code(saved.name, registries):
+    elif saved.passed_as_object or _place_of(saved, registries) is not None:
         raise _environment_missing(saved)
     else:
         found = {"env": saved.name, **kwargs}
@@ -150,10 +180,14 @@ def _environment_missing(saved: SavedEnvironment) -> PlanError:
     )
 
 
-def _runs_code(name: str, registries: Registries) -> bool:
-    """Whether the component that answers to this environment runs code that the name points to."""
-    entry, _ = registries.environments.ask("environment", name)
-    return bool(entry.component().runs_code)
+def _place_of(saved: SavedEnvironment | None, registries: Registries) -> str | None:
+    """The place of a saved environment that is code, by its name or by who answers to it."""
+    if saved is None or saved.passed_as_object:
+        return None
+    if is_place(saved.name):
+        return saved.name
+    entry, _ = registries.environments.ask("environment", saved.name)
+    return saved.name if entry.component().runs_code else None
 
 
 def object_in(value: Any) -> str | None:

@@ -103,7 +103,8 @@ def spec_of(
     wanted, plugins = _without_refused(wanted, plugins, kernel)
     components, notes = _without_absent(wanted, changes, kernel)
     algo, plugins = algorithm_again(saved.algorithm, plugins, kernel.registries)
-    refuse_missing(components, plugins, changes, kernel.registries)
+    own_env = saved.env if env is None else None
+    refuse_missing(components, plugins, changes, kernel.registries, own_env)
     names = [one.name for one in components if _is_named(one)]
     settled = {**saved.run.given(), **_settings(components)}
     lost, upper = lost_settings(settled, components, kernel.registries), make_spec(algo, changes)

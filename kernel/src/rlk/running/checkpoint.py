@@ -246,7 +246,10 @@ def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Seri
     known = sorted(serializer.suffix for serializer in installed)
     model = f"model{'/'.join(known)}"
     if place.is_dir():
-        raise BadFile(f"{place} holds no {model} and no checkpoint.")
+        runs = [run for run in place.glob("*/") if any(one.find(run, best) for one in installed)]
+        newest = max(runs, key=lambda run: run.stat().st_mtime, default=None)
+        there_is = "" if newest is None else f" It holds run folders, of which say one: {newest}"
+        raise BadFile(f"{place} holds no {model} and no checkpoint.{there_is}")
     if not place.exists():
         raise BadFile(f"{place} does not exist. RUN is a run folder, a {model} or a checkpoint.")
     there_are = f"{place.suffix!r} files (there are {known})"

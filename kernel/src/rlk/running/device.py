@@ -29,6 +29,13 @@ def choose_device(plan: Plan) -> str:
         images = spaces.is_image(plan.policy_space)
         return "cuda" if images and torch.cuda.is_available() else "cpu"
     try:
+        torch.device(plan.device)
+    except RuntimeError:
+        raise PlanError(
+            f"there is no device {plan.device!r}. Say auto, cpu, cuda, cuda:1 or another one by "
+            "torch's name."
+        ) from None
+    try:
         torch.zeros(1, device=plan.device)
     except (RuntimeError, AssertionError) as error:
         cause = str(error).splitlines()[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,7 @@ def _as_plugin(callback: Any) -> Any:
     """What answers hooks for one callback."""
     answered = implemented(callback)
     if callable(callback) and not answered and not isinstance(callback, type):
+        _refuse_other_arguments(callback)
         return _AfterEveryStep(callback)
     if isinstance(callback, (str, type)):
         raise PlanError(
@@ -84,6 +86,22 @@ def _as_plugin(callback: Any) -> Any:
             "training. Pass it where the agent is made: plugins=[…]"
         )
     return callback
+
+
+def _refuse_other_arguments(function: Callable[..., Any]) -> None:
+    """PlanError for a function that cannot be called with the run alone."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # of a builtin
+        return
+    try:
+        signature.bind(None)
+    except TypeError:
+        name = getattr(function, "__name__", type(function).__name__)
+        raise PlanError(
+            f"callback {name}{signature} is called with the run alone, after every vector step: "
+            "def callback(run). It stops the training by False."
+        ) from None
 
 
 class _AfterEveryStep:

@@ -290,6 +290,26 @@ def test_without_a_display_it_says_what_to_do(
     assert "--record" in text
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells before it tries")
+def test_a_run_that_is_not_there_is_said_before_a_missing_display(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"):
+        monkeypatch.delenv(name, raising=False)
+    code, text = refused(capsys, "enjoy", folder / "nowhere")
+    assert code == 1
+    assert "nowhere does not exist" in text
+    assert "display" not in text
+
+
+def test_of_a_folder_of_runs_one_is_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = refused(capsys, "evaluate", folder.parent)
+    assert code == 1
+    assert f"It holds run folders, of which say one: {folder}" in text
+
+
 def test_displays_are_found() -> None:
     assert display_problem({}, "linux") is not None
     assert display_problem({"DISPLAY": ""}, "linux") is not None

@@ -1,6 +1,7 @@
 """Packages as they are generated: built, installed, and their own tests run."""
 
 import functools
+import shlex
 
 import pytest
 
@@ -67,6 +68,19 @@ def test_the_table_of_settings_in_every_generated_readme_is_up_to_date(packages,
     with start("-m", "rlk_scaffold.docs", "--check", "--root", folder, cwd=folder) as running:
         printed, _ = running.communicate()
     assert (running.returncode, printed) == (0, "")
+
+
+def test_a_run_that_a_generated_readme_prints_trains(packages, start, tmp_path):
+    folder, _ = packages
+    for name in ("new-storage", "new-storage-decorating", "new-noise", "new-policy"):
+        readme = (folder / name / "README.md").read_text()
+        (line,) = [one for one in readme.splitlines() if one.startswith("$ rlk run ")]
+        # Installed alone, it meets the zoo's settings, and not those of the example of a preset.
+        preset = [] if "--preset" in line else ["--preset", "zoo"]
+        words = [*shlex.split(line)[2:], *preset, "--timesteps", "64", "--quiet"]
+        with start("-m", "rlk", *words, cwd=tmp_path) as running:
+            printed, _ = running.communicate()
+        assert (running.returncode, printed) == (0, ""), line
 
 
 def test_every_generated_package_with_settings_has_a_table_of_them(packages):

@@ -23,6 +23,8 @@ OPTIONS = {
     "env_kwargs": "--set env.NAME=VALUE",
     "progress": "--plugin progress-bar",
     "render": "--plugin render",
+    "wrapper": "--plugin {value}",
+    "env_wrapper": "--plugin {value}",
     "video": _FILM,
     "trained_agent": "rlk resume RUN --timesteps N, where RUN is the folder of a run (runs/…)",
     "i": "rlk resume RUN --timesteps N, where RUN is the folder of a run (runs/…)",

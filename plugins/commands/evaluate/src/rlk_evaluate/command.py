@@ -126,6 +126,7 @@ def enjoy(
     RUN is a run folder, a model.zip or a checkpoint. Of a folder the best model plays if the run
     was evaluated, else the last one; --last takes the last in any case.
     """
+    from rlk.running.checkpoint import find
     from rlk_evaluate import film, window
     from rlk_evaluate.evaluate import evaluate_agent
     from rlk_films import check_film
@@ -135,6 +136,7 @@ def enjoy(
     if record is not None:
         check_film(record)
     elif not no_render:
+        find(Path(run), default_kernel())  # a run that is not there is said first
         window.check_display()
     stochastic, best = options.pop("stochastic"), options.pop("best")
     path, agent = _load(run, best=best, **options)
