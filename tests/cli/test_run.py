@@ -82,6 +82,13 @@ def test_two_runs_in_one_second_have_folders_of_their_own(tmp_path, monkeypatch)
     assert made == [first, f"{first}+2", f"{first}+3"]
 
 
+@pytest.mark.parametrize("env", ["./mine.py:Walk", "../there/mine.py:Walk", "mine:Walk"])
+def test_a_folder_is_called_by_the_class_of_an_environment_from_a_file(env, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = folder.choose(None, Plan("ppo2", env, 3))
+    assert made.name.startswith("ppo2-Walk-3-")
+
+
 class Named:
     def __init__(self, name):
         self.name = name

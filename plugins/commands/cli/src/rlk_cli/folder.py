@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 def choose(wanted: str | None, plan: Plan) -> Path:
     """Make the folder; by default `runs/<algo>-<env>-<seed>-<time>`, in letters safe for files.
 
+    An environment from a file or a module is called by its class there.
+
     Raises:
         PlanError: if the folder that the user names is in use, is not empty, or cannot be made.
     """
-    words = (plan.algorithm.name, plan.env.name, plan.seed, time.strftime("%Y%m%d-%H%M%S"))
+    env = plan.env.name.rpartition(":")[2] if is_place(plan.env.name) else plan.env.name
+    words = (plan.algorithm.name, env, plan.seed, time.strftime("%Y%m%d-%H%M%S"))
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(map(str, words)))
     names = chain([name], (f"{name}+{number}" for number in count(2)))
     path = Path(wanted) if wanted else next(p for n in names if not (p := Path("runs", n)).exists())
