@@ -188,7 +188,7 @@ def test_a_field_without_a_default_is_required():
         (int | None, "int or none"),
         (type(None), "none"),
         (tuple[int, float], "[int, float]"),
-        (dict[str, int] | dict[str, str] | None, "dict or none"),
+        (list[int | str] | dict[str, int], "list of (int or str) or dict"),
     ],
 )
 def test_types_are_named_as_a_person_writes_them(kind, text):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.agent import Agent, Place
-from rlk.errors import PlanError
+from rlk.errors import BadFile, PlanError
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import RunSpec, make_spec
@@ -113,7 +113,16 @@ def _agent(
     """The agent of that plan, with what the file has of it; a seed among the changes counts."""
     with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
         agent = Agent(plan, kernel, spec, state)
-    agent.restore(state)
+    trained_in = state["manifest"]["plan"]["env"]["name"]
+    try:
+        agent.restore(state)
+    except BadFile as error:
+        if plan.env.name == trained_in:
+            raise
+        raise BadFile(
+            f"{error}\nIt is of {trained_in}; another environment, here {plan.env.name}, has to have "
+            "the same spaces."
+        ) from error
     if "seed" in changes:
         agent.set_random_seed(plan.seed)
     return agent

@@ -282,12 +282,12 @@ def type_name(kind: Any) -> str:
     """A type as a person writes it."""
     form, parts = _form(kind), get_args(kind)
     if form in (Literal, Union):
-        names = map(repr if form is Literal else type_name, parts)
-        return " or ".join(dict.fromkeys(names))
+        return " or ".join(map(repr if form is Literal else type_name, parts))
     if form is Callable:
         return "a callable"
     if form is tuple and ... not in parts:
         return f"[{', '.join(map(type_name, parts))}]"
     if form in (list, tuple) and parts:
-        return f"list of {type_name(parts[0])}"
+        several = _form(parts[0]) is Union
+        return f"list of ({type_name(parts[0])})" if several else f"list of {type_name(parts[0])}"
     return "none" if kind is NoneType else getattr(kind, "__name__", str(kind))

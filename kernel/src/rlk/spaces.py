@@ -154,12 +154,14 @@ def batched(space: Space, observation: Any) -> tuple[Any, bool]:
         return array, True
     batch = ", ".join(["B", *map(str, shape)])
     expected = f"{shape}, or [{batch}] of a batch,"
-    raise ValueError(f"an observation of this agent has shape {expected} and this one {array.shape}")
+    found = f"{expected} and this one {array.shape}"
+    raise ValueError(f"an observation of this agent has shape {found}")
 
 
 def _refuse_info(observation: Any) -> None:
     """ValueError for what `env.reset()` returns, of which the observation is the first part."""
-    if isinstance(observation, tuple) and len(observation) == 2 and isinstance(observation[1], dict):
+    is_pair = isinstance(observation, tuple) and len(observation) == 2
+    if is_pair and isinstance(observation[1], dict):
         raise ValueError(
             "an observation of this agent is the first of the two that env.reset() returns: "
             "observation, info = env.reset()"
