@@ -120,8 +120,8 @@ def _agent(
         if plan.env.name == trained_in:
             raise
         raise BadFile(
-            f"{error}\nIt is of {trained_in}; another environment, here {plan.env.name}, has to have "
-            "the same spaces."
+            f"{error}\nIt is of {trained_in}; another environment, here {plan.env.name}, has to "
+            "have the same spaces."
         ) from error
     if "seed" in changes:
         agent.set_random_seed(plan.seed)
