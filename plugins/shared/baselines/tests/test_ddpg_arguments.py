@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlk_baselines import DDPG, HER, logger
+from rlk_adaptive_parameter_noise.spread import Spread
+from rlk_baselines import DDPG, HER, gym, logger
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.buffers import PrioritizedReplayBuffer, ReplayBuffer
 from rlk_baselines.common.noise import (
@@ -16,6 +17,7 @@ from rlk_baselines.common.noise import (
     NormalActionNoise,
     OrnsteinUhlenbeckActionNoise,
 )
+from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
 from rlk_baselines.her import HERGoalEnvWrapper
 
 SHORT = {"nb_rollout_steps": 50, "nb_train_steps": 2, "batch_size": 16, "n_cpu_tf_sess": 1}
@@ -122,6 +124,27 @@ def test_an_object_says_how_strong_the_noise_on_parameters_is(tmp_path: Any) -> 
     model.save(tmp_path / "model")
     loaded = DDPG.load(tmp_path / "model", env="Pendulum-v1")
     assert (loaded.param_noise.initial_stddev, loaded.param_noise.current_stddev) == (0.2, stddev)
+
+
+def test_noise_on_parameters_is_measured_on_what_the_policy_takes(monkeypatch: Any) -> None:
+    class Far(Played):
+        def reset(self) -> Any:
+            return np.full(self.observation_space.shape, 1000.0 + self.steps % 7, np.float32)
+
+    measured: list[float] = []
+    adapt = Spread.adapt
+
+    def adapting(self: Any, stddev: float, observation: Any, n: int) -> tuple[float, float]:
+        measured.append(float(np.abs(observation).max()))
+        return adapt(self, stddev, observation, n)
+
+    monkeypatch.setattr(Spread, "adapt", adapting)
+    like = Played(gym.make("Pendulum-v1"))
+    like.observation_space = gym.spaces.Box(-np.inf, np.inf, (3,), np.float32)
+    env = VecNormalize(DummyVecEnv([lambda: Far(like)]))
+    noise = AdaptiveParamNoiseSpec()
+    made(env, param_noise=noise, param_noise_adaption_interval=1).learn(200)
+    assert measured and max(measured) < 10
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ from rlk_baselines.common.evaluation import evaluate_policy
 from rlk_baselines.common.noise import AdaptiveParamNoiseSpec, NormalActionNoise
 from rlk_baselines.common.policies import FeedForwardPolicy, LstmPolicy, MlpPolicy, register_policy
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
-from rlk_baselines.normalized_replay import NormalizedReplay
 
 MODELS = ("A2C", "ACER", "ACKTR", "DDPG", "DQN", "PPO1", "PPO2", "SAC", "TD3", "TRPO")
 #: Some of the documented signatures.
@@ -395,21 +394,6 @@ def test_a_model_may_be_set_up_later() -> None:
     model.set_env("CartPole-v1")
     model.setup_model()
     assert isinstance(model, BaseRLModel) and model.n_envs == 1
-
-
-def test_a_replay_keeps_what_the_environment_gave_and_normalises_what_is_sampled(counting) -> None:
-    env = VecNormalize(DummyVecEnv([lambda: counting(3, reward=5.0)]))
-    model = DQN("MlpPolicy", env, learning_starts=4, batch_size=4, seed=0)
-    model.learn(7)
-    batch = model.agent.run.storage.sample(64)
-    assert set(batch.reward.tolist()) == {5.0}
-    steps = zip(batch.observation.tolist(), batch.next_observation.tolist(), strict=True)
-    pairs = {(before[0], after[0]) for before, after in steps}
-    assert pairs == {(0.0, 1.0), (1.0, 2.0), (2.0, 3.0)}
-    normalised = NormalizedReplay(env)._normalised(batch)
-    expected = env.normalize_obs(batch.observation.numpy())
-    assert np.allclose(normalised.observation.numpy(), expected)
-    assert np.allclose(normalised.reward.numpy(), env.normalize_reward(np.full(64, 5.0)))
 
 
 def test_an_observation_may_be_a_tuple_of_two_but_not_one_with_its_infos(counting) -> None:

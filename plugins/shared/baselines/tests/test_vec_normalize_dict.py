@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from gymnasium import Env, spaces
 
 from rlk.errors import PlanError
 from rlk_baselines import DQN, PPO2
 from rlk_baselines.common.callbacks import BaseCallback, EvalCallback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize, sync_envs_normalization
-from rlk_baselines.normalized_replay import NormalizedReplay
 from rlk_baselines.sb3 import PPO, SAC, HerReplayBuffer
 
 BOX = spaces.Box(-np.inf, np.inf, (2,), np.float32)
@@ -230,16 +230,17 @@ def test_a_replay_keeps_what_the_environment_gave() -> None:
     model.learn(7, callback=Looks())
     assert [float(before["place"][0]) for before, _ in seen] == [0, 1, 2, 0, 1, 2, 0]
     assert [float(after["place"][0]) for _, after in seen] == [1, 2, 3, 1, 2, 3, 1]
-    batch = model.agent.run.storage.sample(64)
-    pairs = zip(
-        batch.observation["place"].tolist(), batch.next_observation["place"].tolist(), strict=True
-    )
-    assert {(a[0], b[0]) for a, b in pairs} == {(0.0, 1.0), (1.0, 2.0), (2.0, 3.0)}
-    normalised = NormalizedReplay(env)._normalised(batch).observation
-    expected = env.normalize_obs({key: part.numpy() for key, part in batch.observation.items()})
-    for key in ("place", "speed", "room"):
-        assert np.allclose(normalised[key].numpy(), expected[key])
-        assert normalised[key].dtype == batch.observation[key].dtype
+    before, _, _, after, _ = model.replay_buffer.sample(64)
+    pairs = zip(before["place"][:, 0], after["place"][:, 0], strict=True)
+    assert set(pairs) == {(0.0, 1.0), (1.0, 2.0), (2.0, 3.0)}
+    normalised = model.agent.run.storage.sample(64).observation
+    for step in range(3):
+        shown = {key: np.asarray(part)[None] for key, part in seen[step][0].items()}
+        expected = env.normalize_obs({key: part.reshape(1, -1) for key, part in shown.items()})
+        rows = np.flatnonzero(normalised["room"] == step)
+        for key in ("place", "speed"):
+            assert len(rows) and np.allclose(normalised[key][rows], expected[key])
+            assert normalised[key].dtype == torch.float32
 
 
 def test_hindsight_compares_goals_as_the_environment_gave_them() -> None:
@@ -253,10 +254,10 @@ def test_hindsight_compares_goals_as_the_environment_gave_them() -> None:
         batch_size=8,
         seed=0,
     ).learn(60)
-    batch = model.agent.run.storage.sample(200)
-    assert set(batch.reward.tolist()) == {-1.0, 0.0}
-    assert set(batch.observation["observation"][:, 0].tolist()) == {0.0, 10.0, 20.0}
-    assert set(batch.observation["achieved_goal"][:, 0].tolist()) == {0.0, 1.0, 2.0}
+    before, _, reward, *_ = model.replay_buffer.sample(200)
+    assert set(reward.tolist()) == {-1.0, 0.0}
+    assert set(before["observation"][:, 0].tolist()) == {0.0, 10.0, 20.0}
+    assert set(before["achieved_goal"][:, 0].tolist()) == {0.0, 1.0, 2.0}
     assert model.agent.run.clock.updates > 0
 
 

@@ -191,8 +191,12 @@ class Constructed(metaclass=Documented):
             agent.spec = attrs.evolve(agent.spec, lost=(*agent.spec.lost, _LOST_NOISE))
         return agent
 
+    def _goes_on_from(self, old: VecEnv) -> bool:
+        """Whether the agent of an environment before goes on in the one that was set."""
+        return self.n_envs == old.num_envs
+
     def _moved(self) -> Agent:
-        """An agent like the one there is, in an environment of another number, which was set."""
+        """An agent like the one there is, in an environment that was set, which it is made for."""
         return self._again(checkpoint.model_state(self.agent.run), {})
 
     def _again(self, state: State, changes: dict[str, Any]) -> Agent:

@@ -12,7 +12,7 @@ from rlk_adaptive_parameter_noise import AdaptiveParamNoiseSpec
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.common.vec_env import VecEnv
 from rlk_baselines.noise_objects import Following, follow, with_objects
-from rlk_baselines.normalized_replay import NormalizedReplay
+from rlk_baselines.normalized_replay import NormalizedReplay, originals_of
 from rlk_baselines.policies.stepping import (
     ActorCriticStep,
     ContinuousStep,
@@ -98,10 +98,14 @@ class OffPolicyRLModel(BaseRLModel):
         noise = self._given.get("param_noise")
         if isinstance(noise, AdaptiveParamNoiseSpec):
             found.append(Following(noise))
-        normalize = self.get_vec_normalize_env()
-        if normalize is not None and normalize.observation_space == self._space("observation"):
+        normalize = originals_of(self._env)
+        if normalize is not None:
             found.append(NormalizedReplay(normalize))
         return found
+
+    def _goes_on_from(self, old: VecEnv) -> bool:
+        """Also that a replay keeps the originals of the same `VecNormalize`, or of none."""
+        return super()._goes_on_from(old) and originals_of(old) is originals_of(self._env)
 
     def own_plugins(self) -> list[Any]:
         """Plugins that models of this class need; HER has those of the one that learns."""

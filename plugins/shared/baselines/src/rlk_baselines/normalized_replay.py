@@ -13,18 +13,25 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from rlk import hookimpl
-from rlk.records import Array, Batch, Step, Update
+from rlk.records import Array, Batch, Step
 from rlk.spaces import map_observation
-from rlk_baselines.common.vec_env import VecNormalize
+from rlk_baselines.common.vec_env import VecEnv, VecNormalize, unwrap_vec_normalize
 from rlk_baselines.transitions import StepOfProgram
 
 if TYPE_CHECKING:
     from rlk.planning.choice import Choice
-    from rlk.running.run import Run
+
+
+def originals_of(env: VecEnv | None) -> VecNormalize | None:
+    """The `VecNormalize` of an environment that a replay has to keep the originals of, or None."""
+    found = unwrap_vec_normalize(env)
+    if env is None or found is None or found.observation_space != env.observation_space:
+        return None
+    return found
 
 
 class NormalizedReplay:
-    """Lets a run keep what a `VecNormalize` was given, and learn from it normalised.
+    """Lets a run keep what a `VecNormalize` was given, and draw it normalised.
 
     Args:
         normalize: the wrapper.
@@ -35,23 +42,49 @@ class NormalizedReplay:
 
     @hookimpl
     def rlk_make_storage(self, choice: Choice) -> Any:
-        """The base storage, in front of which originals are put into every step."""
+        """The base storage, with originals put in and what is normalised taken out."""
         return None if choice.component.stages else KeepsOriginals(choice.make(), self.normalize)
 
-    @hookimpl
-    def rlk_wrap_update(self, run: Run) -> Callable[..., Any]:
-        """The algorithm's update of a normalised batch."""
 
-        def wrapper(update: Callable[..., Update]) -> Callable[..., Update]:
-            def normalised(batch: Batch, optimise: Any) -> Update:
-                return update(self._normalised(batch), optimise)
+class KeepsOriginals:
+    """A storage that is given observations and rewards as the environments gave them.
 
-            return normalised
+    What is sampled is what the policy takes: normalised. All else is the storage's own.
 
-        return wrapper
+    Args:
+        storage: it keeps and draws the originals.
+        normalize: the wrapper.
 
-    def _normalised(self, batch: Batch) -> Batch:
-        normalize, device = self.normalize, batch.reward.device
+    Attributes:
+        originals: the storage.
+    """
+
+    def __init__(self, storage: Any, normalize: VecNormalize) -> None:
+        self.originals, self._normalize = storage, normalize
+
+    def add(self, step: Step) -> None:
+        """Keep a step, with what `VecNormalize` was given in the place of what it gave.
+
+        One of the program's own is as an environment would have given it.
+        """
+        if isinstance(step, StepOfProgram):
+            self.originals.add(step)
+            return
+        before, now, ends = self._normalize.originals()
+        final = {i: ends.get(i, last) for i, last in step.final_observation.items()}
+        self.originals.add(
+            step._replace(
+                observation=before,
+                next_observation=now,
+                reward=self._normalize.get_original_reward().astype(step.reward.dtype),
+                final_observation=final,
+            )
+        )
+
+    def sample(self, batch_size: int) -> Batch:
+        """A batch of the storage, normalised by the statistics of now."""
+        batch: Batch = self.originals.sample(batch_size)
+        normalize, device = self._normalize, batch.reward.device
 
         def by(function: Callable[[Any], Any], values: Any) -> Any:
             found = function(map_observation(_array, values))
@@ -64,44 +97,15 @@ class NormalizedReplay:
             reward=by(normalize.normalize_reward, batch.reward).float(),
         )
 
+    def __len__(self) -> int:
+        return len(self.originals)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "originals":
+            raise AttributeError(name)
+        return getattr(self.originals, name)
+
 
 def _array(tensor: Any) -> Array:
     found: Array = tensor.cpu().numpy()
     return found
-
-
-class KeepsOriginals:
-    """A storage that is given observations and rewards as the environments gave them.
-
-    Everything but `add` is the storage's own.
-    """
-
-    def __init__(self, storage: Any, normalize: VecNormalize) -> None:
-        self._storage, self._normalize = storage, normalize
-
-    def add(self, step: Step) -> None:
-        """Keep a step, with what `VecNormalize` was given in the place of what it gave.
-
-        One of the program's own is as an environment would have given it.
-        """
-        if isinstance(step, StepOfProgram):
-            self._storage.add(step)
-            return
-        before, now, ends = self._normalize.originals()
-        final = {i: ends.get(i, last) for i, last in step.final_observation.items()}
-        self._storage.add(
-            step._replace(
-                observation=before,
-                next_observation=now,
-                reward=self._normalize.get_original_reward().astype(step.reward.dtype),
-                final_observation=final,
-            )
-        )
-
-    def __len__(self) -> int:
-        return len(self._storage)
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_storage":
-            raise AttributeError(name)
-        return getattr(self._storage, name)

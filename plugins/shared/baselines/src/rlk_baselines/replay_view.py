@@ -9,6 +9,7 @@ from gymnasium import spaces
 
 from rlk.records import Array
 from rlk.spaces import map_observation
+from rlk_baselines.normalized_replay import KeepsOriginals
 
 if TYPE_CHECKING:
     from rlk_baselines.models import OffPolicyRLModel
@@ -29,7 +30,9 @@ class ReplayView:
 
     @property
     def _storage(self) -> Any:
-        return self._model.agent.run.storage
+        """The one that draws what the environments gave."""
+        storage = self._model.agent.run.storage
+        return storage.originals if isinstance(storage, KeepsOriginals) else storage
 
     @property
     def buffer_size(self) -> int:

@@ -204,8 +204,13 @@ class BaseRLModel(Constructed):
             if agent is None:
                 return
             try:
-                if old is None or new.num_envs == old.num_envs:
+                if old is None or self._goes_on_from(old):
                     agent.set_env(self._training_env())
+                elif self._is_learning:
+                    raise Refused(
+                        "an environment of another number, or in another VecNormalize, is set "
+                        "between two calls of learn, not while one goes on."
+                    )
                 else:
                     self._take(self._moved())
             except BaseException:
