@@ -232,6 +232,30 @@ def test_away_from_the_average_the_region_bounds_what_leads_further_away(
     assert gradient(agent, batch).equal(free) is not projected
 
 
+def test_the_region_is_around_the_average_and_not_around_the_policy(rlk_make):
+    """By autograd: the gradient of KL(average || pi) by the logits, and equation 12, row by row."""
+    agent, batch = agent_and_batch(rlk_make, delta=0.01)
+    other, same = agent_and_batch(rlk_make, trust_region=False)
+    average = batch.parameters + torch.randn(16, 3, generator=torch.Generator().manual_seed(0))
+
+    def by_logits(one, its_batch, average):
+        (every,) = its_batch.outputs(one.run.policy, "pi")
+        saved = []
+        one.run.policy.pi.register_forward_hook(lambda _, __, out: saved.append(out))
+        loss = one.run.algorithm.loss(its_batch, average).value
+        (found,) = torch.autograd.grad(loss, saved[0])
+        return -found.index_select(0, its_batch.row) * 16, every.detach()[its_batch.row]
+
+    free, logits = by_logits(other, same, None)
+    found, _ = by_logits(agent, batch, average)
+    leaf, p = logits.clone().requires_grad_(), average.softmax(1)
+    divergence = (p * (p.log() - leaf.log_softmax(1))).sum()
+    (k,) = torch.autograd.grad(divergence, leaf)
+    excess = ((k * free).sum(1) - 0.01).clamp(min=0.0) / k.square().sum(1)
+    assert 0 < int((excess > 0).sum()) < 16
+    assert torch.allclose(found, free - excess[:, None] * k, atol=1e-5)
+
+
 def test_the_average_follows_the_policy_by_what_alpha_leaves(rlk_make):
     agent, batch = agent_and_batch(rlk_make, alpha=0.75)
     before = agent.run.parameters.flat.clone()

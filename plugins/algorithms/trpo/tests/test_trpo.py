@@ -140,6 +140,19 @@ def test_a_batch_smaller_than_a_minibatch_of_the_value_is_one(rlk_make):
     assert [len(batch.action) for batch, _, _ in updates] == [32, 32, 32]
 
 
+@pytest.mark.parametrize("lam", [0.0, 0.5])
+def test_returns_are_of_the_lambda_that_was_asked_for(rlk_make, lam):
+    agent = rlk_make("trpo", env=MATCH, timesteps_per_batch=24, seed=0, lam=lam, gamma=0.9)
+    agent.run.collect()
+    rollout = agent.run.storage.latest()
+    batch = next(iter(agent.run.algorithm.batches(agent.run.storage)))
+    value, reward = rollout.extras["value"][:, 0], rollout.reward[:, 0]
+    error = reward[:2] + 0.9 * value[1:3] - value[:2]  # no episode ends with these steps
+    following = float(batch.return_[1] - batch.value[1])
+    expected = error[0] + 0.9 * lam * following
+    assert float(batch.return_[0] - batch.value[0]) == pytest.approx(float(expected), abs=1e-5)
+
+
 def test_only_the_policy_learns_from_standardised_advantages(rlk_make):
     _, updates = watched(rlk_make, timesteps_per_batch=300)
     policy, value = updates[0][0], updates[1][0]

@@ -72,6 +72,9 @@ def test_the_discriminators_loss_by_hand() -> None:
     assert float(discriminator_loss(one, one, 0.0)) == pytest.approx(-np.log(1 - p) - np.log(p))
     loss = float(discriminator_loss(one, one, 0.5))
     assert loss == pytest.approx(-np.log(1 - p) - np.log(p) - 0.5 * coin)
+    # The entropy is the mean of both sides': that of a logit of 0 is log 2.
+    loss = float(discriminator_loss(one, torch.zeros(1), 0.5))
+    assert loss == pytest.approx(-np.log(1 - p) + np.log(2) - 0.25 * (coin + np.log(2)))
 
 
 def test_airls_reward_by_hand() -> None:
@@ -126,6 +129,12 @@ def test_what_an_episode_ended_on_follows_its_last_step(expert: str) -> None:
         last = found.following[found.terminated]
         assert np.allclose(last, rollout.final_observation)
         assert np.allclose(found.following[:14], found.seen[2:16])  # two environments apart
+        discriminator = run.hooks.get("airl-reward").adversary.discriminator
+        before = discriminator.logits(found, torch.zeros(24))
+        with torch.no_grad():  # h is larger by 1 everywhere: f by gamma - 1, at the end by -1
+            discriminator.h[-1].bias += 1.0
+        more = (discriminator.logits(found, torch.zeros(24)) - before).detach().numpy()
+        assert np.allclose(more, np.where(found.terminated, -1.0, 0.99 - 1.0), atol=1e-5)
         whole = of_expert(run, Trajectories.of(matches()))
         assert len(whole) == 240 - 30 and not whole.terminated.any()
 
@@ -138,6 +147,20 @@ def test_the_environments_rewards_are_replaced_and_still_reported(expert: str) -
         agent.learn(16)
         true = [figure for figure, _ in agent.run.metrics.recent_episodes]
         assert all(figure == int(figure) for figure in true)
+
+
+def test_observations_are_normalised_by_those_of_both_sides(expert: str) -> None:
+    with imitator("a2c", "gail-reward", expert, n_steps=16) as agent:
+        run = agent.run
+        adversary = run.hooks.get("gail-reward").adversary
+        shown, draw = [], adversary._of_expert
+        adversary._of_expert = lambda count: shown.append(draw(count)) or shown[-1]
+        run.collect()
+        seen = [run.storage.latest().observation[:, 0], *[one.seen for one in shown]]
+        assert [len(one) for one in seen] == [16, 8, 8]
+        moments, every = adversary.discriminator.rows.moments, np.concatenate(seen)
+        assert moments.count == 32
+        assert np.allclose(moments.mean, every.mean(0)) and np.allclose(moments.var, every.var(0))
 
 
 def test_it_learns_after_every_g_step_collections_from_d_step_batches(expert: str) -> None:

@@ -144,6 +144,14 @@ def test_damping_is_shared_out_between_both_factors(one):
     assert moved == pytest.approx(8 / (1.15 * 4.6), rel=1e-4)
 
 
+def test_damping_compares_the_mean_of_each_factors_diagonal_whatever_its_size():
+    """Means of 8 and 2 on diagonals of 4 and 2: pi = 2, so 2 * 0.3 and 0.3 / 2 are added."""
+    inner, outer = 8.0 * torch.eye(4)[None], 2.0 * torch.eye(2)[None]
+    ((a, g),) = damped_inverses([(inner, outer)], epsilon=0.09)
+    assert a[0].diagonal().tolist() == pytest.approx([1 / 8.6] * 4)
+    assert g[0].diagonal().tolist() == pytest.approx([1 / 2.15] * 2)
+
+
 def test_a_layer_that_moves_no_likelihood_leaves_the_inverses_finite():
     """As the value's, with `vf_fisher_coef=0`: its G is zero, and G by A is no float32."""
     inner, outer = torch.full((1, 2, 2), 1e3), torch.zeros(1, 3, 3)
