@@ -77,3 +77,9 @@ def test_ranks_in_a_full_or_nearly_full_memory(tmp_path, size, code):
     printed = done.stdout + done.stderr
     assert done.returncode == code and done.stdout.endswith("left: \n"), printed
     assert ("MB free, and MPICH takes" in printed) == (code == 2), printed
+
+
+def test_other_files_of_the_process_may_have_any_name(monkeypatch, tmp_path):
+    (tmp_path / "maps").write_bytes(b"7f0 r-xp 1 /lib/\xe4.so\n7f1 rw-s 2 /dev/shm/mpich_shm_a1\n")
+    monkeypatch.setattr(shared_memory, "_OWN", tmp_path / "maps")
+    assert shared_memory.named() == {"/dev/shm/mpich_shm_a1"}

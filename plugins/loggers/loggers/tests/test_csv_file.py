@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import csv
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from rlk_loggers.csv_file import CsvLogger
+
+#: The environment of a Python that takes text to be ASCII unless it is told otherwise.
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
 class Opened:
@@ -103,3 +109,13 @@ def test_other_ranks_write_nothing(tmp_path: Path) -> None:
     logger.write(8, {"a": 1.0})
     logger.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_tags_are_in_utf_8_whatever_the_locale_is(tmp_path: Path) -> None:
+    logger = Opened(tmp_path)
+    logger.write(8, {"größe": 1.0})
+    read = "import sys, pathlib; from rlk_loggers import csv_file as module; "
+    read += "print(ascii(module._read(pathlib.Path(sys.argv[1]))[0]))"
+    command = [sys.executable, "-c", read, str(tmp_path / "progress.csv")]
+    found = subprocess.run(command, env={**os.environ, **ASCII}, capture_output=True, check=True)
+    assert found.stdout.decode().strip() == r"['time/total_timesteps', 'gr\xf6\xdfe']"

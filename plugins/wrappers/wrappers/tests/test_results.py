@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +12,8 @@ import pytest
 
 from rlk_wrappers import LoadMonitorResultsError, get_monitor_files, load_results
 
+#: The environment of a Python that takes text to be ASCII unless it is told otherwise.
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 FIRST = '#{"t_start": 100.0, "env_id": "A-v0"}\nr,l,t,goal\n1.5,10,2.0,north\n2.5,20,9.0,south\n'
 SECOND = '#{"t_start": 103.0, "env_id": "A-v0"}\nr,l,t\n7.0,30,1.0\n'
 
@@ -87,3 +92,13 @@ def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "monitor.csv").write_text(text)
     with pytest.raises(LoadMonitorResultsError, match=r"monitor\.csv is not a monitor file"):
         load_results(tmp_path)
+
+
+def test_texts_are_in_utf_8_whatever_the_locale_is(tmp_path: Path) -> None:
+    (tmp_path / "monitor.csv").write_text(FIRST.replace("north", "nördlich"), encoding="utf-8")
+    read = (
+        "import sys, rlk_wrappers; print(ascii(rlk_wrappers.load_results(sys.argv[1])['goal'][0]))"
+    )
+    command = [sys.executable, "-c", read, str(tmp_path)]
+    found = subprocess.run(command, env={**os.environ, **ASCII}, capture_output=True, check=True)
+    assert found.stdout.decode().strip() == r"'n\xf6rdlich'"

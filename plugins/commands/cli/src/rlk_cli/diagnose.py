@@ -67,7 +67,7 @@ def _check_source(kind: str, factory: str, required: set[str]) -> None:
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
         raise BrokenPlugin(f"its factory {factory!r} is in no module that can be found")
-    text = Path(spec.origin).read_text()
+    text = Path(spec.origin).read_text(encoding="utf-8")
     classes = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)}
     own = ast.get_source_segment(text, classes[name]) if name in classes else text
     for hook in re.findall(r"@[\w.]*hookimpl(?!.*optionalhook).*\n\s*def (\w+)", own or ""):

@@ -224,7 +224,7 @@ def _from_progress(folder: Path) -> tuple[dict[str, Array], bool] | None:
     if not path.exists():
         return None
     try:
-        with path.open(newline="") as file:
+        with path.open(newline="", encoding="utf-8") as file:
             rows = [row for row in csv.DictReader(file) if all(map(row.get, tags.values()))]
         found = {name: np.array([float(row[t]) for row in rows]) for name, t in tags.items()}
     except (OSError, ValueError, TypeError, csv.Error) as error:

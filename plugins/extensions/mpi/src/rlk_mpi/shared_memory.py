@@ -58,7 +58,7 @@ def make_room(environment: MutableMapping[str, str]) -> None:
 
 def named() -> set[str]:
     """Files of MPICH that this process shares with other ranks and that still have a name."""
-    return set(_MAPPED.findall(_OWN.read_text())) if _OWN.exists() else set()
+    return set(_MAPPED.findall(os.fsdecode(_OWN.read_bytes()))) if _OWN.exists() else set()
 
 
 def remove_names(ranks: MpiWorld) -> None:

@@ -89,7 +89,7 @@ def _text(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 def _read(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
     """Columns and whole rows; a row that was being written when the process died is left out."""
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     reader = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())
     rows = [row for row in reader if row.get(TIMESTEPS)]
     return list(reader.fieldnames or []), rows

@@ -46,7 +46,7 @@ class HumanOutputFormat(KVWriter, SeqWriter):
     def __init__(self, filename_or_file: str | IO[str]) -> None:
         self._is_own = isinstance(filename_or_file, str)
         self.file: IO[str] = (
-            open(filename_or_file, "w")  # noqa: SIM115 - it is closed by close()
+            open(filename_or_file, "w", encoding="utf-8")  # noqa: SIM115 - it is closed by close()
             if isinstance(filename_or_file, str)
             else filename_or_file
         )
@@ -96,7 +96,7 @@ class JSONOutputFormat(KVWriter):
     """
 
     def __init__(self, filename: str) -> None:
-        self.file = open(filename, "w")  # noqa: SIM115 - it is closed by close()
+        self.file = open(filename, "w", encoding="utf-8")  # noqa: SIM115 - it is closed by close()
 
     def writekvs(self, kvs: Mapping[str, Any]) -> None:
         row = {key: _plain(value) for key, value in sorted(kvs.items())}
@@ -122,7 +122,7 @@ class CSVOutputFormat(KVWriter):
 
     def __init__(self, filename: str) -> None:
         self._path = Path(filename)
-        self._path.write_text("")
+        self._path.write_text("", encoding="utf-8")
         self.keys: list[str] = []
         self._rows: list[list[str]] = []
 
@@ -134,9 +134,10 @@ class CSVOutputFormat(KVWriter):
         if new:
             width = len(self.keys)
             lines = [self.keys, *(one + [""] * (width - len(one)) for one in self._rows)]
-            self._path.write_text("".join(f"{','.join(line)}\n" for line in lines))
+            text = "".join(f"{','.join(line)}\n" for line in lines)
+            self._path.write_text(text, encoding="utf-8")
         else:
-            with self._path.open("a") as file:
+            with self._path.open("a", encoding="utf-8") as file:
                 file.write(f"{','.join(row)}\n")
 
 
@@ -203,7 +204,7 @@ def read_json(fname: str) -> Any:
     """The rows of a JSON file, as a pandas DataFrame."""
     import pandas
 
-    with open(fname) as file:
+    with open(fname, encoding="utf-8") as file:
         return pandas.DataFrame([json.loads(line) for line in file])
 
 

@@ -84,7 +84,7 @@ def read_monitor_file(path: str | os.PathLike[str]) -> tuple[Mapping[str, Any], 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         # A row that is being written has no end yet.
         first, *lines = text[: text.rfind("\n") + 1].splitlines()
         header = parse_json(first.removeprefix("#"))
