@@ -10,7 +10,7 @@ import pytest
 
 from rlk.errors import EnvironmentFailed
 from rlk.registry.discovery import Point
-from rlk_vector_environments import failures, making, step_arrays
+from rlk_vector_environments import failures, making, rows, step_arrays
 from rlk_vector_environments.failures import EnvironmentRaised, WrongResult
 from rlk_vector_environments.results import check_step
 from rlk_vector_environments.stepping import EnvironmentGroup, close_all
@@ -164,3 +164,11 @@ def test_one_object_for_two_environments_is_refused():
     env = Counter()
     with pytest.raises(EnvironmentFailed, match="environments 2 and 3 are one and the same"):
         list(making.make_environments([lambda: env] * 2, start=2))
+
+
+@pytest.mark.parametrize("shape", [(), (2,)])
+def test_numbers_in_the_other_order_of_bytes_are_kept(shape):
+    space = gym.spaces.Dict({"wind": gym.spaces.Box(-1.0, 1.0, shape, np.dtype(">f4"))})
+    tree = rows.allocate(space, 2)
+    rows.writer(tree)(1, {"wind": np.full(shape, 0.5, np.dtype(">f4"))})
+    assert tree["wind"][1].tolist() == np.full(shape, 0.5).tolist()

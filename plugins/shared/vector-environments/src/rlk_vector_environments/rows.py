@@ -88,7 +88,9 @@ def _array_writer(array: np.ndarray[Any, Any]) -> Write:
             try:
                 flat[places[row]] = sample
                 return
-            except (TypeError, ValueError):  # of another shape, or dtype: then all are cast
+            # of another shape or dtype, or what no memoryview has (float16, another order of
+            # bytes): then all are cast
+            except (TypeError, ValueError, NotImplementedError):
                 is_exact = False
         cast(row, sample)
 
