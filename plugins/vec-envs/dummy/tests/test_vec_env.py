@@ -366,3 +366,12 @@ def test_the_entry_point_leads_to_the_class():
     assert found.load().load() is DummyVecEnv
     made = found.load().load()([cartpole], config=None, info_keys=())
     assert made.num_envs == 1
+
+
+def test_a_closed_vector_is_neither_reset_nor_stepped():
+    vector = DummyVecEnv([lambda: gym.make("CartPole-v1")])
+    vector.close()
+    vector.close()
+    for call in (vector.reset, lambda: vector.step(np.array([0]))):
+        with pytest.raises(gym.error.ClosedEnvironmentError, match="make a new one"):
+            call()

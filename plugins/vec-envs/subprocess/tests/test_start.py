@@ -233,3 +233,15 @@ def test_a_function_from_a_module_that_workers_cannot_import_is_named(tmp_path, 
     monkeypatch.setitem(sys.modules, "only_here", module)
     with pytest.raises(EnvironmentFailed, match=r"did not arrive(?s:.*)only_here"):
         SubprocVecEnv([module.make], n_workers=1)
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_workers_end_without_a_warning_of_what_they_left_open(method):
+    program = (
+        "import gymnasium as gym, functools; from rlk_subprocess import SubprocVecEnv; "
+        "make = functools.partial(gym.make, 'CartPole-v1'); "
+        f"vector = SubprocVecEnv([make] * 2, start_method={method!r}); "
+        "vector.reset(); vector.close()"
+    )
+    command = [sys.executable, "-W", "always::ResourceWarning", "-c", program]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stderr == ""

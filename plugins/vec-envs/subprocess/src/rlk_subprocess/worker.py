@@ -58,6 +58,7 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
     finally:
         for error in close_all(envs):
             traceback.print_exception(error)
+        channel.close()
 
 
 def leave_to_learner() -> None:
