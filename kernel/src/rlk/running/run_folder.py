@@ -19,8 +19,8 @@ def claim(path: Path, what: str, instead: str) -> Path:
     Raises:
         PlanError: if a run is writing to it, it is not empty, or it cannot be made.
     """
-    _refuse_used(path, what, instead)
     try:
+        _refuse_used(path, what, instead)
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise PlanError(f"{what} cannot be made: {error.strerror}.") from None
