@@ -334,3 +334,30 @@ def test_the_old_ids_make_the_environments_of_today() -> None:
 def test_the_package_imports_nothing_until_it_is_used() -> None:
     program = "import rlk_baselines, sys; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0
+
+
+class Failing(BaseCallback):
+    """Opens a file that is not there, when it is told of this."""
+
+    def __init__(self, when: str) -> None:
+        super().__init__()
+        setattr(self, when, self._fail)
+
+    def _fail(self) -> None:
+        raise FileNotFoundError(2, "no such file", f"call {self.n_calls}")
+
+    def _on_step(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("when", "calls"),
+    [("_on_training_start", 0), ("_on_rollout_end", 5), ("_on_training_end", 20)],
+)
+def test_an_oserror_of_a_callback_ends_learning_as_any_other(
+    when: str, calls: int, counting
+) -> None:
+    model = A2C("MlpPolicy", counting(3))
+    with pytest.raises(FileNotFoundError, match=f"call {calls}'"):
+        model.learn(20, callback=Failing(when))
+    assert model.learn(10).num_timesteps == 10

@@ -130,3 +130,11 @@ def test_rows_of_sb3_go_on_where_those_of_stable_baselines3_do(counting) -> None
     assert seen[-1]["time/time_elapsed"] <= time.monotonic() - began
     model.learn(30)
     assert seen[-1]["time/episodes"] == 10 and seen[-1]["train/n_updates"] > updates
+
+
+def test_a_folder_that_cannot_be_made_is_said_before_training(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("a file")
+    model = A2C("MlpPolicy", "CartPole-v1", tensorboard_log=str(tmp_path / "log"))
+    with pytest.raises(NotADirectoryError, match="log"):
+        model.learn(10)
+    assert model.num_timesteps == 0

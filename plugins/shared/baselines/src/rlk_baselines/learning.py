@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -46,6 +46,23 @@ class Call:
         return found | constants(model, self.total_timesteps)
 
 
+class _CallbackFailed(Exception):
+    """A callback of the program has raised an OSError, which is no failed write of rlk's."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@contextlib.contextmanager
+def _raising() -> Iterator[None]:
+    """Let an OSError of a callback end the call of learn, where a run goes on after one."""
+    try:
+        yield
+    except OSError as error:
+        raise _CallbackFailed(error) from error
+
+
 class Watcher:
     """Answers the hooks of a model's run.
 
@@ -73,6 +90,7 @@ class Watcher:
         if model.tensorboard_log is not None and run.communicator.rank == 0:
             is_new = run.timesteps == 0
             folder = folder_of_run(model.tensorboard_log, call.tb_log_name, is_new=is_new)
+            folder.mkdir(parents=True, exist_ok=True)  # before it trains, if it cannot be made
             call.writer = ScalarWriter(folder)
         self.rows.begin(model, call, run)
         if call.callback is not None:
@@ -87,6 +105,8 @@ class Watcher:
                 if call.callback is not None:
                     self._latest = followers.enter_context(run.metrics.followed())
                 agent.learn(call.total_timesteps, reset_num_timesteps=False)
+        except _CallbackFailed as failed:
+            raise failed.error from None
         finally:
             self.call = None
             self.watch(run, steps=False)
@@ -107,7 +127,8 @@ class Watcher:
             self._variables = self.call.variables(self.model)
             self._before = dataclasses.replace(run.clock)
             self._kept = kept_for(self.model, self._before)
-            self.call.callback.on_training_start(self._variables, globals_of(self.model))
+            with _raising():
+                self.call.callback.on_training_start(self._variables, globals_of(self.model))
 
     @hookimpl
     def rlk_rollout_start(self, run: Run) -> None:
@@ -115,7 +136,8 @@ class Watcher:
         if self.call is not None and self.call.callback is not None:
             for kept in self._kept:
                 kept.begin(run)
-            self.call.callback.on_rollout_start()
+            with _raising():
+                self.call.callback.on_rollout_start()
 
     @hookimpl
     def rlk_step(self, run: Run, step: Step) -> bool | None:
@@ -141,7 +163,8 @@ class Watcher:
     @hookimpl
     def rlk_rollout_end(self) -> None:
         if self.call is not None and self.call.callback is not None:
-            self.call.callback.on_rollout_end()
+            with _raising():
+                self.call.callback.on_rollout_end()
 
     @hookimpl
     def rlk_update_end(self, run: Run) -> None:
@@ -160,7 +183,8 @@ class Watcher:
         if self.call.losses is not None:
             self.call.losses.write(run, is_last=True)
         if self.call.callback is not None:
-            self.call.callback.on_training_end()
+            with _raising():
+                self.call.callback.on_training_end()
         if self.call.writer is not None:
             self.call.writer.flush()
 
