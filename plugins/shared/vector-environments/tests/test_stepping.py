@@ -166,9 +166,40 @@ def test_one_object_for_two_environments_is_refused():
         list(making.make_environments([lambda: env] * 2, start=2))
 
 
+@pytest.mark.parametrize("dtype", [">f4", "<f2"])
 @pytest.mark.parametrize("shape", [(), (2,)])
-def test_numbers_in_the_other_order_of_bytes_are_kept(shape):
-    space = gym.spaces.Dict({"wind": gym.spaces.Box(-1.0, 1.0, shape, np.dtype(">f4"))})
+def test_numbers_that_no_memoryview_takes_are_kept(shape, dtype):
+    space = gym.spaces.Dict({"wind": gym.spaces.Box(-1.0, 1.0, shape, np.dtype(dtype))})
     tree = rows.allocate(space, 2)
-    rows.writer(tree)(1, {"wind": np.full(shape, 0.5, np.dtype(">f4"))})
+    rows.writer(tree)(1, {"wind": np.full(shape, 0.5, np.dtype(dtype))})
     assert tree["wind"][1].tolist() == np.full(shape, 0.5).tolist()
+
+
+class InPlace(Counter):
+    """Gives the same arrays and dicts in every info, and begins anew in them."""
+
+    def __init__(self):
+        self.place, self.figures, self.path = np.zeros(1), {"height": np.zeros(1)}, []
+
+    def reset(self, *, seed=None, options=None):
+        self.place[:] = self.figures["height"][:] = 0.0
+        self.path.clear()
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action):
+        self.place += 1.0
+        self.figures["height"] += 2.0
+        self.path.append(self.time)
+        *rest, _ = super().step(action)
+        return *rest, {"place": self.place, "figures": self.figures, "path": self.path}
+
+
+@pytest.mark.parametrize("info_keys", [(), None])
+def test_the_last_info_is_as_the_episode_ended_where_a_reset_overwrites_it(info_keys):
+    spaces = Counter.observation_space, Counter.action_space
+    of_one = EnvironmentGroup([InPlace()], step_arrays.allocate(*spaces, 1), info_keys=info_keys)
+    of_one.reset(0, {0: None}, None)
+    of_one._arrays.actions[:] = 2
+    of_one.step(1)
+    ((_, last),), _ = of_one.step(0)
+    assert last == {"place": [2.0], "figures": {"height": [4.0]}, "path": [0, 1]}

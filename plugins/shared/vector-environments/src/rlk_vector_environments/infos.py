@@ -39,6 +39,15 @@ def gather(n: int, entries: Iterable[tuple[int, dict[Any, Any]]]) -> dict[Any, A
     return gathered
 
 
+def as_it_is(info: Any) -> Any:
+    """A copy of an info whose dicts, lists and arrays nobody else writes to."""
+    if type(info) is dict:
+        return {key: as_it_is(value) for key, value in info.items()}
+    if type(info) is list:
+        return [as_it_is(value) for value in info]
+    return info.copy() if type(info) is np.ndarray else info
+
+
 def of_row(infos: Mapping[Any, Any], index: int) -> dict[Any, Any]:
     """The info of one environment, out of gathered ones; a key without a mask is of all."""
     return {

@@ -17,7 +17,7 @@ from rlk_vector_environments import rows
 from rlk_vector_environments.env_state import Unsupported, capture, restore
 from rlk_vector_environments.failures import EnvironmentRaised, WrongResult, raised
 from rlk_vector_environments.history import History
-from rlk_vector_environments.infos import missing
+from rlk_vector_environments.infos import as_it_is, missing
 from rlk_vector_environments.results import FLAGS, check_reset, check_step
 from rlk_vector_environments.step_arrays import StepArrays
 
@@ -101,7 +101,7 @@ class EnvironmentGroup:
                 ) and self._has_ended(row, result):
                     terminated[row], truncated[row] = over, cut
                     self._write_final(row, sample)
-                    ended.append((start + row, dict(info)))
+                    ended.append((start + row, as_it_is(info)))  # a reset may overwrite it
                     info = self._restart(write, row, is_checked)
                 else:
                     write(row, sample)
