@@ -97,8 +97,8 @@ def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
 def test_texts_are_in_utf_8_whatever_the_locale_is(tmp_path: Path) -> None:
     (tmp_path / "monitor.csv").write_text(FIRST.replace("north", "nördlich"), encoding="utf-8")
     read = (
-        "import sys, rlk_wrappers; print(ascii(rlk_wrappers.load_results(sys.argv[1])['goal'][0]))"
+        "import sys, rlk_wrappers as w; print(ascii(w.load_results(sys.argv[1])['goal'].tolist()))"
     )
     command = [sys.executable, "-c", read, str(tmp_path)]
     found = subprocess.run(command, env={**os.environ, **ASCII}, capture_output=True, check=True)
-    assert found.stdout.decode().strip() == r"'n\xf6rdlich'"
+    assert found.stdout.decode().strip() == r"['n\xf6rdlich', 'south']"
