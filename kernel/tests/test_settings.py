@@ -97,6 +97,7 @@ def test_a_callable_is_kept_as_it_is():
         ("limit", "many", "limit must be int or none"),
         ("layers", ["x"], "layers must be"),
         ("layers", 3, "layers"),
+        ("layers", "1,2", 'list of int, got \'1,2\'. A list is typed as ["a", "b"] or [1, 2].'),
         ("range", [1], "range must be [float, int], got [1]"),
         ("range", [1, 0.5], "range must be a whole number, got 0.5"),
         ("range", 1, "range must be [float, int], got 1"),

@@ -112,9 +112,16 @@ def _first(converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
                 return converter.structure(value, alternative)
         for alternative in filter(_reads_settings, get_args(kind)):
             return converter.structure(value, alternative)
-        raise ValueError(f"must be {type_name(kind)}, got {value!r:.200}")
+        raise _refused(kind, value)
 
     return structure
+
+
+def _refused(kind: Any, value: Any) -> ValueError:
+    """The error for a value of another type; of a text for a list, how that is typed."""
+    words, is_text = type_name(kind), isinstance(value, str)
+    typed = '. A list is typed as ["a", "b"] or [1, 2]' if is_text and "list of" in words else ""
+    return ValueError(f"must be {words}, got {value!r:.200}{typed}")
 
 
 def _reads_settings(kind: Any) -> bool:
@@ -130,7 +137,7 @@ def _container(factory: Any, kinds: tuple[type, ...]) -> Callable[[Any, cattrs.C
 
         def structure(value: Any, _: Any) -> Any:
             if not isinstance(value, kinds):
-                raise ValueError(f"must be {type_name(kind)}, got {value!r:.200}")
+                raise _refused(kind, value)
             return contents(value, kind)
 
         return structure
@@ -144,7 +151,7 @@ def _fixed_tuple_factory(kind: Any, converter: cattrs.Converter) -> Callable[[An
 
     def contents(value: Any, _: Any) -> Any:
         if len(value) != len(parts):
-            raise ValueError(f"must be {type_name(kind)}, got {value!r:.200}")
+            raise _refused(kind, value)
         return tuple([converter.structure(*pair) for pair in zip(value, parts, strict=True)])
 
     return contents

@@ -48,12 +48,8 @@ class Acting:
             self._actor = self.run.make_actor(self.run.streams.numpy("predict"))
         asked = self._asked(self._actor, observation, state, mask)
         act = self._actor.act(asked.observation, asked.carry, asked.episode_start, deterministic)
-        try:
-            env_action, carry = act.env_action, act.carry
-        except AttributeError:
-            check_act(self._actor, act)
-            raise
-        return (env_action if asked.was_batched else env_action[0]), carry
+        check_act(self._actor, act)
+        return (act.env_action if asked.was_batched else act.env_action[0]), act.carry
 
     def action_probability(
         self, observation: Any, state: Any, mask: Array | None, actions: Any, logp: bool

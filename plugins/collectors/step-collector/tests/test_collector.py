@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from rlk import hookimpl, spaces
-from rlk.errors import BrokenPlugin, NotFinite, RlkError
-from rlk_step_collector.component import component
+from rlk.errors import NotFinite, RlkError
 from rlk_testing.environments import DiscreteMatch, Walk
 from rlk_testing.stand_ins import COMPONENTS, StandInStorage
 
@@ -30,17 +29,6 @@ class Records:
         copy["final"] = dict(step.final_observation)
         copy["timesteps"] = run.timesteps
         self.steps.append(copy)
-
-
-@pytest.fixture
-def make(rlk_make, rlk_stand_in_kernel):
-    rlk_stand_in_kernel.registries.collectors.register("steps", component)
-
-    def made(**settings):
-        settings = {"env": MATCH, "seed": 0, "collector": "steps", **settings}
-        return rlk_make("stand-in", kernel=rlk_stand_in_kernel, **settings)
-
-    return made
 
 
 def test_every_step_begins_with_what_the_last_one_led_to(make):
@@ -340,89 +328,3 @@ def test_a_key_of_a_dict_observation_is_named(make):
 
     with pytest.raises(NotFinite, match=r"inf in place\[1\]|inf in \w+\[1\]"):
         make(env=BadKey).learn(40)
-
-
-class Answers:
-    """An actor that returns something else than an Act."""
-
-    def __init__(self, found):
-        self.found = found
-
-    def start(self, n_envs):
-        return None
-
-    def metrics(self):
-        return {}
-
-    def act(self, observation, carry, episode_start, deterministic=False):
-        return self.found
-
-
-class PutsIn:
-    """Puts an actor in the place of the algorithm's."""
-
-    def __init__(self, actor):
-        self.actor = actor
-
-    @hookimpl(tryfirst=True)
-    def rlk_make_actor(self):
-        return self.actor
-
-
-class Noisy(Answers):
-    """An actor around another one, whose action it looks at."""
-
-    def act(self, *arguments, **keywords):
-        act = self.found.act(*arguments, **keywords)
-        return act._replace(action=act.action)
-
-
-class Noise:
-    def __init__(self, run):
-        pass
-
-    def wrap(self, actor, policy):
-        return Noisy(actor)
-
-
-FOUND = [None, np.zeros(4, np.int64), (np.zeros(4), np.zeros(4))]
-
-
-@pytest.mark.parametrize("found", FOUND, ids=["none", "array of as many as an Act", "pair"])
-@pytest.mark.parametrize("plugins", [[], ["noisy"]], ids=["alone", "inside a noise"])
-def test_the_actor_that_returns_no_act_is_named(make, rlk_stand_in_kernel, found, plugins):
-    rlk_stand_in_kernel.registries.noises.register("noisy", Noise)
-    agent = make(n_envs=4, plugins=[PutsIn(Answers(found)), *plugins])
-    with pytest.raises(BrokenPlugin) as caught:
-        agent.learn(40)
-    assert str(caught.value).startswith(f"actor {__name__}.Answers: act() returned ")
-    assert str(caught.value).endswith(
-        "It is to return an Act (rlk.records), of action, env_action, carry and extras."
-    )
-
-
-def test_actors_are_not_asked_where_something_else_was_refused(make):
-    class Counts(Answers):
-        asked = 0
-
-        def act(self, *arguments, **keywords):
-            self.asked += 1
-            return self.found.act(*arguments, **keywords)
-
-    class Wraps:
-        @hookimpl(tryfirst=True)
-        def rlk_make_actor(self, actor):
-            self.actor = Counts(actor)
-            return self.actor
-
-    wraps = Wraps()
-    with pytest.raises(RlkError, match="stumbles"):
-        make(plugins=[wraps, Stumbles()]).learn(40)
-    assert wraps.actor.asked == 5
-
-
-class Stumbles:
-    @hookimpl
-    def rlk_step(self, run):
-        if run.timesteps > 4:
-            raise RlkError("it stumbles")

@@ -187,11 +187,8 @@ def evaluate_run(
     ) -> tuple[Array, Any]:
         carry = actor.start(env.num_envs) if carry is None else carry
         act = actor.act(observation, carry, start, deterministic)
-        try:
-            return act.env_action, act.carry
-        except AttributeError:
-            check_act(actor, act)
-            raise
+        check_act(actor, act)
+        return act.env_action, act.carry
 
     return evaluate(
         predict,

@@ -95,7 +95,8 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         Raises:
             EnvironmentFailed: if one raises, or its observation has another shape than its space.
         """
-        self._check_open()
+        if self.closed:
+            raise _closed()
         seeds, selected, options = arguments.resolve_reset(self.num_envs, seed, options)
         self._pending = False
         slots, turn = self._arrays.slots, self._turn
@@ -121,7 +122,8 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         """Takes the actions; `step_wait` does the work."""
         if self._pending:
             raise gym.error.AlreadyPendingCallError("step_async was called twice", "step")
-        self._check_open()
+        if self.closed:
+            raise _closed()
         rows.copy_into(self._arrays.actions, actions)
         self._pending = True
 
@@ -141,12 +143,6 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         if not self._is_array:
             observation = rows.view(observation)
         return observation, reward, terminated, truncated, found
-
-    def _check_open(self) -> None:
-        if self.closed:
-            raise gym.error.ClosedEnvironmentError(
-                "this vector environment is closed; make a new one."
-            )
 
     # ---- reaching into the environments --------------------------------------------------------
 
@@ -205,3 +201,7 @@ class DummyVecEnv(VectorEnv[Any, Any, Array]):
         if errors:
             self.closed = True
             raise errors[0]
+
+
+def _closed() -> gym.error.ClosedEnvironmentError:
+    return gym.error.ClosedEnvironmentError("this vector environment is closed; make a new one.")
