@@ -186,6 +186,31 @@ def test_the_best_value_outlives_a_resumption(
     assert checkpoint.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 8
 
 
+def test_a_run_that_goes_on_from_an_older_checkpoint_forgets_later_evaluations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted(monkeypatch, 5.0, 6.0)
+    plugins = ["checkpoint:every=8,keep=none", "evaluation:every=8,at_end=false"]
+    with made(*plugins, out=tmp_path) as agent:
+        agent.learn(16)
+    assert np.load(tmp_path / "evaluations.npz")["timesteps"].tolist() == [8, 16]
+    with resumed(tmp_path / "checkpoints" / "8.zip", out=tmp_path) as agent:
+        agent.learn_until(12)
+    assert np.load(tmp_path / "evaluations.npz")["timesteps"].tolist() == [8]
+
+
+def test_a_run_whose_best_model_is_not_there_keeps_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted(monkeypatch, 5.0, 3.0)
+    with made("evaluation:every=8", out=tmp_path / "a") as agent:
+        agent.learn(8)
+    with resumed(tmp_path / "a" / "checkpoints" / "8.zip", out=tmp_path / "b") as agent:
+        agent.learn_until(16)
+    best = checkpoint.read(tmp_path / "b" / "best_model.zip", KERNEL)
+    assert best["manifest"]["timesteps"] == 16
+
+
 def test_a_new_count_of_timesteps_adds_to_the_history(tmp_path: Path) -> None:
     with made("evaluation:every=4", "no:checkpoint", out=tmp_path) as agent:
         agent.learn(8)

@@ -108,7 +108,7 @@ def test_an_older_checkpoint_can_be_named(folder: Path, capsys: pytest.CaptureFi
 
 def test_it_takes_what_run_takes_but_for_what_makes_another_run() -> None:
     names = [{option.name for option in command.params} for command in (run, resume)]
-    assert names[0] - names[1] == {"spec_file", "algo", "n_envs", "preset", "out"}
+    assert names[0] - names[1] == {"spec_file", "algo", "n_envs", "preset"}
     assert names[1] - names[0] == {"run"}
 
 

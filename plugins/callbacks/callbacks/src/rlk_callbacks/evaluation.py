@@ -57,9 +57,11 @@ class EvaluationCallback:
     def rlk_training_start(self, run: Run) -> None:
         self._reason = None
         self._due = self._next(run)
-        if self._missed is not None and self._missed <= run.timesteps:
-            # The checkpoint was taken at this very border, before the evaluation that was due.
-            self._evaluate(run)
+        if self._missed is not None:
+            self._take_up_folder(run)
+            if self._missed <= run.timesteps:
+                # The checkpoint was taken at this very border, before the evaluation that was due.
+                self._evaluate(run)
         self._missed = None
 
     @hookimpl
@@ -136,9 +138,7 @@ class EvaluationCallback:
         run.metrics.set("eval/mean_ep_length", result.mean_length)
         if result.success_rate is not None:
             run.metrics.set("eval/success_rate", result.success_rate)
-        with run.failed_writes.tolerated(HISTORY):
-            if run.out is not None:
-                write_history(run.out / HISTORY, self._history)
+        self._write_history(run)
         if self._best is None or mean >= self._best:
             # Where it cannot be written, a lesser one may be the best that there is.
             with run.failed_writes.tolerated("best_model"):
@@ -150,6 +150,22 @@ class EvaluationCallback:
                 f"a mean return of {mean:.2f} (evaluation.stop_at={self._config.stop_at:g})"
             )
         run.notify("rlk_evaluation_end", result=result)
+
+    def _write_history(self, run: Run) -> None:
+        with run.failed_writes.tolerated(HISTORY):
+            if run.out is not None and self._history:
+                write_history(run.out / HISTORY, self._history)
+
+    def _take_up_folder(self, run: Run) -> None:
+        """Let the folder of a resumed run have what its checkpoint knows, and nothing later.
+
+        Where the best model is not there, as in a fork from before it, the next one is the best.
+        """
+        if run.out is None or run.communicator.rank != 0:
+            return
+        self._write_history(run)
+        if not (run.out / f"best_model{run.plan.serializer.make().suffix}").is_file():
+            self._best = None
 
     # ---- state -----------------------------------------------------------------------------------
 

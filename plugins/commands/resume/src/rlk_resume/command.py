@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,12 @@ NO_MODEL = "A model alone cannot be resumed; start again with rlk run."
 
 @click.command(params=list(SHARED))
 @click.argument("run", metavar="RUN")
+@click.option(
+    "--out", metavar="DIR", help="Go on in this new folder, and leave RUN as it is: a fork."
+)
 def resume(
     run: str,
+    out: str | None,
     env: str | None,
     plugins: tuple[str, ...],
     quiet: bool,
@@ -43,6 +48,7 @@ def resume(
     from rlk.planning.saved_plan import spec_of
     from rlk.planning.spec import make_spec
     from rlk.running import checkpoint
+    from rlk_resume.fork import forked
 
     kernel = default_kernel()
     path = newest(Path(run), kernel)
@@ -53,18 +59,20 @@ def resume(
     spec = spec_of(
         manifest["plan"], kernel, env=env, plugins=plugins, changes=changes, observers=True
     )
-    spec = make_spec("", {"out": str(path.parent.parent)}).over(spec)
-    plan = resolve(kernel, spec, autostart=False)
+    spec = make_spec("", {"out": out or str(path.parent.parent)}).over(spec)
+    # A fork of what had no folder has whatever joins a run with one.
+    plan = resolve(kernel, spec, autostart=out is not None)
     if explained:
         click.echo(str(plan))
         return 0
     code = take_over(plan)
     if code is not None:
         return code
-    state = checkpoint.read(path, kernel)
-    with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
-        agent = Agent(plan, kernel, spec, state)
-    agent = restored(agent, state, path)
+    with forked(path, manifest, plan) if out else contextlib.nullcontext():
+        state = checkpoint.read(path, kernel)
+        with checkpoint.bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
+            agent = Agent(plan, kernel, spec, state)
+        agent = restored(agent, state, path)
     if agent.num_timesteps < plan.total_timesteps:
         return train_to_the_end(agent)
     agent.close()

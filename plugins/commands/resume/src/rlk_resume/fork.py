@@ -1,0 +1,135 @@
+"""A fork: the folder of a run that goes on from the checkpoint of another one.
+
+What belongs to the part before the checkpoint is copied. Whoever goes on with a file of rows drops
+those that came after the checkpoint, as in every run that is resumed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlk.errors import PlanError, RlkError
+from rlk.planning.lost_settings import marked_fields
+from rlk.planning.saved_plan import as_json
+from rlk.running import checkpoint
+from rlk.running.run_folder import claim
+from rlk_cli.folder import write_plan
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk.registry.kernel import Kernel
+
+#: Files of rows, which runs add to: metrics, episodes, events.
+ROWS = ("*.csv", "events.out.tfevents.*")
+BEST = "best_model"
+CHECKPOINTS = "checkpoints"
+
+
+@contextlib.contextmanager
+def forked(path: Path, manifest: Mapping[str, Any], plan: Plan) -> Iterator[None]:
+    """The folder of the plan has what came before the checkpoint; nothing, if the block fails.
+
+    Args:
+        path: the checkpoint, which the folder has as well, so that the fork can itself be resumed.
+        manifest: of the checkpoint.
+        plan: of the fork; without a folder (another rank has it) nothing is copied.
+
+    Raises:
+        PlanError: if there is nothing left to train, the folder is not empty, or a setting names a
+            file of the other run.
+        RlkError: if something cannot be copied.
+    """
+    if plan.out is None:
+        yield
+        return
+    out, timesteps = Path(plan.out), manifest["timesteps"]
+    if timesteps >= plan.total_timesteps:
+        raise PlanError(
+            f"{path} is at {timesteps:,} timesteps, so nothing is left to train in {out}. Give "
+            "--timesteps a larger number, or fork an earlier checkpoint."
+        )
+    source = folder_of(path)
+    refuse_files_of_the_other(source, manifest["plan"], plan)
+    is_new = not out.exists()
+    claim(out, f"--out {out}", f"rlk resume {out}")
+    try:
+        write_plan(out, as_json(plan))
+        _copy(path, source, timesteps, plan)
+        yield
+    except BaseException:
+        _remove(out, is_new)
+        raise
+
+
+def folder_of(path: Path) -> Path | None:
+    """The run folder that a checkpoint is in; None for one that was saved elsewhere."""
+    folder = path.resolve().parent
+    return folder.parent if folder.name == CHECKPOINTS else None
+
+
+def refuse_files_of_the_other(source: Path | None, saved: Mapping[str, Any], plan: Plan) -> None:
+    """PlanError for a setting that names what the other run writes to.
+
+    Args:
+        source: the folder of that run, if there is one, without links.
+        saved: its plan, as files hold it.
+        plan: of the fork.
+    """
+    theirs = {one["name"]: one["settings"] for one in saved["components"]}
+    for _, choice in plan.choices():
+        for name in marked_fields(choice.component.config, "written"):
+            value, before = getattr(choice.config, name), theirs.get(choice.name, {}).get(name)
+            if value is None:
+                continue
+            place = Path(value).resolve()
+            is_same = before is not None and place == Path(before).resolve()
+            if is_same or (source is not None and place.is_relative_to(source)):
+                key = f"{choice.name}.{name}"
+                raise PlanError(
+                    f"{key}={value} belongs to the run that is forked, which stays as it is. Name "
+                    f"another: --set {key}=…"
+                )
+
+
+def _copy(path: Path, source: Path | None, timesteps: int, plan: Plan) -> None:
+    """The checkpoint, the rows, and the best model unless it came later."""
+    assert plan.out is not None
+    out, suffix = Path(plan.out), checkpoint.find(path, plan.kernel)[1].suffix
+    copies = {path: out / CHECKPOINTS / f"{timesteps}{suffix}"}
+    if source is not None:
+        rows = [file for pattern in ROWS for file in source.glob(pattern) if file.is_file()]
+        copies |= {
+            file: out / file.name for file in (*rows, *_best(source, timesteps, plan.kernel))
+        }
+    try:
+        (out / CHECKPOINTS).mkdir()
+        for file, copy in copies.items():
+            shutil.copyfile(file, copy)
+    except OSError as error:
+        raise RlkError(f"{path} cannot be forked into {out}: {error}.") from error
+
+
+def _best(source: Path, timesteps: int, kernel: Kernel) -> Iterator[Path]:
+    for serializer in checkpoint.serializers(kernel):
+        best = source / f"{BEST}{serializer.suffix}"
+        if best.is_file() and _timesteps_of(best, kernel) <= timesteps:
+            yield best
+
+
+def _timesteps_of(model: Path, kernel: Kernel) -> int:
+    return int(checkpoint.read_manifest(model, kernel)["timesteps"])
+
+
+def _remove(out: Path, is_new: bool) -> None:
+    """Leave the folder as it was: empty, or not there."""
+    for file in out.iterdir():
+        if file.is_dir():
+            shutil.rmtree(file)
+        else:
+            file.unlink()
+    if is_new:
+        out.rmdir()
