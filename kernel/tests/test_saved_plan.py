@@ -124,6 +124,12 @@ def test_it_is_said_that_settings_come_from_the_file(kernel, saved):
     assert again(kernel, saved(gamma=0.25)).algorithm.sources["gamma"] == "saved plan"
 
 
+def test_a_plan_knows_whether_it_goes_on_with_what_was_saved(kernel, saved):
+    assert not resolve(kernel, make_spec("stand-in", {})).goes_on
+    changes = {"seed": 5, "total_timesteps": 9, "n_envs": 2}
+    assert again(kernel, saved(), env=Walk, changes=changes).goes_on
+
+
 @pytest.mark.parametrize("env", [DiscreteMatch, "rlk_testing.environments:DiscreteMatch"])
 def test_an_environment_that_is_code_must_be_passed_again(kernel, saved, env):
     plan = saved(env=env)

@@ -19,6 +19,9 @@ from rlk.registry.hooks import Hooks
 from rlk.registry.kernel import Kernel
 from rlk.registry.kinds import LISTS, SLOTS, singular
 
+#: Who has set, in `sources`, what a saved plan brings back.
+SAVED = "saved plan"
+
 
 @attrs.frozen(kw_only=True, repr=False)
 class Plan(RunSettings):
@@ -63,6 +66,11 @@ class Plan(RunSettings):
         """What it is in a few words: `ppo2 on CartPole-v1 x 8, policy mlp`."""
         several = f" x {self.n_envs}" if self.n_envs > 1 else ""
         return f"{self.algorithm.name} on {self.env.name}{several}, policy {self.policy.name}"
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it was made of a saved plan, so that its run takes up what was saved with it."""
+        return SAVED in self.sources.values()
 
     @property
     def info_keys(self) -> tuple[str, ...]:

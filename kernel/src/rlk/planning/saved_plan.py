@@ -16,7 +16,7 @@ from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.draft import is_refusal
 from rlk.planning.lost_settings import lost_settings
 from rlk.planning.passed_again import algorithm_again, environment_again, refuse_missing
-from rlk.planning.plan import Plan
+from rlk.planning.plan import SAVED, Plan
 from rlk.planning.saved_records import SavedComponent, SavedPlan
 from rlk.planning.select import JOINED
 from rlk.planning.spec import RunSpec, make_spec, plugin_key
@@ -114,7 +114,7 @@ def spec_of(
     given = lost.kept | environment_again(saved.env, env, changes, kernel.registries)
     given |= {"preset": "none", "plugins": [*_refusals(saved, kernel), *names, *plugins]}
     joined = {plugin_key(one.name): JOINED for one in components if one.has_joined}
-    lower = make_spec(algo, given, origin="saved plan")
+    lower = make_spec(algo, given, origin=SAVED)
     origins, sentences = {**lower.origins, **joined}, lost.sentences(upper.given)
     return upper.over(attrs.evolve(lower, origins=origins, notes=notes, lost=sentences))
 

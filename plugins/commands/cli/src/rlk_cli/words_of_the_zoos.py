@@ -26,12 +26,11 @@ OPTIONS = {
     "wrapper": "--plugin {value}",
     "env_wrapper": "--plugin {value}",
     "video": _FILM,
-    "trained_agent": "rlk resume RUN --timesteps N, where RUN is the folder of a run (runs/…)",
-    "i": "rlk resume RUN --timesteps N, where RUN is the folder of a run (runs/…)",
+    **dict.fromkeys(("trained_agent", "i"), "--plugin model-start:path={value}"),
 }
 #: The same, of commands that are given a RUN.
 OPTIONS_OF_A_RUN = {
-    **dict.fromkeys(("algo", "exp_id", "folder", "log_folder", "f"), _PLAYED),
+    **dict.fromkeys(("algo", "exp_id", "folder", "log_folder", "f", "trained_agent", "i"), _PLAYED),
     **dict.fromkeys(("n_timesteps", "n"), "--episodes N"),
     "load_best": "--best",
     "load_checkpoint": "rlk {command} RUN/checkpoints/{value}.zip",

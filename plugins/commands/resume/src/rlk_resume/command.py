@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from rlk.protocols import State
     from rlk.registry.kernel import Kernel
 
-NO_MODEL = "A model alone cannot be resumed; start again with rlk run."
+NO_MODEL = (
+    "A model alone cannot be resumed; a new run begins with its policy: rlk run --algo NAME "
+    "--env ENV --plugin model-start:path=MODEL"
+)
 
 
 @click.command(params=list(SHARED))

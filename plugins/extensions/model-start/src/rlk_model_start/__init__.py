@@ -1,0 +1,1 @@
+"""A run begins with the policy of a saved model (`--plugin model-start:path=MODEL`)."""

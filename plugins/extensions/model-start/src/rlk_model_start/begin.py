@@ -1,0 +1,105 @@
+"""Gives a run that was just built the parameters of a model."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlk.errors import BadFile, RlkError
+from rlk.registry.kinds import is_group_slot
+from rlk.running import checkpoint
+from rlk.running.likeness import check_like
+from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
+from rlk.running.untrained import take_up_untrained
+from rlk_model_start.fit import other_parts
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from rlk.planning.plan import Plan
+    from rlk.protocols import State
+    from rlk.running.run import Run
+
+#: So many parameters that do not fit are named.
+SHOWN = 5
+
+
+def begin(run: Run, path: Path) -> None:
+    """Take up a model's policy and what its algorithm keeps; its optimiser, if both are the same.
+
+    Clocks, random streams and schedules are those of a new run.
+
+    Raises:
+        BadFile: if it does not fit, with the parameters that differ.
+    """
+    state = checkpoint.read(path, run.plan.kernel)
+    saved = state["manifest"]["plan"]
+    try:
+        with checkpoint.bad_if_it_fails("it cannot be taken up"):
+            _take_parameters(run, state)
+            take_up_untrained(run.policy, checkpoint.part_of(state, "buffers"))
+            goes_on = _take_optimiser(run, state)
+    except RlkError as error:
+        hint = other_parts(saved, run.plan)
+        raise BadFile(f"model-start: {path} does not fit this run: {error}{hint}") from error
+    run.collector.forget()  # its actor begins with these parameters
+    if run.plan.verbose and run.communicator.rank == 0:
+        steps = f"{state['manifest']['timesteps']:,}"
+        optimiser = "goes on" if goes_on else "begins anew"
+        print(
+            f"model-start: the run begins with {path}, which was trained for {steps} timesteps; "
+            f"its optimiser {optimiser}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def _take_parameters(run: Run, state: State) -> None:
+    """Those of the policy, all of them, and of the file's others those that this run has."""
+    parts = [checkpoint.part_of(state, part) for part in ("parameters", "algorithm")]
+    saved, own = named_parameters(*parts), parameters_of(run)
+    policy = set(named_parameters(parts[0], {}))
+    differ = sorted((own.keys() | policy) - _alike(saved, own))
+    if differ:
+        named = "; ".join(_difference(name, saved, own) for name in differ[:SHOWN])
+        more = f"; and {len(differ) - SHOWN} more" if len(differ) > SHOWN else ""
+        raise BadFile(f"{named}{more}.")
+    put_parameters(run, {name: saved[name] for name in own}, exact_match=True)
+
+
+def _alike(saved: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> set[str]:
+    """The names that both have, with the same shape."""
+    both = own.keys() & saved.keys()
+    return {name for name in both if saved[name].shape == own[name].shape}
+
+
+def _difference(name: str, saved: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str:
+    there, here = (
+        list(found[name].shape) if name in found else "missing" for found in (saved, own)
+    )
+    return f"parameter {name} is {there} in the model and {here} here"
+
+
+def _take_optimiser(run: Run, state: State) -> bool:
+    """Whether algorithm and optimisers are the same, whose state is taken then."""
+    if _optimisers(state["manifest"]["plan"]) != _own_optimisers(run.plan):
+        return False
+    saved = checkpoint.part_of(state, "optimise")
+    check_like(saved, run.optimise.state_dict(), "the state of its optimiser")
+    run.optimise.load_state_dict(saved)
+    return True
+
+
+def _optimisers(saved: Mapping[str, Any]) -> dict[str, str]:
+    found = {one["slot"]: one["name"] for one in saved["components"]}
+    return {slot: name for slot, name in found.items() if _is_wanted(slot)}
+
+
+def _own_optimisers(plan: Plan) -> dict[str, str]:
+    return {slot: choice.name for slot, choice in plan.choices() if _is_wanted(slot)}
+
+
+def _is_wanted(slot: str) -> bool:
+    return slot in ("algorithm", "optimiser") or is_group_slot(slot)

@@ -1,0 +1,13 @@
+"""What planning knows of the extension."""
+
+from __future__ import annotations
+
+from rlk.component import Component
+from rlk_model_start.config import ModelStartConfig
+
+component = Component(
+    name="model-start",
+    factory="rlk_model_start.extension:ModelStart",
+    summary="a run begins with the policy of a saved model",
+    config=ModelStartConfig,
+)

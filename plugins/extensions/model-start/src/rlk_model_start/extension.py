@@ -1,0 +1,79 @@
+"""A run begins with the policy of a saved model: planning looks whether it fits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlk.errors import BadFile
+from rlk.hookspecs import hookimpl
+from rlk.planning.plan import SAVED
+from rlk_model_start.config import ModelStartConfig
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+    from rlk.running.run import Run
+
+NAME = "model-start"
+_OWNER = f"plugin {NAME!r} (rlk-{NAME})"
+_CONVERT = (
+    "\nA file of Stable Baselines itself is converted by one line of Python: from rlk_baselines "
+    "import A2C; A2C.load('FILE').save('MODEL.zip')"
+)
+
+
+class ModelStart:
+    """Gives a new run the parameters of a model; a run that goes on has its own."""
+
+    def __init__(self, config: ModelStartConfig | None = None) -> None:
+        self._config = config or ModelStartConfig()
+
+    @hookimpl
+    def rlk_check_plan(self, plan: Plan) -> str | None:
+        """That there is such a model, of the same spaces and the same policy."""
+        from rlk.running import checkpoint  # this module is loaded with every plan
+        from rlk_model_start.fit import other_policy, other_spaces
+
+        if plan.goes_on:
+            return None if _was_saved(plan) else f"{_OWNER} {_GOES_ON}"
+        if self._config.path is None:
+            return f"{_OWNER} {_NO_PATH}"
+        path = self._path(self._config.path)
+        try:
+            saved = checkpoint.read_manifest(path, plan.kernel)
+        except BadFile as error:
+            return f"{_OWNER}: {error}{_CONVERT if path.is_file() else ''}"
+        problem = other_spaces(saved["plan"], plan) or other_policy(saved["plan"], plan)
+        return None if problem is None else f"{_OWNER}: {path} {problem}"
+
+    @hookimpl(trylast=True)
+    def rlk_wrap_update(self, run: Run) -> None:
+        """Take the model up: when this is asked, every part of the run is made.
+
+        Raises:
+            BadFile: if it does not fit.
+        """
+        from rlk_model_start.begin import begin
+
+        if not run.plan.goes_on and self._config.path is not None:
+            begin(run, self._path(self._config.path))
+
+    @staticmethod
+    def _path(text: str) -> Path:
+        return Path(text).expanduser()
+
+
+_NO_PATH = (
+    f"needs a model to begin with. Say --plugin {NAME}:path=MODEL, with a model, a checkpoint or a "
+    "run folder."
+)
+_GOES_ON = (
+    "begins a new run, but this one goes on from what was saved. Leave it out; a new run is begun "
+    f"by rlk run --algo NAME --env ENV --plugin {NAME}:path=MODEL, or by rlk.make."
+)
+
+
+def _was_saved(plan: Plan) -> bool:
+    """Whether the run had begun with a model, as the saved plan says."""
+    own = (choice for choice in plan.extensions if choice.name == NAME)
+    return any(choice.sources.get("path") == SAVED for choice in own)

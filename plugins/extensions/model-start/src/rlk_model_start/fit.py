@@ -1,0 +1,81 @@
+"""What a saved plan has otherwise than the plan of a new run, and what to type instead."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from itertools import starmap
+from typing import TYPE_CHECKING, Any
+
+from rlk.settings import unstructure
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
+
+#: What takes part in how a policy sees and acts, beside the policy.
+PARTS = ("wrapper", "extension")
+
+
+def other_spaces(saved: Mapping[str, Any], plan: Plan) -> str | None:
+    """The first space that is another one, as the end of a sentence; None if both are the same."""
+    from rlk.spaces import describe  # not at the top: it needs gymnasium
+
+    for name in ("observation_space", "action_space"):
+        there, here = saved["env"][name], describe(getattr(plan, name))
+        if there != here:
+            return (
+                f"was trained on {saved['env']['name']!r}, whose {name} is {there}, but that of "
+                f"{plan.env.name!r} is {here}. Use an environment of the same spaces."
+            )
+    return None
+
+
+def other_policy(saved: Mapping[str, Any], plan: Plan) -> str | None:
+    """The settings of the policy that are others, likewise."""
+    there = next(one for one in saved["components"] if one["slot"] == "policy")
+    if there["name"] != plan.policy.name:
+        return (
+            f"has the policy {there['name']!r}, not {plan.policy.name!r}. Say "
+            f"--policy {shlex.quote(there['name'])}."
+        )
+    here = unstructure(plan.policy.config)
+    differ = [key for key, value in there["settings"].items() if here.get(key) != value]
+    if not differ:
+        return None
+    found = ", ".join(f"{key}={there['settings'][key]!r}, not {here.get(key)!r}" for key in differ)
+    typed = " ".join(_typed(f"policy.{key}", there["settings"][key]) for key in differ)
+    is_other = _algorithm(saved)["name"] != plan.algorithm.name
+    return f"has a policy with {found}. Say {typed}.{other_parts(saved, plan) if is_other else ''}"
+
+
+def other_parts(saved: Mapping[str, Any], plan: Plan) -> str:
+    """The algorithm and the plugins that one of both has alone, as a sentence.
+
+    If there are none, the settings of the algorithm that differ; nothing if these are the same.
+    """
+    algorithm = _algorithm(saved)
+    algo = algorithm["name"]
+    theirs = {one["name"] for one in saved["components"] if one["slot"] in PARTS}
+    own = {choice.name for slot, choice in plan.choices() if slot in PARTS}
+    words = [] if algo == plan.algorithm.name else [f"--algo {shlex.quote(algo)}"]
+    words += [f"--plugin {shlex.quote(name)}" for name in sorted(theirs - own)]
+    without = sorted(own - theirs - {"model-start"})
+    found = [f"with {' '.join(words)}"] if words else []
+    found += [f"without {', '.join(without)}"] if without else []
+    if not found:
+        here = unstructure(plan.algorithm.config)
+        differ = {k: v for k, v in algorithm["settings"].items() if here.get(k) != v}
+        found = ["with " + " ".join(starmap(_typed, differ.items()))] if differ else []
+    return f" It was trained {' and '.join(found)}." if found else ""
+
+
+def _algorithm(saved: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = next(o for o in saved["components"] if o["slot"] == "algorithm")
+    return found
+
+
+def _typed(key: str, value: Any) -> str:
+    """A setting as it can be pasted into a shell."""
+    text = value if isinstance(value, str) else "none" if value is None else json.dumps(value)
+    return f"--set {shlex.quote(f'{key}={text}')}"
