@@ -39,7 +39,7 @@ def test_deviations_that_do_not_depend_on_it() -> None:
     for model in (ppo(log_std_init=-1.5), A2C("MlpPolicy", "Pendulum-v1", seed=0)):
         expected = -1.5 if isinstance(model, PPO) else 0.0
         assert log_std(model).tolist() == [expected]
-    # As there, what has no effect is taken.
+    # As there, what has no effect is taken: test_without_effect.py has the warnings.
     assert ppo("CartPole-v1", log_std_init=-1.5, full_std=True).agent.plan.distribution
     kwargs = {"log_std_init": -3.0, "net_arch": [8]}
     SAC("MlpPolicy", "Pendulum-v1", buffer_size=256, policy_kwargs=kwargs)

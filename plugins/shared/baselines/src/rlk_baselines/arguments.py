@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import attrs
 
-from rlk.component import Component
 from rlk.errors import either, nearest
 from rlk.registry.kernel import default_kernel
 
@@ -100,52 +99,6 @@ def replaced(settings: dict[str, Any], old: str, new: str) -> None:
     if value is not None:
         warnings.warn(f"{old} is deprecated: use {new}", DeprecationWarning, stacklevel=5)
         settings[new] = value
-
-
-def with_effect(algo: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings without those for what another setting leaves out, of which a warning tells.
-
-    Stable Baselines passes over them; rlk refuses them.
-
-    Args:
-        algo: the algorithm.
-        settings: of it, that are others than its defaults.
-    """
-    component = default_kernel().registries.algorithms.get(algo).component()
-    kept = dict(settings)
-    for key in settings:
-        if key in component.activates:
-            continue
-        targets = {to.partition(".")[0] for own, to in component.forwarded() if own == key}
-        switches = {plugin: _switches(component, plugin) for plugin in targets}
-        is_switched = bool(targets) and all(switches.values())
-        if is_switched and not any(_is_put_in(one, switches[one], settings) for one in targets):
-            switch = next(iter(switches.values()))[0]
-            warn_without_effect(key, kept.pop(key), f"{switch}=…")
-    return kept
-
-
-def _switches(component: Component, plugin: str) -> list[str]:
-    """The settings of an algorithm by which a plugin comes into a run, and not otherwise."""
-    noises = default_kernel().registries.noises
-    own = [switch for switch, name in component.activates.items() if name == plugin]
-    choosing = [name for name, kind in component.selects.items() if kind == "noises"]
-    return own + (choosing if plugin in noises else [])
-
-
-def _is_put_in(plugin: str, switches: list[str], settings: Mapping[str, Any]) -> bool:
-    """Whether one of its switches puts a plugin in: one that is on, or that names it."""
-    for switch in switches:
-        value: Any = settings.get(switch)
-        text = value.as_setting() if hasattr(value, "as_setting") else value
-        if text and (not isinstance(text, str) or text.partition(":")[0] == plugin):
-            return True
-    return False
-
-
-def warn_without_effect(key: str, value: Any, needed: str) -> None:
-    """Warn of an argument that does nothing here."""
-    warnings.warn(f"{key}={value!r} has no effect without {needed}", UserWarning, stacklevel=6)
 
 
 def is_other(value: Any, default: Any) -> bool:

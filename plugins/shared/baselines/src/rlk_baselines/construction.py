@@ -18,7 +18,7 @@ from rlk.making import from_state
 from rlk.protocols import State
 from rlk.running import checkpoint
 from rlk_baselines import changed_settings, model_files
-from rlk_baselines.arguments import Documented, bound, is_other, signature, with_effect
+from rlk_baselines.arguments import Documented, bound, is_other, signature
 from rlk_baselines.common import own_noise
 from rlk_baselines.common.misc_util import set_global_seeds
 from rlk_baselines.common.vec_env import VecEnv
@@ -29,6 +29,7 @@ from rlk_baselines.learning import Watcher
 from rlk_baselines.policies.chosen import held_kwargs, policy_settings
 from rlk_baselines.policies.registered import registered
 from rlk_baselines.refusals import Refused, refused
+from rlk_baselines.without_effect import switched_by, with_effect
 from rlk_mpi.world import several_launched
 
 Model = TypeVar("Model", bound="Constructed")
@@ -116,9 +117,19 @@ class Constructed(metaclass=Documented):
 
     def _settings(self) -> dict[str, Any]:
         """What the constructor was given besides the defaults, by rlk's keys."""
-        usual = self.defaults()
-        own = {k: v for k, v in self._given.items() if k not in usual or is_other(v, usual[k])}
-        return {**with_effect(self._learner(), self.renamed(own)), **self._policy_settings()}
+        usual, given = self.defaults(), self._with_effect()
+        own = {k: v for k, v in given.items() if k not in usual or is_other(v, usual[k])}
+        return {**self.renamed(own), **self._policy_settings()}
+
+    def _with_effect(self) -> dict[str, Any]:
+        """What the constructor was given, with defaults for what has no effect beside the rest."""
+        return with_effect(self._learner(), self._given, self.defaults())
+
+    def _changes(self, names: Iterable[str]) -> dict[str, Any]:
+        """Arguments of these names, and those that gain or lose their effect, by rlk's keys."""
+        given = self._with_effect()
+        concerned = {*names, *(switched_by(self._learner(), names) & self.defaults().keys())}
+        return self.renamed({name: given[name] for name in concerned})
 
     def _learner(self) -> str:
         """The name of the algorithm in rlk whose settings these are."""
@@ -172,7 +183,7 @@ class Constructed(metaclass=Documented):
         """Become a model that was saved, in this environment, or None."""
         vector = saved.awaited() if env is None else as_vec_env(env)
         self._begin(saved.given, vector)
-        settings = {"n_envs": vector.num_envs, **self.renamed(saved.changes)}
+        settings = {"n_envs": vector.num_envs, **self._changes(saved.changes)}
         self._take(self._loaded(saved, settings))
         self._seed_globally()
 
@@ -313,7 +324,7 @@ class Constructed(metaclass=Documented):
             return
         try:
             with refused():
-                changes = self.renamed({name: self._given[name] for name in before})
+                changes = self._changes(before)
                 state = changed_settings.everything_but_environments(self.agent, before)
                 self._take(self._again(state, changes))
         except BaseException as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
-from rlk_baselines.arguments import replaced, warn_without_effect
+from rlk_baselines.arguments import replaced
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.models import ActorCriticRLModel
 
@@ -48,11 +48,7 @@ class ACER(ActorCriticRLModel):
     usual: ClassVar[Mapping[str, Any]] = {"num_procs": None, "n_cpu_tf_sess": 1}
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """As of `Constructed`; `alpha` and `delta` count where there is a trust region."""
         replaced(settings, "num_procs", "n_cpu_tf_sess")
-        for name in ("alpha", "delta"):
-            if not settings.get("trust_region", True) and name in settings:
-                warn_without_effect(name, settings.pop(name), "trust_region=True")
         return settings
 
     def learn(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
-from rlk_baselines.arguments import replaced, warn_without_effect
+from rlk_baselines.arguments import replaced
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.common.buffers import PrioritizedReplayBuffer, ReplayBuffer
 from rlk_baselines.ddpg.evaluations import Evaluations
@@ -78,9 +78,7 @@ class DDPG(DeterministicModel):
         if isinstance(memory, type):
             settings["memory_policy"] = _storage(memory)
         for name in _OF_EVALUATION:
-            value = settings.pop(name, None)
-            if value is not None and self._given["eval_env"] is None:
-                warn_without_effect(name, value, "eval_env=…")
+            settings.pop(name, None)
         return settings
 
     def own_plugins(self) -> list[Any]:

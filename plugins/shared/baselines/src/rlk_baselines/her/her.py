@@ -212,7 +212,7 @@ class HER(OffPolicyRLModel):
         own = saved.about.get("own", {})
         saved.given.update({k: v for k, v in own.items() if k not in saved.changes})
         self._begin(saved.given, vector)
-        settings = by_plan(self.algo, self.renamed(saved.changes))
+        settings = by_plan(self.algo, self._changes(saved.changes))
         self._take(self._loaded(saved, settings))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from rlk_baselines.arguments import warn_without_effect
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.models import OffPolicyRLModel, refuse_replay_wrapper
 
@@ -40,13 +39,6 @@ class SAC(OffPolicyRLModel):
         "seed",
         "n_cpu_tf_sess",
     )
-
-    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """As of `Constructed`; a target of the entropy counts where its coefficient is learnt."""
-        ent_coef = settings.get("ent_coef", "auto")
-        if not isinstance(ent_coef, str) and "target_entropy" in settings:
-            warn_without_effect("target_entropy", settings.pop("target_entropy"), "ent_coef='auto'")
-        return settings
 
     def learn(
         self: Model,

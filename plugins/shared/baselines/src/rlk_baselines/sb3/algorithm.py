@@ -122,7 +122,7 @@ class BaseAlgorithm(BaseRLModel):
         super().set_random_seed(seed)
 
     def _settings(self) -> dict[str, Any]:
-        return {**self.fixed, **self.renamed(self._given), **self._policy_settings()}
+        return {**self.fixed, **self.renamed(self._with_effect()), **self._policy_settings()}
 
     def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """As of `Constructed`; without the class of the optimiser, of which there is one."""

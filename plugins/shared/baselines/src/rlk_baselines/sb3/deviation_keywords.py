@@ -8,9 +8,10 @@ from typing import Any
 from gymnasium import spaces
 
 from rlk_baselines.refusals import Refused
+from rlk_baselines.without_effect import warn_without_effect
 
-#: What only state-dependent exploration takes.
-_OF_SDE = ("full_std", "use_expln", "squash_output", "clip_mean")
+#: What only state-dependent exploration takes, with the defaults of there.
+_OF_SDE = {"full_std": True, "use_expln": False, "squash_output": False, "clip_mean": 2.0}
 _LOG_STD = "log_std_init"
 
 
@@ -19,18 +20,22 @@ def deviation_settings(
 ) -> dict[str, Any]:
     """Take them out of `policy_kwargs`: settings by rlk's dotted keys.
 
-    Without `use_sde`, and for actions that are no Box, those without effect there have none here.
+    Of those without effect, without `use_sde` or for actions that are no Box, a warning tells.
 
     Raises:
         Refused: for `squash_output` without `use_sde`.
     """
     given = {key: kwargs.pop(key) for key in (_LOG_STD, *_OF_SDE) if key in kwargs}
-    if not isinstance(action_space, spaces.Box):
-        return {}
+    if given.get("squash_output") and not use_sde:
+        raise Refused("policy_kwargs has squash_output=True, which needs use_sde=True.")
     if use_sde:
         return {f"gsde.{key}": value for key, value in given.items()}
-    if given.get("squash_output"):
-        raise Refused("policy_kwargs has squash_output=True, which needs use_sde=True.")
-    if _LOG_STD in given and not is_off_policy:
-        return {"diag-gaussian.log_std_init": given[_LOG_STD]}
-    return {}
+    found: dict[str, Any] = {}
+    is_box = isinstance(action_space, spaces.Box)
+    if is_box and not is_off_policy and _LOG_STD in given:
+        found["diag-gaussian.log_std_init"] = given.pop(_LOG_STD)
+    for key, value in given.items():
+        if value != _OF_SDE.get(key):
+            needed = "use_sde=True" if is_box else "actions of a Box"
+            warn_without_effect(f"policy_kwargs: {key}", value, needed)
+    return found

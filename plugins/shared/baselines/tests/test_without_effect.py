@@ -1,0 +1,153 @@
+"""Arguments that another one leaves without effect: one rule for all classes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+import rlk_baselines
+from rlk.registry.kernel import default_kernel
+from rlk_baselines import sb3
+from rlk_baselines.common.noise import AdaptiveParamNoiseSpec
+from rlk_baselines.sb3_contrib import MaskablePPO, RecurrentPPO
+from rlk_baselines.without_effect import OF_ALL, OF_ONE, needed_by
+
+#: Argument -> a value that is not the default.
+OTHER: dict[str, Any] = {
+    "full_tensorboard_log": True,
+    "sde_sample_freq": 4,
+    "use_sde_at_warmup": True,
+    "target_entropy": -2.0,
+    "alpha": 0.5,
+    "delta": 2.0,
+    "buffer_size": 3000,
+    "replay_start": 500,
+    "enable_popart": True,
+    "nb_eval_steps": 7,
+    "render_eval": True,
+    "param_noise_adaption_interval": 20,
+    "prioritized_replay_alpha": 0.5,
+    "prioritized_replay_beta0": 0.5,
+    "prioritized_replay_beta_iters": 100,
+    "prioritized_replay_eps": 1e-3,
+    "target_noise_clip": 0.25,
+    "vf_stepsize": 1e-3,
+}
+#: Switch -> what turns it off, and on.
+SWITCHES: dict[str, tuple[Any, Any]] = {
+    "tensorboard_log": (None, "board"),
+    "use_sde": (False, True),
+    "ent_coef": (0.2, "auto_0.1"),
+    "trust_region": (False, True),
+    "replay_ratio": (0, 2),
+    "normalize_returns": (False, True),
+    "eval_env": (None, "Pendulum-v1"),
+    "param_noise": (None, AdaptiveParamNoiseSpec()),
+    "prioritized_replay": (False, True),
+    "target_policy_noise": (0.0, 0.1),
+    "vf_iters": (0, 2),
+}
+#: Arguments that keep constructors quick.
+SMALL: dict[str, Any] = {"nb_rollout_steps": 20}
+SB2 = [getattr(rlk_baselines, name) for name in rlk_baselines.__all__ if name.isupper()]
+SB2.remove(rlk_baselines.HER)  # whose arguments are those of the class that learns
+SB3 = [sb3.A2C, sb3.DDPG, sb3.DQN, sb3.PPO, sb3.SAC, sb3.TD3]
+CASES = [
+    (kind, name)
+    for kind in (*SB2, *SB3, MaskablePPO, RecurrentPPO)
+    for name, needed in needed_by(kind.algo).items()
+    if {name, needed.switch} <= {*kind.names}
+]
+
+
+def env_of(kind: Any) -> str:
+    component = default_kernel().registries.algorithms.get(kind.algo).component()
+    needs_box = "Discrete" not in component.action_spaces or "use_sde" in kind.names
+    return "Pendulum-v1" if needs_box else "CartPole-v1"
+
+
+def made(kind: Any, **given: Any) -> tuple[Any, list[str]]:
+    """A model, and what was warned of."""
+    policy = "MlpLstmPolicy" if kind is RecurrentPPO else "MlpPolicy"
+    small = {name: value for name, value in SMALL.items() if name in kind.names}
+    if "buffer_size" in kind.names and kind.algo != "acer":
+        small["buffer_size"] = 300
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = kind(policy, env_of(kind), **{**small, **given})
+    return model, [str(one.message) for one in caught if "no effect" in str(one.message)]
+
+
+def title(value: Any) -> str:
+    return f"{value.__module__}.{value.__name__}" if isinstance(value, type) else str(value)
+
+
+@pytest.mark.parametrize(("kind", "name"), CASES, ids=title)
+def test_it_is_warned_of_and_passed_over_unless_what_it_needs_is_there(
+    kind: Any, name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    switch = needed_by(kind.algo)[name].switch
+    off, on = SWITCHES[switch]
+    _, told = made(kind, **{name: OTHER[name], switch: off})
+    assert [text.partition("=")[0] for text in told] == [name]
+    assert f"has no effect without {switch}=" in told[0]
+    model, told = made(kind, **{name: OTHER[name], switch: on})
+    assert told == [] and getattr(model, name) == OTHER[name]
+    assert made(kind, **{switch: off})[1] == []
+
+
+def test_every_setting_that_a_switch_puts_in_is_in_the_table() -> None:
+    """Those of plugins that only another argument brings into a run."""
+    for kind in (*SB2, *SB3):
+        component = default_kernel().registries.algorithms.get(kind.algo).component()
+        switched = {*component.activates.values(), "adaptive-parameter-noise"}
+        for own, to in component.forwarded():
+            targets = {one.partition(".")[0] for key, one in component.forwarded() if key == own}
+            if own in kind.names and own not in component.activates and targets <= switched:
+                assert own in needed_by(kind.algo), (kind, own, to)
+
+
+def test_every_row_of_the_table_is_an_argument_of_a_class() -> None:
+    used = {(kind.algo, name) for kind, name in CASES}
+    rows = {(algo, name) for algo, table in OF_ONE.items() for name in table}
+    assert rows <= used and {*OF_ALL} <= {name for _, name in CASES}
+
+
+@pytest.mark.parametrize("kind", [rlk_baselines.TD3, sb3.TD3], ids=title)
+def test_an_argument_has_its_effect_again_where_what_it_needs_is_set_later(kind: Any) -> None:
+    model, _ = made(kind, target_policy_noise=0.0, target_noise_clip=0.25)
+    assert model.agent.plan.algorithm.config.target_noise_clip == 0.5
+    model.target_policy_noise = 0.1
+    assert model.agent.plan.algorithm.config.target_noise_clip == 0.25
+    model.target_policy_noise = 0.0
+    with pytest.warns(UserWarning, match="target_noise_clip=0.25 has no effect"):
+        assert model.agent.plan.algorithm.config.target_noise_clip == 0.5
+
+
+def test_a_loaded_model_may_lose_what_an_argument_needs(tmp_path: Any) -> None:
+    model, _ = made(sb3.SAC, target_entropy=-2.0)
+    model.save(tmp_path / "model")
+    with pytest.warns(UserWarning, match="target_entropy=-2.0 has no effect without ent_coef"):
+        loaded = sb3.SAC.load(tmp_path / "model", env="Pendulum-v1", ent_coef=0.2)
+    assert loaded.agent.plan.algorithm.config.target_entropy == "auto"
+    assert loaded.learn(2).num_timesteps == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "env", "kwargs", "told"),
+    [
+        (sb3.PPO, "Pendulum-v1", {"full_std": False}, "full_std=False .* use_sde=True"),
+        (sb3.A2C, "Pendulum-v1", {"use_expln": True}, "use_expln=True .* use_sde=True"),
+        (sb3.PPO, "CartPole-v1", {"log_std_init": -1.0}, "log_std_init=-1.0 .* actions of a Box"),
+        (sb3.SAC, "Pendulum-v1", {"clip_mean": 1.0}, "clip_mean=1.0 .* use_sde=True"),
+    ],
+)
+def test_keywords_of_policies_are_warned_of_too(
+    kind: Any, env: str, kwargs: Any, told: str
+) -> None:
+    small = {"buffer_size": 300} if kind is sb3.SAC else {}
+    with pytest.warns(UserWarning, match=f"policy_kwargs: {told}"):
+        kind("MlpPolicy", env, policy_kwargs=kwargs, **small)
