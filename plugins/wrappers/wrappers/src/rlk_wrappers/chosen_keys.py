@@ -1,7 +1,8 @@
-"""Which parts of observations `normalize` and `VecNormalize` take: `norm_obs_keys`."""
+"""Which parts of observations are normalised: `norm_obs_keys`, of every class that has it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from gymnasium import spaces
@@ -9,9 +10,11 @@ from gymnasium import spaces
 from rlk.errors import PlanError
 from rlk.spaces import describe, kind
 
+_OWNER = "normalize (rlk-wrappers)"
+
 
 def chosen(space: spaces.Space[Any], keys: tuple[str, ...] | None) -> spaces.Space[Any]:
-    """The space of what is normalised: of a Dict those keys, all of them for None.
+    """The space of what `normalize` and `VecNormalize` take: of a Dict those keys, all for None.
 
     Raises:
         PlanError: for keys of another space, and for one that is not there or no Box; an image is
@@ -19,17 +22,44 @@ def chosen(space: spaces.Space[Any], keys: tuple[str, ...] | None) -> spaces.Spa
     """
     if keys is None:
         return space
+    return spaces.Dict(parts_named(space, keys, _is_no_image, "a Box and no image", _OWNER))
+
+
+def _is_no_image(part: spaces.Space[Any]) -> bool:
+    return kind(part) == "Box"
+
+
+def parts_named(
+    space: spaces.Space[Any],
+    keys: Iterable[str],
+    is_usable: Callable[[spaces.Space[Any]], bool],
+    usable: str,
+    owner: str,
+) -> dict[str, spaces.Space[Any]]:
+    """The parts of a Dict that these keys name, all of which are usable.
+
+    Args:
+        space: of one environment's observations.
+        keys: `norm_obs_keys`.
+        is_usable: whether a part can be normalised.
+        usable: which these are, for the error.
+        owner: what has these keys, for the error.
+
+    Raises:
+        PlanError: for keys of another space, and for one that is not there or cannot be normalised.
+    """
+    keys = list(keys)
     if not isinstance(space, spaces.Dict):
         raise PlanError(
-            f"normalize (rlk-wrappers): norm_obs_keys={list(keys)} names keys of a Dict, but "
-            f"observations are {describe(space)}. Leave norm_obs_keys out."
+            f"{owner}: norm_obs_keys={keys} names keys of a Dict, but observations are "
+            f"{describe(space)}. Leave norm_obs_keys out."
         )
-    usable = [key for key, part in space.spaces.items() if kind(part) == "Box"]
+    may_be = [key for key, part in space.spaces.items() if is_usable(part)]
     for key in keys:
-        if key not in usable:
+        if key not in may_be:
             found = describe(space[key]) if key in space.spaces else "not there"
             raise PlanError(
-                f"normalize (rlk-wrappers): norm_obs_keys names {key!r}, which is {found}. It "
-                f"takes keys that are a Box and no image: {', '.join(usable) or 'there are none'}."
+                f"{owner}: norm_obs_keys names {key!r}, which is {found}. It takes keys that are "
+                f"{usable}: {', '.join(may_be) or 'there are none'}."
             )
-    return spaces.Dict({key: space[key] for key in keys})
+    return {key: space[key] for key in keys}

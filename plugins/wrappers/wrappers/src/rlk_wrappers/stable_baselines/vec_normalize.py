@@ -33,7 +33,9 @@ class VecNormalize(TransparentVector):
     Deviations from Stable Baselines 2.10: `step` returns Gymnasium's five values and `final_obs`
     is normalised as well; the observations of a reset count for the moments, which takes in what
     an episode begins with, and a reset adds no return of zero to `ret_rms`; of a Dict space every
-    Box but images is normalised; `save` writes arrays (.npz) instead of a pickle.
+    Box but images is normalised; `save` writes arrays (.npz) instead of a pickle. Images stay
+    bytes, here as in a run, because rlk's policies scale them themselves; the `VecNormalize` of
+    `rlk_baselines` normalises them as Stable Baselines does.
 
     Args:
         venv: the vector environment.

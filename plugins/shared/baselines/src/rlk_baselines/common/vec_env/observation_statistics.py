@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from rlk.errors import PlanError
 from rlk.records import Array
-from rlk.spaces import describe, is_image
 from rlk_baselines.common.running_mean_std import RunningMeanStd
+from rlk_wrappers.chosen_keys import parts_named
 
 Statistics = RunningMeanStd | dict[str, RunningMeanStd]
 
@@ -26,24 +25,18 @@ def statistics_of(space: Any, keys: Iterable[str] | None) -> Statistics:
     Raises:
         PlanError: for keys of what is no Dict, and for one that is not there or no Box.
     """
-    if keys is not None and not isinstance(space, spaces.Dict):
-        raise PlanError(
-            f"VecNormalize: norm_obs_keys={list(keys)} names keys of a Dict, and observations are "
-            f"{describe(space)}. Leave norm_obs_keys out."
-        )
-    if isinstance(space, spaces.Box):
+    if keys is not None:
+        parts = parts_named(space, keys, _is_box, "a Box", "VecNormalize")
+    elif isinstance(space, spaces.Box):
         return RunningMeanStd(shape=space.shape)
-    parts = space.spaces if isinstance(space, spaces.Dict) else {}
-    boxes = {key: part.shape for key, part in parts.items() if isinstance(part, spaces.Box)}
-    for key in keys or ():
-        if key not in boxes:
-            found = describe(parts[key]) if key in parts else "not there"
-            raise PlanError(
-                f"VecNormalize normalises a Box, and {key!r} of norm_obs_keys is {found}. Choose "
-                f"from norm_obs_keys={list(boxes)}."
-            )
-    chosen = boxes if keys is None else keys
-    return {key: RunningMeanStd(shape=boxes[key]) for key in chosen}
+    else:
+        all_parts = space.spaces if isinstance(space, spaces.Dict) else {}
+        parts = {key: part for key, part in all_parts.items() if _is_box(part)}
+    return {key: RunningMeanStd(shape=part.shape) for key, part in parts.items()}
+
+
+def _is_box(part: Any) -> bool:
+    return isinstance(part, spaces.Box)
 
 
 def of_each(
@@ -73,10 +66,17 @@ def fit(space: Any, statistics: Statistics) -> bool:
 
 
 def normalised_space(space: Any, statistics: Statistics, clip_obs: float) -> Any:
-    """The space of a Dict's observations once they are normalised: images are no images then."""
-    keys = statistics if isinstance(statistics, dict) else ()
-    images = [key for key in keys if is_image(space[key])]
-    if not images:
+    """The space of observations once they are normalised: of whole numbers, images too, floats."""
+    if isinstance(statistics, RunningMeanStd):
+        return _of_floats(space, clip_obs)
+    if not statistics:
         return space
-    made = {key: spaces.Box(-clip_obs, clip_obs, space[key].shape, np.float32) for key in images}
+    made = {key: _of_floats(space[key], clip_obs) for key in statistics}
     return spaces.Dict({**space.spaces, **made})
+
+
+def _of_floats(part: Any, clip_obs: float) -> Any:
+    """A Box of floats as it is; of others, what their normalised numbers are in."""
+    if np.issubdtype(part.dtype, np.floating):
+        return part
+    return spaces.Box(-clip_obs, clip_obs, part.shape, np.float32)

@@ -38,6 +38,10 @@ class VecNormalize(VecEnvWrapper):
         reward      -> clip(reward / sqrt(var(return) + epsilon), -clip_reward, clip_reward)
         return_t    =  gamma return_(t-1) + reward_t, from 0 again where an episode ended
 
+    Images are normalised as every Box is, as in Stable Baselines, and are then shown as a Box of
+    floats, as are other whole numbers. (`rlk_wrappers.stable_baselines.VecNormalize` leaves images
+    to rlk's policies, which scale them.)
+
     Off-policy algorithms keep what the environments gave, and normalise when they sample.
     It can be pickled without its vector, which `set_venv` gives it again.
 
