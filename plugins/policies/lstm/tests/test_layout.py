@@ -20,7 +20,6 @@ def test_one_sequence_of_three_episodes_becomes_three_rows():
     assert (plan.length, plan.width) == (3, 3)
     # The first part leads row 0; the others are as long as it or shorter, each in a row.
     assert plan.places.view(8).tolist() == [0, 3, 6, 1, 4, 7, 2, 5]
-    assert not bool(plan.starts.any()), "a row begins with zeros: nothing is to be forgotten"
 
 
 def test_parts_share_a_row_with_a_step_between_them():
@@ -28,7 +27,6 @@ def test_parts_share_a_row_with_a_step_between_them():
     assert (plan.length, plan.width) == (5, 2)
     # 5 steps in row 0; 2 and 2 in row 1, at 0 and at 3.
     assert plan.places.tolist() == [0, 2, 4, 6, 8, 1, 3, 7, 9]
-    assert plan.starts.nonzero()[:, 0].tolist() == [7]
 
 
 def test_a_late_start_leaves_sequences_as_they_are_but_for_a_step():
@@ -36,7 +34,6 @@ def test_a_late_start_leaves_sequences_as_they_are_but_for_a_step():
     assert (plan.length, plan.width) == (9, 2)
     first, second = plan.places.view(8, 2).T.tolist()
     assert first == [0, 2, 4, 6, 8, 10, 12, 16] and second == [1, 3, 5, 7, 9, 11, 13, 15]
-    assert plan.starts.view(8, 2).nonzero().tolist() == [[7, 0]]
 
 
 def test_spreading_and_gathering_are_inverse_and_fill_the_rest():
@@ -56,7 +53,6 @@ def test_every_part_keeps_its_order_in_one_row_after_its_state_or_after_zeros(ch
         start = torch.from_numpy(rng.random((40, n_envs)) < chance)
         plan = layout(start)
         time, row = np.divmod(plan.places.view(40, n_envs).numpy(), plan.width)
-        forgets = plan.starts.view(40, n_envs).numpy()
         assert len(set(plan.places.tolist())) == 40 * n_envs
         assert time.max() < plan.length
         filled = np.zeros((plan.length, plan.width), bool)
@@ -67,11 +63,10 @@ def test_every_part_keeps_its_order_in_one_row_after_its_state_or_after_zeros(ch
                 place = time[t, env], row[t, env]
                 if not start[t, env]:
                     assert place == (time[t - 1, env] + 1, row[t - 1, env])
-                    assert not forgets[t, env]
                 elif place[0] == 0:
-                    assert place[1] >= n_envs and not forgets[t, env]
+                    assert place[1] >= n_envs
                 else:
-                    assert not filled[place[0] - 1, place[1]] and forgets[t, env]
+                    assert not filled[place[0] - 1, place[1]]
 
 
 def test_a_layout_is_never_longer_than_sequences_with_a_step_between_episodes():

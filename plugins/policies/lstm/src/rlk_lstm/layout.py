@@ -1,4 +1,4 @@
-"""How sequences that episodes interrupt are laid out, so that one call unrolls all of them.
+"""How sequences that episodes interrupt are laid out for one call of PyTorch's kernel.
 
 A step of an LSTM on a CPU costs mostly the reading of its weights, so few steps with many rows are
 faster than many steps with few. Sequences [T, N] are cut where episodes start. The first part of
@@ -32,23 +32,16 @@ class Layout:
     Attributes:
         length, width: L steps of K rows; the first N rows go on from the states of N environments.
         places: int64 [T * N], time first, into [L, K] flattened.
-        starts: bool [T * N], those before which the state is forgotten; not the first of a row.
     """
 
     length: int
     width: int
     places: Tensor
-    starts: Tensor
 
     def spread(self, x: Tensor, filling: Tensor) -> Tensor:
         """[L, K, ...] of x [T * N, ...], with `filling` in all other places."""
         room = filling.expand(self.length * self.width, -1).contiguous()
         return room.index_copy(0, self.places, x).view(self.length, self.width, -1)
-
-    def forgets(self) -> Tensor:
-        """bool [L, K], the steps before which the state is forgotten."""
-        nowhere = self.starts.new_zeros(self.length * self.width)
-        return nowhere.index_copy(0, self.places, self.starts).view(self.length, self.width)
 
     def gather(self, x: Tensor) -> Tensor:
         """[T * N, ...] of x [L, K, ...]."""
@@ -69,13 +62,8 @@ def layout(episode_start: Tensor) -> Layout:
     Args:
         episode_start: bool [T, N]. The first row is the caller's: it masks the state.
     """
-    starts = episode_start.cpu().numpy()
-    steps, n_envs = starts.shape
-    cut = starts.copy()
-    cut[0] = True
-    env, time = np.nonzero(cut.T)  # the parts, environment by environment
-    size = np.diff(np.append(env * steps + time, n_envs * steps))
-    part = np.cumsum(cut.T.reshape(-1)).reshape(n_envs, steps).T - 1
+    steps, n_envs = episode_start.shape
+    env, time, size, part = parts(episode_start)
     before = np.arange(len(env)) - np.flatnonzero(time == 0)[env]  # parts of the same environment
     row, offset = env, time + before
     length, width = steps + int(before.max()), n_envs
@@ -85,14 +73,22 @@ def layout(episode_start: Tensor) -> Layout:
             row, offset, length, width = rows, offsets, int(size.max()), used
     within = np.arange(steps)[:, None] - time[part]
     places = (offset[part] + within) * width + row[part]
-    forgets = (within == 0) & (offset[part] > 0)
-    device = episode_start.device
-    return Layout(
-        length,
-        width,
-        torch.from_numpy(places.reshape(-1)).to(device),
-        torch.from_numpy(forgets.reshape(-1)).to(device),
-    )
+    return Layout(length, width, torch.from_numpy(places.reshape(-1)).to(episode_start.device))
+
+
+def parts(episode_start: Tensor) -> tuple[Array, Array, Array, Array]:
+    """Of each of the M parts of sequences, environment by environment, and where each step is.
+
+    Returns:
+        int [M] its environment, int [M] its first step, int [M] its steps, and of each step int
+        [T, N] the part that it is in.
+    """
+    cut = episode_start.cpu().numpy().copy()
+    cut[0] = True
+    steps, n_envs = cut.shape
+    env, time = np.nonzero(cut.T)
+    size = np.diff(np.append(env * steps + time, n_envs * steps))
+    return env, time, size, np.cumsum(cut.T.reshape(-1)).reshape(n_envs, steps).T - 1
 
 
 def packed(size: Array, leads: Array) -> tuple[Array, Array, int]:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rlk_lstm.layout import layout
+from rlk_lstm.side_by_side import side_by_side
 
 EPS = 1e-5
 
@@ -48,14 +48,12 @@ class NormalisedLstmLayer(nn.Module):
     def forward(self, x: Tensor, state: Tensor, episode_start: Tensor) -> Tensor:
         """Hidden values [T * N, H] for x [T * N, I], the state [N, 2H] before, bool [T, N]."""
         state = state.masked_fill(episode_start[0][:, None], 0.0)
-        plan = layout(episode_start)
-        inputs = self.from_inputs(x)
-        spread = plan.spread(inputs, inputs.new_zeros(inputs.shape[1]))
+        plan = side_by_side(episode_start)
         state, found = plan.states(state), []
-        for from_inputs, forgets in zip(spread, plan.forgets(), strict=True):
-            hidden, state = self.cell(from_inputs, state.masked_fill(forgets[:, None], 0.0))
+        for from_inputs in plan.split(self.from_inputs(x)):
+            hidden, state = self.cell(from_inputs, state[: len(from_inputs)])
             found.append(hidden)
-        return plan.gather(torch.stack(found))
+        return plan.joined(found)
 
     def from_inputs(self, x: Tensor) -> Tensor:
         """LN(W_x x) gain_x + b: what the inputs [N, I] add to the gates, [N, 4H]."""

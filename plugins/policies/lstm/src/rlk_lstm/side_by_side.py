@@ -1,0 +1,68 @@
+"""How sequences that episodes interrupt are unrolled by a loop over steps.
+
+All parts between two starts of an episode begin side by side, the longest first: each step is of
+those that still go on, which are the first rows of the step before. So the loop is as long as the
+longest part, and has no row that is no step of an environment.
+
+    T = 8, N = 1:   a a a b b b c c        rows of the steps: a b c, a b c, a b
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rlk_lstm.layout import parts
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """The order of T * N steps, and how many of them are taken at once.
+
+    Attributes:
+        order: int64 [T * N], the steps, time first, as they are taken.
+        widths: rows of each step of the loop; their sum is T * N.
+        leading: int64 [N], the rows of the first step that go on from the environments' states.
+    """
+
+    order: Tensor
+    widths: list[int]
+    leading: Tensor
+
+    def split(self, x: Tensor) -> tuple[Tensor, ...]:
+        """The rows of x [T * N, ...] that each step of the loop takes."""
+        return x.index_select(0, self.order).split(self.widths)
+
+    def joined(self, found: list[Tensor]) -> Tensor:
+        """[T * N, ...] of what the steps gave, time first again."""
+        taken = torch.cat(found)
+        return torch.empty_like(taken).index_copy(0, self.order, taken)
+
+    def states(self, state: Tensor) -> Tensor:
+        """The states before the first step, of states [N, S]; zeros where an episode starts."""
+        zeros = state.new_zeros(self.widths[0], state.shape[1])
+        return zeros.index_copy(0, self.leading, state)
+
+
+def side_by_side(episode_start: Tensor) -> SideBySide:
+    """The order for these sequences.
+
+    Args:
+        episode_start: bool [T, N]. The first row is the caller's: it masks the state.
+    """
+    _, time, size, part = parts(episode_start)
+    longest_first = np.argsort(-size, kind="stable")
+    row = np.empty_like(longest_first)
+    row[longest_first] = np.arange(len(size))
+    steps = len(part)
+    within = np.arange(steps)[:, None] - time[part]
+    order = np.lexsort((row[part].reshape(-1), within.reshape(-1)))
+    widths = np.bincount(within.reshape(-1)).tolist()
+    leading = row[np.flatnonzero(time == 0)]
+    device = episode_start.device
+    return SideBySide(
+        torch.from_numpy(order).to(device), widths, torch.from_numpy(leading).to(device)
+    )
