@@ -17,6 +17,7 @@ import attrs
 from rlk import hookimpl
 from rlk.records import Step
 from rlk_baselines.callback_variables import Kept, constants, kept_for, shared
+from rlk_baselines.common.callback_interface import stops
 from rlk_baselines.rows import LossCurves, Rows
 from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
 
@@ -155,10 +156,10 @@ class Watcher:
             kept.see(run, step, infos, found)
         self._variables.update(found)
         self.call.callback.update_locals(self._variables)
-        goes_on = self.call.callback.on_step()
+        is_last = stops(self.call.callback.on_step())
         for kept in self._kept:
             kept.go_on(step, infos)
-        return None if goes_on is not False else False
+        return False if is_last else None
 
     @hookimpl
     def rlk_rollout_end(self) -> None:

@@ -71,7 +71,7 @@ class BaseRLModel(Constructed):
             total_timesteps: steps to train, over all environments.
             callback: a callback, a list of them, or a function of local and global variables. It
                 stops the training by returning False.
-            log_interval: collections (on-policy) or episodes (off-policy) between rows.
+            log_interval: collections (on-policy, DDPG) or episodes (off-policy) between rows.
             tb_log_name: what the folder of tensorboard's events begins with.
             reset_num_timesteps: whether timesteps are counted from 0 again.
         """

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rlk_baselines import logger
 
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
+
+
+def stops(result: Any) -> bool:
+    """Whether what a callback returned stops the training: False does, numpy's too, None does not.
+
+    Comparisons of numpy's numbers give numpy's False.
+    """
+    return isinstance(result, (bool, np.bool_)) and not result
 
 
 class BaseCallback:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rlk.errors import PlanError
-from rlk_baselines.common.callback_interface import BaseCallback, EventCallback
+from rlk_baselines.common.callback_interface import BaseCallback, EventCallback, stops
 from rlk_baselines.common.evaluation import evaluate_policy
 from rlk_baselines.common.vec_env import VecEnv, sync_envs_normalization, warn_of_other_wrappers
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv, as_vec_env
@@ -54,7 +54,7 @@ class CallbackList(BaseCallback):
 
     def _on_step(self) -> bool:
         results = [callback.on_step() for callback in self.callbacks]  # all are called
-        return False not in results
+        return not any(stops(result) for result in results)
 
     def _on_rollout_end(self) -> None:
         for callback in self.callbacks:
@@ -111,7 +111,7 @@ class ConvertCallback(BaseCallback):
         self.callback = callback
 
     def _on_step(self) -> bool:
-        return self.callback(self.locals, self.globals) is not False
+        return not stops(self.callback(self.locals, self.globals))
 
 
 class EvalCallback(EventCallback):
