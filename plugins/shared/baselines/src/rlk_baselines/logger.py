@@ -32,6 +32,7 @@ __all__ = [
     "JSONOutputFormat",
     "KVWriter",
     "Logger",
+    "ScopedConfigure",
     "SeqWriter",
     "TensorBoardOutputFormat",
     "configure",
@@ -166,6 +167,26 @@ def reset() -> None:
     if is_configured():
         Logger.CURRENT.close()
         Logger.CURRENT = Logger.DEFAULT
+
+
+class ScopedConfigure:
+    """Within its `with`, rows are written as `configure` would have it; after it, as before.
+
+    Args:
+        folder, format_strs: as of `configure`.
+    """
+
+    def __init__(self, folder: str | None = None, format_strs: Sequence[str] | None = None) -> None:
+        self.folder, self.format_strs = folder, format_strs
+        self._before = Logger.DEFAULT
+
+    def __enter__(self) -> None:
+        self._before, Logger.CURRENT = Logger.CURRENT, Logger.DEFAULT
+        configure(self.folder, self.format_strs)
+
+    def __exit__(self, *error: object) -> None:
+        reset()
+        Logger.CURRENT = self._before
 
 
 def logkv(key: str, val: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,26 @@ def explained_variance(y_pred: Array, y_true: Array) -> float:
     """1 - Var[y_true - y_pred] / Var[y_true], both [B]; NaN where y_true never changes."""
     variance = np.var(y_true)
     return float("nan") if variance == 0 else float(1 - np.var(y_true - y_pred) / variance)
+
+
+def explained_variance_2d(y_pred: Array, y_true: Array) -> Array:
+    """The same for every column of [B, D]: float [D]; 0 where y_true never changes."""
+    variance = np.var(y_true, axis=0)
+    found: Array = 1 - np.var(y_true - y_pred, axis=0) / (variance + 1e-8)
+    found[variance < 1e-10] = 0
+    return found
+
+
+def flatten_arrays(arrs: Iterable[Array]) -> Array:
+    """All numbers of several arrays, one after the other."""
+    return np.concatenate([np.ravel(one) for one in arrs])
+
+
+def unflatten_vector(vec: Array, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+    """Arrays of these shapes, of the numbers that `flatten_arrays` gave."""
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
+    parts = np.split(vec[: ends[-1]], ends[:-1])
+    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def discount(vector: Array, gamma: float) -> Array:

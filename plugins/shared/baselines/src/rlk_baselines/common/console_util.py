@@ -1,0 +1,40 @@
+"""Rows of numbers for the terminal, and colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+_COLOURS = ("gray", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+_CODES = {**{name: 30 + i for i, name in enumerate(_COLOURS)}, "crimson": 38}
+
+
+def fmt_row(width: int, row: Iterable[Any], header: bool = False) -> str:
+    """The items of a row side by side; a header has a line below it."""
+    found = " | ".join(fmt_item(item, width) for item in row)
+    return f"{found}\n{'-' * len(found)}" if header else found
+
+
+def fmt_item(item: Any, width: int) -> str:
+    """An item on the right of so many columns; a float has five digits, or two and an exponent."""
+    value = np.asarray(item)[()] if isinstance(item, np.ndarray) else item
+    text = str(value)
+    if isinstance(value, (float, np.floating)):
+        is_usual = value == 0 or 1e-4 <= abs(value) <= 1e4
+        text = f"{value:7.5f}" if is_usual else f"{value:7.2e}"
+    return text.rjust(width)
+
+
+def colorize(string: str, color: str, bold: bool = False, highlight: bool = False) -> str:
+    """A text in a colour of terminals.
+
+    Args:
+        string: the text.
+        color: gray, red, green, yellow, blue, magenta, cyan, white or crimson.
+        bold: whether it is bold.
+        highlight: whether the colour is that of the background.
+    """
+    code = _CODES[color] + (10 if highlight else 0)
+    return f"\x1b[{code}{';1' if bold else ''}m{string}\x1b[0m"

@@ -1,0 +1,97 @@
+"""`Dataset`: arrays that are gone through together, in batches. B rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from rlk.records import Array
+
+Batch = dict[str, Array]
+
+
+class Dataset:
+    """Arrays [B, …] by name, whose rows belong together.
+
+    Args:
+        data_map: the arrays.
+        deterministic: whether `next_batch` keeps their order.
+        shuffle: whether they are shuffled at first, unless they keep their order.
+
+    Attributes:
+        data_map: the arrays in their order of now.
+        n_samples: B.
+    """
+
+    def __init__(
+        self, data_map: Mapping[str, Array], deterministic: bool = False, shuffle: bool = True
+    ) -> None:
+        self.data_map = {key: np.asarray(one) for key, one in data_map.items()}
+        self.deterministic, self.enable_shuffle = deterministic, shuffle
+        self.n_samples = len(next(iter(self.data_map.values())))
+        self._next_id = 0
+        self.shuffle()
+
+    def shuffle(self) -> None:
+        """Put the rows into another order, by numpy's global generator; begin with the first."""
+        self._next_id = 0
+        if self.deterministic or not self.enable_shuffle:
+            return
+        order = np.random.permutation(self.n_samples)
+        self.data_map = {key: one[order] for key, one in self.data_map.items()}
+
+    def next_batch(self, batch_size: int) -> Batch:
+        """The next rows, or fewer at the end; then it begins again, shuffled."""
+        if self._next_id >= self.n_samples:
+            self.shuffle()
+        start = self._next_id
+        self._next_id = min(start + batch_size, self.n_samples)
+        return {key: one[start : self._next_id] for key, one in self.data_map.items()}
+
+    def iterate_once(self, batch_size: int) -> Iterator[Batch]:
+        """All batches of that size; the rows that are left over are not given."""
+        if self.enable_shuffle:
+            self.shuffle()
+        self._next_id = 0
+        while self._next_id <= self.n_samples - batch_size:
+            yield self.next_batch(batch_size)
+        self._next_id = 0
+
+    def subset(self, num_elements: int, deterministic: bool = True) -> Dataset:
+        """A dataset of the first rows."""
+        first = {key: one[:num_elements] for key, one in self.data_map.items()}
+        return Dataset(first, deterministic)
+
+
+def iterbatches(
+    arrays: Sequence[Array],
+    num_batches: int | None = None,
+    batch_size: int | None = None,
+    shuffle: bool = True,
+    include_final_partial_batch: bool = True,
+) -> Iterator[tuple[Array, ...]]:
+    """Go through arrays [B, …] once, in batches.
+
+    Args:
+        arrays: whose rows belong together.
+        num_batches, batch_size: how many batches, or how large; one of them.
+        shuffle: whether rows are shuffled, by numpy's global generator.
+        include_final_partial_batch: whether what is left over is a batch, too.
+
+    Raises:
+        ValueError: unless exactly one of `num_batches` and `batch_size` is given.
+    """
+    if (num_batches is None) == (batch_size is None):
+        raise ValueError("iterbatches takes num_batches or batch_size, and one of them only")
+    arrays = [np.asarray(one) for one in arrays]
+    order = np.arange(len(arrays[0]))
+    if shuffle:
+        np.random.shuffle(order)
+    if num_batches is not None:
+        parts = np.array_split(order, num_batches)
+    else:
+        parts = np.split(order, np.arange(batch_size, len(order), batch_size))
+    for part in parts:
+        if include_final_partial_batch or batch_size is None or len(part) == batch_size:
+            yield tuple(one[part] for one in arrays)
