@@ -34,7 +34,7 @@ class SideBySide:
 
     def split(self, x: Tensor) -> tuple[Tensor, ...]:
         """The rows of x [T * N, ...] that each step of the loop takes."""
-        return x.index_select(0, self.order).split(self.widths)
+        return torch.split(x.index_select(0, self.order), self.widths)
 
     def joined(self, found: list[Tensor]) -> Tensor:
         """[T * N, ...] of what the steps gave, time first again."""

@@ -19,12 +19,12 @@ def fmt_row(width: int, row: Iterable[Any], header: bool = False) -> str:
 
 def fmt_item(item: Any, width: int) -> str:
     """An item on the right of so many columns; a float has five digits, or two and an exponent."""
-    value = np.asarray(item)[()] if isinstance(item, np.ndarray) else item
-    text = str(value)
-    if isinstance(value, (float, np.floating)):
-        is_usual = value == 0 or 1e-4 <= abs(value) <= 1e4
-        text = f"{value:7.5f}" if is_usual else f"{value:7.2e}"
-    return text.rjust(width)
+    value: Any = item[()] if isinstance(item, np.ndarray) else item
+    if not isinstance(value, (float, np.floating)):
+        return str(value).rjust(width)
+    number = float(value)
+    is_usual = number == 0 or 1e-4 <= abs(number) <= 1e4
+    return (f"{number:7.5f}" if is_usual else f"{number:7.2e}").rjust(width)
 
 
 def colorize(string: str, color: str, bold: bool = False, highlight: bool = False) -> str:

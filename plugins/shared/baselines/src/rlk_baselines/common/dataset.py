@@ -82,16 +82,16 @@ def iterbatches(
     Raises:
         ValueError: unless exactly one of `num_batches` and `batch_size` is given.
     """
-    if (num_batches is None) == (batch_size is None):
-        raise ValueError("iterbatches takes num_batches or batch_size, and one of them only")
     arrays = [np.asarray(one) for one in arrays]
     order = np.arange(len(arrays[0]))
     if shuffle:
         np.random.shuffle(order)
-    if num_batches is not None:
+    if num_batches is not None and batch_size is None:
         parts = np.array_split(order, num_batches)
-    else:
+    elif batch_size is not None and num_batches is None:
         parts = np.split(order, np.arange(batch_size, len(order), batch_size))
+    else:
+        raise ValueError("iterbatches takes num_batches or batch_size, and one of them only")
     for part in parts:
         if include_final_partial_batch or batch_size is None or len(part) == batch_size:
             yield tuple(one[part] for one in arrays)

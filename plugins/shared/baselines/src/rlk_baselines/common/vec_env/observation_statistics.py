@@ -25,14 +25,14 @@ def statistics_of(space: Any, keys: Iterable[str] | None) -> Statistics:
     Raises:
         PlanError: for keys of what is no Dict, and for one that is not there or no Box.
     """
-    if keys is not None:
-        parts = parts_named(space, keys, _is_box, "a Box", "VecNormalize")
-    elif isinstance(space, spaces.Box):
+    if keys is None and isinstance(space, spaces.Box):
         return RunningMeanStd(shape=space.shape)
+    if keys is None:
+        parts = space.spaces if isinstance(space, spaces.Dict) else {}
+        chosen = [key for key, part in parts.items() if _is_box(part)]
     else:
-        all_parts = space.spaces if isinstance(space, spaces.Dict) else {}
-        parts = {key: part for key, part in all_parts.items() if _is_box(part)}
-    return {key: RunningMeanStd(shape=part.shape) for key, part in parts.items()}
+        chosen = list(parts_named(space, keys, _is_box, "a Box", "VecNormalize"))
+    return {key: RunningMeanStd(shape=space[key].shape) for key in chosen}
 
 
 def _is_box(part: Any) -> bool:
