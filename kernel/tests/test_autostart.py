@@ -69,7 +69,7 @@ def test_what_is_always_active_joins_without_a_folder(plan):
 @pytest.mark.usefixtures("hastens")
 def test_what_is_always_active_can_be_left_out(plan):
     found = plan(plugins=["no:hastens"])
-    assert found.extensions == () and found.refused == ("hastens",)
+    assert found.extensions == () and found.left_out == ("hastens",)
 
 
 def test_what_is_left_out_is_not_even_loaded(planning_kernel, plan):

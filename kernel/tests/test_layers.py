@@ -22,12 +22,12 @@ def test_ranks_count_in_the_order_that_users_are_told():
         < Rank.PATCH
         < Rank.FILE
         < Rank.USER
-        < Rank.FORWARDED
+        < Rank.DERIVED
     )
 
 
 def test_setting_a_key_leaves_the_layers_as_they_were(layers):
-    more = layers.set("gamma", 0.5, "somebody", Rank.USER)
+    more = layers.with_setting("gamma", 0.5, "somebody", Rank.USER)
     assert layers.find("gamma") is UNSET and not layers.find("gamma").is_set
     assert more.find("gamma") == Setting(0.5, "somebody", Rank.USER)
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
@@ -37,7 +37,7 @@ def test_setting_a_key_leaves_the_layers_as_they_were(layers):
 @pytest.mark.parametrize("ranks", [(Rank.PRESET, Rank.USER), (Rank.USER, Rank.PRESET)])
 def test_the_highest_rank_counts_whatever_was_set_first(layers, ranks):
     for rank in ranks:
-        layers = layers.set("gamma", int(rank), rank.name, rank)
+        layers = layers.with_setting("gamma", int(rank), rank.name, rank)
     assert layers.find("gamma") == Setting(int(Rank.USER), "USER", Rank.USER)
     assert [key for key, _ in layers] == ["algo.gamma", "algo.gamma"]
     assert [setting.rank for _, setting in layers] == [Rank.PRESET, Rank.USER]
@@ -45,16 +45,16 @@ def test_the_highest_rank_counts_whatever_was_set_first(layers, ranks):
 
 def test_a_key_without_a_dot_is_the_algorithms_unless_it_is_a_slot_or_of_the_run(layers):
     for key in ("gamma", "policy", "n_envs", "policy.size"):
-        layers = layers.set(key, 1, "somebody", Rank.USER)
+        layers = layers.with_setting(key, 1, "somebody", Rank.USER)
     assert [key for key, _ in layers] == ["algo.gamma", "policy", "n_envs", "policy.size"]
     assert layers.find("algo.gamma") == layers.find("gamma")
 
 
 def test_two_of_one_rank_may_agree_and_not_contradict_each_other(layers):
-    layers = layers.set("gamma", 0.5, "one", Rank.PATCH)
-    assert layers.set("gamma", 0.5, "two", Rank.PATCH).find("gamma").by == "one"
+    layers = layers.with_setting("gamma", 0.5, "one", Rank.PATCH)
+    assert layers.with_setting("gamma", 0.5, "two", Rank.PATCH).find("gamma").by == "one"
     with pytest.raises(PlanError, match=r"one and two propose .* 'gamma': 0.5 and 0.6"):
-        layers.set("gamma", 0.6, "two", Rank.PATCH)
-    filled = layers.set("policy", "mlp", "one", Rank.USER)
+        layers.with_setting("gamma", 0.6, "two", Rank.PATCH)
+    filled = layers.with_setting("policy", "mlp", "one", Rank.USER)
     with pytest.raises(PlanError, match="'mlp' and 'cnn' both fill the slot 'policy'"):
-        filled.set("policy", "cnn", "two", Rank.USER)
+        filled.with_setting("policy", "cnn", "two", Rank.USER)

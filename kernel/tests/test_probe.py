@@ -15,7 +15,7 @@ from rlk_testing.environments import Walk
 
 def choice(name="thing", kind="storages", **fields):
     component = Component(name=name, factory=object, **fields)
-    return Choice(kind, name, "rlk-x", "1.0", name, kind, "test", component)
+    return Choice(kind, name, "rlk-x", "1.0", alias=name, by="test", component=component)
 
 
 BACKEND = choice("backend", "vec_envs")
@@ -36,7 +36,7 @@ def test_spaces_are_those_of_the_wrapped_environment_which_is_closed_again():
             self.observation_space = gym.spaces.Box(-1.0, 1.0, (6,))
 
     wrapper = Component(name="doubled", factory=Doubled)
-    wrapped = Choice("wrappers", "doubled", "", "", "doubled", "wrappers", "", wrapper)
+    wrapped = Choice("wrappers", "doubled", "", "", alias="doubled", by="", component=wrapper)
     observation, action = probe(EnvChoice("Kept", made=Kept), [wrapped], BACKEND, NONE)
     assert observation.shape == (6,) and action == Walk().action_space
     assert made[0].closed == 1

@@ -155,6 +155,7 @@ def test_keywords_of_the_environment_are_settings(plan):
         ({"policy.sise": 5}, UnknownName, "Did you mean 'size'"),
         ({"nobody.size": 5}, UnknownName, "nobody"),
         ({"watches.size": 5}, PlanError, "'watches' is not in this run.* Add --plugin watches"),
+        ({"plugins": ["watches"], "callbacks.size": 5}, UnknownName, "in this run 'callbacks'"),
         ({"gamma": "much"}, PlanError, "gamma must be a number, got 'much'"),
         ({"gamma": 1.5}, PlanError, "'gamma' must be <= 1.0"),
         ({"n_envs": 0}, PlanError, "'n_envs' must be >= 1: 0"),

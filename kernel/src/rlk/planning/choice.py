@@ -20,14 +20,16 @@ class Choice(Owned):
     """A component in its place; `name` is its own name, whatever alias it was asked for by."""
 
     alias: str  #: the name that it was asked for by
-    slot: str  #: or its kind, where there may be many
     by: str  #: who chose it: `command line`, `preset zoo`, `algorithm dqn`, …
     component: Component
+    #: What it fills: `algorithm`, `policy`, `vf_optimiser`; a decorator is put on what fills
+    #: `storage`. Empty for one of a list (`LISTS`).
+    slot: str = ""
     config: Any = None  #: an instance of the component's config class, or None
     sources: Mapping[str, str] = attrs.field(factory=dict)  #: who set what is not its own default
 
     @classmethod
-    def of(cls, entry: Entry, slot: str, by: str) -> Choice:
+    def of(cls, entry: Entry, by: str, slot: str = "") -> Choice:
         """What an entry names, not yet configured."""
         component = entry.component()
         return cls(
@@ -36,9 +38,9 @@ class Choice(Owned):
             entry.dist,
             entry.version,
             alias=entry.name,
-            slot=slot,
             by=by,
             component=component,
+            slot=slot,
         )
 
     def make(self, *arguments: Any, **keywords: Any) -> Any:
@@ -54,8 +56,9 @@ class Choice(Owned):
         try:
             return function(*arguments, **keywords)
         except TypeError as error:
-            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
-                raise  # it was called, and failed
+            was_entered = error.__traceback__ is None or error.__traceback__.tb_next is not None
+            if was_entered:
+                raise
             given = [type(one).__name__ for one in arguments] + [f"{key}=…" for key in keywords]
             raise self.broken(f"called with ({', '.join(given)}): {error}") from error
 

@@ -22,7 +22,7 @@ _NO = "no:"
 _USERS_OWN = ("out", "preset")
 
 
-def is_refusal(plugin: Any) -> bool:
+def leaves_out(plugin: Any) -> bool:
     """Whether it is a `no:NAME`, which leaves a plugin out."""
     return isinstance(plugin, str) and plugin.startswith(_NO)
 
@@ -34,8 +34,9 @@ class Draft:
     registries: Registries
     algorithm: Choice
     layers: SettingLayers
-    plugins: Mapping[str, Choice] = attrs.field(factory=dict)  #: what fills no slot, by name
-    refused: tuple[str, ...] = ()  #: components that are left out, by their own names
+    #: Members of lists, and decorators, by name; what fills a slot is a setting of `layers`.
+    plugins: Mapping[str, Choice] = attrs.field(factory=dict)
+    left_out: tuple[str, ...] = ()  #: what `no:NAME` keeps out, by the components' own names
     preset: str = ""  #: the one that was applied
     notes: tuple[str, ...] = ()  #: what the user should be told
 
@@ -53,14 +54,15 @@ class Draft:
             elif key in _USERS_OWN and rank < Rank.FILE:
                 raise PlanError(f"{by} proposes {key}={value!r}, which only the user may set.")
             else:
-                draft = attrs.evolve(draft, layers=draft.layers.set(key, value, by, rank))
+                layers = draft.layers.with_setting(key, value, by, rank)
+                draft = attrs.evolve(draft, layers=layers)
         return draft
 
     def with_plugins(self, plugins: Iterable[Any], by: str, rank: Rank) -> Draft:
         """With plugins: `NAME[:key=value,…]`, `no:NAME`, components, or what implements hooks."""
         draft = self
         for plugin in plugins:
-            if is_refusal(plugin):
+            if leaves_out(plugin):
                 draft = draft.without([plugin])
             elif isinstance(plugin, str):
                 draft = draft._with_named(plugin, by, rank)
@@ -74,23 +76,24 @@ class Draft:
 
         A name that the list asks for after its `no:` is not left out.
         """
-        refused: dict[str, None] = {}
+        left_out: dict[str, None] = {}  # a set that keeps its order
         for plugin in plugins:
-            if is_refusal(plugin):
+            if leaves_out(plugin):
                 found = self.registries.find(plugin.removeprefix(_NO))
-                refused[self.registries.own_name(found.name)] = None
+                left_out[self.registries.own_name(found.name)] = None
             elif isinstance(plugin, str):
-                refused.pop(self.registries.own_name(parse_plugin(plugin)[0]), None)
-        return attrs.evolve(self, refused=tuple(dict.fromkeys((*self.refused, *refused))))
+                left_out.pop(self.registries.own_name(parse_plugin(plugin)[0]), None)
+        return attrs.evolve(self, left_out=tuple(dict.fromkeys((*self.left_out, *left_out))))
 
     def with_notes(self, *notes: str) -> Draft:
         """With more that the user should be told."""
         return attrs.evolve(self, notes=(*self.notes, *notes))
 
     def _with_named(self, plugin: str, by: str, rank: Rank) -> Draft:
+        """With `NAME[:key=value,…]`, unless that name is left out."""
         name, settings = parse_plugin(plugin)
         entry = find_entry(name, None, self.registries)
-        if self.registries.own_name(entry.name) in self.refused:
+        if self.registries.own_name(entry.name) in self.left_out:
             return self
         own = entry.component().name
         draft = self._with_entry(entry, name, by, rank)
@@ -99,15 +102,26 @@ class Draft:
         )
 
     def _with_entry(self, entry: Entry, asked: Any, by: str, rank: Rank) -> Draft:
-        """With a component, as it was asked for, where its kind belongs: in a slot or in a list."""
-        slot = next((slot for slot, kind in SLOTS.items() if kind == entry.kind), None)
-        choice = Choice.of(entry, slot or entry.kind, by)
-        if entry.kind in LISTS or choice.component.stages:
-            if choice.name in self.plugins:
-                return self
-            return attrs.evolve(self, plugins={**self.plugins, choice.name: choice})
+        """With a component where its kind belongs.
+
+        What fills a slot becomes the slot's setting, so that others of a higher rank may take it.
+
+        Args:
+            entry: of the component.
+            asked: what it was asked for by: its name, a place, or an object.
+            by, rank: of whoever asks for it.
+        """
+        slot = next((slot for slot, kind in SLOTS.items() if kind == entry.kind), "")
+        if entry.kind in LISTS or entry.component().stages:
+            return self._with_choice(Choice.of(entry, by, slot))
         if slot:
             return self.with_settings({slot: asked}, by, rank)
         is_algo = entry.kind in ("algorithms", "recipes")
         hint = f"; choose it with --algo {asked}" if is_algo else ""
         raise PlanError(f"{entry.title} is no part of a run that --plugin puts in{hint}.")
+
+    def _with_choice(self, choice: Choice) -> Draft:
+        """With a member of a list, or a decorator, unless it was put in already."""
+        if choice.name in self.plugins:
+            return self
+        return attrs.evolve(self, plugins={**self.plugins, choice.name: choice})

@@ -44,15 +44,20 @@ class EnvChoice:
         return hasattr(self.made, "num_envs")
 
     @property
+    def is_finished(self) -> bool:
+        """Whether it was passed as an environment or a vector, and not as what makes one."""
+        return self.size is not None
+
+    @property
     def size(self) -> int | None:
-        """How many environments it is, where it was passed finished; None where it can be made."""
+        """How many environments it is, where it is finished; None where it is still to be made."""
         if self.is_vector:
             return int(self.made.num_envs)
         return None if callable(self.made) else 1
 
     def takes_keywords_of(self, name: str) -> bool:
         """Whether keywords given for an environment of that name are meant for this one, too."""
-        return self.name == name and self.size is None
+        return self.name == name and not self.is_finished
 
     def make(self, **extra: Any) -> gym.Env[Any, Any]:
         """One environment, with further keywords; an environment that was passed is itself.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -11,15 +12,15 @@ from rlk.abilities import ExplainsAbsence, offers
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.choice import ANSWERING, Choice, activated
 from rlk.planning.configure import configured
-from rlk.planning.draft import Draft, is_refusal
+from rlk.planning.draft import Draft, leaves_out
 from rlk.planning.layers import Rank, SettingLayers
-from rlk.planning.parse import parse_plugin
-from rlk.planning.select import JOINED, one_distribution, select
+from rlk.planning.plugins_of_settings import with_plugins_of_settings
+from rlk.planning.select import JOINED
 from rlk.planning.spec import CALLER, RunSpec, flatten, plugin_key
 from rlk.registry.entry import Entry
 from rlk.registry.external import find_entry
 from rlk.registry.hooks import Hooks
-from rlk.registry.kinds import LISTS, SLOTS, STACKED, is_group_slot
+from rlk.registry.kinds import LISTS, SLOTS, is_group_slot
 from rlk.registry.registries import Registries
 
 if TYPE_CHECKING:
@@ -41,16 +42,16 @@ def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:
     draft = _with_request(draft, spec)
     draft = _with_preset(draft, spec.given.get("preset", "none"))
     draft = _with_autostarted(draft, moments)
-    # What settings put in may propose settings, and these may put in more.
-    draft = _with_activated(_with_selected(draft))
+    # Settings ask for plugins, plugins propose settings, and these may ask for more plugins.
+    draft = with_plugins_of_settings(draft)
     draft = _with_patches(draft, spec)
-    return _with_activated(_with_selected(draft))
+    return with_plugins_of_settings(draft)
 
 
 def _begin(registries: Registries, spec: RunSpec) -> Draft:
     """The algorithm with its defaults, and what the user leaves out, also if something wants it."""
     entry = find_entry(spec.algo, "algorithms", registries)
-    algorithm = Choice.of(entry, "algorithm", spec.origins.get("algo", CALLER))
+    algorithm = Choice.of(entry, spec.origins.get("algo", CALLER), "algorithm")
     defaults = algorithm.component.defaults
     group_slots = dict.fromkeys(filter(is_group_slot, defaults), "optimisers")
     layers = SettingLayers(algorithm.name, {**SLOTS, **group_slots})
@@ -60,12 +61,10 @@ def _begin(registries: Registries, spec: RunSpec) -> Draft:
 
 def _with_request(draft: Draft, spec: RunSpec) -> Draft:
     """With what the user gives, and with what a file gives in the user's place."""
-    for key, value in spec.given.items():
-        origin = spec.origins.get(key)
-        rank = Rank.FILE if origin else Rank.USER
-        draft = draft.with_settings({key: value}, origin or CALLER, rank)
+    for key, setting in spec.settings():
+        draft = draft.with_settings({key: setting.value}, setting.by, setting.rank)
     for plugin in spec.plugins:
-        if not is_refusal(plugin):
+        if not leaves_out(plugin):
             by = spec.origins.get(plugin_key(plugin), CALLER)
             draft = draft.with_plugins([plugin], by, Rank.USER)
     return draft
@@ -90,10 +89,7 @@ def _with_preset(draft: Draft, wanted: Any) -> Draft:
         source = sources.get(name).load()()
         found = source.find(algo, env_id)
         if found is not None:
-            preset = f"{name}: {algo} on {env}"
-            draft = draft.with_settings(flatten(found), f"preset {name}", Rank.PRESET)
-            draft = draft.with_notes(*reasons, f"preset {preset} (--preset none turns it off)")
-            return attrs.evolve(draft, preset=preset)
+            return _with_tuned(draft.with_notes(*reasons), name, found, f"{algo} on {env}")
         why = _why_not(source, algo, env_id)
         if why:
             reasons.append(f"preset {name} left out: {why}")
@@ -104,19 +100,27 @@ def _with_preset(draft: Draft, wanted: Any) -> Draft:
     return draft.with_notes(*reasons)
 
 
+def _with_tuned(draft: Draft, source: str, tuned: Mapping[str, Any], what: str) -> Draft:
+    """With what one source has for an algorithm on an environment."""
+    preset = f"{source}: {what}"
+    draft = draft.with_settings(flatten(tuned), f"preset {source}", Rank.PRESET)
+    draft = draft.with_notes(f"preset {preset} (--preset none turns it off)")
+    return attrs.evolve(draft, preset=preset)
+
+
 def _why_not(source: Any, algo: str, env_id: str) -> str | None:
     """Why a preset source passes over settings that it has, if it says so."""
     return source.why_not(algo, env_id) if offers(source, ExplainsAbsence) else None
 
 
-# ---- plugins -------------------------------------------------------------------------------------
+# ---- plugins that nobody asked for ---------------------------------------------------------------
 
 
 def _with_autostarted(draft: Draft, moments: tuple[str, ...]) -> Draft:
     """With the components that join unasked, except for broken ones."""
     trial = Hooks()
     for entry in (entry for kind in LISTS for entry in draft.registries[kind]):
-        if entry.name in draft.refused:
+        if entry.name in draft.left_out:
             continue
         with contextlib.suppress(BrokenPlugin):  # `rlk plugins list` shows its cause
             if _joins(entry, moments, trial):
@@ -125,7 +129,12 @@ def _with_autostarted(draft: Draft, moments: tuple[str, ...]) -> Draft:
 
 
 def _joins(entry: Entry, moments: tuple[str, ...], trial: Hooks) -> bool:
-    """Whether a component joins at one of these moments; BrokenPlugin if it would but cannot."""
+    """Whether a component joins at one of these moments.
+
+    Raises:
+        BrokenPlugin: if it would, and cannot be imported or marks what is no hook. Building would
+            find that too, and refuse a run that never asked for the component.
+    """
     component = entry.component()
     is_alias = component.name != entry.name
     if component.autostart not in moments or is_alias:
@@ -143,58 +152,4 @@ def _with_patches(draft: Draft, spec: RunSpec) -> Draft:
     for name, patch in hooks.answers("rlk_configure", spec=spec):
         reason = f" ({patch.reason})" if patch.reason else ""
         draft = draft.with_settings(patch.values, f"plugin {name}{reason}", Rank.PATCH)
-    return draft
-
-
-def _with_selected(draft: Draft) -> Draft:
-    """With the plugins that settings of the algorithm name (`Component.selects`).
-
-    `action_noise="normal-noise:sigma=0.1"` is as good as `--plugin normal-noise:sigma=0.1`. Where
-    several of a kind may be in a run, those of a lower rank stay beside those of a higher one.
-    """
-    selects = draft.algorithm.component.selects
-    found = {key: draft.layers.find(key) for key in selects}
-    wanted = {key: one for key, one in found.items() if not _is_nothing(one.value)}
-    for key, setting in wanted.items():
-        plugin, kind = _as_text(setting.value), selects[key]
-        name, _ = parse_plugin(plugin)
-        draft.registries[kind].get(name)  # an error names the kind that was expected
-        draft = draft.with_plugins([plugin], setting.by, setting.rank)
-        highest = max(other.rank for one, other in wanted.items() if selects[one] == kind)
-        if setting.rank < highest:
-            slots = (slot for slot in STACKED if SLOTS[slot] == kind)
-            draft = draft.with_settings(dict.fromkeys(slots, name), setting.by, highest)
-    return draft
-
-
-def _is_nothing(plugin: Any) -> bool:
-    """Whether it names none; other objects may compare as they like."""
-    return plugin is None or (isinstance(plugin, str) and plugin == "none")
-
-
-def _as_text(plugin: Any) -> Any:
-    """A plugin as a user would type it, of an object that stands for one (`HeldByFiles`)."""
-    return plugin.as_setting() if hasattr(plugin, "as_setting") else plugin
-
-
-def _with_activated(draft: Draft) -> Draft:
-    """With the plugins of settings that switch them on (`Component.activates`).
-
-    `prioritized_replay=True` puts the plugin in, and putting the plugin in sets it to True. A
-    setting of more values than two does so by all of them but False and none.
-    """
-    for key, plugin in draft.algorithm.component.activates.items():
-        setting = draft.layers.find(key)
-        is_on = setting.value is not False and not _is_nothing(setting.value)
-        if is_on and setting.rank != Rank.FORWARDED:  # which says that it is in the run
-            draft = draft.with_plugins([plugin], setting.by, setting.rank)
-        choices = (*select(draft), *one_distribution(draft))
-        found = next((choice for choice in choices if choice.name == plugin), None)
-        if found is None:
-            continue
-        if setting.value is False:
-            both = f"{key}=false and plugin {plugin!r}"
-            raise PlanError(f"{both} contradict each other; drop one of them.")
-        if not is_on:
-            draft = draft.with_settings({key: True}, found.by, Rank.FORWARDED)
     return draft

@@ -14,15 +14,21 @@ from rlk.registry.kinds import STACKED
 
 
 class Rank(enum.IntEnum):
-    """How much a setting counts, by who gave it, the weakest first."""
+    """How much a setting counts, by who gave it, the weakest first.
 
-    DEFAULT = 0  #: of a component that is active in every run
+    What ranks below `FILE` is a *proposal*, which gives way where it does not fit. From there on it
+    is a *demand*, which is met or refused (`Setting.is_demand`).
+    """
+
+    DEFAULT = 0  #: nobody set it: the config of its component has a default
     ALGORITHM = 1  #: the defaults of the chosen algorithm
     PRESET = 2  #: tuned settings
     PATCH = 3  #: what a plugin proposes
-    FILE = 4  #: a SPEC.toml, or a saved plan
+    FILE = 4  #: a SPEC.toml, a saved plan, or a recipe
     USER = 5  #: the command line, or keywords
-    FORWARDED = 6  #: what follows from the settings of another component
+    #: What planning has worked out of all others, so that every key of one setting has one value:
+    #: after the user's `buffer_size=7`, `replay.size` is 7 whatever a preset says of it.
+    DERIVED = 6
 
 
 @attrs.frozen
@@ -38,13 +44,18 @@ class Setting:
         """Whether anybody gave it."""
         return self.by != ""
 
+    @property
+    def is_demand(self) -> bool:
+        """Whether it was asked for, by the user or in a file, and is no proposal."""
+        return self.rank >= Rank.FILE
 
-#: What `SettingLayers.find` returns for a key that nobody has set.
+
+#: The setting of a key that nobody has set.
 UNSET = Setting(None, "", Rank.DEFAULT)
 
 
 def listed(value: Any) -> tuple[Any, ...]:
-    """What fills a slot that may hold several: of one component, none, or a list of them."""
+    """What is asked for in a slot of `STACKED`: `"a"` is one component, None is none of them."""
     if value is None:
         return ()
     return tuple(value) if isinstance(value, (list, tuple)) else (value,)
@@ -56,47 +67,51 @@ class SettingLayers:
 
     algorithm: str  #: the component that keys without a dot are settings of
     slots: Mapping[str, str]  #: what components fill, with the kind that goes there
-    layers: Mapping[Rank, Mapping[str, Setting]] = attrs.field(factory=dict)
+    by_rank: Mapping[Rank, Mapping[str, Setting]] = attrs.field(factory=dict)
 
-    def set(self, key: str, value: Any, by: str, rank: Rank) -> SettingLayers:
+    def with_setting(self, key: str, value: Any, by: str, rank: Rank) -> SettingLayers:
         """These layers with one more setting; what fills a slot of `STACKED` is joined.
 
         Raises:
             PlanError: if another value for that key has the same rank already.
         """
-        full, layer = self._full(key), self.layers.get(rank, {})
-        if full not in layer:
-            return self._with(full, Setting(value, by, rank))
-        other = layer[full]
-        if other.value == value:
+        before = self.at(rank, key)
+        if not before.is_set:
+            return self._put(key, Setting(value, by, rank))
+        if before.value == value:
             return self
-        if key in STACKED:
-            before = listed(other.value)
-            new = [one for one in listed(value) if one not in before]
-            both = by if by == other.by else f"{other.by} and {by}"
-            return self._with(full, Setting((*before, *new), both, rank)) if new else self
-        both = f"{other.value!r} and {value!r}"
-        if key in self.slots:
-            raise PlanError(f"{both} both fill the slot {key!r}. Ask for one of them.")
-        differ = f"{other.by} and {by} propose different values for {key!r}"
-        raise PlanError(f"{differ}: {both}. Set it yourself: --set {key}=…")
+        if key not in STACKED:
+            raise self._contradiction(key, before, value, by)
+        more = [one for one in listed(value) if one not in listed(before.value)]
+        if not more:
+            return self
+        both = by if by == before.by else f"{before.by} and {by}"
+        return self._put(key, Setting((*listed(before.value), *more), both, rank))
 
-    def _with(self, full: str, setting: Setting) -> SettingLayers:
-        layer = {**self.layers.get(setting.rank, {}), full: setting}
-        return attrs.evolve(self, layers={**self.layers, setting.rank: layer})
+    def _put(self, key: str, setting: Setting) -> SettingLayers:
+        layer = {**self.by_rank.get(setting.rank, {}), self._full(key): setting}
+        return attrs.evolve(self, by_rank={**self.by_rank, setting.rank: layer})
+
+    def _contradiction(self, key: str, before: Setting, value: Any, by: str) -> PlanError:
+        both = f"{before.value!r} and {value!r}"
+        if key in self.slots:
+            return PlanError(f"{both} both fill the slot {key!r}. Ask for one of them.")
+        differ = f"{before.by} and {by} propose different values for {key!r}"
+        return PlanError(f"{differ}: {both}. Set it yourself: --set {key}=…")
+
+    def at(self, rank: Rank, key: str) -> Setting:
+        """What was set for a key with that rank, or UNSET."""
+        return self.by_rank.get(rank, {}).get(self._full(key), UNSET)
 
     def find(self, key: str) -> Setting:
         """The setting that counts for a key: that of the highest rank, or UNSET."""
-        full = self._full(key)
-        for rank in reversed(Rank):
-            if full in self.layers.get(rank, {}):
-                return self.layers[rank][full]
-        return UNSET
+        found = (self.at(rank, key) for rank in reversed(Rank))
+        return next((setting for setting in found if setting.is_set), UNSET)
 
     def __iter__(self) -> Iterator[tuple[str, Setting]]:
         """Every key and setting, those of the lowest rank first."""
-        for rank in sorted(self.layers):
-            yield from self.layers[rank].items()
+        for rank in sorted(self.by_rank):
+            yield from self.by_rank[rank].items()
 
     def _full(self, key: str) -> str:
         """The dotted form of a key, which has no dot where it belongs to a slot or to the run."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.planning.draft import is_refusal
+from rlk.planning.draft import leaves_out
 from rlk.planning.environment import choose_environment
 from rlk.planning.lost_settings import was_callable
 from rlk.planning.parse import parse_plugin
@@ -45,7 +45,7 @@ def algorithm_again(
     raise _missing(saved)
 
 
-def refuse_missing(
+def refuse_missing_components(
     components: Iterable[SavedComponent],
     plugins: Iterable[Any],
     changes: Mapping[str, Any],
@@ -80,7 +80,7 @@ def _name(plugin: Any, registries: Registries) -> str | None:
             return component.name
         return plugin.__name__ if isinstance(plugin, type) else type(plugin).__name__
     name, _ = parse_plugin(plugin)
-    if is_refusal(plugin) or not is_place(name):
+    if leaves_out(plugin) or not is_place(name):
         return None
     return find_entry(name, None, registries).component().name
 

@@ -50,7 +50,7 @@ class Plan(RunSettings):
     action_space: Any  #: of one environment, wrapped
     out: str | None  #: the run's folder, or None if it writes nothing
     preset: str  #: the one that was applied, or ""
-    refused: tuple[str, ...] = ()  #: names of components that the user left out
+    left_out: tuple[str, ...] = ()  #: names of components that the user left out
     sources: Mapping[str, str] = attrs.field(factory=dict)  #: who set what of the run's settings
     notes: tuple[str, ...] = ()  #: what the user should be told
     kernel: Kernel = attrs.field(eq=False)  #: where its components came from

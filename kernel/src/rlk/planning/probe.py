@@ -59,7 +59,7 @@ def _spaces_of(
         refuse_foreign_interface(env.name, made, registries.wrappers)
         return _spaces_of_one(env.name, made)
     finally:
-        if env.size is None and hasattr(made, "close"):
+        if not env.is_finished and hasattr(made, "close"):
             made.close()
 
 

@@ -16,8 +16,8 @@ import attrs
 from rlk import settings
 from rlk.errors import UnknownName, nearest
 from rlk.planning.choice import Choice
-from rlk.planning.configure import agreed
-from rlk.planning.layers import Rank, Setting, SettingLayers
+from rlk.planning.forwarding import agreed
+from rlk.planning.layers import UNSET, Rank, Setting, SettingLayers
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.planning.spec import CALLER, RunSpec, make_spec, plugin_key
 from rlk.registry.kinds import SLOTS, is_group_slot
@@ -39,14 +39,11 @@ def written_out(spec: RunSpec, registries: Registries) -> RunSpec:
     """
     if not isinstance(spec.algo, str) or spec.algo not in registries.recipes:
         return spec
-    recipe = Choice.of(registries.recipes.get(spec.algo), "recipe", CALLER)
+    recipe = Choice.of(registries.recipes.get(spec.algo), CALLER)
     own, others = _divided(spec, recipe)
     lower = _stands_for(recipe, own)
     _refuse_misspelt(others, recipe, lower.algo, registries)
-    for name, target in recipe.component.forwarded():
-        if name in own:
-            both = {name: own[name]} | ({target: others[target]} if target in others else {})
-            others[target] = agreed(both)
+    others |= _forwarded(recipe, own, others)
     origins = {key: one.by for key, one in others.items() if one.rank == Rank.FILE}
     upper = attrs.evolve(
         spec,
@@ -59,16 +56,26 @@ def written_out(spec: RunSpec, registries: Registries) -> RunSpec:
 
 def _divided(spec: RunSpec, recipe: Choice) -> tuple[Settings, Settings]:
     """The settings of the recipe by their names, and all others by their keys."""
-    layers = SettingLayers(recipe.name, SLOTS)
-    for key, value in spec.given.items():
-        by = spec.origins.get(key)
-        layers = layers.set(key, value, by or CALLER, Rank.FILE if by else Rank.USER)
+    layers = SettingLayers(recipe.name, SLOTS)  # to which `model` and `her.model` are one key
+    for key, one in spec.settings():
+        layers = layers.with_setting(key, one.value, one.by, one.rank)
     names = settings.names(recipe.component.config)
     own, others = Settings(), Settings()
     for full in dict.fromkeys(key for key, _ in layers):
         key = full.removeprefix(f"{recipe.name}.")
-        (own if key != full and key in names else others)[key] = layers.find(full)
+        is_own = key != full and key in names
+        (own if is_own else others)[key] = layers.find(full)
     return own, others
+
+
+def _forwarded(recipe: Choice, own: Settings, others: Settings) -> Settings:
+    """The settings that the recipe has by shorter names, by their own keys; both must agree."""
+    found = Settings()
+    for name, target in recipe.component.forwarded():
+        if name in own:
+            keys = {name: own[name], target: others.get(target, UNSET)}
+            found[target] = agreed({key: one for key, one in keys.items() if one.is_set})
+    return found
 
 
 def _refuse_misspelt(others: Settings, recipe: Choice, algo: str, registries: Registries) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rlk.errors import SHOWN, BrokenPlugin
 from rlk.planning.draft import Draft
-from rlk.planning.layers import UNSET, Rank, listed
+from rlk.planning.layers import Rank, listed
 from rlk.planning.plan import Plan
 
 
@@ -18,13 +18,15 @@ def remarks(plan: Plan, draft: Draft) -> Iterator[str]:
 
 def _replaced_noise(plan: Plan, draft: Draft) -> Iterator[str]:
     """Noises that somebody chose take the place of those that an algorithm or a preset wants."""
+    if not plan.noises:
+        return
     highest = draft.layers.find("noise").rank
     now = {name for noise in plan.noises for name in (noise.name, noise.alias)}
     chosen = " and ".join(repr(noise.name) for noise in plan.noises)
-    for rank in (rank for rank in Rank if rank < highest and plan.noises):
-        usual = draft.layers.layers.get(rank, {}).get("noise", UNSET)
-        for name in (name for name in listed(usual.value) if name not in now):
-            wants = "explores by default" if rank == Rank.ALGORITHM else f"explores by {usual.by}"
+    for rank in (rank for rank in Rank if rank < highest):
+        wished = draft.layers.at(rank, "noise")
+        for name in (name for name in listed(wished.value) if name not in now):
+            wants = "explores by default" if rank == Rank.ALGORITHM else f"explores by {wished.by}"
             yield (
                 f"noise {chosen} takes the place of {name!r}, with which {plan.algorithm.name} "
                 f"{wants}: to have both, say --plugin {name} as well"

@@ -1,7 +1,8 @@
 """From a RunSpec to a Plan: who fills each slot, with which settings, and whether it fits.
 
-Planning is functions over frozen values: `gather` asks everybody, `select` picks the components,
-`configured` gives each its settings, and `conflicts` says what does not fit.
+Planning is functions over frozen values: `gather` asks everybody for settings, `select` picks the
+components, `forwarded` settles what several keys say of one setting, `configured` gives each
+component its settings, and `conflicts` says what does not fit.
 """
 
 from __future__ import annotations
@@ -15,18 +16,20 @@ from rlk import settings
 from rlk.component import STAGES
 from rlk.errors import SHOWN, PlanError
 from rlk.planning.choice import Choice
-from rlk.planning.configure import check_keys, configured, forwarded
+from rlk.planning.configure import configured
 from rlk.planning.conflicts import conflicts
 from rlk.planning.draft import Draft
 from rlk.planning.environment import EnvChoice, choose_environment
+from rlk.planning.forwarding import forwarded
 from rlk.planning.gather import gather
-from rlk.planning.layers import Rank, SettingLayers
+from rlk.planning.layers import Rank
+from rlk.planning.misplaced_settings import refuse_misplaced_settings
 from rlk.planning.plan import Plan
 from rlk.planning.probe import probe
 from rlk.planning.recipes import written_out
 from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
-from rlk.planning.select import filling, one_distribution, select
+from rlk.planning.select import distribution_of_any_space, filling, select
 from rlk.planning.spec import ENV_PREFIX, RunSpec
 from rlk.planning.stable_baselines_words import refuse_stable_baselines_words
 from rlk.planning.without_effect import without_effect
@@ -35,6 +38,7 @@ from rlk.registry.kinds import LISTS, is_group_slot
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
 
+#: The components of a run, by slot, or by kind where they fill none.
 Parts = Mapping[str, tuple[Choice, ...]]
 #: Slots that no run can do without.
 REQUIRED = ("policy", "vec_env", "storage", "collector", "optimiser", "serializer")
@@ -64,14 +68,11 @@ def resolve(
     refuse_stable_baselines_words(draft.layers, draft.algorithm)
     chosen = select(draft)
     env = _environment(draft)
-    layers = _with_size_of(env, draft.layers)
-    layers = forwarded(layers, draft.algorithm, (*chosen, *one_distribution(draft)))
-    draft = attrs.evolve(draft, layers=layers)
-    parts = _by_slot(draft, (configured(choice, layers) for choice in chosen))
-    check_keys(layers, parts, kernel.registries, draft.refused)
+    draft = _with_derived_settings(draft, chosen, env)
+    parts = _by_slot(draft, (configured(choice, draft.layers) for choice in chosen))
+    refuse_misplaced_settings(draft, parts)
     _check_filled(parts, spec.algo)
-    plan = _plan(kernel, spec, draft, parts, env)
-    plan = _accepted(plan, without_effect(plan, draft))
+    plan = _accepted(_plan(kernel, spec, draft, parts, env), draft)
     return attrs.evolve(plan, notes=(*plan.notes, *remarks(plan, draft)))
 
 
@@ -88,6 +89,7 @@ def _moments(spec: RunSpec, terminal: bool, autostart: bool) -> tuple[str, ...]:
 
 
 def _environment(draft: Draft) -> EnvChoice:
+    """The environment with its keywords; PlanError for one that there is not, or none at all."""
     asked = draft.layers.find("env").value
     if asked is None:
         name = draft.algorithm.name
@@ -97,9 +99,9 @@ def _environment(draft: Draft) -> EnvChoice:
     for key, setting in draft.layers:
         if key.startswith(ENV_PREFIX):
             kwargs = _with_keyword(kwargs, key.removeprefix(ENV_PREFIX), setting.value)
-            demands += [key] if setting.rank >= Rank.FILE else []
+            demands += [key] if setting.is_demand else []
     env = choose_environment(asked, draft.registries, kwargs)
-    if demands and env.size is not None:
+    if demands and env.is_finished:
         raise PlanError(
             f"environment {env.name!r} was passed as an object, which is made already: "
             f"{', '.join(demands)} would have no effect. Pass what makes it (an id, a class, a "
@@ -118,22 +120,25 @@ def _with_keyword(kwargs: Mapping[str, Any], key: str, value: Any) -> dict[str, 
     return {**kwargs, name: inner}
 
 
-def _with_size_of(env: EnvChoice, layers: SettingLayers) -> SettingLayers:
-    """With the number of environments that were passed, unless the user demands another one."""
-    if env.size is None or layers.find("n_envs").rank >= Rank.FILE:
-        return layers
-    return layers.set("n_envs", env.size, "the environment passed", Rank.FORWARDED)
+def _with_derived_settings(draft: Draft, chosen: Iterable[Choice], env: EnvChoice) -> Draft:
+    """With what follows from the environment that was passed, and from the settings together."""
+    layers = draft.layers
+    # Where a user demands another number, `conflicts` refuses it.
+    if env.is_finished and not layers.find("n_envs").is_demand:
+        layers = layers.with_setting("n_envs", env.size, "the environment passed", Rank.DERIVED)
+    known = (*chosen, *distribution_of_any_space(draft))
+    return attrs.evolve(draft, layers=forwarded(layers, draft.algorithm, known))
 
 
 def _by_slot(draft: Draft, choices: Iterable[Choice]) -> dict[str, tuple[Choice, ...]]:
     """The components of every slot and list, storages in the order of their sampling stages."""
     parts: dict[str, list[Choice]] = {
-        slot: [] for slot in ("algorithm", *draft.layers.slots, *LISTS)
+        place: [] for place in ("algorithm", *draft.layers.slots, *LISTS)
     }
     for choice in choices:
-        parts[choice.slot].append(choice)
+        parts[choice.slot or choice.kind].append(choice)
     parts["storage"].sort(key=_first_stage)
-    return {slot: tuple(found) for slot, found in parts.items()}
+    return {place: tuple(found) for place, found in parts.items()}
 
 
 def _first_stage(storage: Choice) -> int:
@@ -142,6 +147,7 @@ def _first_stage(storage: Choice) -> int:
 
 
 def _check_filled(parts: Parts, algo: str) -> None:
+    """PlanError for a slot that must be filled and is not; a decorator alone is no storage."""
     for slot in REQUIRED:
         if not parts[slot] or parts[slot][0].component.stages:
             lacks = f"nothing fills the slot {slot!r}: {algo} names no default for it"
@@ -150,54 +156,57 @@ def _check_filled(parts: Parts, algo: str) -> None:
 
 def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
     """The plan of these components, once the environment has told its spaces."""
-    layers = draft.layers
     backend = parts["vec_env"][0]
     observation_space, action_space = probe(env, parts["wrappers"], backend, draft.registries)
-    distributions = filling(draft, "distribution", type(action_space).__name__)
-    given = {key: layers.find(key) for key in ("env", *RUN_SETTINGS)}
-    given = {key: setting for key, setting in given.items() if setting.is_set}
-    run = {key: setting.value for key, setting in given.items() if key != "env"}
-    optimisers = {slot: found[0] for slot, found in parts.items() if is_group_slot(slot) and found}
+    found = filling(draft, "distribution", type(action_space).__name__)
+    distribution = configured(found[0], draft.layers) if found else None
+    own = {key: draft.layers.find(key) for key in ("env", *RUN_SETTINGS)}
+    own = {key: setting for key, setting in own.items() if setting.is_set}
+    values = {key: own[key].value for key in own if key != "env"}
     return Plan(
-        **attrs.asdict(settings.structure(RunSettings, run, "a run")),
+        **attrs.asdict(settings.structure(RunSettings, values, "a run")),
         algorithm=parts["algorithm"][0],
         policy=parts["policy"][0],
-        vec_env=parts["vec_env"][0],
+        vec_env=backend,
         collector=parts["collector"][0],
         optimiser=parts["optimiser"][0],
         serializer=parts["serializer"][0],
         storages=parts["storage"],
-        optimisers=optimisers,
+        optimisers={slot: parts[slot][0] for slot in parts if is_group_slot(slot) and parts[slot]},
         wrappers=parts["wrappers"],
         callbacks=parts["callbacks"],
         loggers=parts["loggers"],
         extensions=parts["extensions"],
-        distribution=next((configured(one, layers) for one in distributions), None),
+        distribution=distribution,
         noises=parts["noise"],
         env=env,
         observation_space=observation_space,
         action_space=action_space,
         out=spec.given.get("out") or None,
         preset=draft.preset,
-        refused=draft.refused,
-        sources={key: setting.by for key, setting in given.items()},
+        left_out=draft.left_out,
+        sources={key: setting.by for key, setting in own.items()},
         notes=draft.notes,
         kernel=kernel,
     )
 
 
-def _accepted(plan: Plan, unused: Iterable[str]) -> Plan:
+def _accepted(plan: Plan, draft: Draft) -> Plan:
     """The plan as this process is to have it; PlanError with every problem that forbids it.
 
-    Args:
-        unused: problems that are known already, which are told where nothing else forbids it.
+    Settings without effect are told only of a plan in which everything fits, and plugins are asked
+    only about one of which the kernel has nothing to say.
     """
     hooks = plan.hooks()
     space = hooks.first("rlk_policy_space", plan=plan)
-    plan = plan if space is None else attrs.evolve(plan, policy_space=space)
-    problems: list[Any] = list(conflicts(plan)) or list(unused)
-    problems = problems or hooks.all("rlk_check_plan", plan=plan)
+    if space is not None:
+        plan = attrs.evolve(plan, policy_space=space)
+    problems: list[str] = (
+        list(conflicts(plan))
+        or list(without_effect(plan, draft))
+        or hooks.all("rlk_check_plan", plan=plan)
+    )
     if problems:
-        raise PlanError("\n".join(map(str, problems)))
+        raise PlanError("\n".join(problems))
     settled: Plan | None = hooks.first("rlk_settle_plan", plan=plan)
     return settled or plan

@@ -13,9 +13,9 @@ import attrs
 
 from rlk import settings
 from rlk.errors import BrokenPlugin, PlanError
-from rlk.planning.draft import is_refusal
-from rlk.planning.lost_settings import lost_settings
-from rlk.planning.passed_again import algorithm_again, environment_again, refuse_missing
+from rlk.planning.draft import leaves_out
+from rlk.planning.lost_settings import LostSettings, lost_settings
+from rlk.planning.passed_again import algorithm_again, environment_again, refuse_missing_components
 from rlk.planning.plan import SAVED, Plan
 from rlk.planning.saved_records import SavedComponent, SavedPlan
 from rlk.planning.select import JOINED
@@ -49,7 +49,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
         },
         "run": {**plan.run_settings(), "preset": plan.preset},
         "set_by": dict(plan.sources),
-        "refused": list(plan.refused),
+        "refused": list(plan.left_out),
         "components": [
             {
                 "kind": choice.kind,
@@ -100,48 +100,70 @@ def spec_of(
     changes = changes or {}
     saved = structured(SavedPlan, plan, "the saved plan")
     wanted = [one for one in saved.components if observers or not one.only_watches]
-    wanted, plugins = _without_refused(wanted, plugins, kernel)
+    wanted, plugins = _without_left_out(wanted, plugins, kernel)
     components, notes = _without_absent(wanted, changes, kernel)
     algo, plugins = algorithm_again(saved.algorithm, plugins, kernel.registries)
+    # An environment that is missing too is told with them, so that all can be typed at once.
     own_env = saved.env if env is None else None
-    refuse_missing(components, plugins, changes, kernel.registries, own_env)
-    names = [one.name for one in components if _is_named(one)]
-    settled = {**saved.run.given(), **_settings(components)}
-    lost, upper = lost_settings(settled, components, kernel.registries), make_spec(algo, changes)
+    refuse_missing_components(components, plugins, changes, kernel.registries, own_env)
+    upper = make_spec(algo, changes)
+    lost = _lost(saved, components, kernel)
     lost.refuse_missing_functions(upper.given)
     if observers:
         lost.refuse_missing(upper.given)
-    given = lost.kept | environment_again(saved.env, env, changes, kernel.registries)
-    given |= {"preset": "none", "plugins": [*_refusals(saved, kernel), *names, *plugins]}
-    joined = {plugin_key(one.name): JOINED for one in components if one.has_joined}
+    named = [one.name for one in components if _is_named(one)]
+    given = {
+        **lost.kept,
+        **environment_again(saved.env, env, changes, kernel.registries),
+        "preset": "none",  # what it set is among the settings
+        "plugins": [*_left_out(saved, kernel), *named, *plugins],
+    }
     lower = make_spec(algo, given, origin=SAVED)
-    origins, sentences = {**lower.origins, **joined}, lost.sentences(upper.given)
-    return upper.over(attrs.evolve(lower, origins=origins, notes=notes, lost=sentences))
+    return upper.over(
+        attrs.evolve(
+            lower,
+            origins={**lower.origins, **_origins(components)},
+            notes=notes,
+            lost=lost.sentences(upper.given),
+        )
+    )
+
+
+def _lost(saved: SavedPlan, components: Iterable[SavedComponent], kernel: Kernel) -> LostSettings:
+    """The saved settings of the run and of these components, and which of them are lost."""
+    given = {**saved.run.given(), **_settings(components)}
+    return lost_settings(given, components, kernel.registries)
 
 
 def _is_named(saved: SavedComponent) -> bool:
-    """Whether a component is put in by its name, as a plugin."""
+    """Whether a component is put in as a plugin, by its name."""
     return saved.slot != "algorithm" and not saved.fills_slot and not saved.is_external
+
+
+def _origins(components: Iterable[SavedComponent]) -> dict[str, str]:
+    """Who put plugins in: those that had joined by themselves do so again."""
+    return {plugin_key(one.name): JOINED for one in components if one.has_joined}
 
 
 def _may_be_left_out(saved: SavedComponent) -> bool:
     """Whether there is a run without it: it fills no slot, or one that may be empty."""
-    return saved.slot in STACKED or (saved.slot != "algorithm" and not saved.fills_slot)
+    must_be_filled = saved.slot == "algorithm" or saved.fills_slot
+    return saved.slot in STACKED or not must_be_filled
 
 
-def _without_refused(
+def _without_left_out(
     components: Sequence[SavedComponent], plugins: tuple[Any, ...], kernel: Kernel
 ) -> tuple[list[SavedComponent], tuple[Any, ...]]:
     """Without what a `no:NAME` leaves out, whose settings go with it; and the plugins.
 
-    A `no:NAME` of what is not installed here has done all that it can.
+    A `no:NAME` of what is not installed here is dropped: planning knows no such name.
     """
     own_name = kernel.registries.own_name
-    out = {own_name(one.removeprefix("no:")) for one in plugins if is_refusal(one)}
+    out = {own_name(one.removeprefix("no:")) for one in plugins if leaves_out(one)}
     gone = [one for one in components if one.name in out and _may_be_left_out(one)]
-    done = [f"no:{one.name}" for one in gone if not _is_known(one, kernel)]
     kept = [one for one in components if one not in gone]
-    return kept, tuple(one for one in plugins if not is_refusal(one) or one not in done)
+    unknown = [f"no:{one.name}" for one in gone if not _is_known(one, kernel)]
+    return kept, tuple(one for one in plugins if not (leaves_out(one) and one in unknown))
 
 
 def _without_absent(
@@ -155,29 +177,34 @@ def _without_absent(
     """
     kept, notes = [], []
     for saved in components:
-        absence = _absence(saved, kernel) if saved.has_joined else None
-        if not (saved.is_external or saved.has_joined or _is_known(saved, kernel)):
-            if saved.slot not in changes:
-                raise _missing(saved)
-        elif absence is None:
-            kept.append(saved)
-        else:
-            owner = f"{saved.dist} {saved.version}".strip()
-            notes.append(
-                f"{saved.slot} {saved.name!r} ({owner}) had joined by itself and is left out: "
-                f"{absence}"
-            )
+        if saved.has_joined:
+            absence = _absence(saved, kernel)
+            if absence is not None:
+                notes.append(
+                    f"{saved.slot} {saved.name!r} ({_owner(saved)}) had joined by itself and is "
+                    f"left out: {absence}"
+                )
+                continue
+        elif not saved.is_external and not _is_known(saved, kernel):
+            if saved.slot in changes:
+                continue
+            raise _missing(saved)
+        kept.append(saved)
     return kept, tuple(notes)
 
 
+def _owner(saved: SavedComponent) -> str:
+    """The distribution that it came from; what a program gave has no version."""
+    return f"{saved.dist} {saved.version}".strip()
+
+
 def _missing(saved: SavedComponent) -> PlanError:
-    """The error for what was asked for and is not there; what a program gave has no version."""
+    """The error for what was asked for and is not there."""
     again = f"pip install {saved.dist}" if saved.version else "register it as that program did"
-    owner = f"{saved.dist} {saved.version}".strip()
     without = f", or leave it out: --plugin no:{saved.name}" if _may_be_left_out(saved) else ""
     return PlanError(
-        f"this model was made with {saved.slot} {saved.name!r} of {owner}, which is not there: "
-        f"{again}{without}."
+        f"this model was made with {saved.slot} {saved.name!r} of {_owner(saved)}, which is not "
+        f"there: {again}{without}."
     )
 
 
@@ -209,7 +236,7 @@ def _settings(components: Iterable[SavedComponent]) -> dict[str, Any]:
     return given
 
 
-def _refusals(plan: SavedPlan, kernel: Kernel) -> list[str]:
+def _left_out(plan: SavedPlan, kernel: Kernel) -> list[str]:
     """What the user had left out, so that it does not come back by itself."""
     installed = {entry.name for registry in kernel.registries for entry in registry}
     return [f"no:{name}" for name in plan.refused if name in installed]

@@ -25,13 +25,12 @@ def select(draft: Draft) -> tuple[Choice, ...]:
     slots = [slot for slot in draft.layers.slots if slot != "distribution"]
     in_slots = [choice for slot in slots for choice in filling(draft, slot)]
     # A wrapper of every run (a monitor) is innermost: it sees what the environment itself gives.
-    first = [choice for choice in draft.plugins.values() if _joined_wrapper(choice)]
-    others = [choice for choice in draft.plugins.values() if not _joined_wrapper(choice)]
-    return (draft.algorithm, *in_slots, *first, *others)
+    plugins = sorted(draft.plugins.values(), key=_is_joined_wrapper, reverse=True)
+    return (draft.algorithm, *in_slots, *plugins)
 
 
-def one_distribution(draft: Draft) -> tuple[Choice, ...]:
-    """The distribution, where it is the same for every action space; else nothing."""
+def distribution_of_any_space(draft: Draft) -> tuple[Choice, ...]:
+    """The distribution, if it is one for every action space; nothing if it depends on that."""
     return filling(draft, "distribution")
 
 
@@ -41,47 +40,45 @@ def filling(draft: Draft, slot: str, action_space: str = "") -> tuple[Choice, ..
     Args:
         draft: what the run is made of.
         slot: a key of its `layers.slots`.
-        action_space: its class name; a slot may be filled by one component for each.
+        action_space: its class name, for a slot with one component for each (`distribution`).
 
     Raises:
         PlanError: if the component decorates a storage, so that it cannot be one by itself.
     """
     setting = draft.layers.find(slot)
-    wanted = setting.value
-    if isinstance(wanted, Mapping):
-        wanted = wanted.get(action_space)
-    names = listed(wanted) if slot in STACKED else (wanted,)
-    asked = [name for name in names if name is not None and not _is_refused(draft, name)]
+    asked = setting.value
+    if isinstance(asked, Mapping):
+        asked = asked.get(action_space)
     found: dict[str, Choice] = {}
-    for name in asked:
-        choice = _in_slot(draft, slot, name, setting.by)
-        found.setdefault(choice.name, choice)
-    # What acts by a policy of its own comes before what changes its actions.
-    return tuple(sorted(found.values(), key=_changes_actions))
+    for one in listed(asked) if slot in STACKED else (asked,):
+        if one is not None and not _is_left_out(draft, one):
+            choice = _in_slot(draft, slot, one, setting.by)
+            found.setdefault(choice.name, choice)  # the same by another name is no second one
+    return tuple(sorted(found.values(), key=_acts_by_own_policy, reverse=True))
 
 
-def _is_refused(draft: Draft, name: Any) -> bool:
-    own = draft.registries.own_name(name) if isinstance(name, str) else name
-    return own in draft.refused
+def _is_left_out(draft: Draft, asked: Any) -> bool:
+    return isinstance(asked, str) and draft.registries.own_name(asked) in draft.left_out
 
 
-def _in_slot(draft: Draft, slot: str, name: Any, by: str) -> Choice:
-    if isinstance(name, str) and parse_plugin(name)[1]:
+def _in_slot(draft: Draft, slot: str, asked: Any, by: str) -> Choice:
+    if isinstance(asked, str) and parse_plugin(asked)[1]:
         raise PlanError(
-            f"{slot}={name!r} has settings after the name. Say --plugin {name}, in Python "
-            f"plugins=[{name!r}]."
+            f"{slot}={asked!r} has settings after the name. Say --plugin {asked}, in Python "
+            f"plugins=[{asked!r}]."
         )
-    entry = find_entry(name, draft.layers.slots[slot], draft.registries)
-    choice = Choice.of(entry, slot, by)
+    entry = find_entry(asked, draft.layers.slots[slot], draft.registries)
+    choice = Choice.of(entry, by, slot)
     if choice.component.stages:
         wrong = f"{choice.title} decorates a storage and cannot be one by itself"
         raise PlanError(f"{wrong}. Say --plugin {choice.name}.")
     return choice
 
 
-def _changes_actions(choice: Choice) -> bool:
-    return choice.component.scope != "policy"
+def _acts_by_own_policy(choice: Choice) -> bool:
+    """Whether it is a noise on the policy: the innermost, for others change its actions."""
+    return choice.component.scope == "policy"
 
 
-def _joined_wrapper(choice: Choice) -> bool:
-    return choice.slot == "wrappers" and choice.by == JOINED
+def _is_joined_wrapper(choice: Choice) -> bool:
+    return choice.kind == "wrappers" and choice.by == JOINED

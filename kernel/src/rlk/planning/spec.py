@@ -7,11 +7,12 @@ slot's), `gamma` (the algorithm's), `policy.layers` (a setting of the component 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
 
+from rlk.planning.layers import Rank, Setting
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.registry.kinds import SLOTS
 
@@ -33,7 +34,7 @@ class RunSpec:
     given: Mapping[str, Any] = attrs.field(factory=dict)
     #: `NAME[:key=value,…]`, `no:NAME`, or objects that implement hooks.
     plugins: tuple[Any, ...] = ()
-    #: Who gave a key, where it was not the caller; for a plugin see `plugin_key`.
+    #: Who gave a key, where that was not the caller: a file, a recipe. See `plugin_key`.
     origins: Mapping[str, str] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()  #: what the user should be told about how it came to be
     lost: tuple[str, ...] = ()  #: likewise, of settings for training that a file could not hold
@@ -49,6 +50,13 @@ class RunSpec:
             (*lower.notes, *self.notes),
             (*lower.lost, *self.lost),
         )
+
+    def settings(self) -> Iterator[tuple[str, Setting]]:
+        """Everything given, by key: what has an origin counts less than what the caller gives."""
+        for key, value in self.given.items():
+            origin = self.origins.get(key)
+            rank = Rank.FILE if origin else Rank.USER
+            yield key, Setting(value, origin or CALLER, rank)
 
     def without(self, key: str) -> RunSpec:
         """This spec with one key left open."""
@@ -73,24 +81,24 @@ class Patch:
 def make_spec(algo: str, given: Mapping[str, Any], origin: str = "") -> RunSpec:
     """A RunSpec from keywords, in which tables become dotted keys.
 
-    None leaves open what belongs to the run (`seed=None`); for any other setting it is a value.
+    None leaves open what belongs to the run or fills a slot (`seed=None`, `policy=None`); for any
+    other setting it is a value.
 
     Args:
         algo: the algorithm's name.
         given: keywords; `plugins` may be one name or a list.
         origin: who gave them, where it was not the caller.
     """
-    may_be_open = {"plugins", *RUN_KEYS, *SLOTS}
-    values = {
-        key: value
-        for key, value in flatten(given).items()
-        if value is not None or key not in may_be_open
-    }
+    values = flatten(given)
+    for key in ("plugins", *RUN_KEYS, *SLOTS):
+        if key in values and values[key] is None:
+            del values[key]
     if "env.id" in values:
         values["env"] = values.pop("env.id")
     plugins = values.pop("plugins", ())
     plugins = (plugins,) if isinstance(plugins, str) else tuple(plugins)
-    return RunSpec(algo, values, plugins, dict.fromkeys(values, origin) if origin else {})
+    origins = dict.fromkeys(values, origin) if origin else {}
+    return RunSpec(algo, values, plugins, origins)
 
 
 def plugin_key(plugin: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from rlk import settings
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
-from rlk.planning.layers import Rank, SettingLayers
+from rlk.planning.layers import SettingLayers
 
 POLICY = "policy_kwargs"
 _NOTHING = "it has nothing to do here. Leave it out."
@@ -30,7 +30,7 @@ def refuse_stable_baselines_words(layers: SettingLayers, algorithm: Choice) -> N
     given = {
         key.removeprefix(f"{algorithm.name}."): setting.value
         for key, setting in layers
-        if setting.rank >= Rank.FILE
+        if setting.is_demand
     }
     for key in given:
         word = key.partition(".")[0]

@@ -37,8 +37,9 @@ def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
     for key in (key for key in component.forwards if key not in component.activates):
         names = [to.partition(".")[0] for own, to in component.forwarded() if own == key]
         setting, usual = draft.layers.find(key), attrs.fields_dict(config)[key].default
-        is_demand = setting.rank == Rank.USER and setting.value != usual
-        if is_demand and not in_run.intersection(names):
+        # A file gives every setting of the run that it was saved from, not only what was wanted.
+        is_wanted = setting.rank == Rank.USER and setting.value != usual
+        if is_wanted and not in_run.intersection(names):
             switch = switches.get(names[0])
             say = f"--set {switch}=true" if switch else f"--plugin {names[0]}"
             yield (

@@ -218,7 +218,7 @@ def _spare_env(run: Run) -> Any:
     env = run.plan.env
     if env.is_vector or run.plan.vec_env.component.scope == "vector":
         return run.env
-    if env.size is not None:
+    if env.is_finished:
         return env.made
     made = MakeEnv(env, run.plan.wrappers)()
     run.on_close.append(made.close)

@@ -87,7 +87,7 @@ class OwnerWatch:
             self._run.collector.forget()
 
     def _is_passed(self) -> bool:
-        return self._run.plan.env.size is not None
+        return self._run.plan.env.is_finished
 
 
 def same(one: Any, other: Any) -> bool:

@@ -108,7 +108,7 @@ class EvaluationCallback:
         elif plan.env.kwargs.get("render_mode") == HUMAN:
             extra = {"render_mode": None}  # which is for training alone
         env = make_vec_env(plan, run.hooks, self._config.n_envs, training=False, **extra)
-        if plan.env.size is None:  # whoever passed one closes it
+        if not plan.env.is_finished:  # whoever passed one closes it
             run.on_close.append(env.close)
         return env
 

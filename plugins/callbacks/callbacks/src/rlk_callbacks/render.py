@@ -36,7 +36,7 @@ class Render:
 def window_problem(env: EnvChoice) -> str | None:
     """Why an environment shows nothing in a window here, or None."""
     problem = display_problem(os.environ, sys.platform)
-    if problem is None and env.size is not None and not _has_window(env.made):
+    if problem is None and env.is_finished and not _has_window(env.made):
         problem = (
             f"environment {env.name!r} was passed as a finished object, which was not made to be "
             "shown: make it with render_mode='human', or pass what makes it."

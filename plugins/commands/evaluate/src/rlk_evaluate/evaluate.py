@@ -257,7 +257,7 @@ def evaluate_agent(
 
 def no_second_environment(env: Any) -> str | None:
     """Why an `EnvChoice` cannot give a second environment to evaluate in, or None if it can."""
-    if env.size is None:
+    if not env.is_finished:
         return None
     return (
         f"environment {env.name!r} was passed as a finished object, so there is no second one to "

@@ -31,14 +31,13 @@ def check(config: HindsightReplayConfig, plan: Plan) -> None:
         return  # refused already, by what this component says of observation spaces
     check_goals(plan.observation_space)
     env: Any = plan.env
-    passed = env.size is not None
-    if passed:
+    if env.is_finished:
         made = env.made
     elif plan.vec_env.component.scope == "vector":
         made = vector_of([MakeEnv(env)], plan.vec_env)
     else:
         made = MakeEnv(env, plan.wrappers)()
-    with nullcontext() if passed else closing(made):
+    with nullcontext() if env.is_finished else closing(made):
         reward_of(made, plan.observation_space, config.info_keys)
     choosing = [one.title for one in plan.storages if "choose" in one.component.stages]
     if config.online_sampling and choosing:

@@ -1,0 +1,77 @@
+"""Settings of what is not in the run: they are refused, not ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rlk import settings
+from rlk.errors import PlanError, UnknownName
+from rlk.planning.choice import Choice
+from rlk.planning.configure import SHARED
+from rlk.planning.draft import Draft
+from rlk.planning.layers import Rank, Setting, SettingLayers
+from rlk.registry.kinds import SLOTS, STACKED
+
+
+def refuse_misplaced_settings(draft: Draft, parts: Mapping[str, Sequence[Choice]]) -> None:
+    """PlanError for the first setting of what is not in the run, or that no part of a slot has.
+
+    What a component is given by itself was checked when it was configured.
+
+    Args:
+        draft: all settings, and what was left out.
+        parts: the components of the run by slot, or by kind where they fill none.
+    """
+    choices = [choice for part in parts.values() for choice in part]
+    names = [name for choice in choices for name in (choice.name, choice.alias)]
+    in_run = {"env", *draft.layers.slots, *names, *_distributions(draft.layers)}
+    for key, setting in draft.layers:
+        owner, dot, own = key.partition(".")
+        if not dot:
+            continue  # it fills a slot, or is the run's
+        if owner not in in_run and not _may_be_absent(owner, setting, draft):
+            raise _absent(owner, key, setting, draft, in_run)
+        # A proposal for the noises may be for one that another has replaced.
+        if owner == "storage" or (owner in SHARED and setting.is_demand):
+            _refuse_untaken(owner, own, parts[owner])
+
+
+def _may_be_absent(owner: str, setting: Setting, draft: Draft) -> bool:
+    """Whether nobody minds that the component of a setting is not in the run."""
+    for_what_may_be_put_in = setting.rank == Rank.ALGORITHM
+    for_what_was_taken_out = owner in draft.left_out and not setting.is_demand
+    return for_what_may_be_put_in or for_what_was_taken_out or _is_replaced(owner, setting, draft)
+
+
+def _is_replaced(owner: str, setting: Setting, draft: Draft) -> bool:
+    """Whether a component has given its slot of `STACKED` to others, of a higher rank than this."""
+    slots = (slot for slot in STACKED if owner in draft.registries[SLOTS[slot]])
+    return any(draft.layers.find(slot).rank > setting.rank for slot in slots)
+
+
+def _absent(
+    owner: str, key: str, setting: Setting, draft: Draft, in_run: Iterable[str]
+) -> PlanError:
+    """The error for a setting of a component that is not in the run."""
+    about = f"In the setting {key!r} ({setting.by})."
+    if owner in draft.left_out:
+        return PlanError(f"{owner!r} was left out by no:{owner}. {about} Leave out one of them.")
+    if any(owner in registry for registry in draft.registries):
+        return PlanError(f"{owner!r} is not in this run. {about} Add --plugin {owner}")
+    return UnknownName("component in this run", owner, in_run, about)
+
+
+def _refuse_untaken(slot: str, asked: str, sharing: Iterable[Choice]) -> None:
+    """UnknownName for a setting that none of those has which share a slot."""
+    configs = (choice.component.config for choice in sharing)
+    taken = {name for config in configs for name in settings.names(config)}
+    if asked not in taken:
+        raise UnknownName(f"setting of this run's {SLOTS[slot]}:", asked, taken)
+
+
+def _distributions(layers: SettingLayers) -> set[str]:
+    """Every distribution that the run may use; which one it is depends on the action space."""
+    wanted: Any = layers.find("distribution").value
+    names = wanted.values() if isinstance(wanted, Mapping) else [wanted]
+    return {str(name) for name in names if name is not None}

@@ -1,0 +1,88 @@
+"""Plugins that settings of the algorithm ask for: by their names, or as switches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlk.errors import PlanError
+from rlk.planning.draft import Draft
+from rlk.planning.layers import Rank, Setting
+from rlk.planning.parse import parse_plugin
+from rlk.planning.select import distribution_of_any_space, select
+from rlk.registry.kinds import SLOTS, STACKED
+
+
+def with_plugins_of_settings(draft: Draft) -> Draft:
+    """With the plugins that settings name (`selects`) or switch on (`activates`)."""
+    component = draft.algorithm.component
+    for kind in dict.fromkeys(component.selects.values()):
+        draft = _with_selected(draft, kind)
+    for key, plugin in component.activates.items():
+        draft = _with_switch(draft, key, plugin)
+    return draft
+
+
+def _with_selected(draft: Draft, kind: str) -> Draft:
+    """With the plugins of one kind that settings name.
+
+    `action_noise="normal-noise:sigma=0.1"` does what `--plugin normal-noise:sigma=0.1` does.
+    """
+    selects = draft.algorithm.component.selects
+    settings = [draft.layers.find(key) for key in selects if selects[key] == kind]
+    settings = [setting for setting in settings if not _is_none(setting.value)]
+    highest = max((setting.rank for setting in settings), default=Rank.DEFAULT)
+    for setting in settings:
+        plugin = _as_text(setting.value)
+        name, _ = parse_plugin(plugin)
+        draft.registries[kind].get(name)  # an error names the kind that was expected
+        draft = draft.with_plugins([plugin], setting.by, setting.rank)
+        draft = _beside_stronger(draft, kind, name, setting, highest)
+    return draft
+
+
+def _beside_stronger(draft: Draft, kind: str, name: str, setting: Setting, highest: Rank) -> Draft:
+    """With a component beside those that stronger settings name, where a slot holds several.
+
+    A preset's `action_noise` and a user's `param_noise` contradict nobody: both act. But of the
+    slot `noise` only what has the highest rank counts, so the weaker one is put in there as well.
+    """
+    if setting.rank < highest:
+        for slot in STACKED:
+            if SLOTS[slot] == kind:
+                draft = draft.with_settings({slot: name}, setting.by, highest)
+    return draft
+
+
+def _with_switch(draft: Draft, key: str, plugin: str) -> Draft:
+    """With the plugin that a setting switches on, or the setting that a plugin switches on.
+
+    `prioritized_replay=True` puts the plugin in, as any value but False and None does. A plugin
+    that is in the run sets it to True.
+
+    Raises:
+        PlanError: if the setting is False and the plugin is in the run.
+    """
+    switch = draft.layers.find(key)
+    is_on = switch.value is not False and not _is_none(switch.value)
+    if is_on and switch.rank == Rank.DERIVED:
+        return draft  # it was set below, because the plugin is in the run already
+    if is_on:
+        return draft.with_plugins([plugin], switch.by, switch.rank)
+    known = (*select(draft), *distribution_of_any_space(draft))
+    in_run = next((choice for choice in known if choice.name == plugin), None)
+    if in_run is None:
+        return draft
+    if switch.value is False:
+        both = f"{key}=false and plugin {plugin!r}"
+        raise PlanError(f"{both} contradict each other; drop one of them.")
+    return draft.with_settings({key: True}, in_run.by, Rank.DERIVED)
+
+
+def _is_none(plugin: Any) -> bool:
+    """Whether no plugin is named; other objects may compare as they like."""
+    return plugin is None or (isinstance(plugin, str) and plugin == "none")
+
+
+def _as_text(plugin: Any) -> Any:
+    """A plugin as a user would type it, of an object that stands for one (`HeldByFiles`)."""
+    return plugin.as_setting() if hasattr(plugin, "as_setting") else plugin
