@@ -83,7 +83,14 @@ def test_something_that_is_no_environment_is_refused(choose):
 def wrapper(factory, config=None, **fields):
     component = Component(name="wraps", factory=factory, **fields)
     return Choice(
-        "wrappers", "wraps", "rlk-x", "1.0", "wraps", "wrappers", "test", component, config
+        "wrappers",
+        "wraps",
+        "rlk-x",
+        "1.0",
+        alias="wraps",
+        by="test",
+        component=component,
+        config=config,
     )
 
 

@@ -43,13 +43,18 @@ class Choice(Owned):
             slot=slot,
         )
 
+    @property
+    def configs(self) -> tuple[Any, ...]:
+        """What its functions are given last: the config, or nothing where there is none."""
+        return () if self.config is None else (self.config,)
+
     def make(self, *arguments: Any, **keywords: Any) -> Any:
         """`factory(*arguments, config, **keywords)`; a component without config is given none.
 
         Raises:
             BrokenPlugin: if the factory does not take these arguments.
         """
-        return self.called(self.load(), *arguments, *self._configs(), **keywords)
+        return self.called(self.load(), *arguments, *self.configs, **keywords)
 
     def called(self, function: Any, *arguments: Any, **keywords: Any) -> Any:
         """What a function of this component returns; BrokenPlugin if it takes other arguments."""
@@ -62,9 +67,6 @@ class Choice(Owned):
             given = [type(one).__name__ for one in arguments] + [f"{key}=…" for key in keywords]
             raise self.broken(f"called with ({', '.join(given)}): {error}") from error
 
-    def _configs(self) -> tuple[Any, ...]:
-        return () if self.config is None else (self.config,)
-
     def load(self) -> Any:
         """Its factory; BrokenPlugin if that cannot be used."""
         return self.factory_of(self.component)
@@ -74,7 +76,7 @@ class Choice(Owned):
         if self.kind in ANSWERING:
             return self.make()
         made_by = self.hooks_of(self.component)
-        return None if made_by is None else self.called(made_by, *self._configs())
+        return None if made_by is None else self.called(made_by, *self.configs)
 
 
 def activated(choices: Iterable[Choice]) -> Hooks:

@@ -30,12 +30,7 @@ def conflicts(plan: Plan) -> Iterator[str]:
     yield from _shared_stages(plan)
     yield from _several_policies(plan)
     yield from _own_checks(plan)
-    if plan.env.size not in (None, plan.n_envs):
-        by = plan.sources.get("n_envs", "default")
-        yield (
-            f"n_envs={plan.n_envs} ({by}), but {plan.env.name!r} was passed as an object and "
-            f"has {plan.env.size}. Say n_envs={plan.env.size}, or pass what makes one."
-        )
+    yield from _number_of_environments(plan)
 
 
 def _instead(plan: Plan, slot: str, part: Choice) -> str:
@@ -49,22 +44,21 @@ def _instead(plan: Plan, slot: str, part: Choice) -> str:
 
 def _first_conflict(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     """The first thing that speaks against one component."""
-    rules = [_reports, _action_space, _observation_space, _collects, _decorates, _recurrent]
-    rules.append(_deterministic)
-    if _goes_with_any_space(plan, slot):
-        rules = [_reports]
-    found = (rule(plan, slot, part) for rule in rules)
+    if _needs_no_space(plan, slot):
+        return _reports(plan, slot, part)
+    found = (rule(plan, slot, part) for rule in _RULES)
     return next((conflict for conflict in found if conflict is not None), None)
 
 
-def _goes_with_any_space(plan: Plan, slot: str) -> bool:
-    """Whether spaces do not matter for this slot.
+def _needs_no_space(plan: Plan, slot: str) -> bool:
+    """Whether a component is not asked about the spaces of the plan.
 
-    Wrappers make the plan's spaces, and a noise has to fit only where its algorithm does.
+    Wrappers made these spaces. A noise has to fit them only where its algorithm does, about which
+    there is a message already.
     """
-    action = type(plan.action_space).__name__
     served = plan.algorithm.component.action_spaces
-    return slot == "wrapper" or (slot == "noise" and bool(served) and action not in served)
+    algorithm_fits = not served or type(plan.action_space).__name__ in served
+    return slot == "wrapper" or (slot == "noise" and not algorithm_fits)
 
 
 def _reports(plan: Plan, slot: str, part: Choice) -> Conflict | None:
@@ -152,6 +146,18 @@ def _deterministic(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     )
 
 
+#: What is looked at in each component, in this order.
+_RULES = (
+    _reports,
+    _action_space,
+    _observation_space,
+    _collects,
+    _decorates,
+    _recurrent,
+    _deterministic,
+)
+
+
 def _own_checks(plan: Plan) -> Iterator[str]:
     """What the components' own checks refuse."""
     for _, part in plan.choices():
@@ -179,3 +185,13 @@ def _several_policies(plan: Plan) -> Iterator[str]:
     if len(names) > 1:
         both = " and ".join(names)
         yield f"{both} all act by a policy of their own. Ask for one of them."
+
+
+def _number_of_environments(plan: Plan) -> Iterator[str]:
+    """Another number of environments than were passed."""
+    if plan.env.size not in (None, plan.n_envs):
+        by = plan.sources.get("n_envs", "default")
+        yield (
+            f"n_envs={plan.n_envs} ({by}), but {plan.env.name!r} was passed as an object and "
+            f"has {plan.env.size}. Say n_envs={plan.env.size}, or pass what makes one."
+        )

@@ -169,11 +169,6 @@ def vector_of(env_fns: list[MakeEnv], backend: Choice, **keywords: Any) -> Any:
     return backend.load()(env_fns, **config, **keywords)
 
 
-def given_config(wrapper: Choice) -> tuple[Any, ...]:
-    """What a factory is given after its other arguments: the config, or nothing."""
-    return () if wrapper.config is None else (wrapper.config,)
-
-
 def vector_form(env: EnvChoice, wrapper: Choice) -> WrapsVectors:
     """What wraps a vector as a whole; PlanError for a wrapper that cannot."""
     factory: Any = wrapper.load()

@@ -15,6 +15,8 @@ from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import SLOTS, singular
 
 if TYPE_CHECKING:
+    from rlk.planning.choice import Choice
+    from rlk.planning.environment import EnvChoice
     from rlk.planning.plan import Plan
 
 
@@ -32,35 +34,56 @@ def given_again(plan: Plan, *, observers: bool) -> GivenAgain:
         plan: of the run.
         observers: with components that only watch, which a resumed run needs and acting does not.
     """
+    found = [_of_environment(plan.env)]
+    for slot, choice in plan.choices():
+        if observers or slot not in ("callback", "logger"):
+            if observers:
+                found.append(_of_marked_settings(choice))
+            found.append(_of_component(slot, choice))
+    options = [word for one in found for word in one.options]
+    objects = [text for one in found for text in one.objects]
+    return GivenAgain(options, list(dict.fromkeys(objects)))
+
+
+def _of_environment(env: EnvChoice) -> GivenAgain:
+    """The environment itself, and keywords that name code."""
     options, objects = [], []
-    if plan.env.again is None:
-        made = getattr(plan.env.made, "__name__", "")
+    if env.again is None:
+        made = getattr(env.made, "__name__", "")
         objects.append(f"env={made if made.isidentifier() else '…'}")
-    elif plan.env.again:
-        options += ["--env", plan.env.again]
-    for key, value in plan.env.kwargs.items():
+    elif env.again:
+        options += ["--env", env.again]
+    for key, value in env.kwargs.items():
         if code_in(settings.plain(value)) is not None:
             options += ["--set", f"env.{key}={value}"]
-    for slot, choice in plan.choices():
-        if slot in ("callback", "logger") and not observers:
-            continue
-        for name in marked_fields(choice.component.config, "written") if observers else ():
-            if (value := getattr(choice.config, name)) is not None:
-                options += ["--set", f"{choice.name}.{name}={value}"]
-        for name in marked_fields(choice.component.config, "environment") if observers else ():
-            value = getattr(choice.config, name)
-            if isinstance(value, str) and is_place(value):
-                options += ["--set", f"{choice.name}.{name}={value}"]
-            elif was_callable(settings.plain(value)):
-                objects.append(f"**{{'{choice.name}.{name}': …}}")
-        if is_place(choice.dist):
-            options += ["--plugin", choice.dist]
-        elif choice.dist == PASSED and slot in SLOTS:
-            objects.append(f"{slot}={choice.name if choice.name.isidentifier() else '…'}")
-        elif choice.dist == PASSED and slot != singular("extensions"):
-            objects.append("plugins=[…]")
-        objects += _functions(slot, choice.config)
-    return GivenAgain(options, list(dict.fromkeys(objects)))
+    return GivenAgain(options, objects)
+
+
+def _of_marked_settings(choice: Choice) -> GivenAgain:
+    """Settings that name a file to write to, or an environment of their own."""
+    options, objects, config = [], [], choice.component.config
+    for name in marked_fields(config, "written"):
+        if (value := getattr(choice.config, name)) is not None:
+            options += ["--set", f"{choice.name}.{name}={value}"]
+    for name in marked_fields(config, "environment"):
+        value = getattr(choice.config, name)
+        if isinstance(value, str) and is_place(value):
+            options += ["--set", f"{choice.name}.{name}={value}"]
+        elif was_callable(settings.plain(value)):
+            objects.append(f"**{{'{choice.name}.{name}': …}}")
+    return GivenAgain(options, objects)
+
+
+def _of_component(slot: str, choice: Choice) -> GivenAgain:
+    """A component from a place or an object, and the functions that a network is made with."""
+    options, objects = [], []
+    if is_place(choice.dist):
+        options += ["--plugin", choice.dist]
+    elif choice.dist == PASSED and slot in SLOTS:
+        objects.append(f"{slot}={choice.name if choice.name.isidentifier() else '…'}")
+    elif choice.dist == PASSED and slot != singular("extensions"):
+        objects.append("plugins=[…]")
+    return GivenAgain(options, [*objects, *_functions(slot, choice.config)])
 
 
 def _functions(slot: str, config: Any) -> list[str]:

@@ -68,17 +68,12 @@ def lost_settings(
         registries: where the components' configs are found.
     """
     components = list(components)
-    own = next((one.prefix for one in components if one.slot == "algorithm"), "")
     written = set(_marked("written", components, registries))
     environments = set(_marked("environment", components, registries))
-    was: dict[str, str] = {}
-    for key, value in given.items():
-        if was_callable(value):
-            was[key] = f"the callable {value['callable']}, which no file holds"
-        elif key in written and value is not None:
-            was[key] = f"{value!r:.200}, a file to write to, which no file may choose"
-        elif key in environments and isinstance(value, str) and is_place(value):
-            was[key] = f"{value!r:.200}, which is code that no file may run by itself"
+    reasons = {
+        key: _why_lost(value, key in written, key in environments) for key, value in given.items()
+    }
+    was = {key: reason for key, reason in reasons.items() if reason is not None}
     kept = {key: value for key, value in given.items() if key not in was}
     computing = {
         key: _keys(one, key)
@@ -86,7 +81,20 @@ def lost_settings(
         for key in was
         if one.slot in COMPUTING and key.startswith(one.prefix)
     }
+    # A setting of the algorithm is given by its name alone: `learning_rate`, not `dqn.…`.
+    own = next((one.prefix for one in components if one.slot == "algorithm"), "")
     return LostSettings(kept, {key.removeprefix(own): text for key, text in was.items()}, computing)
+
+
+def _why_lost(value: Any, is_written: bool, is_environment: bool) -> str | None:
+    """What a setting was that no file brings back; None for any other."""
+    if was_callable(value):
+        return f"the callable {value['callable']}, which no file holds"
+    if is_written and value is not None:
+        return f"{value!r:.200}, a file to write to, which no file may choose"
+    if is_environment and isinstance(value, str) and is_place(value):
+        return f"{value!r:.200}, which is code that no file may run by itself"
+    return None
 
 
 def _keys(saved: SavedComponent, key: str) -> tuple[str, ...]:

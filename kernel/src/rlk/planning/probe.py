@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.abilities import ChangesSpaces, offers
 from rlk.errors import PlanError
-from rlk.planning.environment import EnvChoice, MakeEnv, given_config, vector_form, vector_of
+from rlk.planning.environment import EnvChoice, MakeEnv, vector_form, vector_of
 from rlk.planning.foreign_interface import refuse_foreign_interface
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _spaces_of_vector(vector: Any, env: EnvChoice, wrappers: Iterable[Choice]) -
     spaces = _space(vector, "observation_space"), _space(vector, "action_space")
     for wrapper in wrappers:
         if wrapper.component.scope == "env":
-            spaces = vector_form(env, wrapper).vector_spaces(*spaces, *given_config(wrapper))
+            spaces = vector_form(env, wrapper).vector_spaces(*spaces, *wrapper.configs)
     return spaces
 
 
@@ -115,5 +115,5 @@ def _changed(spaces: tuple[Any, Any], wrappers: Iterable[Choice]) -> tuple[Any, 
         if wrapper.component.scope == "vector":
             factory = wrapper.load()
             if offers(factory, ChangesSpaces):
-                spaces = factory.vector_spaces(*spaces, *given_config(wrapper))
+                spaces = factory.vector_spaces(*spaces, *wrapper.configs)
     return spaces

@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 
 from rlk.abilities import AdoptsVectors, HasMetrics, WantsKeywords, offers
 from rlk.errors import PlanError
-from rlk.planning.environment import MakeEnv, given_config, vector_form, vector_of
+from rlk.planning.environment import MakeEnv, vector_form, vector_of
 from rlk.running.flat_observations import flattened
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _wanted_keywords(plan: Plan) -> dict[str, Any]:
     for choice in plan.wrappers:
         factory = choice.load()
         if offers(factory, WantsKeywords):
-            keywords.update(factory.env_keywords(*given_config(choice)))
+            keywords.update(factory.env_keywords(*choice.configs))
     return keywords
 
 
@@ -93,7 +93,7 @@ def _around_each(env: Any, plan: Plan) -> Any:
     """A vector of no single environments, in the vector forms of the wrappers of one."""
     for choice in plan.wrappers:
         if choice.component.scope == "env":
-            env = vector_form(plan.env, choice).around_vector(env, *given_config(choice))
+            env = vector_form(plan.env, choice).around_vector(env, *choice.configs)
     return env
 
 
