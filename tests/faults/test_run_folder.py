@@ -14,7 +14,7 @@ import pytest
 import rlk
 from rlk.errors import PlanError
 from rlk.files import remove_unfinished, replacing
-from rlk.running.folder_owner import OWNER, RunFolder, in_use
+from rlk.running.folder_owner import OWNER, OwnedFolder, in_use
 from rlk_cli.main import main
 from rlk_testing import stand_in_kernel
 
@@ -115,14 +115,14 @@ def test_two_agents_of_one_process_do_not_share_a_folder(tmp_path):
 
 
 def test_a_child_keeps_no_folder_of_its_parent(tmp_path):
-    folder = RunFolder(tmp_path)
+    folder = OwnedFolder(tmp_path)
     child = os.fork()
     if child == 0:
         time.sleep(30)
         os._exit(0)
     try:
         folder.release()
-        RunFolder(tmp_path).release()
+        OwnedFolder(tmp_path).release()
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -150,13 +150,13 @@ def test_where_there_are_no_locks_a_run_starts_all_the_same(tmp_path, monkeypatc
         raise OSError(95, "Operation not supported")
 
     monkeypatch.setattr("fcntl.flock", flock)
-    folder = RunFolder(tmp_path)
+    folder = OwnedFolder(tmp_path)
     assert in_use(tmp_path) is None
     folder.release()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_owner_is_named_with_its_machine(tmp_path):
-    folder = RunFolder(tmp_path)
+    folder = OwnedFolder(tmp_path)
     assert (tmp_path / OWNER).read_text() == f"process {os.getpid()} on {socket.gethostname()}"
     folder.release()

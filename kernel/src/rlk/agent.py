@@ -17,7 +17,7 @@ from rlk.running import checkpoint
 from rlk.running.acting import Acting
 from rlk.running.build import build
 from rlk.running.change_env import change_env
-from rlk.running.lent_env import LentEnv, OwnerWatch
+from rlk.running.lent_env import LentEnv, PassedEnvWatch
 from rlk.running.listening import listening
 from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
 from rlk.running.train import train
@@ -46,7 +46,7 @@ class Agent:
         self.differs: list[str] = []
         self._acting = Acting(self.run)
         self._lent: LentEnv | None = None
-        self._owner = OwnerWatch(self.run)
+        self._passed_env = PassedEnvWatch(self.run)
 
     def __repr__(self) -> str:
         return f"<Agent: {self.plan.title}, {self.num_timesteps:,} timesteps>"
@@ -97,10 +97,10 @@ class Agent:
         """
         for sentence in self.spec.lost:
             warnings.warn(sentence, stacklevel=3)
-        self._owner.check()
+        self._passed_env.check()
         with self.run.streams.globally("modules"):
             reason = train(self.run, timesteps)
-        self._owner.remember()
+        self._passed_env.remember()
         return reason
 
     def predict(
@@ -223,7 +223,7 @@ class Agent:
         """
         try:
             self.differs = [*self.spec.notes, *self.spec.lost, *checkpoint.restore(self.run, state)]
-            self._owner.remember()
+            self._passed_env.remember()
         except BaseException:
             self.close()
             raise

@@ -97,7 +97,7 @@ def _is_exactly(value: Any, kind: Any) -> bool:
     return isinstance(value, kind)
 
 
-def _first(converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
+def _first_alternative(converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
     """What the first alternative of a union that takes the value makes of it.
 
     TOML has no null: `none` is None where that is an alternative. A class that reads settings says
@@ -111,7 +111,7 @@ def _first(converter: cattrs.Converter) -> Callable[[Any, Any], Any]:
             with contextlib.suppress(Exception):
                 return converter.structure(value, alternative)
         for alternative in filter(_reads_settings, get_args(kind)):
-            return converter.structure(value, alternative)
+            return converter.structure(value, alternative)  # raises what it has to say
         raise _refused(kind, value)
 
     return structure
@@ -173,7 +173,7 @@ def strict_converter(**options: Any) -> cattrs.Converter:
     for kind in _WORDS:
         made.register_structure_hook(kind, _exactly)
     made.register_structure_hook_func(lambda kind: _form(kind) in (Literal, Callable), _exactly)
-    made.register_structure_hook_func(lambda kind: _form(kind) is Union, _first(made))
+    made.register_structure_hook_func(lambda kind: _form(kind) is Union, _first_alternative(made))
     made.register_structure_hook_factory(
         lambda kind: _form(kind) is list, _container(list_structure_factory, (list, tuple))
     )

@@ -69,7 +69,7 @@ def refuse_missing_components(
         if saved.slot not in changes and _without_number(saved) not in passed
     ]
     if missing:
-        raise _missing(*missing, environment=_place_of(environment, registries))
+        raise _missing(*missing, environment=_place_of_saved(environment, registries))
 
 
 def _name(plugin: Any, registries: Registries) -> str | None:
@@ -142,26 +142,32 @@ def environment_again(
     if env is not None:
         keeps = choose_environment(env, registries, {}).takes_keywords_of(saved.name)
         found = {"env": env, **(kwargs if keeps else {})}
-    elif saved.passed_as_object or _place_of(saved, registries) is not None:
+    elif saved.passed_as_object or _place_of_saved(saved, registries) is not None:
         raise _environment_missing(saved)
     else:
         found = {"env": saved.name, **kwargs}
-    for key in found.keys() - {"env"} - changes.keys():
-        lost = object_in(found[key])
-        if lost is not None:
-            raise PlanError(
-                f"this model's environment was made with {lost!r} in {key}, an object, which no "
-                f"file holds. Pass it again: in Python, rlk.load(…, **{{{key!r}: …}})."
-            )
-        code = code_in(found[key])
-        if code is not None:
-            raise PlanError(
-                f"this model's environment was made with {key}={found[key]!r:.200}, where {code!r} "
-                "names code, which no file may run by itself. Pass it again: "
-                f"{_typed('--set', f'{key}={found[key]}')}, or in Python "
-                f"rlk.load(…, **{{{key!r}: {found[key]!r:.200}}})."
-            )
+    for key in kwargs:
+        if key in found and key not in changes:
+            _refuse_object_or_code(key, found[key])
     return found
+
+
+def _refuse_object_or_code(key: str, value: Any) -> None:
+    """PlanError for a saved keyword of the environment that is an object, or names code."""
+    lost = object_in(value)
+    if lost is not None:
+        raise PlanError(
+            f"this model's environment was made with {lost!r} in {key}, an object, which no "
+            f"file holds. Pass it again: in Python, rlk.load(…, **{{{key!r}: …}})."
+        )
+    code = code_in(value)
+    if code is not None:
+        raise PlanError(
+            f"this model's environment was made with {key}={value!r:.200}, where {code!r} "
+            "names code, which no file may run by itself. Pass it again: "
+            f"{_typed('--set', f'{key}={value}')}, or in Python "
+            f"rlk.load(…, **{{{key!r}: {value!r:.200}}})."
+        )
 
 
 def _environment_missing(saved: SavedEnvironment) -> PlanError:
@@ -180,7 +186,7 @@ def _environment_missing(saved: SavedEnvironment) -> PlanError:
     )
 
 
-def _place_of(saved: SavedEnvironment | None, registries: Registries) -> str | None:
+def _place_of_saved(saved: SavedEnvironment | None, registries: Registries) -> str | None:
     """The place of a saved environment that is code, by its name or by who answers to it."""
     if saved is None or saved.passed_as_object:
         return None

@@ -85,7 +85,8 @@ def _refuse_misspelt(others: Settings, recipe: Choice, algo: str, registries: Re
     if algo in registries.algorithms:
         known += settings.names(registries.algorithms.get(algo).component().config)
     for key in others:
-        if "." not in key and key not in known and not is_group_slot(key) and nearest(key, names):
+        is_nobodys = "." not in key and key not in known and not is_group_slot(key)
+        if is_nobodys and nearest(key, names):
             raise UnknownName(f"setting of {recipe.title}:", key, [*names, *known])
 
 

@@ -62,16 +62,17 @@ class Acting:
                 f"{self.run.plan.algorithm.title} acts by a deterministic policy, whose actions "
                 "have no probabilities. Ask for the action itself: agent.predict(observation)"
             )
-        *asked, was_batched = self._asked(actor, observation, state, mask)
+        asked = self._asked(actor, observation, state, mask)
+        of_actor = asked.observation, asked.carry, asked.episode_start
         if actions is None:
-            found = actor.probabilities(*asked)
-            parts = found if isinstance(found, list) else [found]
-            parts = parts if was_batched else [part[0] for part in parts]
-            return parts if isinstance(found, list) else parts[0]
-        size = len(asked[-1])
-        log_prob = actor.log_prob(*asked, self._actions(actions, size)).reshape(size, 1)
+            found = actor.probabilities(*of_actor)
+            if asked.was_batched:
+                return found
+            return [part[0] for part in found] if isinstance(found, list) else found[0]
+        size = len(asked.episode_start)
+        log_prob = actor.log_prob(*of_actor, self._actions(actions, size)).reshape(size, 1)
         probability = log_prob if logp else np.exp(log_prob)
-        return probability if was_batched else probability[0]
+        return probability if asked.was_batched else probability[0]
 
     def _asked(self, actor: Actor, observation: Any, state: Any, mask: Array | None) -> Asked:
         batch, was_batched = spaces.batched(self.run.plan.observation_space, observation)

@@ -25,8 +25,8 @@ OWNER = ".owner"
 WRITTEN = ("", "checkpoints")
 
 
-class RunFolder:
-    """A folder, made if it is missing, that this process owns until `release`.
+class OwnedFolder:
+    """The folder of a run, made if it is missing, that this process owns until `release`.
 
     What killed writes left in it is removed. Where the file system has no locks there is no owner.
 
@@ -83,7 +83,7 @@ class RunFolder:
 def in_use(path: Path) -> str | None:
     """Why a run folder cannot be written to now, naming the process that owns it; None if it can.
 
-    The answer may be outdated at once: only a `RunFolder` makes sure.
+    The answer may be outdated at once: only an `OwnedFolder` makes sure.
     """
     try:
         with (path / OWNER).open("rb") as file:

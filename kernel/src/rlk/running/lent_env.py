@@ -61,7 +61,7 @@ class LentEnv(TransparentVector):
         """Nothing is closed: it belongs to the run (Gymnasium's vectors close when collected)."""
 
 
-class OwnerWatch:
+class PassedEnvWatch:
     """Whether an environment that was passed to train in is where training left it.
 
     Its state is taken at the end of every call of `learn` and compared at the start of the next.

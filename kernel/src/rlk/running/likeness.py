@@ -60,11 +60,12 @@ def _check_array(saved: Any, own: Any, what: str) -> None:
 
 
 def _is_like(saved: Any, own: Any) -> bool:
+    """Whether a single value is of a type like one's own: a whole number will do for a float."""
     if isinstance(own, bool | str):
         return type(saved) is type(own)
-    is_whole = isinstance(saved, int | np.integer) and not isinstance(saved, bool)
-    is_real = isinstance(own, float | np.floating) and isinstance(saved, float | np.floating)
-    return is_whole or is_real
+    if isinstance(saved, float | np.floating):
+        return isinstance(own, float | np.floating)
+    return isinstance(saved, int | np.integer) and not isinstance(saved, bool)
 
 
 def _check(is_like: bool, saved: Any, own: Any, what: str) -> None:

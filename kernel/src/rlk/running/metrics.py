@@ -125,18 +125,23 @@ class Metrics:
             if not isinstance(metrics, Mapping):
                 raise self._no_metrics(metrics, update)
             for name, value in metrics.items():
-                try:
-                    number = value.item()
-                except (AttributeError, RuntimeError, ValueError) as error:
-                    if getattr(value, "ndim", None) == 0:  # the fault is the device's
-                        raise
-                    raise self._no_number(name, value, update) from error
+                number = self._number(name, value, update)
                 if not math.isfinite(number):
                     when = f"in update {update} at timestep {self._clock.timesteps}"
                     return f"{_in_words(name)} is {number} {when}"
                 for means in self._means:
                     means.add(name, number)
         return None
+
+    def _number(self, name: str, value: Any, update: int) -> float:
+        """A metric as Python's number; BrokenPlugin if it is no tensor of one."""
+        try:
+            number: float = value.item()
+        except (AttributeError, RuntimeError, ValueError) as error:
+            if getattr(value, "ndim", None) == 0:  # it is one, and the fault is the device's
+                raise
+            raise self._no_number(name, value, update) from error
+        return number
 
     def _no_metrics(self, found: Any, update: int) -> BrokenPlugin:
         """The error for an update that reports something else than metrics by name."""

@@ -16,7 +16,7 @@ from rlk.records import Batch, Update
 from rlk.registry.answers import check_answer, check_given
 from rlk.running.clock import Clock, Scheduled
 from rlk.running.failed_writes import FailedWrites
-from rlk.running.folder_owner import RunFolder
+from rlk.running.folder_owner import OwnedFolder
 from rlk.running.metrics import Metrics
 from rlk.running.rows import as_numbers
 from rlk.running.schedules import Schedules
@@ -76,7 +76,7 @@ class Run:
         self.clock = Clock(plan.total_timesteps)
         self.metrics = Metrics(self.clock, plan.algorithm.title)
         self.failed_writes = FailedWrites()
-        self._folder: RunFolder | None = None
+        self._folder: OwnedFolder | None = None
         self.on_close: list[Callable[[], None]] = []
         self.on_change_env: list[Callable[[], None]] = []
         self.noises: dict[str, Stateful] = {}  #: those that have a part in a model, by name
@@ -101,9 +101,9 @@ class Run:
         Raises:
             UnknownName: if there is no number of that name.
         """
-        if name not in self.schedules.names:
-            raise UnknownName("scheduled number", name, self.schedules.names)
-        self.schedules.change(self.schedules.names[name], value)
+        if name not in self.schedules.by_name:
+            raise UnknownName("scheduled number", name, self.schedules.by_name)
+        self.schedules.change(self.schedules.by_name[name], value)
 
     def reschedule_rate(self, group: str, value: Scheduled) -> None:
         """Likewise the learning rate of a parameter group."""
@@ -212,7 +212,7 @@ class Run:
             PlanError: if another one does.
         """
         if self.out is not None:
-            self._folder = RunFolder(self.out)
+            self._folder = OwnedFolder(self.out)
             self.hooks.activate(self._folder, "the run folder", "rlk-kernel")
 
     def close(self) -> None:
@@ -261,8 +261,9 @@ class Run:
             )
         self.clock.iterations += 1
         self.notify("rlk_update_end")
-        by_iteration = self.plan.algorithm.component.collects in ("on-policy", "both", "offline")
-        done = self.clock.iterations if by_iteration else self.clock.episodes
+        # A collection off-policy may be a single step, too little for a row: episodes count there.
+        by_episode = self.plan.algorithm.component.collects in ("off-policy", None)
+        done = self.clock.episodes if by_episode else self.clock.iterations
         if done - self.clock.logged >= self.plan.log_interval:
             self.clock.logged = done
             self.log()
@@ -270,9 +271,10 @@ class Run:
     def log(self) -> None:
         """Make a row of metrics, and hand it to the loggers, now."""
         row = self.metrics.row()
-        has_updates = "train/n_updates" in row
-        now = self.scheduled()
-        row |= {tag: now[tag] for tag in now if has_updates or not tag.startswith("train/")}
+        was_trained = "train/n_updates" in row  # since the last row; else nothing is said of it
+        for tag, number in self.scheduled().items():
+            if was_trained or not tag.startswith("train/"):
+                row[tag] = number
         self.notify("rlk_log", row=row)
         self.notify("rlk_write_row", row=row)
 
@@ -283,18 +285,15 @@ class Run:
         what the actor and the storages log (exploration, the exponent of importance weights).
         """
         found = self._learning_rates()
-        found |= {f"train/{name}": float(tensor) for name, tensor in self.schedules.names.items()}
+        found |= {f"train/{name}": float(tensor) for name, tensor in self.schedules.by_name.items()}
         for numbers in (self.actor.metrics, self.env_metrics, *self.metric_sources):
             found |= as_numbers(numbers(), f"{numbers.__module__}.{numbers.__qualname__}")
         return found
 
     def _learning_rates(self) -> dict[str, float]:
         """The learning rate, by group where there are several."""
-        groups = self.optimise.groups
-        if len(groups) == 1:
-            (group,) = groups.values()
-            return {"train/learning_rate": float(group.learning_rate)}
-        return {
-            f"train/learning_rate_{name}": float(group.learning_rate)
-            for name, group in groups.items()
-        }
+        rates = {name: float(group.learning_rate) for name, group in self.optimise.groups.items()}
+        if len(rates) == 1:
+            (rate,) = rates.values()
+            return {"train/learning_rate": rate}
+        return {f"train/learning_rate_{name}": rate for name, rate in rates.items()}

@@ -1,4 +1,7 @@
-"""The folder of a run: it belongs to one run, and nothing is ever written over another."""
+"""Which folder a new run may have: none that holds another run, so that no run is written over.
+
+That it belongs to one process at a time is up to `folder_owner`.
+"""
 
 from __future__ import annotations
 

@@ -20,12 +20,12 @@ class Schedules:
     A number stays the same tensor, whatever it follows: graphs that read it go on reading it.
 
     Attributes:
-        names: those that have a name.
+        by_name: those that have a name; they are logged by it.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self.names: dict[str, Tensor] = {}
+        self.by_name: dict[str, Tensor] = {}
         self._followed: list[tuple[Callable[[float], float], Tensor]] = []
 
     def add(self, value: Scheduled, device: Any, name: str = "") -> Tensor:
@@ -34,12 +34,12 @@ class Schedules:
         Raises:
             RlkError: if there is one of that name already.
         """
-        if name in self.names:
+        if name in self.by_name:
             raise RlkError(f"there are two scheduled numbers called {name!r}; name them apart")
         tensor = torch.zeros((), device=device)
         self.change(tensor, value)
         if name:
-            self.names[name] = tensor
+            self.by_name[name] = tensor
         return tensor
 
     def change(self, tensor: Tensor, value: Scheduled) -> None:

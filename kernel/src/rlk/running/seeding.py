@@ -97,9 +97,9 @@ class Streams:
 
         A later reset gets new ones, or every reset would bring the same episodes again.
         """
-        is_first = LATER_RESETS not in self._numpy
-        later = self.numpy(LATER_RESETS)
-        if is_first:
+        was_reset = LATER_RESETS in self._numpy
+        later = self.numpy(LATER_RESETS)  # from now on there is this stream, in a checkpoint too
+        if not was_reset:
             return self.integers(FIRST_RESET, count)
         drawn: list[int] = later.integers(2**31, size=count).tolist()
         return drawn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import BadFile
+from rlk.errors import SHOWN, BadFile
 from rlk.protocols import State
 from rlk.running.likeness import check_like
 
@@ -26,7 +26,7 @@ def take_up_untrained(policy: Any, saved: State) -> None:
     """
     own = untrained(policy)
     if saved.keys() != own.keys():
-        differ = sorted(saved.keys() ^ own.keys())[:5]
+        differ = sorted(saved.keys() ^ own.keys())[:SHOWN]
         raise BadFile(f"the saved buffers and frozen parameters do not fit: {differ}.")
     check_like(saved, own, "the saved state of the policy: buffers")
     for name, value in saved.items():

@@ -36,28 +36,38 @@ def make_vec_env(
     Raises:
         PlanError: if it does not restart episodes in the step that ends them.
     """
-    backend: Any = plan.vec_env.load()
     keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
-    env = plan.env.made if plan.env.is_vector else None
-    if env is None:
-        env = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
-    together = plan.env.is_vector
-    if env is None:
-        together = plan.vec_env.component.scope == "vector"
-        keywords = {**_wanted_keywords(plan), **extra}
-        make = MakeEnv(plan.env, () if together else plan.wrappers, keywords)
-        env = vector_of([make] * n_envs, plan.vec_env, **keep)
-    elif offers(backend, AdoptsVectors):
-        env = backend.adopt(env, **keep)
+    found = plan.env.made if plan.env.is_vector else None
+    if found is None:
+        found = hooks.first("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
+    env = _made(plan, n_envs, keep, extra) if found is None else _adopted(found, plan, keep)
     _check_is_gymnasiums(env)
     _check_autoreset(env)
-    if together:
+    if plan.env.is_vector or (found is None and _makes_them_together(plan)):
         env = _around_each(env, plan)
     env = flattened(env)
     for choice in plan.wrappers:
         if choice.component.scope == "vector":
             env = choice.make(env, training=training, out=out or plan.out, hooks=hooks)
     return env
+
+
+def _made(plan: Plan, n_envs: int, keep: Mapping[str, Any], extra: Mapping[str, Any]) -> Any:
+    """A vector of the plan's environments, each in its wrappers where it can be reached."""
+    wrappers = () if _makes_them_together(plan) else plan.wrappers
+    make = MakeEnv(plan.env, wrappers, {**_wanted_keywords(plan), **extra})
+    return vector_of([make] * n_envs, plan.vec_env, **keep)
+
+
+def _adopted(env: Any, plan: Plan, keep: Mapping[str, Any]) -> Any:
+    """A finished vector in the form that the backend gives its own, if it can."""
+    backend: Any = plan.vec_env.load()
+    return backend.adopt(env, **keep) if offers(backend, AdoptsVectors) else env
+
+
+def _makes_them_together(plan: Plan) -> bool:
+    """Whether no environment of the backend's vectors can be wrapped by itself."""
+    return plan.vec_env.component.scope == "vector"
 
 
 def stack_size(env: Any) -> int:
@@ -90,7 +100,7 @@ def _wanted_keywords(plan: Plan) -> dict[str, Any]:
 
 
 def _around_each(env: Any, plan: Plan) -> Any:
-    """A vector of no single environments, in the vector forms of the wrappers of one."""
+    """A vector whose environments are out of reach, in their wrappers' vector forms."""
     for choice in plan.wrappers:
         if choice.component.scope == "env":
             env = vector_form(plan.env, choice).around_vector(env, *choice.configs)

@@ -104,7 +104,7 @@ def set_while_learning(model: str, agent: Agent, name: str, settings: Mapping[st
 def _numbers(agent: Agent) -> dict[str, str]:
     """Those of `NUMBERS` that the run has made: values, for one, may be clipped or not."""
     known = NUMBERS.get(agent.plan.algorithm.name, {})
-    return {key: name for key, name in known.items() if name in agent.run.schedules.names}
+    return {key: name for key, name in known.items() if name in agent.run.schedules.by_name}
 
 
 def everything_but_environments(agent: Agent, changed: Iterable[str]) -> State:
