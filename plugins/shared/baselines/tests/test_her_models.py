@@ -1,7 +1,8 @@
-"""HER with policy classes, and with rewards that depend on infos."""
+"""HER: how it learns and is loaded, policy classes, and rewards that depend on infos."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -152,3 +153,23 @@ def test_one_of_gymnasiums_interface_has_gyms() -> None:
 def test_an_error_of_a_reward_says_what_to_pass() -> None:
     with pytest.raises(RlkError, match=r"info_keys=\['KEY'\] of hindsight-replay, or of HER"):
         HER("MlpPolicy", Strange(4, max_steps=4), DQN, **OFF).learn(40)
+
+
+def test_hindsight_with_goals_of_gyms_interface(tmp_path: Path) -> None:
+    env = BitFlippingEnv(4, max_steps=4)
+    model = HER("MlpPolicy", env, DQN, n_sampled_goal=2, learning_starts=10, seed=0)
+    infos: list[Any] = []
+    model.learn(30, callback=lambda variables, _: infos.append(variables["info"]))
+    assert len(infos) == 30 and infos[0]["is_success"] in (False, True)
+    assert model.is_using_her() and model.agent.plan.storages[-1].config.n_sampled_goal == 2
+    model.save(tmp_path / "model")
+    loaded = HER.load(tmp_path / "model", env=env)
+    obs = env.reset()
+    row = np.concatenate([obs[key] for key in ("observation", "achieved_goal", "desired_goal")])
+    assert loaded.predict(obs)[0] == loaded.predict(row)[0] == model.predict(obs)[0]
+    alone = HER.load(tmp_path / "model")
+    assert alone.predict(row)[0] == loaded.predict(row)[0] and alone.get_env() is None
+    with pytest.raises(ValueError, match=r"Pass one to learn: HER\.load"):
+        alone.learn(5)
+    alone.set_env(env)
+    assert alone.learn(5).num_timesteps == 5

@@ -73,3 +73,15 @@ def test_observations_and_rewards_that_are_normalised_are_added_as_they_were_bef
     model.replay_buffer_add(np.ones(3), np.zeros(1), 3.0, np.full(3, 2.0), False, {})
     obs, _, reward, following, _ = model.replay_buffer.sample(2)
     assert (obs == 1).all() and (following == 2).all() and reward.tolist() == [3.0, 3.0]
+
+
+def test_transitions_can_be_added_by_hand() -> None:
+    model = SAC("MlpPolicy", "Pendulum-v1")
+    model.replay_buffer_add(np.zeros(3), np.zeros(1), 1.0, np.ones(3), False, {})
+    model.replay_buffer_add(np.ones(3), np.zeros(1), 1.0, np.ones(3), True, {})
+    assert len(model.agent.run.storage) == 2 and not model.is_using_her()
+    replay = model.replay_buffer
+    assert len(replay) == 2 and replay.can_sample(2) and not replay.is_full()
+    obs, actions, rewards, following, dones = replay.sample(32)
+    assert obs.shape == following.shape == (32, 3) and actions.shape == (32, 1)
+    assert set(rewards.tolist()) == {1.0} and np.array_equal(dones, obs[:, 0])

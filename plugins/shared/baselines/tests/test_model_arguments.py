@@ -1,0 +1,114 @@
+"""The arguments of models: the documented ones, what they default to, and which have no effect."""
+
+from __future__ import annotations
+
+import inspect
+import pydoc
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rlk_baselines
+from rlk_baselines import A2C, ACER, DDPG, DQN, HER, PPO2, SAC, TD3
+from rlk_baselines.common.base_class import BaseRLModel
+from rlk_baselines.common.noise import AdaptiveParamNoiseSpec, NormalActionNoise
+
+MODELS = ("A2C", "ACER", "ACKTR", "DDPG", "DQN", "PPO1", "PPO2", "SAC", "TD3", "TRPO")
+#: Some of the documented signatures.
+DOCUMENTED = {
+    "PPO2": "(policy, env, gamma=0.99, n_steps=128, ent_coef=0.01, learning_rate=0.00025, "
+    "vf_coef=0.5, max_grad_norm=0.5, lam=0.95, nminibatches=4, noptepochs=4, cliprange=0.2, "
+    "cliprange_vf=None, verbose=0, tensorboard_log=None, _init_setup_model=True, "
+    "policy_kwargs=None, full_tensorboard_log=False, seed=None, n_cpu_tf_sess=None)",
+    "TRPO": "(policy, env, gamma=0.99, timesteps_per_batch=1024, max_kl=0.01, cg_iters=10, "
+    "lam=0.98, entcoeff=0.0, cg_damping=0.01, vf_stepsize=0.0003, vf_iters=3, verbose=0, "
+    "tensorboard_log=None, _init_setup_model=True, policy_kwargs=None, "
+    "full_tensorboard_log=False, seed=None, n_cpu_tf_sess=1)",
+    "SAC": "(policy, env, gamma=0.99, learning_rate=0.0003, buffer_size=50000, "
+    "learning_starts=100, train_freq=1, batch_size=64, tau=0.005, ent_coef='auto', "
+    "target_update_interval=1, gradient_steps=1, target_entropy='auto', action_noise=None, "
+    "random_exploration=0.0, verbose=0, tensorboard_log=None, _init_setup_model=True, "
+    "policy_kwargs=None, full_tensorboard_log=False, seed=None, n_cpu_tf_sess=None)",
+    "ACKTR": "(policy, env, gamma=0.99, nprocs=None, n_steps=20, ent_coef=0.01, vf_coef=0.25, "
+    "vf_fisher_coef=1.0, learning_rate=0.25, max_grad_norm=0.5, kfac_clip=0.001, "
+    "lr_schedule='linear', verbose=0, tensorboard_log=None, _init_setup_model=True, "
+    "async_eigen_decomp=False, kfac_update=1, gae_lambda=None, policy_kwargs=None, "
+    "full_tensorboard_log=False, seed=None, n_cpu_tf_sess=1)",
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_signatures_are_the_documented_ones(name: str) -> None:
+    assert str(inspect.signature(getattr(rlk_baselines, name))) == DOCUMENTED[name]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_parameter_has_a_default_and_every_model_says_how_it_learns(name: str) -> None:
+    model = getattr(rlk_baselines, name)
+    parameters = list(inspect.signature(model).parameters.values())[2:]
+    assert all(one.default is not inspect.Parameter.empty for one in parameters)
+    assert inspect.signature(model.learn).parameters["tb_log_name"].default == name
+
+
+def test_arguments_may_be_given_by_position() -> None:
+    model = DQN("MlpPolicy", "CartPole-v1", 0.9, 1e-3, 500)
+    assert (model.gamma, model.learning_rate, model.buffer_size) == (0.9, 1e-3, 500)
+    assert model.agent.plan.algorithm.config.gamma == 0.9
+
+
+def test_an_unknown_argument_is_refused_with_the_one_that_was_meant() -> None:
+    with pytest.raises(TypeError, match="Did you mean 'gamma'"):
+        PPO2("MlpPolicy", "CartPole-v1", gama=0.9)
+
+
+def test_what_another_argument_leaves_out_is_warned_of_and_passed_over() -> None:
+    with pytest.warns(UserWarning, match="prioritized_replay_alpha=0.5 has no effect without prio"):
+        DQN("MlpPolicy", "CartPole-v1", prioritized_replay_alpha=0.5)
+    with pytest.warns(UserWarning, match="delta=2.0 has no effect without trust_region=True"):
+        ACER("MlpPolicy", "CartPole-v1", trust_region=False, delta=2.0)
+    with pytest.warns(UserWarning, match="target_entropy=-2.0 has no effect without ent_coef"):
+        SAC("MlpPolicy", "Pendulum-v1", ent_coef=0.2, target_entropy=-2.0)
+
+
+def test_what_a_noise_that_is_not_there_would_take_is_warned_of_and_passed_over() -> None:
+    text = "param_noise_adaption_interval=20 has no effect without param_noise"
+    settings = {"param_noise_adaption_interval": 20, "nb_rollout_steps": 10}
+    for noise in (None, NormalActionNoise(np.zeros(1), 0.1 * np.ones(1))):
+        with pytest.warns(UserWarning, match=text):
+            DDPG("MlpPolicy", "Pendulum-v1", action_noise=noise, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = DDPG("MlpPolicy", "Pendulum-v1", param_noise=AdaptiveParamNoiseSpec(), **settings)
+    assert model.agent.plan.noises[0].config.adaption_interval == 20
+
+
+@pytest.mark.parametrize("cls", [HER, BaseRLModel])
+def test_a_class_that_is_no_algorithm_has_the_signature_of_its_constructor(cls: Any) -> None:
+    assert cls.__name__ in pydoc.render_doc(cls)
+    if cls is HER:
+        own = "policy env model_class n_sampled_goal goal_selection_strategy args info_keys kwargs"
+        assert list(inspect.signature(cls).parameters) == own.split()
+
+
+def test_noise_is_an_object() -> None:
+    noise = NormalActionNoise(mean=np.zeros(1), sigma=0.1 * np.ones(1))
+    model = TD3("MlpPolicy", "Pendulum-v1", action_noise=noise, learning_starts=10, train_freq=20)
+    model.learn(40)
+    assert model.agent.plan.noises[0].name == "normal-noise"
+
+
+def test_a_model_may_be_set_up_later() -> None:
+    model = A2C("MlpPolicy", None, _init_setup_model=False)
+    with pytest.raises(ValueError, match="needs an environment"):
+        model.setup_model()
+    model.set_env("CartPole-v1")
+    model.setup_model()
+    assert isinstance(model, BaseRLModel) and model.n_envs == 1
+
+
+def test_what_was_tensorflows_says_so() -> None:
+    model = A2C("MlpPolicy", "CartPole-v1")
+    with pytest.raises(AttributeError, match="belongs to TensorFlow"):
+        _ = model.sess

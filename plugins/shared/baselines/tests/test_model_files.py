@@ -1,0 +1,94 @@
+"""Models in files: every kind of file, what is replaced on loading, and what does not fit."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_models import small_ppo
+
+from rlk.errors import BadFile
+from rlk_baselines import A2C, DQN, PPO2, gym
+from rlk_baselines.common.evaluation import evaluate_policy
+
+
+@pytest.mark.parametrize("cls", [A2C, DQN])
+def test_the_same_model_comes_back_from_every_kind_of_file(cls: Any, tmp_path: Path) -> None:
+    model = cls("MlpPolicy", "CartPole-v1", seed=0, gamma=0.9)
+    obs = np.array([0.1, 0.2, 0.3, 0.4])
+    buffer = io.BytesIO()
+    model.save(tmp_path / "one")
+    model.save(tmp_path / "two", cloudpickle=True)
+    model.save(buffer)
+    buffer.seek(0)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.zip", "two.pkl"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        loaded = [cls.load(tmp_path / "one"), cls.load(tmp_path / "two.pkl"), cls.load(buffer)]
+    expected = model.get_parameters()
+    for other in loaded:
+        found = other.get_parameters()
+        assert found.keys() == expected.keys()
+        assert all(np.array_equal(found[name], expected[name]) for name in expected)
+        assert other.gamma == 0.9 and other.predict(obs, deterministic=True)[0] in (0, 1)
+
+
+def test_a_model_that_was_loaded_without_environment_acts_and_says_what_it_lacks_to_learn(
+    counting, tmp_path: Path
+) -> None:
+    small_ppo(counting()).save(tmp_path / "model")
+    model = PPO2.load(tmp_path / "model")
+    assert model.predict(np.zeros(2))[0] in (0, 1)
+    assert model.get_env() is None
+    with pytest.raises(ValueError, match="no environment to learn in"):
+        model.learn(16)
+    model.set_env(counting())
+    assert model.learn(16).num_timesteps == 16
+
+
+def test_the_environment_of_a_registered_id_comes_back(tmp_path: Path) -> None:
+    DQN("MlpPolicy", gym.make("CartPole-v1")).save(tmp_path / "model")
+    model = DQN.load(tmp_path / "model")
+    mean, std = evaluate_policy(model, model.get_env(), n_eval_episodes=2)
+    assert mean >= 8 and std >= 0
+
+
+def test_what_a_file_holds_is_replaced_by_what_load_is_given(tmp_path: Path) -> None:
+    small_ppo(learning_rate=lambda remaining: 1e-3 * remaining).save(tmp_path / "model")
+    objects = {"learning_rate": 2e-3, "cliprange": 0.1}
+    model = PPO2.load(tmp_path / "model", custom_objects=objects, gamma=0.5)
+    config = model.agent.plan.algorithm.config
+    assert (config.learning_rate, config.cliprange, config.gamma) == (2e-3, 0.1, 0.5)
+
+
+def test_what_does_not_fit_a_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    small_ppo(policy_kwargs={"net_arch": [8]}).save(path)
+    with pytest.raises(ValueError, match=r"PPO2 has no learning_rat to replace"):
+        PPO2.load(path, learning_rat=1)
+    with pytest.warns(UserWarning, match="custom_objects that are no arg.* no effect: learning_r"):
+        PPO2.load(path, custom_objects={"learning_rat": 1})
+    with pytest.raises(ValueError, match=r"policy_kwargs=.* are not those of the saved model"):
+        PPO2.load(path, policy_kwargs={"net_arch": [9]})
+    with pytest.raises(ValueError, match=r"model of PPO2, not of A2C. Write PPO2\.load"):
+        A2C.load(path)
+    with pytest.raises(ValueError, match="could not be found"):
+        PPO2.load(tmp_path / "nothing")
+    (tmp_path / "code.pkl").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
+    with pytest.raises(BadFile, match=r"load.*cloudpickle=True"), pytest.warns(DeprecationWarning):
+        PPO2.load(tmp_path / "code.pkl")
+
+
+def test_parameters_are_given_out_and_taken_back() -> None:
+    model = small_ppo()
+    names = [variable.name for variable in model.get_parameter_list()]
+    values = model.get_parameters()
+    assert names == list(values) and any("/pi/" in name for name in names)
+    model.load_parameters({names[0]: values[names[0]] + 1}, exact_match=False)
+    assert np.allclose(model.get_parameters()[names[0]], values[names[0]] + 1)
+    with pytest.raises(RuntimeError, match="missing"):
+        model.load_parameters({names[0]: values[names[0]]})

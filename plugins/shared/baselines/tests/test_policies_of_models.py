@@ -1,0 +1,96 @@
+"""Policies of models: by name, by class, recurrent, for images."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from small_models import small_ppo
+
+from rlk_baselines import DQN, PPO2, gym
+from rlk_baselines.common.policies import FeedForwardPolicy, LstmPolicy, MlpPolicy, register_policy
+
+
+class Small(FeedForwardPolicy):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(
+            *args, **kwargs, net_arch=[{"pi": [4], "vf": [5]}], feature_extraction="mlp"
+        )
+
+
+def test_policies_are_classes_names_and_registered_names(tmp_path: Path) -> None:
+    register_policy("Small", Small)
+    register_policy("Small", Small)
+    with pytest.raises(ValueError, match="exists already"):
+        register_policy("MlpPolicy", Small)
+    for policy in (Small, "Small"):
+        model = small_ppo(policy=policy)
+        assert model.get_parameters()["model/pi/trunk/layers/0/weight"].shape[-2:] == (4, 4)
+    model.save(tmp_path / "model")
+    assert PPO2.load(tmp_path / "model").predict(np.zeros(4))[0] in (0, 1)
+    assert small_ppo(policy=MlpPolicy).agent.plan.policy.name == "mlp"
+
+
+def test_a_recurrent_policy_with_the_documented_signature_remembers() -> None:
+    class Custom(LstmPolicy):
+        def __init__(
+            self, sess, ob_space, ac_space, n_env, n_steps, n_batch, n_lstm=8, reuse=False, **kwargs
+        ):
+            super().__init__(
+                *(sess, ob_space, ac_space, n_env, n_steps, n_batch, n_lstm, reuse),
+                net_arch=[8, "lstm", {"vf": [5, 10], "pi": [10]}],
+                layer_norm=True,
+                feature_extraction="mlp",
+                **kwargs,
+            )
+
+    model = small_ppo(policy=Custom, policy_kwargs={"n_lstm": 6}).learn(16)
+    env, state, done = model.get_env(), None, [False]
+    obs = env.reset()
+    for _ in range(2):
+        action, state = model.predict(obs, state=state, mask=done)
+        obs, _, done, _ = env.step(action)
+    assert state is not None
+
+
+def test_a_policy_of_tensorflow_is_refused_with_what_to_write() -> None:
+    class OfTensorFlow(FeedForwardPolicy):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.hidden = tf.layers.dense(self.processed_obs, 3)  # noqa: F821
+
+    with pytest.raises(ValueError, match=r"builds TensorFlow's graph in __init__.*net_arch"):
+        small_ppo(policy=OfTensorFlow)
+
+
+def test_an_activation_of_torch_is_saved_by_its_name(tmp_path: Path) -> None:
+    for act_fun in (torch.relu, torch.nn.functional.relu, torch.nn.ReLU):
+        model = small_ppo(policy_kwargs={"act_fun": act_fun})
+        assert model.agent.plan.policy.config.act_fun == "relu"
+
+
+@pytest.mark.parametrize(
+    ("model", "policy"), [(PPO2, "CnnPolicy"), (PPO2, "CnnLstmPolicy"), (DQN, "CnnPolicy")]
+)
+def test_images_of_floats_are_for_cnns_too(model: Any, policy: str) -> None:
+    class Film(gym.Env):
+        observation_space = spaces.Box(0.0, 1.0, (36, 36, 4), np.float32)
+        action_space = spaces.Discrete(2)
+
+        def reset(self) -> Any:
+            return self.observation_space.sample()
+
+        def step(self, action: Any) -> Any:
+            return self.observation_space.sample(), 1.0, True, {}
+
+    own = {"n_steps": 4, "nminibatches": 1} if model is PPO2 else {"learning_starts": 4}
+    batch = {} if model is PPO2 else {"batch_size": 4, "train_freq": 1, "buffer_size": 50}
+    made = model(policy, Film(), seed=0, n_cpu_tf_sess=1, **own, **batch)
+    before = made.get_parameters()
+    made.learn(8)
+    moved = {name for name, value in made.get_parameters().items() if (value != before[name]).any()}
+    assert any("conv1" in name for name in moved)

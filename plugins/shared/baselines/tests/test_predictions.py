@@ -1,0 +1,60 @@
+"""What models predict: actions and probabilities, and which observations they take."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from small_models import small_ppo
+
+from rlk_baselines import A2C, DDPG, PPO2
+
+
+@pytest.mark.parametrize("logp", [False, True])
+def test_actions_whose_probability_is_asked_for_may_have_an_axis_of_one(logp: bool) -> None:
+    model, observations = small_ppo(), np.linspace(-1, 1, 12).reshape(3, 4)
+    expected = model.action_probability(observations, actions=np.array([0, 1, 1]), logp=logp)
+    found = model.action_probability(observations, actions=[[0], [1], [1]], logp=logp)
+    assert found.shape == (3, 1) and np.array_equal(found, expected)
+    assert model.action_probability(observations[0], actions=[[0]], logp=logp) == expected[0]
+    swinging = PPO2("MlpPolicy", "Pendulum-v1", n_steps=16, nminibatches=1)
+    observations, actions = observations[:, :3], np.array([0.1, 0.2, 0.3])
+    found = swinging.action_probability(observations, actions=actions, logp=logp)
+    assert np.array_equal(
+        found, swinging.action_probability(observations, actions=actions[:, None], logp=logp)
+    )
+    with pytest.raises(ValueError, match="actions for 3 observations have the shape"):
+        model.action_probability(np.zeros((3, 4)), actions=[0, 1])
+
+
+def test_a_deterministic_policy_has_no_probabilities() -> None:
+    model = DDPG("MlpPolicy", "Pendulum-v1")
+    with pytest.warns(UserWarning, match="without probabilities"):
+        assert model.action_probability(np.zeros(3)) is None
+    assert A2C("MlpPolicy", "CartPole-v1").action_probability(np.zeros(4)).sum() == pytest.approx(1)
+
+
+def test_an_observation_with_its_info_is_refused() -> None:
+    model = A2C("MlpPolicy", "CartPole-v1")
+    with pytest.raises(ValueError, match="pass the observation alone"):
+        model.predict(gymnasium.make("CartPole-v1").reset())
+
+
+def test_an_observation_may_be_a_tuple_of_two_but_not_one_with_its_infos(counting) -> None:
+    class Pair(counting):
+        def __init__(self):
+            super().__init__()
+            self.observation_space = spaces.Tuple([spaces.Discrete(3), self.observation_space])
+
+        def reset(self):
+            return 0, super().reset()
+
+        def step(self, action):
+            observation, *others = super().step(action)
+            return (0, observation), *others
+
+    model = A2C("MultiInputPolicy", Pair(), n_cpu_tf_sess=1)
+    assert model.predict(Pair().reset())[0] in (0, 1)
+    with pytest.raises(ValueError, match="pass the observation alone"):
+        model.predict((Pair().reset(), {}))
