@@ -14,6 +14,11 @@ OTHERS = [
     *sorted((ROOT / "examples").glob("*/src/**/*.py")),
 ]
 SOURCES = [*KERNEL, *OTHERS]
+TESTS = [
+    file
+    for pattern in ("kernel/tests/**/*.py", "plugins/*/*/tests/**/*.py", "tests/**/*.py")
+    for file in sorted(ROOT.glob(pattern))
+]
 FORBIDDEN = {"utils", "util", "base", "common", "helpers", "helper", "misc"}
 #: Lines of a file and of a function, in the kernel and elsewhere.
 FILE_LIMITS = {True: 300, False: 400}
@@ -23,6 +28,12 @@ FUNCTION_LIMITS = {True: 40, False: 60}
 def test_source_files_and_their_functions_are_short() -> None:
     found = {str(file.relative_to(ROOT)): problems(file) for file in SOURCES}
     assert not {file: wrong for file, wrong in found.items() if wrong}
+
+
+def test_files_of_tests_are_no_longer_than_other_files() -> None:
+    lengths = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in TESTS}
+    assert len(lengths) > 100
+    assert not {file: lines for file, lines in lengths.items() if lines > FILE_LIMITS[False]}
 
 
 def problems(file: Path) -> list[str]:

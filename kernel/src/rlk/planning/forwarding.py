@@ -3,10 +3,11 @@
 `buffer_size` of an algorithm, `replay.size` and `storage.size` are keys of one setting. The value
 that has the highest rank under any of them counts, and is put under all of them:
 
-    nobody sets anything                          what the algorithm's config has
-    the user `buffer_size=7`                      7
-    a preset `buffer_size=7`, the user `replay.size=8`      8
-    the user `buffer_size=7` and `replay.size=8`  refused
+    what is set                                               the size of the replay
+    nothing                                                   what the algorithm's config has
+    `buffer_size=7` by the user                               7
+    `buffer_size=7` by a preset, `replay.size=8` by the user  8
+    `buffer_size=7` and `replay.size=8` by the user           none: that is refused
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from rlk.planning.configure import configured
 from rlk.planning.layers import Rank, Setting, SettingLayers
 
 
-def forwarded(layers: SettingLayers, algorithm: Choice, choices: Iterable[Choice]) -> SettingLayers:
+def with_forwarded(
+    layers: SettingLayers, algorithm: Choice, choices: Iterable[Choice]
+) -> SettingLayers:
     """With one value under all keys of each setting that the algorithm and a component share.
 
     Several settings of the algorithm may be names of one. The first has its default, and None under
@@ -40,13 +43,12 @@ def forwarded(layers: SettingLayers, algorithm: Choice, choices: Iterable[Choice
         component, _, setting = target.partition(".")
         if component not in in_run:
             continue
-        telling = [name for name in names if not _says_nothing(name, names, layers, algorithm)]
-        elsewhere = _keys_of(in_run[component], setting)
-        found = {key: layers.find(key) for key in (*telling, *elsewhere)}
-        given = {key: one for key, one in found.items() if one.is_set}
+        speaking = [name for name in names if not _says_nothing(name, names, layers, algorithm)]
+        keys = (*speaking, *_keys_of(in_run[component], setting))
+        given = {key: layers.find(key) for key in keys if layers.find(key).is_set}
         if given:
             result = _with_derived(result, (*names, target), agreed(given))
-        elif telling:
+        elif speaking:
             by = f"{algorithm.name} {names[0]}"
             default = Setting(getattr(defaults, names[0]), by, Rank.DERIVED)
             result = _with_derived(result, (target,), default)

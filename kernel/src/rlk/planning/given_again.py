@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlk import settings
+from rlk.planning.environment_again import code_in
 from rlk.planning.lost_settings import COMPUTING, marked_fields, was_callable
-from rlk.planning.passed_again import code_in
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import SLOTS, singular
 

@@ -1,7 +1,7 @@
 """From a RunSpec to a Plan: who fills each slot, with which settings, and whether it fits.
 
 Planning is functions over frozen values: `gather` asks everybody for settings, `select` picks the
-components, `forwarded` settles what several keys say of one setting, `configured` gives each
+components, `with_forwarded` settles what several keys say of one setting, `configured` gives each
 component its settings, and `conflicts` says what does not fit.
 """
 
@@ -20,7 +20,7 @@ from rlk.planning.configure import configured
 from rlk.planning.conflicts import conflicts
 from rlk.planning.draft import Draft
 from rlk.planning.environment import EnvChoice, choose_environment
-from rlk.planning.forwarding import forwarded
+from rlk.planning.forwarding import with_forwarded
 from rlk.planning.gather import gather
 from rlk.planning.layers import Rank
 from rlk.planning.misplaced_settings import refuse_misplaced_settings
@@ -59,21 +59,26 @@ def resolve(
         PlanError: for whatever does not exist or does not fit.
     """
     if not spec.algo:
-        names = kernel.registries.algorithms.names()
-        more = ", … (rlk plugins list --kind algorithms)" if len(names) > SHOWN else ""
-        shown = ", ".join(names[:SHOWN]) or "none"
-        raise PlanError(f"no algorithm. Say --algo NAME; installed: {shown}{more}.")
+        raise _no_algorithm(kernel)
     spec = written_out(spec, kernel.registries)
     draft = gather(kernel, spec, moments=_moments(spec, terminal, autostart))
     refuse_stable_baselines_words(draft.layers, draft.algorithm)
     chosen = select(draft)
     env = _environment(draft)
     draft = _with_derived_settings(draft, chosen, env)
-    parts = _by_slot(draft, (configured(choice, draft.layers) for choice in chosen))
+    parts = _by_place(draft, (configured(choice, draft.layers) for choice in chosen))
     refuse_misplaced_settings(draft, parts)
     _check_filled(parts, spec.algo)
     plan = _accepted(_plan(kernel, spec, draft, parts, env), draft)
     return attrs.evolve(plan, notes=(*plan.notes, *remarks(plan, draft)))
+
+
+def _no_algorithm(kernel: Kernel) -> PlanError:
+    """The error for a spec that names no algorithm."""
+    names = kernel.registries.algorithms.names()
+    more = ", … (rlk plugins list --kind algorithms)" if len(names) > SHOWN else ""
+    shown = ", ".join(names[:SHOWN]) or "none"
+    return PlanError(f"no algorithm. Say --algo NAME; installed: {shown}{more}.")
 
 
 def _moments(spec: RunSpec, terminal: bool, autostart: bool) -> tuple[str, ...]:
@@ -127,10 +132,10 @@ def _with_derived_settings(draft: Draft, chosen: Iterable[Choice], env: EnvChoic
     if env.is_finished and not layers.find("n_envs").is_demand:
         layers = layers.with_setting("n_envs", env.size, "the environment passed", Rank.DERIVED)
     known = (*chosen, *distribution_of_any_space(draft))
-    return attrs.evolve(draft, layers=forwarded(layers, draft.algorithm, known))
+    return attrs.evolve(draft, layers=with_forwarded(layers, draft.algorithm, known))
 
 
-def _by_slot(draft: Draft, choices: Iterable[Choice]) -> dict[str, tuple[Choice, ...]]:
+def _by_place(draft: Draft, choices: Iterable[Choice]) -> dict[str, tuple[Choice, ...]]:
     """The components of every slot and list, storages in the order of their sampling stages."""
     parts: dict[str, list[Choice]] = {
         place: [] for place in ("algorithm", *draft.layers.slots, *LISTS)

@@ -13,9 +13,10 @@ import attrs
 
 from rlk import settings
 from rlk.errors import BrokenPlugin, PlanError
+from rlk.planning.components_again import algorithm_again, refuse_missing_components
 from rlk.planning.draft import leaves_out
+from rlk.planning.environment_again import environment_again
 from rlk.planning.lost_settings import LostSettings, lost_settings
-from rlk.planning.passed_again import algorithm_again, environment_again, refuse_missing_components
 from rlk.planning.plan import SAVED, Plan
 from rlk.planning.saved_records import SavedComponent, SavedPlan
 from rlk.planning.select import JOINED

@@ -1,0 +1,116 @@
+"""The components that a saved plan must not bring by itself: the user passes them again.
+
+A file that names a module, a class or a file would have the one who loads it import whatever is
+found under that name. So such a name is only compared with what is passed now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rlk.component import Component
+from rlk.errors import PlanError
+from rlk.planning.draft import leaves_out
+from rlk.planning.environment_again import place_of_saved, typed
+from rlk.planning.parse import parse_plugin
+from rlk.planning.saved_records import SavedComponent, SavedEnvironment
+from rlk.registry.external import PASSED, find_entry, is_place
+from rlk.registry.registries import Registries
+
+
+def algorithm_again(
+    saved: SavedComponent, plugins: tuple[Any, ...], registries: Registries
+) -> tuple[Any, tuple[Any, ...]]:
+    """The algorithm by its name, or what is passed for it now; and the plugins without that.
+
+    Raises:
+        PlanError: for one from a place or an object, that was not passed again.
+    """
+    if not saved.is_external:
+        return saved.name, plugins
+    for plugin in plugins:
+        if _name(plugin, registries) == saved.name:
+            return plugin, tuple(other for other in plugins if other is not plugin)
+    raise _missing(saved)
+
+
+def refuse_missing_components(
+    components: Iterable[SavedComponent],
+    plugins: Iterable[Any],
+    changes: Mapping[str, Any],
+    registries: Registries,
+    environment: SavedEnvironment | None = None,
+) -> None:
+    """PlanError for components from a place, or objects, that were not passed again.
+
+    Args:
+        components: what the file holds.
+        plugins, changes: what is passed now.
+        registries: where plugins and environments are found by their names.
+        environment: the saved one if none is passed now, so that the message has all that is
+            missing.
+    """
+    wanted = [one for one in components if one.is_external and one.slot != "algorithm"]
+    passed = {_name(plugin, registries) for plugin in plugins} if wanted else set()
+    missing = [
+        saved
+        for saved in wanted
+        if saved.slot not in changes and _without_number(saved) not in passed
+    ]
+    if missing:
+        raise _missing(*missing, environment=place_of_saved(environment, registries))
+
+
+def _name(plugin: Any, registries: Registries) -> str | None:
+    """What a plugin that is passed now is called in a plan; None for an installed one."""
+    if not isinstance(plugin, str):
+        component = getattr(plugin, "component", plugin)
+        if isinstance(component, Component):
+            return component.name
+        return plugin.__name__ if isinstance(plugin, type) else type(plugin).__name__
+    name, _ = parse_plugin(plugin)
+    if leaves_out(plugin) or not is_place(name):
+        return None
+    return find_entry(name, None, registries).component().name
+
+
+def _without_number(saved: SavedComponent) -> str:
+    """Objects that implement hooks are numbered in a plan."""
+    is_object = saved.dist == PASSED and saved.slot == "extension"
+    return saved.name.rpartition("-")[0] if is_object else saved.name
+
+
+def _missing(*missing: SavedComponent, environment: str | None = None) -> PlanError:
+    """What is missing, and what to type for all of it at once.
+
+    Args:
+        missing: components, at least one.
+        environment: the place of one that is code and is not passed either.
+    """
+    placed = [saved for saved in missing if saved.dist != PASSED]
+    return _missing_code(placed, environment) if placed else _missing_object(missing[0])
+
+
+def _missing_object(saved: SavedComponent) -> PlanError:
+    keyword = f"{saved.slot}=…" if saved.fills_slot else "plugins=[…]"
+    return PlanError(
+        f"this model was made with {saved.slot} {saved.name!r}, which was passed as an object, "
+        "which no file may run by itself. Pass it again: in Python, "
+        f"{keyword} with that object."
+    )
+
+
+def _missing_code(placed: Sequence[SavedComponent], environment: str | None) -> PlanError:
+    was = [f"{saved.slot} {saved.name!r} from {saved.dist!r}" for saved in placed]
+    places = list(dict.fromkeys(saved.dist for saved in placed))
+    options = [typed("--plugin", place) for place in places]
+    python = f"plugins={places!r}"
+    if environment is not None:
+        was.append(f"environment {environment!r}")
+        options.append(typed("--env", environment))
+        python += f", env={environment!r}"
+    return PlanError(
+        f"this model was made with {' and '.join(was)}, which no file may run by itself. Pass "
+        f"{'it' if len(was) == 1 else 'them'} again: {' '.join(options)}, or in Python {python}."
+    )

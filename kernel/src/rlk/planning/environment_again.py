@@ -1,0 +1,133 @@
+"""The environment that a saved plan brings; an object or code is none: the user passes it again.
+
+What names code is not imported, not even to see whether it is the same. `code_in` only looks.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from rlk.errors import PlanError
+from rlk.planning.environment import choose_environment
+from rlk.planning.lost_settings import was_callable
+from rlk.planning.saved_records import SavedEnvironment
+from rlk.registry.external import is_place
+from rlk.registry.registries import Registries
+
+_DOTTED = re.compile(r"([^\W\d]\w*)(\.[^\W\d]\w*)+(:[^\W\d][\w.]*)?")
+_MODULE_AND_OBJECT = re.compile(r"([^\W\d]\w*):[^\W\d][\w.]*")
+
+
+def environment_again(
+    saved: SavedEnvironment, env: Any, changes: Mapping[str, Any], registries: Registries
+) -> dict[str, Any]:
+    """The environment with its keywords: the saved one, or the one that is passed now.
+
+    Args:
+        saved: what the file holds.
+        env: what is passed now, or None.
+        changes: settings that the user gives now, by dotted key.
+        registries: where environments are found by their names.
+
+    Raises:
+        PlanError: if it was an object or code, or a keyword names code, and was not passed again.
+    """
+    kwargs = {f"env.{key}": value for key, value in saved.kwargs.items() if key != "id"}
+    if env is not None:
+        keeps = choose_environment(env, registries, {}).takes_keywords_of(saved.name)
+        found = {"env": env, **(kwargs if keeps else {})}
+    elif saved.passed_as_object or place_of_saved(saved, registries) is not None:
+        raise _environment_missing(saved)
+    else:
+        found = {"env": saved.name, **kwargs}
+    for key in kwargs:
+        if key in found and key not in changes:
+            _refuse_object_or_code(key, found[key])
+    return found
+
+
+def _refuse_object_or_code(key: str, value: Any) -> None:
+    """PlanError for a saved keyword of the environment that is an object, or names code."""
+    lost = object_in(value)
+    if lost is not None:
+        raise PlanError(
+            f"this model's environment was made with {lost!r} in {key}, an object, which no "
+            f"file holds. Pass it again: in Python, rlk.load(…, **{{{key!r}: …}})."
+        )
+    code = code_in(value)
+    if code is not None:
+        raise PlanError(
+            f"this model's environment was made with {key}={value!r:.200}, where {code!r} "
+            "names code, which no file may run by itself. Pass it again: "
+            f"{typed('--set', f'{key}={value}')}, or in Python "
+            f"rlk.load(…, **{{{key!r}: {value!r:.200}}})."
+        )
+
+
+def _environment_missing(saved: SavedEnvironment) -> PlanError:
+    if saved.passed_as_object:
+        place = saved.again or "./your_file.py:Class"
+        how = f"{typed('--env', place)}, or in Python env=…"
+        is_id = re.search(r"-v\d+$", saved.name)
+        alone = f" If it is what that id makes: {typed('--env', saved.name)}." if is_id else ""
+        return PlanError(
+            f"this model's environment {saved.name!r} was an object, which no file holds. "
+            f"Pass it again: {how}.{alone}"
+        )
+    return PlanError(
+        f"this model's environment {saved.name!r} was code, which no file may run by itself. "
+        f"Pass it again: {typed('--env', saved.name)}, or in Python env={saved.name!r}."
+    )
+
+
+def place_of_saved(saved: SavedEnvironment | None, registries: Registries) -> str | None:
+    """The place of a saved environment that is code, by its name or by who answers to it."""
+    if saved is None or saved.passed_as_object:
+        return None
+    if is_place(saved.name):
+        return saved.name
+    entry, _ = registries.environments.ask("environment", saved.name)
+    return saved.name if entry.component().runs_code else None
+
+
+def object_in(value: Any) -> str | None:
+    """The name of the first object in a saved keyword, which stood there and no file holds."""
+    if was_callable(value):
+        return str(value["callable"])
+    inner = value.values() if isinstance(value, Mapping) else value
+    if isinstance(value, (Mapping, list)):
+        return next((found for item in inner if (found := object_in(item))), None)
+    return None
+
+
+def code_in(value: Any) -> str | None:
+    """The first text in a keyword that names code which can be imported here, or a Python file.
+
+    Some environments import what a keyword names (`vehicle="highway_env.vehicle.Car"`).
+    """
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        return next((found for item in value if (found := code_in(item))), None)
+    return value if isinstance(value, str) and _names_code(value) else None
+
+
+def _names_code(text: str) -> bool:
+    if text.endswith((".py", ".so", ".pyd", ".pkl", ".pickle")):
+        return True
+    dotted = _DOTTED.fullmatch(text) or _MODULE_AND_OBJECT.fullmatch(text)
+    if dotted is None:
+        return False
+    try:
+        return importlib.util.find_spec(dotted[1]) is not None  # the package: imports nothing
+    except (ImportError, ValueError):
+        return True
+
+
+def typed(option: str, value: str) -> str:
+    """An option as it can be pasted into a shell, whatever the file has for a value."""
+    return f"{option} {shlex.quote(value)}" if value.isprintable() else f"{option} …"
