@@ -243,10 +243,10 @@ def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Seri
         path = serializer.find(place, best)
         if path:
             return path, serializer
-    raise _nothing_to_read(place, installed)
+    raise _nothing_to_read(place, installed, best)
 
 
-def _nothing_to_read(place: Path, installed: list[Serializer]) -> BadFile:
+def _nothing_to_read(place: Path, installed: list[Serializer], best: bool) -> BadFile:
     """The error for a place where no serializer has a file, with what is there instead."""
     known = sorted(serializer.suffix for serializer in installed)
     model = f"model{'/'.join(known)}"
