@@ -122,7 +122,7 @@ def _named(name: str, registries: Registries, kwargs: Mapping[str, Any]) -> EnvC
         for entry, made in registries.environments.answers(name)
     ]
     if not known:
-        registries.environments.ask("environment", name)  # raises the error for an unknown name
+        raise registries.environments.unanswered("environment", name)
     return next((one for one in known if one.again == ""), known[0])
 
 

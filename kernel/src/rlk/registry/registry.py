@@ -94,8 +94,12 @@ class Registry:
             PlanError: if none answers.
         """
         found = next(self.answers(name, *more), None)
-        if found is not None:
-            return found
+        if found is None:
+            raise self.unanswered(what, name)
+        return found
+
+    def unanswered(self, what: str, name: str) -> PlanError:
+        """The error for a name to which no component answers; `what` is as of `ask`."""
         sources = self._sources()
         asked = [f"{entry.name} ({entry.component().summary})" for entry, _ in sources]
         if len(asked) > SHOWN:
@@ -104,8 +108,8 @@ class Registry:
         hint = f"Asked {self.kind}: {', '.join(asked) or 'none; a plugin of that kind is missing'}."
         known = [one for _, source in sources for one in _known(source)]
         if known:
-            raise UnknownName(what, name, known, hint)
-        raise PlanError(f"unknown {what} {name!r}. {hint}")
+            return UnknownName(what, name, known, hint)
+        return PlanError(f"unknown {what} {name!r}. {hint}")
 
     def answers(self, name: str, *more: Any) -> Iterator[tuple[Entry, Any]]:
         """Every component that answers to a name, and its answer; see `ask`."""
