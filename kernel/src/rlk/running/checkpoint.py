@@ -243,22 +243,17 @@ def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Seri
         path = serializer.find(place, best)
         if path:
             return path, serializer
-    raise _nothing_to_read(place, installed, best)
-
-
-def _nothing_to_read(place: Path, installed: list[Serializer], best: bool) -> BadFile:
-    """The error for a place where no serializer has a file, with what is there instead."""
     known = sorted(serializer.suffix for serializer in installed)
     model = f"model{'/'.join(known)}"
     if place.is_dir():
         runs = [run for run in place.glob("*/") if any(one.find(run, best) for one in installed)]
         newest = max(runs, key=lambda run: run.stat().st_mtime, default=None)
         there_is = "" if newest is None else f" It holds run folders, of which say one: {newest}"
-        return BadFile(f"{place} holds no {model} and no checkpoint.{there_is}")
+        raise BadFile(f"{place} holds no {model} and no checkpoint.{there_is}")
     if not place.exists():
-        return BadFile(f"{place} does not exist. RUN is a run folder, a {model} or a checkpoint.")
+        raise BadFile(f"{place} does not exist. RUN is a run folder, a {model} or a checkpoint.")
     there_are = f"{place.suffix!r} files (there are {known})"
-    return BadFile(f"{place}: no installed serializer reads {there_are}.")
+    raise BadFile(f"{place}: no installed serializer reads {there_are}.")
 
 
 def read(place: Path, kernel: Kernel, *, best: bool = False, part: Part = "model") -> State:
