@@ -181,6 +181,27 @@ def test_learning_again_counts_anew_unless_told(make):
     assert agent.num_timesteps == 40
 
 
+@pytest.mark.parametrize(
+    "timesteps", [float("nan"), float("inf"), "100", -5, True, 8.5, [8], np.float64("nan")]
+)
+def test_timesteps_that_are_no_whole_number_are_refused_and_nothing_is_forgotten(make, timesteps):
+    agent = make()
+    agent.learn(8)
+    for learn in (agent.learn, agent.learn_until):
+        with pytest.raises(PlanError, match=r"learn\w*: .*total_timesteps.* must be"):
+            learn(timesteps)
+    assert agent.num_timesteps == 8
+
+
+@pytest.mark.parametrize("timesteps", [8.0, np.int64(8), torch.tensor(8)])
+def test_timesteps_may_be_any_whole_number(make, tmp_path, rlk_stand_in_kernel, timesteps):
+    agent = make()
+    assert agent.learn(timesteps).num_timesteps == 8
+    path = agent.save(tmp_path / "model")
+    with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel) as loaded:
+        assert loaded.num_timesteps == 8
+
+
 def test_without_a_number_the_plans_is_taken(make):
     agent = make(total_timesteps=24)
     agent.learn()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.planning.environment import choose_environment
 from rlk.planning.resolve import resolve
+from rlk.planning.run_settings import checked_timesteps
 from rlk.planning.spec import RunSpec, make_spec
 from rlk.protocols import State
 from rlk.records import Array
@@ -79,9 +80,10 @@ class Agent:
             NotFinite: if a loss, a gradient or the environment gives a non-finite number.
             EnvironmentFailed: if an environment raises or its process dies.
             RlkError: after the training, if a file of the run's folder could not be written.
-            PlanError: for a callback that is none.
+            PlanError: for a callback that is none, or timesteps that are no whole number.
         """
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
+        steps = checked_timesteps(steps, "learn")
         with listening(self.run, callback):
             if reset_num_timesteps:
                 self.run.clock.timesteps = 0
@@ -95,6 +97,7 @@ class Agent:
         Returns:
             Why it ended early, or None.
         """
+        timesteps = checked_timesteps(timesteps, "learn_until")
         for sentence in self.spec.lost:
             warnings.warn(sentence, stacklevel=3)
         self._passed_env.check()

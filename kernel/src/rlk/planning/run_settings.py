@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 from attrs import validators as v
+
+from rlk import settings
 
 
 @attrs.frozen(kw_only=True)
@@ -27,3 +31,13 @@ class RunSettings:
 RUN_SETTINGS = tuple(attrs.fields_dict(RunSettings))
 #: Every key of a run that is no setting of a component.
 RUN_KEYS = ("env", "out", "preset", *RUN_SETTINGS)
+
+
+def checked_timesteps(given: Any, whose: str) -> int:
+    """So many environment steps; 1e5 is 100000.
+
+    Raises:
+        PlanError: for anything but a whole number that is not negative; it begins with `whose`.
+    """
+    found = settings.structure(RunSettings, {"total_timesteps": given}, whose)
+    return int(found.total_timesteps)

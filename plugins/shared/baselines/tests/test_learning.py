@@ -361,3 +361,17 @@ def test_an_oserror_of_a_callback_ends_learning_as_any_other(
     with pytest.raises(FileNotFoundError, match=f"call {calls}'"):
         model.learn(20, callback=Failing(when))
     assert model.learn(10).num_timesteps == 10
+
+
+@pytest.mark.parametrize("timesteps", [float("nan"), float("inf"), "100", -5, True])
+def test_timesteps_that_are_none_are_refused_before_anything_is_written(
+    tmp_path: Path, timesteps: Any
+) -> None:
+    model = A2C("MlpPolicy", "CartPole-v1", tensorboard_log=str(tmp_path / "events"))
+    with pytest.raises(ValueError, match=r"learn: .*total_timesteps.* must be"):
+        model.learn(timesteps)
+    assert not (tmp_path / "events").exists()
+
+
+def test_a_part_of_a_timestep_is_cut_off() -> None:
+    assert A2C("MlpPolicy", "CartPole-v1").learn(0.1 * 101).num_timesteps == 10

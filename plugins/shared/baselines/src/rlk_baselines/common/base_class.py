@@ -11,6 +11,7 @@ from typing import IO, Any, NamedTuple, TypeVar
 import numpy as np
 
 from rlk.errors import RlkError
+from rlk.planning.run_settings import checked_timesteps
 from rlk.records import Array
 from rlk_baselines import model_files
 from rlk_baselines.common.callbacks import BaseCallback, as_callback
@@ -68,7 +69,7 @@ class BaseRLModel(Constructed):
         """Train, and return this model.
 
         Args:
-            total_timesteps: steps to train, over all environments.
+            total_timesteps: steps to train, over all environments; of 2.5 they are 2.
             callback: a callback, a list of them, or a function of local and global variables. It
                 stops the training by returning False.
             log_interval: collections (on-policy, DDPG) or episodes (off-policy) between rows.
@@ -83,7 +84,7 @@ class BaseRLModel(Constructed):
         if isinstance(self._env, AwaitedVecEnv) and not self._env.env_id:
             raise self._env.refusal()
         call = Call(
-            int(total_timesteps),
+            _whole(total_timesteps),
             as_callback(callback),
             log_interval,
             tb_log_name,
@@ -311,6 +312,13 @@ class BaseRLModel(Constructed):
         with refused():
             made: Model = model_files.load(cls, load_path, env, custom_objects or {}, kwargs)
         return made
+
+
+def _whole(timesteps: Any) -> int:
+    """Timesteps as a whole number: a fraction is cut off, as programs compute them (0.1 * n)."""
+    is_fraction = isinstance(timesteps, float) and math.isfinite(timesteps)
+    with refused():
+        return checked_timesteps(int(timesteps) if is_fraction else timesteps, "learn")
 
 
 def __getattr__(name: str) -> Any:
