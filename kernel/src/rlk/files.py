@@ -1,20 +1,52 @@
 """Writes files that neither a crash nor a full disk leaves half written.
 
-Everything of a run folder is written through these two functions. What becomes of the `OSError`
-that they raise is up to `rlk.running.failed_writes`.
+Everything of a run folder is written through `replacing` and `append`. What becomes of the
+`OSError` that they raise is up to `rlk.running.failed_writes`. Where a user says which file or
+folder is meant, `looking_at` turns it into a message.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from rlk.errors import BadFile, RlkError
+
 #: The name of a file that is being written: `.400.zip.15860`, with the number of its process.
 _UNFINISHED = re.compile(r"\..+\.(?P<process>\d+)")
+
+
+@contextlib.contextmanager
+def looking_at(path: Path, what: str, refusal: type[RlkError] = BadFile) -> Iterator[None]:
+    """While a path that a user has typed is looked at: rlk's error where the system will not.
+
+    Its name is too long, say, it has a NUL byte, or a folder on the way may not be entered. That
+    nothing is there is up to who looks.
+
+    Args:
+        path: what is looked at.
+        what: how the error begins (`cannot read runs/one`).
+        refusal: the error's class.
+    """
+    try:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            _look(path)
+        yield
+    except OSError as error:
+        raise refusal(f"{what}: {error.strerror or error}.") from error
+
+
+def _look(path: Path) -> None:
+    """OSError for a path that cannot be; Python has a ValueError for some."""
+    try:
+        path.stat()
+    except ValueError as error:
+        raise OSError(errno.EINVAL, f"{error} in {str(path)!r}") from None
 
 
 @contextlib.contextmanager

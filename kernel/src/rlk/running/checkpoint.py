@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.abilities import AdoptsReplays, KeepsEnvironmentState, offers
 from rlk.errors import BadFile, RlkError
+from rlk.files import looking_at
 from rlk.planning.saved_plan import as_json
 from rlk.protocols import Serializer, State
 from rlk.running.likeness import check_like
@@ -236,9 +237,14 @@ def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Seri
         best: of a run folder, the best model of its evaluations.
 
     Raises:
-        BadFile: if no installed serializer has a file there.
+        BadFile: if no installed serializer has a file there, or it cannot be looked at.
     """
     installed = serializers(kernel)
+    with looking_at(place, f"cannot read {place}"):
+        return _find(place, installed, best)
+
+
+def _find(place: Path, installed: list[Serializer], best: bool) -> tuple[Path, Serializer]:
     for serializer in installed:
         path = serializer.find(place, best)
         if path:
@@ -252,6 +258,8 @@ def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Seri
         raise BadFile(f"{place} holds no {model} and no checkpoint.{there_is}")
     if not place.exists():
         raise BadFile(f"{place} does not exist. RUN is a run folder, a {model} or a checkpoint.")
+    if not place.is_file():
+        raise BadFile(f"{place} is neither a file nor a folder.")
     there_are = f"{place.suffix!r} files (there are {known})"
     raise BadFile(f"{place}: no installed serializer reads {there_are}.")
 

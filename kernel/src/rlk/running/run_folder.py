@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rlk.errors import PlanError
+from rlk.files import looking_at
 from rlk.running.folder_owner import in_use
 
 
@@ -22,11 +23,9 @@ def claim(path: Path, what: str, instead: str) -> Path:
     Raises:
         PlanError: if a run is writing to it, it is not empty, or it cannot be made.
     """
-    try:
+    with looking_at(path, f"{what} cannot be made", PlanError):
         _refuse_used(path, what, instead)
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PlanError(f"{what} cannot be made: {error.strerror}.") from None
     return path
 
 
@@ -38,18 +37,21 @@ def check_out(out: str | None, going_on_from: Path | None = None) -> None:
         going_on_from: what was loaded; a run goes on in the folder that this is in.
 
     Raises:
-        PlanError: if a run is writing to it, or it is not empty.
+        PlanError: if a run is writing to it, it is not empty, or it cannot be a folder.
     """
     if out is None:
         return
-    loaded = [] if going_on_from is None else [going_on_from, *going_on_from.resolve().parents]
-    if Path(out).resolve() not in (place.resolve() for place in loaded):
-        _refuse_used(Path(out), f"out={out!r}", f"rlk.load({out!r}, out={out!r})")
+    with looking_at(Path(out), f"out={out!r} cannot be made", PlanError):
+        loaded = [] if going_on_from is None else [going_on_from, *going_on_from.resolve().parents]
+        if Path(out).resolve() not in (place.resolve() for place in loaded):
+            _refuse_used(Path(out), f"out={out!r}", f"rlk.load({out!r}, out={out!r})")
 
 
 def _refuse_used(path: Path, what: str, instead: str) -> None:
     if problem := in_use(path):
         raise PlanError(problem)
+    if path.exists() and not path.is_dir():
+        raise PlanError(f"{what} exists and is no folder. Name another one.")
     if path.is_dir() and any(path.iterdir()):
         raise PlanError(
             f"{what} exists and is not empty. Name another folder, or to go on with the run in it: "

@@ -10,6 +10,7 @@ from click import Option
 
 from rlk.documents import MAX_TOML_CHARACTERS, parse_toml
 from rlk.errors import PlanError
+from rlk.files import looking_at
 from rlk.planning.parse import parse_setting
 from rlk.planning.spec import RunSpec, make_spec
 from rlk.registry.kinds import SLOTS
@@ -71,15 +72,15 @@ def read_spec(path: Path) -> RunSpec:
     Raises:
         PlanError: if the file cannot be read or is not a SPEC.toml.
     """
-    try:
-        with path.open(encoding="utf-8") as file:
-            found = parse_toml(file.read(MAX_TOML_CHARACTERS + 1))
-    except OSError as error:
-        several = " A run has one environment: type rlk run once for each --env."
-        hint = "" if path.suffix == ".toml" or path.exists() else several
-        raise PlanError(f"cannot read {path}: {error.strerror}.{hint}") from None
-    except ValueError as error:
-        raise PlanError(f"{path} is not a TOML file: {error}.") from None
+    with looking_at(path, f"cannot read {path}", PlanError):
+        if path.suffix != ".toml" and not path.exists():
+            several = "A run has one environment: type rlk run once for each --env."
+            raise PlanError(f"cannot read {path}: there is no such file. {several}")
+        try:
+            with path.open(encoding="utf-8") as file:
+                found = parse_toml(file.read(MAX_TOML_CHARACTERS + 1))
+        except ValueError as error:
+            raise PlanError(f"{path} is not a TOML file: {error}.") from None
     for key, kind in _KINDS.items():
         value = found.get(key, kind())
         items = value if isinstance(value, list) else []

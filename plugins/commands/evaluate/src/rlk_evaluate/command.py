@@ -176,9 +176,9 @@ def _load(
     from rlk.making import load
     from rlk.running.checkpoint import find
 
+    path, _ = find(Path(run), default_kernel(), best=best is not False)
     if best and Path(run).is_file():
         raise PlanError(f"--best chooses within a run folder, and {run} is a file.")
-    path, _ = find(Path(run), default_kernel(), best=best is not False)
     if best and not path.name.startswith("best_model."):
         raise BadFile(
             f"{run} holds no best_model.zip: that is what evaluations during training leave "

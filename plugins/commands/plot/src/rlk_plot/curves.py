@@ -16,6 +16,7 @@ import numpy as np
 
 from rlk.documents import read_json, read_npz
 from rlk.errors import BadFile, RlkError
+from rlk.files import looking_at
 from rlk.structure import structured
 from rlk_wrappers.results import get_monitor_files, load_results
 
@@ -73,10 +74,18 @@ def folder_of(run: str | os.PathLike[str]) -> Path:
         BadFile: if it is not a run folder.
     """
     path = Path(run)
-    if path.is_file():
-        path = path.parent.parent if path.parent.name == "checkpoints" else path.parent
+    with looking_at(path, f"cannot read {run}"):
+        return _folder_of(path)
+
+
+def _folder_of(run: Path) -> Path:
+    path = run
+    if run.is_file():
+        path = run.parent.parent if run.parent.name == "checkpoints" else run.parent
     if not path.exists():
         raise BadFile(f"{run} does not exist. RUN is a run folder, as rlk run makes one in runs/.")
+    if not path.is_dir():
+        raise BadFile(f"{run} is neither a file nor a folder.")
     if not any((path / sign).exists() for sign in SIGNS):
         inside = any((path / sign).exists() for path in path.glob("*/") for sign in SIGNS)
         raise BadFile(

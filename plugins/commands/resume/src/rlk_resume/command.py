@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rlk.errors import BadFile
+from rlk.files import looking_at
 from rlk.registry.kernel import default_kernel
 from rlk_cli.options import SHARED, given
 from rlk_cli.train import take_over, train_to_the_end
@@ -91,13 +92,15 @@ def newest(place: Path, kernel: Kernel) -> Path:
     """The checkpoint that RUN names: that file, or the newest one in a folder.
 
     Raises:
-        BadFile: if the folder has no checkpoint.
+        BadFile: if the folder has no checkpoint, or cannot be looked at.
     """
     from rlk.running import checkpoint
 
-    if not place.is_dir():
-        return checkpoint.find(place, kernel)[0]
-    found = checkpoints(place, *(one.suffix for one in checkpoint.serializers(kernel)))
+    suffixes = [one.suffix for one in checkpoint.serializers(kernel)]
+    with looking_at(place, f"cannot read {place}"):
+        if not place.is_dir():
+            return checkpoint.find(place, kernel)[0]
+        found = checkpoints(place, *suffixes)
     if not found:
         raise BadFile(f"{place} holds no checkpoint. {NO_MODEL}")
     return found[-1]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlk.errors import BadFile
+from rlk.files import looking_at
 from rlk.hookspecs import hookimpl
 from rlk_model_files.locate import checkpoints
 from rlk_replay_start.config import ReplayStartConfig
@@ -80,14 +81,15 @@ def newest(place: Path, kernel: Kernel) -> Path:
         kernel: where serializers come from.
 
     Raises:
-        BadFile: if it has none.
+        BadFile: if it has none, or cannot be looked at.
     """
     from rlk.running import checkpoint
 
-    if not place.is_dir():
-        return place
     suffixes = [one.suffix for one in checkpoint.serializers(kernel)]
-    found = checkpoints(place, *suffixes)
+    with looking_at(place, f"plugin 'replay-start' cannot read {place}"):
+        if not place.is_dir():
+            return place
+        found = checkpoints(place, *suffixes)
     if not found:
         raise BadFile(f"{place} holds no checkpoint, so it has no replay to begin with.")
     return found[-1]

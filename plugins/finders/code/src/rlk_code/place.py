@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from rlk.errors import PlanError, UnknownName
+from rlk.files import looking_at
 
 #: Begins the name of the module of a file, which no other module is called.
 FILE_PREFIX = "rlk_file_"
@@ -65,13 +66,15 @@ def _imported(name: str, what: str) -> ModuleType:
 
 def _from_file(place: str, what: str) -> ModuleType:
     """The module of a file, loaded once."""
-    path = Path(place).resolve()
+    with looking_at(Path(place), f"cannot read {what} file {place!r}", PlanError):
+        path = Path(place).resolve()
+        is_there = path.is_file()
     name = f"{FILE_PREFIX}{path.stem}"
     loaded = sys.modules.get(name)
     if loaded is not None and getattr(loaded, "__file__", None) == str(path):
         return loaded
     spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not path.is_file():
+    if spec is None or spec.loader is None or not is_there:
         raise PlanError(f"{what} file {place!r} does not exist.")
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 import attrs
 
 from rlk.errors import BadFile
+from rlk.files import looking_at
 from rlk.making import from_state
 from rlk.planning.lost_settings import was_callable
 from rlk.registry.kernel import default_kernel
@@ -142,9 +143,11 @@ def file_at(place: Place) -> Iterator[Path]:
         return
     path = Path(place)
     with_suffix = path.with_name(f"{path.name}.zip")
-    if not path.is_file() and not with_suffix.is_file():
+    with looking_at(path, f"cannot read {path}", Refused):
+        found = next((one for one in (path, with_suffix) if one.is_file()), None)
+    if found is None:
         raise Refused(f"the file {path} could not be found, nor {with_suffix}.")
-    yield path if path.is_file() else with_suffix
+    yield found
 
 
 def read(path: Path, *, runs_code: bool = False) -> State:

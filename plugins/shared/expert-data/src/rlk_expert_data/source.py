@@ -11,6 +11,7 @@ import numpy as np
 
 from rlk.documents import read_npz
 from rlk.errors import BadFile, PlanError
+from rlk.files import looking_at
 from rlk_expert_data.images import is_paths, located
 from rlk_expert_data.trajectories import Trajectories
 
@@ -36,9 +37,11 @@ def read(place: str | os.PathLike[str], traj_limitation: int = -1) -> Trajectori
     if text.startswith(MINARI):
         return of_minari(text.removeprefix(MINARI)).limited(traj_limitation)
     path = Path(text).expanduser()
-    if not path.is_file() and path.suffix != ".npz":
-        path = path.with_name(f"{path.name}.npz")
-    if not path.is_file():
+    with looking_at(path, f"cannot read {place}", Absent):
+        if not path.is_file() and path.suffix != ".npz":
+            path = path.with_name(f"{path.name}.npz")
+        is_there = path.is_file()
+    if not is_there:
         raise Absent(
             f"{place} does not exist. Record an expert: generate_expert_traj(model, 'name') writes "
             "name.npz."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 from types import TracebackType
@@ -11,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from rlk.errors import RlkError
-from rlk.files import replacing
+from rlk.files import looking_at, replacing
 from rlk.records import Array
 
 #: Frames per second where nobody says how many.
@@ -47,8 +48,14 @@ def check_film(path: Path) -> None:
         raise RlkError(f"a film is a .gif or an .mp4, not {path.suffix or path.name!r}.")
     if path.suffix == ".mp4" and not mp4_is_there():
         raise RlkError(f"an .mp4 needs ffmpeg. {INSTALL}, or record a .gif.")
-    if not path.absolute().parent.is_dir():
-        raise RlkError(f"the folder {path.absolute().parent} does not exist.")
+    with looking_at(path, f"{path} cannot be written", RlkError):
+        if not path.absolute().parent.is_dir():
+            raise RlkError(f"the folder {path.absolute().parent} does not exist.")
+        if path.exists() and not path.is_file():
+            raise RlkError(f"{path} cannot be written: it is no regular file. Name another one.")
+        # What may not be written to its folder, and what is as long as names may be, is tried.
+        with tempfile.NamedTemporaryFile(prefix=f".{path.stem}.", dir=path.absolute().parent):
+            pass
 
 
 #: What to do where there is no ffmpeg.
