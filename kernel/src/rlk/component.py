@@ -47,6 +47,8 @@ class Component:
     factory: str | Callable[..., Any] = attrs.field(validator=_is_factory)
     #: One line for `rlk plugins list`.
     summary: str = ""
+    #: What other libraries call it (`EvalCallback`): who types that is told its own name.
+    known_as: tuple[str, ...] = ()
     #: The attrs class of its settings; its module must not import torch.
     config: type | None = attrs.field(default=None, validator=_is_config)
     #: Settings that this name fixes (`LnMlpPolicy` is `mlp` with `layer_norm`).

@@ -29,11 +29,19 @@ class UnknownName(PlanError):
         name: what was asked for.
         known: the names there are; those that are like it are suggested.
         hint: a sentence to add, which says where the others are listed.
+        meant: those that the name is known to stand for, instead of what is like it.
     """
 
-    def __init__(self, what: str, name: str, known: Iterable[str], hint: str = "") -> None:
+    def __init__(
+        self,
+        what: str,
+        name: str,
+        known: Iterable[str],
+        hint: str = "",
+        meant: Sequence[str] = (),
+    ) -> None:
         names = sorted(set(known))
-        near = nearest(name, names)
+        near = meant or nearest(name, names)
         parts = [f"unknown {what} {name!r}."]
         if near:
             parts.append(f"Did you mean {either(near)}?")

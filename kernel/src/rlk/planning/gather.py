@@ -18,10 +18,11 @@ from rlk.planning.plugins_of_settings import with_plugins_of_settings
 from rlk.planning.select import JOINED
 from rlk.planning.spec import CALLER, RunSpec, flatten, plugin_key
 from rlk.registry.entry import Entry
-from rlk.registry.external import find_entry
+from rlk.registry.external import find_entry, is_place
 from rlk.registry.hooks import Hooks
 from rlk.registry.kinds import LISTS, SLOTS, is_group_slot
 from rlk.registry.registries import Registries
+from rlk.registry.registry import unknown
 
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
@@ -50,6 +51,7 @@ def gather(kernel: Kernel, spec: RunSpec, *, moments: tuple[str, ...]) -> Draft:
 
 def _begin(registries: Registries, spec: RunSpec) -> Draft:
     """The algorithm with its defaults, and what the user leaves out, also if something wants it."""
+    _refuse_unknown_algorithm(spec.algo, registries)
     entry = find_entry(spec.algo, "algorithms", registries)
     algorithm = Choice.of(entry, spec.origins.get("algo", CALLER), "algorithm")
     defaults = algorithm.component.defaults
@@ -57,6 +59,13 @@ def _begin(registries: Registries, spec: RunSpec) -> Draft:
     layers = SettingLayers(algorithm.name, {**SLOTS, **group_slots})
     draft = Draft(registries, algorithm, layers, notes=spec.notes).without(spec.plugins)
     return draft.with_settings(defaults, f"algorithm {algorithm.name}", Rank.ALGORITHM)
+
+
+def _refuse_unknown_algorithm(algo: Any, registries: Registries) -> None:
+    """UnknownName for one that may be a misspelt recipe: who asks for one thinks of both alike."""
+    if isinstance(algo, str) and not is_place(algo) and algo not in registries.algorithms:
+        every = (*registries.algorithms, *registries.recipes)
+        raise unknown("algorithm", algo, every, "See: rlk plugins list --kind algorithms")
 
 
 def _with_request(draft: Draft, spec: RunSpec) -> Draft:

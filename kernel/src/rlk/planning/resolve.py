@@ -62,7 +62,7 @@ def resolve(
         raise _no_algorithm(kernel)
     spec = written_out(spec, kernel.registries)
     draft = gather(kernel, spec, moments=_moments(spec, terminal, autostart))
-    refuse_stable_baselines_words(draft.layers, draft.algorithm)
+    refuse_stable_baselines_words(draft.layers, draft.algorithm, kernel.registries)
     chosen = select(draft)
     env = _environment(draft)
     draft = _with_derived_settings(draft, chosen, env)

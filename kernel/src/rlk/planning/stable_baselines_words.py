@@ -1,4 +1,5 @@
-"""Settings that have another form here than in Stable Baselines: refused, with what to type."""
+"""Settings that have another form here than in Stable Baselines or its zoos: refused, with what to
+type."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from rlk import settings
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.layers import SettingLayers
+from rlk.registry.registries import Registries
 
 POLICY = "policy_kwargs"
 _NOTHING = "it has nothing to do here. Leave it out."
@@ -19,13 +21,29 @@ INSTEAD: Mapping[str, str] = {
     "full_tensorboard_log": _NOTHING,
     "_init_setup_model": _NOTHING,
     **dict.fromkeys(("n_cpu_tf_sess", "num_procs", "nprocs"), "torch's threads are n_threads=…"),
-    "callback": "what is called during training is a plugin: plugins=[…] with an object whose "
-    "methods are hooks (@rlk.hookimpl), or one of: rlk plugins list --kind callbacks",
+    "n_timesteps": "the length of a run is total_timesteps=… (--timesteps …)",
+    **dict.fromkeys(
+        ("callback", "eval_freq", "eval_env", "n_eval_episodes", "save_freq"),
+        "what is called during training is a plugin: plugins=[…] with an object whose "
+        "methods are hooks (@rlk.hookimpl), or one of: rlk plugins list --kind callbacks",
+    ),
+    "env_wrapper": "wrappers are plugins: plugins=['NAME'] (--plugin NAME) with one of: "
+    "rlk plugins list --kind wrappers",
+    **dict.fromkeys(
+        ("noise_type", "noise_std"),
+        "noises are plugins: noise='NAME' (--noise NAME) with one of: "
+        "rlk plugins list --kind noises",
+    ),
 }
 
 
-def refuse_stable_baselines_words(layers: SettingLayers, algorithm: Choice) -> None:
-    """PlanError for the first such setting that is none of the algorithm's own."""
+def refuse_stable_baselines_words(
+    layers: SettingLayers, algorithm: Choice, registries: Registries
+) -> None:
+    """PlanError for the first such setting that is none of the algorithm's own.
+
+    The zoos switch wrappers on by a setting of that name (`frame_stack: 4`).
+    """
     own = settings.names(algorithm.component.config)
     given = {
         key.removeprefix(f"{algorithm.name}."): setting.value
@@ -41,6 +59,11 @@ def refuse_stable_baselines_words(layers: SettingLayers, algorithm: Choice) -> N
             raise PlanError(f"{POLICY}: {_of_policy(given, own)} See: rlk plugins show {policy}")
         if word in INSTEAD:
             raise PlanError(f"{word}: {INSTEAD[word]}")
+        if (plugin := key.replace("_", "-")) in registries.wrappers:
+            raise PlanError(
+                f"{key}: {plugin!r} is a wrapper. Say plugins=[{plugin!r}] (--plugin {plugin}); "
+                f"its settings: rlk plugins show {plugin}"
+            )
 
 
 def _of_policy(given: Mapping[str, Any], own: list[str]) -> str:

@@ -134,11 +134,29 @@ def only_entry(what: str, name: str, entries: Iterable[Entry], hint: str) -> Ent
     entries = list(entries)
     found = [entry for entry in entries if entry.name == name]
     if not found:
-        raise UnknownName(what, name, {entry.name for entry in entries}, hint)
+        raise unknown(what, name, entries, hint)
     wanted = [entry for entry in found if entry.dist == BY_HAND] or found
     if len(wanted) > 1:
         raise clash(name, found)
     return wanted[0]
+
+
+def unknown(what: str, name: str, entries: Iterable[Entry], hint: str) -> UnknownName:
+    """The error for a name that none of these entries has; the arguments are `only_entry`'s.
+
+    It suggests what other libraries call so, else what is like it.
+    """
+    entries = list(entries)
+    meant = dict.fromkeys(entry.name for entry in entries if name in _known_as(entry))
+    return UnknownName(what, name, {entry.name for entry in entries}, hint, tuple(meant))
+
+
+def _known_as(entry: Entry) -> tuple[str, ...]:
+    """What other libraries call it; nothing for one that is broken."""
+    try:
+        return entry.component().known_as
+    except BrokenPlugin:
+        return ()
 
 
 def clash(name: str, entries: list[Entry]) -> BrokenPlugin:

@@ -15,6 +15,7 @@ checkpoint = Component(
     name="checkpoint",
     factory="rlk_callbacks.checkpoint:Checkpoints",
     summary="saves model.zip and checkpoints to resume from, at the end and at an interval",
+    known_as=("CheckpointCallback",),
     config=CheckpointConfig,
     autostart="run",
 )
@@ -23,6 +24,7 @@ evaluation = Component(
     name="evaluation",
     factory="rlk_callbacks.evaluation:EvaluationCallback",
     summary="evaluates in environments of its own, keeps best_model.zip, stops at a return",
+    known_as=("EvalCallback",),
     config=EvaluationConfig,
 )
 
@@ -50,6 +52,7 @@ stop_on_reward = Component(
     name="stop-on-reward",
     factory="rlk_callbacks.stop:StopOnReward",
     summary="stops training when an evaluation reaches a mean return",
+    known_as=("StopTrainingOnRewardThreshold",),
     config=StopOnRewardConfig,
 )
 
@@ -57,6 +60,7 @@ stop_on_no_improvement = Component(
     name="stop-on-no-improvement",
     factory="rlk_callbacks.stop:StopOnNoImprovement",
     summary="stops training after several evaluations in a row without a new best one",
+    known_as=("StopTrainingOnNoModelImprovement",),
     config=StopOnNoImprovementConfig,
 )
 
@@ -64,6 +68,7 @@ max_episodes = Component(
     name="max-episodes",
     factory="rlk_callbacks.stop:MaxEpisodes",
     summary="stops training after so many episodes",
+    known_as=("StopTrainingOnMaxEpisodes",),
     config=MaxEpisodesConfig,
 )
 

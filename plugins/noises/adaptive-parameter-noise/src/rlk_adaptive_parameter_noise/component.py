@@ -9,6 +9,7 @@ component = Component(
     name="adaptive-parameter-noise",
     factory="rlk_adaptive_parameter_noise.noise:AdaptiveParameterNoise",
     summary="acts by a perturbed copy of the policy, at a distance that is kept",
+    known_as=("AdaptiveParamNoiseSpec",),
     config=AdaptiveParameterNoiseConfig,
     action_spaces=("Discrete", "Box"),
     collects="off-policy",

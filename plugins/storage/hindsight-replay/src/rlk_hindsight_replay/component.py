@@ -10,6 +10,7 @@ component = Component(
     name="hindsight-replay",
     factory="rlk_hindsight_replay.storage:HindsightReplay",
     summary="learns as if what was reached had been the goal (Andrychowicz et al. 2017)",
+    known_as=("HindsightExperienceReplayWrapper", "HerReplayBuffer"),
     config=HindsightReplayConfig,
     collects="off-policy",
     observation_spaces=("Dict",),

@@ -9,5 +9,6 @@ component = Component(
     name="subprocess",
     factory="rlk_subprocess.vec_env:SubprocVecEnv",
     summary="steps environments in several processes over shared memory: best for slow steps",
+    known_as=("SubprocVecEnv",),
     config=SubprocessConfig,
 )
