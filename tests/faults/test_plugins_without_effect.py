@@ -153,3 +153,19 @@ def test_a_plugin_that_is_left_out_of_a_saved_run_takes_its_settings_along(rlk_m
         assert [one.name for one in agent.plan.storages] == ["replay"]
     with pytest.raises(PlanError, match=r"'n-step' was left out by no:n-step.*n-step\.n_steps"):
         rlk_make("dqn", plugins=["no:n-step"], **{"n-step.n_steps": 3})
+
+
+@pytest.mark.parametrize("setting", ["kfac_clip", "kfac.kfac_clip"])
+def test_a_setting_of_what_another_component_replaced_says_what_to_type_instead(setting):
+    given = {"env": "CartPole-v1", setting: 0.1}
+    with pytest.raises(PlanError, match=r"--optimiser kfac instead of 'adam'"):
+        rlk.make("acktr", optimiser="adam", **given)
+    with rlk.make("acktr", optimiser="kfac", **given) as agent:
+        assert agent.plan.optimiser.config.kfac_clip == 0.1
+
+
+def test_a_setting_of_what_replaces_a_default_says_to_put_it_in():
+    with pytest.raises(PlanError, match="Add --plugin kfac$"):
+        rlk.make("ppo2", env="CartPole-v1", **{"kfac.kfac_clip": 0.1})
+    with pytest.raises(PlanError, match="Add --plugin prioritized-replay$"):
+        rlk.make("dqn", env="CartPole-v1", storage="replay", **{"prioritized-replay.alpha": 0.1})

@@ -11,6 +11,7 @@ from rlk.planning.choice import Choice
 from rlk.planning.configure import SHARED
 from rlk.planning.draft import Draft
 from rlk.planning.layers import Rank, Setting, SettingLayers
+from rlk.planning.put_in import how_to_put_in
 from rlk.registry.kinds import SLOTS, STACKED
 
 
@@ -58,7 +59,8 @@ def _absent(
     if owner in draft.left_out:
         return PlanError(f"{owner!r} was left out by no:{owner}. {about} Leave out one of them.")
     if any(owner in registry for registry in draft.registries):
-        return PlanError(f"{owner!r} is not in this run. {about} Add --plugin {owner}")
+        typed = how_to_put_in(owner, draft.layers, draft.registries)
+        return PlanError(f"{owner!r} is not in this run. {about} Add {typed}")
     return UnknownName("component in this run", owner, in_run, about)
 
 

@@ -10,6 +10,7 @@ import attrs
 from rlk.planning.draft import Draft
 from rlk.planning.layers import Rank
 from rlk.planning.plan import Plan
+from rlk.planning.put_in import how_to_put_in
 
 
 def without_effect(plan: Plan, draft: Draft) -> Iterator[str]:
@@ -41,8 +42,9 @@ def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
         is_wanted = setting.rank == Rank.USER and setting.value != usual
         if is_wanted and not in_run.intersection(names):
             switch = switches.get(names[0])
-            say = f"--set {switch}=true" if switch else f"--plugin {names[0]}"
+            put_in = how_to_put_in(names[0], draft.layers, draft.registries)
+            say = f"--set {switch}=true" if switch else put_in
             yield (
                 f"{algorithm.title}: {key}={setting.value!r} is for {names[0]!r}, which is not in "
-                f"this run, and would have no effect. Say {say}, too, or leave it out."
+                f"this run, and would have no effect. Say {say}, or leave {key} out."
             )

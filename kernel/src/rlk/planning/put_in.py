@@ -1,0 +1,25 @@
+"""What to type so that a component is in a run where it is not."""
+
+from __future__ import annotations
+
+from rlk.planning.layers import Rank, SettingLayers
+from rlk.registry.kinds import SLOTS, STACKED
+from rlk.registry.registries import Registries
+
+
+def how_to_put_in(name: str, layers: SettingLayers, registries: Registries) -> str:
+    """`--plugin NAME`; where the user has given its slot to another one, `--slot NAME` instead.
+
+    Args:
+        name: of an installed component.
+        layers: all settings.
+        registries: where it is found.
+    """
+    entry = registries.find(name)
+    slot = next((slot for slot, kind in SLOTS.items() if kind == entry.kind), None)
+    if slot is None or slot in STACKED or entry.component().stages:
+        return f"--plugin {name}"
+    setting = layers.find(slot)
+    if setting.rank < Rank.FILE:
+        return f"--plugin {name}"
+    return f"--{slot.replace('_', '-')} {name} instead of {setting.value!r:.80}"
