@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import sys
+import warnings
 
 import gymnasium as gym
 import pytest
@@ -163,3 +165,31 @@ def test_what_no_extra_installs_is_told_as_it_is():
     spec = gym.envs.registration.EnvSpec("acme/Broken-v0", entry_point="acme_nowhere:Broken")
     with pytest.raises(PlanError, match="cannot be made: No module named 'acme_nowhere'"):
         ById("acme/Broken-v0", spec=spec)()
+
+
+@pytest.mark.parametrize("id", ["CartPole-v0", "CartPole"])
+def test_gymnasiums_warning_of_an_id_is_shown_once_wherever_it_is_made(choose, id):
+    choice = choose(id)
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        first, second = choice.make(), pickle.loads(pickle.dumps(choice)).make()
+    assert len(shown) == 1 and "CartPole" in str(shown[0].message)
+    assert first.spec.id == second.spec.id
+
+
+def test_warnings_of_the_environment_itself_are_shown_as_often_as_it_gives_them(choose):
+    class Warns(DiscreteMatch):
+        def __init__(self):
+            warnings.warn("its own", stacklevel=1)
+            super().__init__()
+
+    gym.register("RlkTestWarns-v0", entry_point=Warns)
+    try:
+        choice = choose("RlkTestWarns-v0")
+        with warnings.catch_warnings(record=True) as shown:
+            warnings.simplefilter("always")
+            choice.make()
+            choice.make()
+    finally:
+        gym.registry.pop("RlkTestWarns-v0")
+    assert [str(one.message) for one in shown] == ["its own", "its own"]

@@ -32,6 +32,8 @@ class ById:
     spec: Any = attrs.field(default=None, eq=False)  # for a worker that nobody registered it in
     again: str | None = ""  # what names it in another process, if the id alone does not
     install: str = ""  # what to type where a package is missing
+    #: The id that Gymnasium made of it the first time.
+    _made: list[str] = attrs.field(factory=list, eq=False, repr=False, init=False)
 
     def __call__(self, **keywords: Any) -> gym.Env[Any, Any]:
         """The environment, without Gymnasium's passive checker, which costs more than many a step.
@@ -42,7 +44,9 @@ class ById:
         import gymnasium as gym
 
         try:
-            return gym.make(self._known(), disable_env_checker=True, **keywords)
+            env = gym.make(self._known(), disable_env_checker=True, **keywords)
+            self._made[:] = [env.spec.id] if env.spec else []
+            return env
         except (gym.error.DependencyNotInstalled, ImportError) as error:
             raise PlanError(self._needs(error)) from error
         except (TypeError, gym.error.Error) as error:
@@ -67,11 +71,18 @@ class ById:
             raise PlanError(f"environment {self.id!r} is not registered: {cause}") from error
 
     def _known(self) -> str | EnvSpec:
-        """What Gymnasium makes it from, in this process."""
+        """What Gymnasium makes it from, in this process.
+
+        It warns of an id without a version or of an old one whenever it is made by that. So it is
+        made by its registration once the user was told, in planning.
+        """
         import gymnasium as gym
 
         if self.module:
             _import(self.module, self.install)
+        for made in self._made:
+            if made in gym.registry:
+                return gym.registry[made]
         return self.id if self.id in gym.registry or self.spec is None else self.spec
 
     def _cause(self, error: Exception) -> str:
