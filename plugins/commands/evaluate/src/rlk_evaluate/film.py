@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rlk.errors import RlkError
 from rlk_evaluate.evaluate import Evaluation, evaluate_agent
 from rlk_evaluate.rendering import rendering
-from rlk_films import film
+from rlk_films import film, without_display
 from rlk_films.writer import FPS
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def record(agent: Agent, path: Path, **play: Any) -> Evaluation:
     """
     fps = float(agent.run.env.metadata.get("render_fps") or FPS)
     try:
-        with rendering(agent, "rgb_array"), film(path, fps) as writer:
+        with rendering(agent, "rgb_array"), without_display(), film(path, fps) as writer:
             return evaluate_agent(
                 agent,
                 render_mode="rgb_array",

@@ -12,7 +12,7 @@ from gymnasium.vector import VectorEnv
 from rlk.errors import PlanError, RlkError
 from rlk.records import Array
 from rlk.registry.hooks import Hooks
-from rlk_films import tiled
+from rlk_films import tiled, without_display
 from rlk_films.writer import FPS
 from rlk_wrappers.config_steps import VideoRecorderConfig
 from rlk_wrappers.layer import Result, VectorLayer
@@ -134,7 +134,8 @@ class VideoRecorder(VectorLayer):
 
     def _picture(self) -> Array:
         """What all environments show, uint8 [height, width, 3], as Stable Baselines tiles it."""
-        frames: Any = self.env.render()
+        with without_display():
+            frames: Any = self.env.render()
         if frames is None or any(frame is None for frame in frames):
             raise RlkError(_no_images(self.env))
         return tiled(frames)

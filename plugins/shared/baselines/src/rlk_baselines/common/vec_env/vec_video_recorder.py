@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
-from rlk_films import Film, film
+from rlk_films import Film, film, without_display
 from rlk_films.writer import FPS
 
 
@@ -74,7 +74,8 @@ class VecVideoRecorder(VecEnvWrapper):
         return result
 
     def _capture(self, video: Film) -> None:
-        video.add(self.venv.render(mode="rgb_array"))
+        with without_display():
+            video.add(self.venv.render(mode="rgb_array"))
         self.recorded_frames += 1
 
     def close_video_recorder(self) -> None:

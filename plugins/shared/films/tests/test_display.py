@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from rlk_films import without_display
+from rlk_films.display import DISPLAYS
+
+DRAWS = """
+import gymnasium as gym
+from rlk_films import without_display
+env = gym.make("CartPole-v1", render_mode="rgb_array")
+env.reset(seed=0)
+with without_display():
+    print(env.render().shape)
+"""
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in DISPLAYS:
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_without_a_display_none_is_looked_for(nowhere: None) -> None:
+    before = dict(os.environ)
+    with without_display():
+        assert os.environ.get("SDL_VIDEODRIVER") == ("dummy" if sys.platform == "linux" else None)
+    assert dict(os.environ) == before
+
+
+@pytest.mark.parametrize("name", DISPLAYS)
+def test_a_display_that_is_there_stays(
+    nowhere: None, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, ":7")
+    before = dict(os.environ)
+    with without_display():
+        assert dict(os.environ) == before
+
+
+def test_frames_are_drawn_and_nothing_is_complained_of(nowhere: None) -> None:
+    pytest.importorskip("pygame")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", DRAWS], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("(400, 600, 3)\n") and done.stderr == ""
