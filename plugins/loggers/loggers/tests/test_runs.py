@@ -29,3 +29,18 @@ def test_a_run_leaves_a_row_for_every_one_that_was_due(tmp_path: Path) -> None:
 def test_a_file_logger_without_a_folder_is_refused_while_planning(name: str) -> None:
     with pytest.raises(PlanError, match=f"{name!r}.*--out"):
         rlk.make("stand-in", kernel=KERNEL, plugins=[name], **TOLD)
+
+
+@pytest.mark.parametrize(("verbose", "printed"), [(1, 1), (0, 0)])
+def test_a_run_that_prints_says_how_to_see_its_events(
+    tmp_path, monkeypatch, capsys, verbose, printed
+):
+    monkeypatch.chdir(tmp_path)
+    given = {"out": "a run", "verbose": verbose, "plugins": ["tensorboard", "no:table"]}
+    with rlk.make("a2c", env="CartPole-v1", seed=0, **given) as agent:
+        agent.learn(10)
+        agent.learn(10)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines.count("  to see it: tensorboard --logdir 'a run'") == printed
+    if verbose:
+        assert "into a run/" in lines[lines.index("  to see it: tensorboard --logdir 'a run'") - 1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import socket
 import time
 from collections.abc import Mapping
@@ -80,7 +81,7 @@ class TensorboardLogger:
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
-        """Begin a file of events.
+        """Begin a file of events; a run that prints says what shows it.
 
         Of a resumed run, tensorboard is told to hide what an earlier file has beyond the
         checkpoint.
@@ -98,6 +99,10 @@ class TensorboardLogger:
         plan = "\n".join(f"    {line}" for line in str(run.plan).splitlines())
         file.write(step=run.timesteps, summary=text_pb("plan/text_summary", plan))
         self._file = file
+        if run.plan.verbose:
+            print(
+                f"  to see it: {shlex.join(['tensorboard', '--logdir', str(run.out)])}", flush=True
+            )
 
     @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
