@@ -165,7 +165,7 @@ def test_a_setting_of_what_another_component_replaced_says_what_to_type_instead(
 
 
 def test_a_setting_of_what_replaces_a_default_says_to_put_it_in():
-    with pytest.raises(PlanError, match="Add --plugin kfac$"):
+    with pytest.raises(PlanError, match=r"Add --plugin kfac$"):
         rlk.make("ppo2", env="CartPole-v1", **{"kfac.kfac_clip": 0.1})
-    with pytest.raises(PlanError, match="Add --plugin prioritized-replay$"):
+    with pytest.raises(PlanError, match=r"Add --plugin prioritized-replay$"):
         rlk.make("dqn", env="CartPole-v1", storage="replay", **{"prioritized-replay.alpha": 0.1})

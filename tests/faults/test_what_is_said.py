@@ -284,3 +284,25 @@ def test_where_presets_apply_is_said_where_one_looks():
     readme = Path(rlk_presets.__file__).parents[2] / "README.md"
     for text in (rlk.make.__doc__, readme.read_text()):
         assert "preset='zoo'" in text.replace('"', "'") and "rlk run" in text
+
+
+@pytest.mark.parametrize("typed", ["--n-envs 100000000000000", "--set n_steps=100000000000000"])
+def test_a_run_that_is_too_large_for_the_machine_is_nobodys_fault(rlk_typed, typed):
+    given = ("run", "--algo", "a2c", "--timesteps", "10", "--quiet", *typed.split())
+    ended = rlk_typed(*given, "--out", "large")
+    assert ended.code == 1 and ended.err.startswith("Error: not enough memory: ")
+    assert "Ask for less of it: fewer environments (--n-envs)" in ended.err
+    assert "fault of" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("--set plugins=3", "plugins must be a list of plugins, got 3."),
+        ("--set out=3", "out is the name of a folder, got 3."),
+        ("--device meta --quiet", "device 'meta' cannot be used: "),
+    ],
+)
+def test_what_is_of_the_wrong_kind_is_refused(rlk_typed, typed, said):
+    ended = rlk_typed("run", "--algo", "a2c", *typed.split())
+    assert ended.code == 2 and said in ended.err

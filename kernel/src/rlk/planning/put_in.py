@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlk.planning.layers import Rank, SettingLayers
+from rlk.planning.layers import SettingLayers
 from rlk.registry.kinds import SLOTS, STACKED
 from rlk.registry.registries import Registries
 
@@ -20,6 +20,6 @@ def how_to_put_in(name: str, layers: SettingLayers, registries: Registries) -> s
     if slot is None or slot in STACKED or entry.component().stages:
         return f"--plugin {name}"
     setting = layers.find(slot)
-    if setting.rank < Rank.FILE:
+    if not setting.is_demand:
         return f"--plugin {name}"
     return f"--{slot.replace('_', '-')} {name} instead of {setting.value!r:.80}"

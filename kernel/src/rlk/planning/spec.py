@@ -7,11 +7,13 @@ slot's), `gamma` (the algorithm's), `policy.layers` (a setting of the component 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
+from rlk.errors import PlanError
 from rlk.planning.layers import Rank, Setting
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.registry.kinds import SLOTS
@@ -88,6 +90,9 @@ def make_spec(algo: str, given: Mapping[str, Any], origin: str = "") -> RunSpec:
         algo: the algorithm's name.
         given: keywords; `plugins` may be one name or a list.
         origin: who gave them, where it was not the caller.
+
+    Raises:
+        PlanError: for plugins or a folder that are none.
     """
     values = flatten(given)
     for key in ("plugins", *RUN_KEYS, *SLOTS):
@@ -96,7 +101,11 @@ def make_spec(algo: str, given: Mapping[str, Any], origin: str = "") -> RunSpec:
     if "env.id" in values:
         values["env"] = values.pop("env.id")
     plugins = values.pop("plugins", ())
+    if not isinstance(plugins, Iterable):
+        raise PlanError(f"plugins must be a list of plugins, got {plugins!r:.80}.")
     plugins = (plugins,) if isinstance(plugins, str) else tuple(plugins)
+    if not isinstance(out := values.get("out", ""), (str, os.PathLike)):
+        raise PlanError(f"out is the name of a folder, got {out!r:.80}.")
     origins = dict.fromkeys(values, origin) if origin else {}
     return RunSpec(algo, values, plugins, origins)
 

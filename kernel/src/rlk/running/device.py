@@ -36,7 +36,7 @@ def choose_device(plan: Plan) -> str:
             "torch's name."
         ) from None
     try:
-        torch.zeros(1, device=plan.device)
+        torch.zeros(1, device=plan.device).item()  # which a device without memory refuses
     except (RuntimeError, AssertionError) as error:
         cause = str(error).splitlines()[0]
         raise PlanError(f"device {plan.device!r} cannot be used: {cause}") from None

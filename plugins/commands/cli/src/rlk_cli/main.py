@@ -16,6 +16,9 @@ from rlk.registry.kernel import default_kernel
 
 EXAMPLE = "rlk run --algo dqn --plugin prioritized-replay   trains on CartPole-v1"
 
+#: The settings that most of a run's memory is by.
+MEMORY = "fewer environments (--n-envs), a lower n_steps, buffer_size or batch_size, smaller layers"
+
 
 class LazyCommand(click.Command):
     """A command whose module is imported when it is called; its component is enough for help."""
@@ -104,6 +107,13 @@ def _print_error(error: Exception, arguments: list[str]) -> int:
     return getattr(error, "exit_code", 1)
 
 
+def _lacks_memory(error: Exception) -> bool:
+    """Whether memory was asked for that is not there: Python's, numpy's or torch's error."""
+    names = (type(error).__name__, str(error))
+    said = any("OutOfMemory" in name or "can't allocate memory" in name for name in names)
+    return isinstance(error, MemoryError) or said
+
+
 def _unexpected(error: Exception) -> str:
     """What to say of an error that nobody raised on purpose: whose fault it may be, and where."""
     from rlk_cli.fault_place import places  # only here, because most commands end without one
@@ -112,4 +122,7 @@ def _unexpected(error: Exception) -> str:
     name = f"{type(error).__module__}.{type(error).__name__}".removeprefix("builtins.")
     owners = " or of ".join(dict.fromkeys(place.owner for place in reversed(found)))
     whose = f"This may be a fault of {owners or 'rlk'}; --debug shows the whole traceback."
+    if _lacks_memory(error):
+        name = "not enough memory"
+        whose = f"Ask for less of it: {MEMORY}."
     return "\n".join([f"{name}: {error}", *map(str, found), whose])
