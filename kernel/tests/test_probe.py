@@ -66,12 +66,18 @@ class Plain:
         return 0, 0.0, False, False, {}
 
 
+class Stuck(Walk):
+    def close(self):
+        raise AttributeError("viewer")
+
+
 @pytest.mark.parametrize(
     ("made", "message"),
     [
         (lambda: object(), "is no Gymnasium environment: its observation_space is NoneType"),
         (Plain, r"has no metadata, .*close. Let it inherit them: class Plain\(gymnasium.Env\)"),
         (lambda: 1 / 0, "cannot be made: ZeroDivisionError"),
+        (Stuck, r"cannot be closed: AttributeError: viewer. Let its close\(\) do nothing where"),
     ],
 )
 def test_what_is_no_environment_is_refused(made, message):

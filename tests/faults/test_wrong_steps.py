@@ -110,6 +110,7 @@ def test_a_wrong_observation_is_named(name):
     error = step_until_refused(on("dummy", space, field="observation", value=value), 2)
     assert error.startswith("environment 1 (Wrong) gave a wrong observation")
     assert "in step: " in error and found in error and "expected" in error
+    assert "or correct its observation_space." in error
 
 
 @pytest.mark.parametrize("field", OTHERS)
@@ -117,6 +118,7 @@ def test_a_wrong_reward_flag_or_info_is_named(field):
     for value, found in OTHERS[field]:
         error = step_until_refused(on("dummy", field=field, value=value), 2)
         assert f"gave a wrong {field} in step: " in error and found in error
+        assert "return that." in error and "observation_space" not in error
 
 
 @pytest.mark.parametrize("field", ["observation", "reward", "terminated", "info", "result"])

@@ -60,7 +60,19 @@ def _spaces_of(
         return _spaces_of_one(env.name, made)
     finally:
         if not env.is_finished and hasattr(made, "close"):
-            made.close()
+            _close(env.name, made)
+
+
+def _close(name: str, made: Any) -> None:
+    """Close an environment that was made for its spaces; PlanError if it cannot be closed."""
+    try:
+        made.close()
+    except Exception as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise PlanError(
+            f"environment {name!r} cannot be closed: {cause}. Let its close() do nothing where "
+            "there is nothing to close: it is called of one that was only made, too."
+        ) from error
 
 
 def _spaces_of_one(name: str, made: Any) -> tuple[Any, Any]:

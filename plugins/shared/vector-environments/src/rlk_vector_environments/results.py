@@ -18,6 +18,8 @@ Space = gym.Space[Any]
 #: What `terminated` and `truncated` may be.
 FLAGS = (bool, np.bool_)
 _NUMBERS = "biuf"
+#: The name of an observation, which those of its parts begin with.
+OBSERVATION = "observation"
 
 
 class Wrong(NamedTuple):
@@ -66,10 +68,11 @@ def _refuse(index: int, env: gym.Env[Any, Any], when: str, wrong: Wrong | None) 
     if wrong is not None:
         around = ", ".join(type(one).__name__ for one in wrappers_of(env))
         whose = "the environment" + (f", or what is around it ({around})," if around else "")
+        also = ", or correct its observation_space" if wrong.field.startswith(OBSERVATION) else ""
         raise WrongResult(
             f"environment {index} ({name_of(env)}) gave a wrong {wrong.field} in {when}: "
             f"{wrong.found}; expected {wrong.expected}.\nNothing of this {when} was stored. Let "
-            f"{whose} return that, or correct its observation_space."
+            f"{whose} return that{also}."
         )
 
 
@@ -78,7 +81,7 @@ def _other_values(result: Any, expected: str) -> Wrong:
     return Wrong("result", found, expected)
 
 
-def _observation(space: Space, sample: Any, field: str = "observation") -> Wrong | None:
+def _observation(space: Space, sample: Any, field: str = OBSERVATION) -> Wrong | None:
     if isinstance(space, gym.spaces.Dict):
         return _parts(space, sample, field)
     if isinstance(space, gym.spaces.Tuple):

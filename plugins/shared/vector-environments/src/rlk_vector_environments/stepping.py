@@ -263,14 +263,24 @@ def environment_in(frame: FrameType) -> int | None:
     return int(names["start"] + names["row"]) if "row" in names else None
 
 
-def close_all(envs: Iterable[gym.Env[Any, Any]]) -> list[Exception]:
-    """Closes every environment; the errors that they raised."""
-    errors = []
-    for env in envs:
+def close_all(envs: Iterable[gym.Env[Any, Any]], start: int = 0) -> list[EnvironmentFailed]:
+    """Closes every environment, whatever one of them raises.
+
+    Args:
+        envs: the environments.
+        start: the index of the first of them in the whole vector.
+
+    Returns:
+        What to raise from the exceptions of those that could not be closed.
+    """
+    errors: list[EnvironmentFailed] = []
+    for index, env in enumerate(envs, start):
         try:
             env.close()
-        except Exception as error:
+        except EnvironmentFailed as error:
             errors.append(error)
+        except Exception as error:
+            errors.append(raised(index, env, "in close", error))
     return errors
 
 

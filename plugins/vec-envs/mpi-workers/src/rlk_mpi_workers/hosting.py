@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import pickle
 import signal
-import traceback
+import sys
 from typing import Any
 
 import gymnasium as gym
@@ -105,8 +105,8 @@ class Share:
 
     def close(self) -> None:
         """Closes the environments, whose errors are printed, and gives MPI its datatypes back."""
-        for error in close_all(self._envs):
-            traceback.print_exception(error)
+        for error in close_all(self._envs, self._start):
+            print(error, file=sys.stderr, flush=True)
         self._at_end.close()
 
 

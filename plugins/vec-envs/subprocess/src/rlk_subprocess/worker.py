@@ -38,6 +38,7 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
     channel = Channel(end, _PATIENCE_SECONDS)
     read = _PatientReader()
     envs: list[gym.Env[Any, Any]] = []
+    start = 0
     try:
         start, info_keys, pickled = read(channel.receive)
         made = make(envs, start, pickled, env_fns)
@@ -56,8 +57,8 @@ def main(descriptor: int, env_fns: list[Callable[[], Any]] | None = None) -> Non
     except (EOFError, ConnectionError):
         pass  # the learner is gone
     finally:
-        for error in close_all(envs):
-            traceback.print_exception(error)
+        for error in close_all(envs, start):
+            print(error, file=sys.stderr, flush=True)
         channel.close()
 
 
