@@ -299,7 +299,7 @@ def test_a_failure_to_close_does_not_keep_the_others_open(zoo):
             raise RuntimeError("stuck")
 
     vector = DummyVecEnv([Stuck, zoo.Everything])
-    with pytest.raises(EnvironmentFailed, match="environment 0 failed in close: .*: stuck"):
+    with pytest.raises(EnvironmentFailed, match=r"environment 0 failed in close: .*: stuck"):
         vector.close()
     assert vector.envs[1].was_closed and vector.closed
 
