@@ -81,3 +81,8 @@ def test_of_code_that_was_generated_for_a_class_the_line_that_called_it_is_named
 def test_the_entry_points_say_which_package_is_whose():
     owners = {point.target.partition(".")[0]: point.dist for point in discovery.entry_points()}
     assert owners["rlk_ppo2"] == "rlk-ppo2"
+
+
+def test_an_error_in_compiled_code_is_of_who_called_it():
+    (place,) = raised(lambda: np.random.SeedSequence(-1))
+    assert place.owner == "test_fault_place.py"

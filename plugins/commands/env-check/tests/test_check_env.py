@@ -344,3 +344,16 @@ def test_the_environments_of_the_suites_have_no_errors(name: str) -> None:
     from rlk_testing import environments
 
     assert found(getattr(environments, name.partition(":")[2])(), "error") == []
+
+
+def test_an_environment_that_cannot_be_closed_is_an_error(tmp_path: Path) -> None:
+    stuck = tmp_path / "stuck.py"
+    stuck.write_text(
+        "from rlk_testing.environments import Walk\n"
+        "class Stuck(Walk):\n"
+        "    def close(self):\n"
+        "        raise AttributeError('viewer')\n"
+    )
+    found = called(f"{stuck}:Stuck")
+    assert "error    close() raised AttributeError: viewer" in found.output
+    assert isinstance(found.exception, RlkError) and "1 error, 0 warnings" in found.output

@@ -351,3 +351,11 @@ def test_the_components_name_the_commands() -> None:
     commands = default_kernel().registries.commands
     assert commands.get("evaluate").component().load() is evaluate
     assert commands.get("enjoy").component().load() is enjoy
+
+
+@pytest.mark.parametrize("command", ["evaluate", "enjoy"])
+def test_a_negative_seed_is_refused(
+    cart_pole: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    code, text = refused(capsys, command, cart_pole, "--seed", "-1")
+    assert code == 2 and "-1 is not in the range x>=0" in text

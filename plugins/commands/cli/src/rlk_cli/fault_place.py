@@ -80,5 +80,5 @@ def _library(package: str) -> str | None:
 
 
 def _is_installed(file: str) -> bool:
-    """Whether a file is Python's or of what is installed."""
-    return file.startswith((sys.base_prefix, sys.prefix))
+    """Whether a file is Python's or of what is installed, or compiled from Cython's language."""
+    return file.startswith((sys.base_prefix, sys.prefix)) or file.endswith(".pyx")

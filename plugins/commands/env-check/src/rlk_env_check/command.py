@@ -8,6 +8,7 @@ import click
 
 from rlk.errors import PlanError, RlkError
 from rlk_cli.options import given
+from rlk_env_check.finding import Finding, error
 
 if TYPE_CHECKING:
     from rlk.planning.environment import EnvChoice
@@ -47,8 +48,8 @@ def check(env: str, pairs: tuple[str, ...], steps: int, render: bool) -> None:
         for name in ("observation_space", "action_space"):
             click.echo(f"{name:<18} {_shown(getattr(made, name, None))}")
     finally:
-        if hasattr(made, "close"):
-            made.close()
+        not_closed = _not_closed(made)
+    found = [*found, *not_closed]
     for finding in found:
         level = click.style(f"{finding.level:<8}", fg=_COLOURS[finding.level])
         click.echo(f"{level} {finding.text}")
@@ -57,6 +58,16 @@ def check(env: str, pairs: tuple[str, ...], steps: int, render: bool) -> None:
     click.echo(summary)
     if counts["error"]:
         raise RlkError(f"{env} has to be corrected before agents can be trained in it.")
+
+
+def _not_closed(made: Any) -> list[Finding]:
+    """Close the environment; what is wrong with that."""
+    try:
+        if hasattr(made, "close"):
+            made.close()
+    except Exception as problem:
+        return [error(f"close() raised {type(problem).__name__}: {problem}")]
+    return []
 
 
 def _shown(space: Any) -> str:

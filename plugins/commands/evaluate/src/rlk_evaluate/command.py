@@ -22,7 +22,9 @@ Command = Callable[..., Any]
 _SHARED = (
     click.argument("run", metavar="RUN"),
     click.option(
-        "--seed", type=int, help="Seed of these episodes; derived from the run's if not given."
+        "--seed",
+        type=click.IntRange(0),
+        help="Seed of these episodes; derived from the run's if not given.",
     ),
     click.option(
         "--stochastic/--deterministic",
