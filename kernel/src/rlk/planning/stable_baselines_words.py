@@ -1,5 +1,4 @@
-"""Settings that have another form here than in Stable Baselines or its zoos: refused, with what to
-type."""
+"""Settings that Stable Baselines and its zoos write otherwise: refused, with what to type."""
 
 from __future__ import annotations
 
