@@ -18,7 +18,7 @@ def test_a_setting_of_the_algorithm_feeds_the_component_that_uses_it(plan):
 def test_a_setting_that_no_component_of_the_run_takes_is_refused(plan):
     """`store_size` is for `keeps` alone."""
     assert plan(storage="hoards").storages[0].config.size == 1
-    with pytest.raises(PlanError, match=r"store_size=7 is for 'keeps'.*Say --plugin keeps, too"):
+    with pytest.raises(PlanError, match=r"store_size=7 is for 'keeps'.*Say --storage keeps instead of 'hoards'"):
         plan(store_size=7, storage="hoards")
 
 
@@ -173,7 +173,7 @@ def test_the_default_that_the_algorithm_has_for_it_counts(plan):
 
 def test_a_setting_for_a_plugin_that_is_switched_off_is_refused(plan):
     """It would have no effect; what is not the user's, or is the default anyway, is no demand."""
-    with pytest.raises(PlanError, match=r"loudness=7 is for 'gongs'.*--set ringing=true, too"):
+    with pytest.raises(PlanError, match=r"loudness=7 is for 'gongs'.*--set ringing=true, or leave"):
         plan(loudness=7)
     assert plan(loudness=3).distribution.name == "coins"
     assert plan(lower=make_spec("algo", {"loudness": 7}, origin="a.toml")).algorithm.config.loudness
