@@ -41,10 +41,10 @@ def parse_plugin(text: str) -> tuple[str, dict[str, Any]]:
     name, *arguments = re.split(r":(?=[A-Za-z_][\w.]*=)", text, maxsplit=1)
     if not arguments:
         return name, {}
-    return name, dict(parse_setting(pair) for pair in _split_at_commas(arguments[0]))
+    return name, dict(parse_setting(pair) for pair in split_at_commas(arguments[0]))
 
 
-def _split_at_commas(text: str) -> list[str]:
+def split_at_commas(text: str) -> list[str]:
     """The parts between commas that stand in no bracket and in no quotes."""
     parts, depth = [""], 0
     for token in re.findall(r"\"[^\"]*\"?|'[^']*'?|.", text):

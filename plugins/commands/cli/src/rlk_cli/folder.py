@@ -22,10 +22,15 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
 
-def choose(wanted: str | None, plan: Plan) -> Path:
+def choose(wanted: str | None, plan: Plan, among: str = "runs") -> Path:
     """Make the folder; by default `runs/<algo>-<env>-<seed>-<time>`, in letters safe for files.
 
     An environment from a file or a module is called by its class there.
+
+    Args:
+        wanted: the folder that the user names.
+        plan: of the run.
+        among: the folder that those are in which nobody names.
 
     Raises:
         PlanError: if the folder that the user names is in use, is not empty, or cannot be made.
@@ -34,7 +39,7 @@ def choose(wanted: str | None, plan: Plan) -> Path:
     words = (plan.algorithm.name, env, plan.seed, time.strftime("%Y%m%d-%H%M%S"))
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(map(str, words)))
     names = chain([name], (f"{name}+{number}" for number in count(2)))
-    path = Path(wanted) if wanted else next(p for n in names if not (p := Path("runs", n)).exists())
+    path = Path(wanted) if wanted else next(p for n in names if not (p := Path(among, n)).exists())
     return claim(path, f"--out {path}", f"rlk resume {path}")
 
 

@@ -17,7 +17,7 @@ from rlk.errors import SHOWN, BrokenPlugin, nearest
 from rlk.planning.run_settings import RUN_SETTINGS
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS
-from rlk_cli.words_of_the_zoos import COMMANDS, NO_SEARCH, SEARCH, typed_instead
+from rlk_cli.words_of_the_zoos import COMMANDS, SEARCH, searched_instead, typed_instead
 
 
 def explained(error: click.NoSuchOption, arguments: Sequence[str]) -> click.UsageError:
@@ -30,8 +30,9 @@ def explained(error: click.NoSuchOption, arguments: Sequence[str]) -> click.Usag
     params = error.ctx.command.params if error.ctx else []
     key = _key(error.option_name, arguments)
     value = _value(error.option_name, arguments)
-    if key in SEARCH:
-        return click.UsageError(f"No such option {error.option_name!r}: {NO_SEARCH}", error.ctx)
+    if key in SEARCH and error.ctx:
+        instead = searched_instead(key, value, error.ctx)
+        return click.UsageError(f"No such option {error.option_name!r}. {instead}", error.ctx)
     by_name = [param.opts[0] for param in params if param.name == key and param.opts]
     takes_settings = any("--set" in param.opts for param in params)
     typed = [f"{option} {value}" for option in by_name]

@@ -35,16 +35,16 @@ OPTIONS_OF_A_RUN = {
     "load_best": "--best",
     "load_checkpoint": "rlk {command} RUN/checkpoints/{value}.zip",
 }
-#: Options of their search for hyperparameters.
-SEARCH = (
-    *("optimize", "optimize_hyperparameters", "n_trials", "n_jobs", "sampler", "pruner"),
-    *("n_startup_trials", "n_evaluations", "study_name"),
-)
-NO_SEARCH = (
-    "rlk does not search for hyperparameters. Settings that the zoos have tuned are taken by "
-    "themselves (--preset auto). For a search of your own, let a program call rlk.make('ALGO', "
-    "env='ENV', NAME=VALUE) for every trial."
-)
+#: Options of their search for hyperparameters, with those of `rlk tune`, where it has such.
+SEARCH = {
+    **dict.fromkeys(("optimize", "optimize_hyperparameters", "n_startup_trials"), ""),
+    "n_trials": "--trials {value}",
+    "n_jobs": "--jobs {value}",
+    "n_evaluations": "--evaluations {value}",
+    "study_name": "--out {value}",
+    "sampler": "--sampler {value}",
+    "pruner": "--pruner {value}",
+}
 COMMANDS = {
     **dict.fromkeys(("train", "train.py"), "rlk run --algo NAME --env ENV"),
     "enjoy.py": "rlk enjoy RUN",
@@ -68,3 +68,18 @@ def typed_instead(key: str, value: str, context: click.Context) -> list[str]:
         if text and (text.split()[0] in options or not text.startswith("--")):
             return [text]
     return []
+
+
+def searched_instead(key: str, value: str, context: click.Context) -> str:
+    """What to type for an option of their search: a sentence.
+
+    Args:
+        key: of `SEARCH`.
+        value: what was typed behind it.
+        context: of the command.
+    """
+    option = SEARCH[key].format(value=value)
+    if context.info_name != "tune":
+        typed = f"rlk tune --algo NAME --env ENV {option}".rstrip()
+        return f"A search for hyperparameters is a command of its own. Type: {typed}"
+    return f"Type: {option}" if option else "Leave it out."

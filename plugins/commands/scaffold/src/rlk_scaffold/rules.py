@@ -14,7 +14,7 @@ from rlk_scaffold.manifest import Manifest, import_name, read_manifest, render_p
 #: Entry-point groups that are not a kind of component.
 OTHER_GROUPS = ("pytest11",)
 #: Kinds that plugins of this repository add to the kernel's.
-PLUGIN_KINDS = ("compile_passes",)
+PLUGIN_KINDS = ("compile_passes", "search_spaces")
 _KERNEL = "rlk-kernel"
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?([^;]*)")
 

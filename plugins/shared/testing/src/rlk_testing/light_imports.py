@@ -24,7 +24,7 @@ import attrs
 #: No component's record may import them.
 HEAVY = ("torch", "gymnasium", "mpi4py")
 #: No command's help may import them.
-HEAVY_FOR_HELP = (*HEAVY, "matplotlib")
+HEAVY_FOR_HELP = (*HEAVY, "matplotlib", "optuna")
 
 
 @attrs.frozen

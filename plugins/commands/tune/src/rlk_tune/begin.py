@@ -1,0 +1,80 @@
+"""What a new search consists of, planned and checked before any trial."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from rlk.errors import PlanError
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import RunSpec
+from rlk.registry.kernel import default_kernel
+from rlk_tune.search import Search
+from rlk_tune.spaces import Ranges, known_ranges
+from rlk_tune.usable import usable
+
+#: What is no setting of an agent, or makes the returns of trials incomparable.
+NOT_SEARCHED = ("env", "out", "plugins", "seed", "total_timesteps")
+
+
+def new_search(
+    spec: RunSpec, typed: Ranges, space: str, fields: Mapping[str, Any]
+) -> tuple[Search, list[str]]:
+    """A search, and notes on what of its search space is left out.
+
+    Args:
+        spec: what all its runs have in common.
+        typed: ranges that add to those of a search space, or replace them.
+        space: the search space's name, `auto` or `none`.
+        fields: of `Search`, as they are.
+
+    Raises:
+        PlanError: for whatever keeps its trials from being planned.
+    """
+    for name in typed:
+        _check_searched(name, spec)
+    kernel, seed = default_kernel(), spec.given.get("seed")
+    search = Search(
+        algo=spec.algo,
+        given={key: value for key, value in spec.given.items() if key not in ("out", "seed")},
+        plugins=list(spec.plugins),
+        searched={},
+        seed=secrets.randbelow(100_000) if seed is None else seed,
+        timesteps=1,
+        **fields,
+    )
+    plan = resolve(kernel, search.spec({}, search.seed))
+    if plan.total_timesteps < 1:
+        raise PlanError("an agent learns nothing in 0 timesteps. Say --timesteps N.")
+    search = attrs.evolve(search, timesteps=plan.total_timesteps)
+    resolve(kernel, search.evaluated(search.spec({}, search.seed)))
+
+    known = known_ranges(plan.algorithm.name, space)
+    known = {name: range_ for name, range_ in known.items() if name not in search.given}
+    ranges, notes = usable(
+        {**known, **typed},
+        typed,
+        lambda tried: resolve(kernel, search.spec(tried, search.seed)),
+    )
+    if not ranges:
+        raise PlanError(
+            f"there is nothing to search: nobody has ranges for {plan.algorithm.title}. Say which "
+            "settings: --search learning_rate=log:1e-5:1e-2 --search gamma=0.95,0.99"
+        )
+    return attrs.evolve(search, searched={n: str(r) for n, r in ranges.items()}), notes
+
+
+def _check_searched(name: str, spec: RunSpec) -> None:
+    if name in NOT_SEARCHED:
+        raise PlanError(
+            f"--search {name}: trials that differ in {name} cannot be compared. Search settings, "
+            f"and start rlk tune once for each {name}."
+        )
+    if name in spec.given:
+        raise PlanError(
+            f"{name} is searched, and fixed at {spec.given[name]!r} as well. Leave out "
+            f"--search {name}=… or --set {name}=…"
+        )

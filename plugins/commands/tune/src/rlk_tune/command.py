@@ -1,0 +1,89 @@
+"""`rlk tune`. What is slow to import is imported when it is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from rlk.errors import PlanError
+from rlk.planning.spec import make_spec
+from rlk.registry.kernel import default_kernel
+from rlk_cli.options import given, read_spec
+from rlk_cli.run import run
+from rlk_tune.options import FIELDS, OPTIONS
+
+if TYPE_CHECKING:
+    from rlk_tune.search import Search
+
+EXAMPLES = """\b
+rlk tune --algo ppo2 --env CartPole-v1 --timesteps 20000 --trials 50 --jobs 2
+rlk tune --algo dqn --search learning_rate=log:1e-5:1e-2 --search gamma=0.95,0.99 --space none
+rlk tune --out tunings/mine             goes on with the search in that folder"""
+#: Options of `rlk run` that are none of a single trial.
+NOT_OF_TRIALS = ("out", "verbosity", "log_interval")
+OF_TRIALS = tuple(option for option in run.params if option.name not in NOT_OF_TRIALS)
+
+
+@click.command(params=[*OF_TRIALS, *OPTIONS, *FIELDS], epilog=EXAMPLES)
+@click.pass_context
+def tune(
+    context: click.Context, out: str | None, jobs: int, quiet: bool, explained: bool, **options: Any
+) -> int:
+    """Search for hyperparameters: train many agents and keep the best settings.
+
+    What rlk run would train, every trial trains, with the searched settings drawn anew; SPEC.toml
+    holds any of its options. A search that was stopped goes on where it was: rlk tune --out DIR.
+    """
+    from rlk.planning.resolve import resolve
+    from rlk_cli.folder import choose
+    from rlk_tune import report
+    from rlk_tune.session import play_in
+
+    folder = Path(out) if out else None
+    search, notes = _search(context, folder, **options)
+    plan = resolve(default_kernel(), search.spec({}, search.seed))
+    if explained:
+        click.echo(f"{plan}\n{report.searched(search, notes)}")
+        return 0
+    if folder is None or not folder.exists():
+        folder = choose(out, plan, among="tunings")
+    if not quiet:
+        click.echo(f"{report.beginning(plan, search, folder)}\n{report.searched(search, notes)}")
+    return play_in(folder, search, jobs, quiet=quiet)
+
+
+def _search(
+    context: click.Context,
+    folder: Path | None,
+    algo: str | None,
+    spec_file: str | None,
+    searched: tuple[str, ...],
+    space: str,
+    **options: Any,
+) -> tuple[Search, list[str]]:
+    """The search that was typed, or the one in the folder, and notes on its ranges."""
+    from rlk_tune.begin import new_search
+    from rlk_tune.go_on import search_in
+    from rlk_tune.ranges import parse_searches
+    from rlk_tune.search import FILE
+
+    fields = {str(field.name): options.pop(str(field.name)) for field in FIELDS}
+    spec = make_spec(algo or "", given(**options))
+    spec = spec.over(read_spec(Path(spec_file))) if spec_file else spec
+    ranges = parse_searches(searched)
+    if folder and (folder / FILE).exists():
+        typed = {name: value for name, value in fields.items() if _is_typed(context, name)}
+        return search_in(folder, spec, ranges, typed), []
+    if folder and folder.is_dir() and any(folder.iterdir()):
+        raise PlanError(
+            f"--out {folder} exists and is not empty, and there is no search in it to go on with. "
+            "Name another folder."
+        )
+    return new_search(spec, ranges, space, fields)
+
+
+def _is_typed(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE

@@ -1,0 +1,50 @@
+"""A search that goes on, where what is typed fits to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from rlk.errors import PlanError
+from rlk.planning.spec import RunSpec
+from rlk_tune.search import Search, read
+from rlk_tune.spaces import Ranges
+
+
+def search_in(folder: Path, spec: RunSpec, typed: Ranges, fields: Mapping[str, Any]) -> Search:
+    """The search in a folder, with as many trials as are wanted now.
+
+    Args:
+        folder: that has one.
+        spec, typed: what was typed of its runs and of its ranges, if anything was.
+        fields: the other fields of `Search` that were typed.
+
+    Raises:
+        PlanError: for anything but the number of trials that is not as it was.
+        BadFile: if the search cannot be read.
+    """
+    search = read(folder)
+    before = {
+        **attrs.asdict(search, filter=lambda field, _: field.name in ("algo", *fields)),
+        **search.given,
+        "seed": search.seed,
+        "plugins": search.plugins,
+        **{f"--search {name}": text for name, text in search.searched.items()},
+    }
+    now = {
+        **fields,
+        **({"algo": spec.algo} if spec.algo else {}),
+        **spec.given,
+        **({"plugins": list(spec.plugins)} if spec.plugins else {}),
+        **{f"--search {name}": str(range_) for name, range_ in typed.items()},
+    }
+    for name, value in now.items():
+        if name not in ("trials", "out") and value != before.get(name):
+            raise PlanError(
+                f"the search in {folder} has {name}={before.get(name)!r}, not {value!r}. Leave "
+                f"that out to go on with it, or name another folder."
+            )
+    return attrs.evolve(search, trials=now.get("trials", search.trials))

@@ -1,0 +1,98 @@
+"""What `rlk tune` prints: what it searches, a line for every trial, and the best ones at the end."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState
+
+from rlk.planning.plan import Plan
+from rlk_cli.columns import columns, terminal_width
+from rlk_tune.results import BEST, TRIALS
+from rlk_tune.search import Search
+from rlk_tune.study import REASON, completed, counted
+
+#: As many of the best trials are shown at the end.
+SHOWN = 3
+#: Where the settings of a trial, and the range of a setting, begin.
+SETTINGS_AT, RANGES_AT = 36, 26
+
+
+def beginning(plan: Plan, search: Search, folder: Path) -> str:
+    """What all trials have in common."""
+    trials = f"{search.trials} trials of {search.timesteps:,} timesteps"
+    how = f"{search.evaluations} evaluations of {search.episodes} episodes"
+    return "\n".join(
+        [
+            f"{plan.title}: {trials}, seed {search.seed}",
+            *(f"  {note}" for note in plan.notes),
+            f"  {how}, sampler {search.sampler}, pruner {search.pruner}, into {folder}/",
+        ]
+    )
+
+
+def searched(search: Search, notes: Sequence[str]) -> str:
+    """How trials differ, and what of a search space is left out."""
+    width = terminal_width()
+    ranges = (
+        columns(f"  {name}", RANGES_AT, text, width) for name, text in search.searched.items()
+    )
+    return "\n".join(["searched:", *ranges, *(f"  {note}" for note in notes)])
+
+
+def line(trial: FrozenTrial, search: Search, study: optuna.Study) -> str:
+    """One line for a trial that has ended: its value, and the settings that were tried."""
+    settings = " ".join(f"{name}={shown(value)}" for name, value in trial.params.items())
+    reason = trial.user_attrs.get(REASON, "")
+    right = f"{settings}  ({reason.splitlines()[0]})" if reason else settings
+    left = f"trial {trial.number:>4}  {_outcome(trial, search, study)}"
+    return columns(left, SETTINGS_AT, right, terminal_width())
+
+
+def _outcome(trial: FrozenTrial, search: Search, study: optuna.Study) -> str:
+    if trial.state == TrialState.FAIL:
+        return "    failed"
+    if trial.state == TrialState.PRUNED:
+        return f"{trial.value:>10.2f}  pruned {trial.last_step}/{search.evaluations}"
+    is_best = completed(study)[0].number == trial.number
+    return f"{trial.value:>10.2f}{'  best' if is_best else ''}"
+
+
+def ending(search: Search, study: optuna.Study, folder: Path) -> Iterator[str]:
+    """What the trials came to, the best of them side by side, and what to type next."""
+    ended, best = counted(study), completed(study)
+    states = [trial.state for trial in ended]
+    pruned, failed = states.count(TrialState.PRUNED), states.count(TrialState.FAIL)
+    yield (
+        f"{len(ended)} of {search.trials} trials: {len(best)} trained to the end, {pruned} pruned, "
+        f"{failed} failed ({folder / TRIALS})"
+    )
+    if best:
+        yield from ("", *best_trials(best[:SHOWN]), "")
+    if len(ended) < search.trials:
+        yield f"go on with: {shlex.join(['rlk', 'tune', '--out', str(folder)])}"
+    if best:
+        yield f"next, to train with the settings of trial {best[0].number}:"
+        yield f"  {shlex.join(['rlk', 'run', str(folder / BEST)])}"
+
+
+def best_trials(trials: Sequence[FrozenTrial]) -> Iterator[str]:
+    """A column for each trial, a row for each setting."""
+    rows = [
+        ["", *(f"trial {trial.number}" for trial in trials)],
+        ["mean return", *(f"{trial.value:.2f}" for trial in trials)],
+        *([name, *(shown(trial.params[name]) for trial in trials)] for name in trials[0].params),
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield "  ".join(cells).rstrip()
+
+
+def shown(value: Any) -> str:
+    """A setting as short as it can be told apart; all digits are in the files."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,68 @@
+"""The files of a search for its user: `trials.csv`, and `best.toml` for `rlk run`."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import optuna
+from optuna.trial import FrozenTrial
+
+from rlk.errors import RlkError
+from rlk.files import replacing
+from rlk.planning.resolve import resolve
+from rlk.planning.saved_plan import as_json
+from rlk.registry.kernel import default_kernel
+from rlk_cli.folder import spec_toml
+from rlk_tune.search import Search
+from rlk_tune.study import REASON, SEED, completed
+
+TRIALS, BEST = "trials.csv", "best.toml"
+
+
+def write(folder: Path, search: Search, study: optuna.Study, last: FrozenTrial | None) -> None:
+    """Bring both files up to date.
+
+    Args:
+        folder: of the search.
+        search: what it consists of.
+        study: what it has found.
+        last: the trial that has ended; None if they may be older than that.
+
+    Raises:
+        RlkError: if one cannot be written; it holds what it held before.
+    """
+    best = next(iter(completed(study)), None)
+    _replace(folder / TRIALS, table(search, study))
+    if best is not None and (last is None or last.number == best.number):
+        _replace(folder / BEST, best_spec(search, best))
+
+
+def table(search: Search, study: optuna.Study) -> str:
+    """All trials, as CSV; the return of one that was pruned is that of its last evaluation."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    names = list(search.searched)
+    rows.writerow(["trial", "state", "mean_return", "seconds", "seed", *names, "reason"])
+    for trial in study.get_trials(deepcopy=False):
+        seconds = "" if trial.duration is None else f"{trial.duration.total_seconds():.1f}"
+        about = [trial.number, trial.state.name.lower(), trial.value, seconds]
+        about += [trial.user_attrs.get(SEED), *(trial.params.get(name) for name in names)]
+        rows.writerow([*about, trial.user_attrs.get(REASON)])
+    return text.getvalue()
+
+
+def best_spec(search: Search, best: FrozenTrial) -> str:
+    """The run of the best trial as a SPEC.toml, with everything that the trial was made of."""
+    spec = search.spec(search.tried(best.params), best.user_attrs[SEED])
+    said = f"# Trial {best.number} of a search by rlk tune: mean return {best.value:.2f}.\n"
+    return said + spec_toml(as_json(resolve(default_kernel(), spec)))
+
+
+def _replace(path: Path, text: str) -> None:
+    try:
+        with replacing(path) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise RlkError(f"{path} cannot be written: {error.strerror}.") from None

@@ -1,0 +1,48 @@
+"""A search in its folder, from where it is to its end or to a signal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rlk.errors import RlkError
+from rlk.running.folder_owner import RunFolder
+from rlk_tune import report, results
+from rlk_tune.search import Search
+from rlk_tune.study import REASON, completed, counted, end_unfinished, mend, open_study
+from rlk_tune.work import work
+
+#: The exit code after Ctrl-C; other signals bring their own.
+INTERRUPTED = 130
+
+
+def play_in(folder: Path, search: Search, jobs: int, *, quiet: bool) -> int:
+    """Play the trials that are left; the exit code.
+
+    Raises:
+        PlanError: if another process plays trials in this folder.
+        RlkError: for what ends a search, or if none of its trials was trained to the end.
+    """
+    owner = RunFolder(folder)
+    try:
+        search.write(folder)
+        mend(folder)
+        study = open_study(folder, search)
+        end_unfinished(study)
+        code = 0
+        try:
+            work(folder, search, jobs, quiet=quiet)
+        except KeyboardInterrupt as signalled:
+            code = getattr(signalled, "exit_code", INTERRUPTED)
+        finally:
+            study = open_study(folder, search)
+            results.write(folder, search, study, None)
+            if not quiet:
+                click.echo("\n".join(report.ending(search, study, folder)))
+    finally:
+        owner.release()
+    reasons = [trial.user_attrs.get(REASON) for trial in counted(study)]
+    if not code and not completed(study):
+        raise RlkError(f"no trial was trained to its end. The first: {reasons[0]}")
+    return code

@@ -1,0 +1,55 @@
+"""Which settings of an algorithm are searched: entry points of the group `rlk.search_spaces`.
+
+A search space is a component of the kind `search_spaces`. Its factory takes nothing and makes a
+`SearchSpace`. A package that brings an algorithm brings its ranges so, and this one those of rlk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from rlk.errors import PlanError
+from rlk.registry.kernel import default_kernel
+from rlk_tune.ranges import Range, parse_range
+
+KIND = "search_spaces"
+Ranges = dict[str, Range]
+
+
+class SearchSpace(Protocol):
+    """Knows what is worth searching."""
+
+    def find(self, algo: str) -> Mapping[str, str] | None:
+        """The range of each setting, by dotted key, as `--search` takes it; None: not for this."""
+
+
+def known_ranges(algo: str, wanted: str) -> Ranges:
+    """What somebody's search space has for an algorithm; {} if nobody has anything.
+
+    Args:
+        algo: its name.
+        wanted: the name of a space, `auto` for the one that has something, or `none`.
+
+    Raises:
+        PlanError: if several spaces have something, or the one that is named has nothing.
+    """
+    if wanted == "none":
+        return {}
+    registry = default_kernel().registries.add_kind(KIND)
+    names = registry.names() if wanted == "auto" else [wanted]
+    found = {name: registry.get(name).load()().find(algo) for name in names}
+    having = {name: texts for name, texts in found.items() if texts}
+    if len(having) > 1:
+        several = " or ".join(f"--space {name}" for name in having)
+        raise PlanError(f"several search spaces have ranges for {algo!r}. Say {several}.")
+    if not having and wanted != "auto":
+        raise PlanError(
+            f"the search space {wanted!r} has nothing for {algo!r}. Leave --space out, or say what "
+            "to search: --search learning_rate=log:1e-5:1e-2"
+        )
+    return {
+        setting: parse_range(setting, text)
+        for texts in having.values()
+        for setting, text in texts.items()
+    }

@@ -1,0 +1,114 @@
+"""The storage of a search, `study.log`, and Optuna's sampler and pruner for it.
+
+Several processes append to the one file. A trial that was interrupted does not count, and another
+one takes its place: a search that was stopped and continued has tried the same as one that was not.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import optuna
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.pruners import BasePruner, MedianPruner, NopPruner, SuccessiveHalvingPruner
+from optuna.samplers import BaseSampler, RandomSampler, TPESampler
+from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock, JournalStorage
+from optuna.trial import FrozenTrial, TrialState
+
+from rlk.running.seeding import Streams
+from rlk_tune.ranges import Choice, Range
+from rlk_tune.search import Search
+
+FILE = "study.log"
+NAME = "rlk"
+#: What a trial notes of itself: its seed, and why it failed; one that was interrupted has no reason.
+SEED, REASON = "seed", "reason"
+#: Trials before the sampler and the pruner go by what they have seen.
+STARTUP_TRIALS = 10
+STARTUP_TRIALS_OF_PRUNER = 5
+
+
+def open_study(folder: Path, search: Search) -> optuna.Study:
+    """The study in a folder, which is made if it is missing; any number of processes may."""
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    path = str(folder / FILE)
+    storage = JournalStorage(JournalFileBackend(path, lock_obj=JournalFileOpenLock(path)))
+    return optuna.create_study(
+        storage=storage,
+        study_name=NAME,
+        direction="maximize",
+        load_if_exists=True,
+        pruner=_pruner(search),
+    )
+
+
+def mend(folder: Path) -> None:
+    """Remove what a killed process has left: its lock, and a line that it has not finished.
+
+    Only for who owns the folder, before the study is opened.
+    """
+    path = folder / FILE
+    for lock in folder.glob(f"{FILE}.lock*"):
+        lock.unlink()
+    if path.exists():
+        with path.open("r+b") as file:
+            file.truncate(file.read().rfind(b"\n") + 1)
+
+
+def end_unfinished(study: optuna.Study) -> None:
+    """End the trials that nobody plays any longer."""
+    for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+        study.tell(trial.number, state=TrialState.FAIL)
+
+
+def counted(study: optuna.Study) -> list[FrozenTrial]:
+    """The trials that came to an end by themselves, whatever it was."""
+    ended = (TrialState.COMPLETE, TrialState.PRUNED)
+    found = study.get_trials(deepcopy=False)
+    return [trial for trial in found if trial.state in ended or REASON in trial.user_attrs]
+
+
+def completed(study: optuna.Study) -> list[FrozenTrial]:
+    """Those that were neither pruned nor failed, the best first, the earlier of equals."""
+    found = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    return sorted(found, key=lambda trial: (-(trial.value or 0.0), trial.number))
+
+
+def next_trial(study: optuna.Study, search: Search, job: int) -> tuple[optuna.Trial, int]:
+    """A trial with settings drawn, and the seed to train it with.
+
+    The sampler is seeded anew for every trial by how many there were before, so that one which was
+    never interrupted draws the same as one that was. Jobs draw apart from each other.
+    """
+    words = f"trial {len(counted(study))} of job {job}"
+    sampler_seed, seed = Streams(search.seed).integers(words, 2)
+    study.sampler = _sampler(search, sampler_seed)
+    trial = study.ask({name: _distribution(range_) for name, range_ in search.ranges.items()})
+    trial.set_user_attr(SEED, seed)
+    return trial, seed
+
+
+def _distribution(range_: Range) -> BaseDistribution:
+    if isinstance(range_, Choice):
+        return CategoricalDistribution(range_.texts)
+    if range_.is_whole:
+        return IntDistribution(int(range_.low), int(range_.high), log=range_.is_log)
+    return FloatDistribution(range_.low, range_.high, log=range_.is_log)
+
+
+def _sampler(search: Search, seed: int) -> BaseSampler:
+    if search.sampler == "random":
+        return RandomSampler(seed=seed)
+    return TPESampler(n_startup_trials=STARTUP_TRIALS, seed=seed)
+
+
+def _pruner(search: Search) -> BasePruner:
+    """The median spares a trial in the first third of its evaluations, as the zoos have it."""
+    if search.pruner == "median":
+        return MedianPruner(STARTUP_TRIALS_OF_PRUNER, n_warmup_steps=search.evaluations // 3)
+    return SuccessiveHalvingPruner() if search.pruner == "halving" else NopPruner()

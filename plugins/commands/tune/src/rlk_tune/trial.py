@@ -1,0 +1,74 @@
+"""One trial: an agent is trained with the settings that were drawn, and evaluated now and then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState
+
+import rlk
+from rlk.errors import NotFinite, PlanError
+from rlk.hookspecs import hookimpl
+from rlk_tune.search import Search
+from rlk_tune.study import REASON, next_trial
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
+    from rlk_evaluate.evaluate import Evaluation
+
+
+class Watch:
+    """Reports every evaluation of an agent to the pruner, and stops its training if it says so.
+
+    Attributes:
+        value: the mean return of the last evaluation.
+        is_pruned: whether the pruner has stopped it.
+    """
+
+    def __init__(self, trial: optuna.Trial, evaluations: int) -> None:
+        self.value: float | None = None
+        self.is_pruned = False
+        self._trial, self._evaluations, self._reported = trial, evaluations, 0
+
+    @hookimpl
+    def rlk_evaluation_end(self, run: Run, result: Evaluation) -> None:
+        """Trials are compared at the same part of their training, counted in evaluations."""
+        self.value = result.mean_return
+        total = run.clock.total_timesteps
+        step = min(run.timesteps * self._evaluations // total, self._evaluations)
+        if step > self._reported:
+            self._reported = step
+            self._trial.report(self.value, step)
+            self.is_pruned = run.timesteps < total and self._trial.should_prune()
+
+    @hookimpl
+    def rlk_should_stop(self) -> str | None:
+        return "the pruner" if self.is_pruned else None
+
+
+def play(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
+    """Draw settings, train an agent with them, and store what came of it.
+
+    The value of a trial is the mean return of the policy that its training ends with. The best of
+    several evaluations would be the luckiest one.
+
+    Raises:
+        Exception: whatever is no fault of the settings that were drawn. Those have failed where
+            training gives non-finite numbers, and where planning refuses them together.
+    """
+    trial, seed = next_trial(study, search, job)
+    watch = Watch(trial, search.evaluations)
+    try:
+        spec = search.evaluated(search.spec(search.tried(trial.params), seed))
+        with rlk.make(spec.algo, plugins=spec.plugins, **spec.given) as agent:
+            agent.learn(callback=watch)
+    except (NotFinite, PlanError) as error:
+        trial.set_user_attr(REASON, str(error))
+        return study.tell(trial, state=TrialState.FAIL)
+    except BaseException:
+        study.tell(trial, state=TrialState.FAIL)
+        raise
+    if watch.is_pruned:
+        return study.tell(trial, state=TrialState.PRUNED)
+    return study.tell(trial, watch.value)

@@ -1,0 +1,91 @@
+"""Which values of a search space planning accepts, found out before any trial.
+
+A value is looked at alone first. One that is refused alone may fit beside others: 256 of a
+`batch_size` beside a large enough `n_steps`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from rlk.errors import PlanError
+from rlk_tune.ranges import Choice, Range
+from rlk_tune.spaces import Ranges
+
+#: So many draws of the other settings are tried for a value that is refused alone.
+TRIES = 20
+Plan = Callable[[Mapping[str, Any]], object]
+
+
+def usable(space: Ranges, typed: Collection[str], plan: Plan) -> tuple[Ranges, list[str]]:
+    """What is left of a search space, and a note of everything that is not.
+
+    Args:
+        space: the ranges.
+        typed: the names of those that a user has typed, of which nothing is left out.
+        plan: plans a run with some settings; a PlanError is a refusal.
+
+    Raises:
+        PlanError: naming the first value of a typed range that is refused.
+    """
+    reasons = _refused(space, plan)
+    kept, notes = dict(space), list[str]()
+    for name, range_ in space.items():
+        refused = {drawn: why for (other, drawn), why in reasons.items() if other == name}
+        if not refused:
+            continue
+        value, why = next(iter(refused.items()))
+        if name in typed:
+            raise PlanError(f"--search {name}={range_}: {value} cannot be used.\n{why}")
+        left = _without(range_, refused)
+        notes.append(f"not searched: {name}={_listed(range_, refused)} ({why.splitlines()[0]})")
+        del kept[name]
+        kept |= {} if left is None else {name: left}
+    return kept, notes
+
+
+def _refused(space: Ranges, plan: Plan) -> dict[tuple[str, Any], str]:
+    """(setting, value as drawn) -> why it is refused, alone and beside others."""
+    alone = {
+        (name, drawn): _why_not(plan, {name: range_.value(drawn)})
+        for name, range_ in space.items()
+        for drawn in range_.tried()
+    }
+    sound: dict[str, list[Any]] = {}
+    for (name, drawn), why in alone.items():
+        if why is None:
+            sound.setdefault(name, []).append(space[name].value(drawn))
+    generator = random.Random(0)
+    refused = {}
+    for (name, drawn), why in alone.items():
+        if why is not None:
+            others = (
+                {other: generator.choice(values) for other, values in sound.items()}
+                for _ in range(TRIES)
+            )
+            value = space[name].value(drawn)
+            if all(_why_not(plan, {**tried, name: value}) for tried in others):
+                refused[name, drawn] = why
+    return refused
+
+
+def _why_not(plan: Plan, tried: Mapping[str, Any]) -> str | None:
+    try:
+        plan(tried)
+    except PlanError as error:
+        return str(error)
+    return None
+
+
+def _without(range_: Range, refused: Collection[Any]) -> Range | None:
+    """What is left of a range; None where it is nothing, or a part of an interval."""
+    if not isinstance(range_, Choice):
+        return None
+    left = tuple(text for text in range_.texts if text not in refused)
+    return Choice(left) if left else None
+
+
+def _listed(range_: Range, refused: Collection[Any]) -> str:
+    return ",".join(refused) if isinstance(range_, Choice) else str(range_)

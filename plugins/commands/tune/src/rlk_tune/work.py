@@ -1,0 +1,142 @@
+"""Plays the trials of a search, in this process or in several that share its storage."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import signal
+import sys
+from collections.abc import Iterable, Iterator
+from multiprocessing.connection import wait
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import click
+
+from rlk.errors import RlkError
+from rlk_cli.signals import CODES, Interrupted
+from rlk_tune import report, results
+from rlk_tune.search import Search, read
+from rlk_tune.study import counted, open_study
+from rlk_tune.trial import play
+
+#: So long does a process have to end its trial; it is killed then.
+END_SECONDS = 10.0
+
+
+def work(folder: Path, search: Search, jobs: int, *, quiet: bool) -> None:
+    """Play what is left of a search.
+
+    Raises:
+        KeyboardInterrupt: for a signal, once everything that was begun is ended.
+        RlkError: for whatever is no fault of the settings that were drawn.
+    """
+    left = search.trials - len(counted(open_study(folder, search)))
+    with _signals_interrupt():
+        if jobs == 1 or left < 2:
+            _play_all(folder, search, 0, range(left), quiet=quiet)
+        else:
+            _in_processes(folder, min(jobs, left), left, quiet=quiet)
+
+
+def _play_all(
+    folder: Path, search: Search, job: int, tickets: Iterable[object], *, quiet: bool
+) -> None:
+    """Play a trial for each ticket, and bring the files up to date after each."""
+    study = open_study(folder, search)
+    for _ in tickets:
+        trial = play(search, study, job)
+        results.write(folder, search, study, trial)
+        if not quiet:
+            click.echo(report.line(trial, search, study))
+
+
+# ---- several processes ---------------------------------------------------------------------------
+
+
+def _in_processes(folder: Path, jobs: int, left: int, *, quiet: bool) -> None:
+    """Play the trials in so many processes; the first that fails ends the others."""
+    context = multiprocessing.get_context("spawn")
+    tickets, failures = context.Semaphore(left), context.SimpleQueue()
+    arguments = [(folder, job, tickets, failures, quiet) for job in range(jobs)]
+    processes = [context.Process(target=_job, args=each) for each in arguments]
+    try:
+        with _ignored(signal.SIGINT):  # theirs, too: this process tells them to end
+            for process in processes:
+                process.start()
+        running = {process.sentinel: process for process in processes}
+        while running:
+            for ended in wait(list(running)):
+                process = running.pop(ended)  # type: ignore[call-overload]
+                process.join()
+                if process.exitcode:
+                    raise _failure(failures, process.exitcode)
+    finally:
+        _end(processes)
+
+
+def _job(folder: Path, job: int, tickets: Any, failures: Any, quiet: bool) -> None:
+    """What one of the processes does."""
+    try:
+        with _signals_interrupt():
+            while_there_are = iter(lambda: tickets.acquire(block=False), False)
+            _play_all(folder, read(folder), job, while_there_are, quiet=quiet)
+    except KeyboardInterrupt:
+        pass
+    except RlkError as error:
+        failures.put((str(error), error.exit_code))
+        sys.exit(error.exit_code)
+
+
+def _failure(failures: Any, exit_code: int) -> RlkError:
+    """The error that a process ended with, as it was there."""
+    if failures.empty():
+        how = f"by signal {-exit_code}" if exit_code < 0 else "by an error, which stands above"
+        return RlkError(f"a process of the search was ended {how}.")
+    text, code = failures.get()
+    error = RlkError(text)
+    error.exit_code = code
+    return error
+
+
+def _end(processes: Iterable[Any]) -> None:
+    """End whatever still runs, and wait for it."""
+    started = [process for process in processes if process.pid is not None]
+    for process in started:
+        process.terminate()
+    for process in started:
+        process.join(END_SECONDS)
+        if process.exitcode is None:
+            process.kill()
+            process.join()
+
+
+# ---- signals -------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _signals_interrupt() -> Iterator[None]:
+    """Meanwhile SIGTERM and SIGHUP interrupt as Ctrl-C does, so that a trial is ended properly."""
+
+    def interrupt(number: int, frame: FrameType | None) -> NoReturn:
+        raise Interrupted(signal.Signals(number).name, frame)
+
+    numbers = [getattr(signal, name) for name in CODES if hasattr(signal, name)]
+    mine = [one for one in numbers if signal.getsignal(one) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in mine}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _ignored(number: int) -> Iterator[None]:
+    """Processes that are started meanwhile ignore this signal for as long as they live."""
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
